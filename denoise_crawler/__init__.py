@@ -1,0 +1,26 @@
+"""A Scrapy extension that learns each site while it crawls and emits clean text items."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from denoise_crawler.clean_page import CleanPage
+from denoise_crawler.denoiser import denoise_pages
+from denoise_crawler.site_style_tree import SiteStyleTree
+
+if TYPE_CHECKING:
+    from denoise_crawler.crawl.addon import Addon
+    from denoise_crawler.crawl.politeness import Politeness
+
+__all__ = ["Addon", "CleanPage", "Politeness", "SiteStyleTree", "denoise_pages"]
+
+_SCRAPY_PARTS = {"Addon": "denoise_crawler.crawl.addon", "Politeness": "denoise_crawler.crawl.politeness"}
+
+
+def __getattr__(name: str) -> Any:
+    """Import the parts that need Scrapy when they are asked for: the rest works without it."""
+    if name not in _SCRAPY_PARTS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_SCRAPY_PARTS[name]), name)

@@ -1,0 +1,1 @@
+"""How Scrapy meets the denoiser: add-on, warm-up, politeness."""

@@ -1,0 +1,122 @@
+"""The DENOISE_* settings, read and checked once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scrapy.utils.misc import load_object
+from scrapy.utils.project import data_path
+
+from denoise_crawler.denoiser import DEFAULT_METHOD, SITES_IN_MEMORY
+from denoise_crawler.methods import METHODS, MethodError, method_named
+from denoise_crawler.site import site_of
+
+if TYPE_CHECKING:
+    from scrapy.settings import BaseSettings
+
+SHORT_SITES = ("clean", "raw", "drop")
+
+
+class SettingError(ValueError):
+    """A setting has a value that cannot be used; the message names it and says what to set."""
+
+
+@dataclass(frozen=True, slots=True)
+class DenoiseSettings:
+    """What can be set, with the defaults.
+
+    ``extra_fields`` maps names of :class:`CleanPage` to names of item fields to be filled besides the text.
+    """
+
+    method: str = DEFAULT_METHOD
+    method_options: dict[str, object] = field(default_factory=dict)
+    warmup_pages: int = 20
+    short_sites: str = "clean"
+    site: Callable[[str], str] = site_of
+    store: Path = Path("denoise.sqlite")
+    sites_in_memory: int = SITES_IN_MEMORY
+    html_field: str = "html"
+    url_field: str = "url"
+    text_field: str = "text"
+    extra_fields: dict[str, str] = field(default_factory=dict)
+    job: str = ""
+
+    @classmethod
+    def from_settings(cls, settings: BaseSettings) -> DenoiseSettings:
+        """Read and check the settings of a crawl; raise :class:`SettingError` for the first wrong one."""
+        from denoise_crawler.clean_page import CleanPage
+
+        method = settings.get("DENOISE_METHOD", DEFAULT_METHOD)
+        if method not in METHODS:
+            raise SettingError(
+                f"DENOISE_METHOD is {method!r}, which is no method: set it to one of {', '.join(sorted(METHODS))}"
+            )
+        options = _mapping(settings, "DENOISE_METHOD_OPTIONS")
+        try:
+            method_named(method, options)
+        except MethodError as error:
+            raise SettingError(f"DENOISE_METHOD_OPTIONS is {options!r}: {error}") from None
+        extra = {str(name): str(to) for name, to in _mapping(settings, "DENOISE_EXTRA_FIELDS").items()}
+        for name in extra:
+            if name not in CleanPage.__dataclass_fields__:
+                known = ", ".join(CleanPage.__dataclass_fields__)
+                raise SettingError(f"DENOISE_EXTRA_FIELDS names {name!r}; what can be filled is {known}")
+        short_sites = settings.get("DENOISE_SHORT_SITES", "clean")
+        if short_sites not in SHORT_SITES:
+            raise SettingError(
+                f"DENOISE_SHORT_SITES is {short_sites!r}: set it to one of {', '.join(SHORT_SITES)}"
+            )
+        jobdir = settings.get("JOBDIR")
+        return cls(
+            method=method,
+            method_options=options,
+            warmup_pages=_count(settings, "DENOISE_WARMUP_PAGES", 20, least=0),
+            short_sites=short_sites,
+            site=_site_function(settings),
+            store=Path(settings.get("DENOISE_STORE") or data_path("denoise.sqlite")),
+            sites_in_memory=_count(settings, "DENOISE_SITES_IN_MEMORY", SITES_IN_MEMORY, least=1),
+            html_field=_name(settings, "DENOISE_HTML_FIELD", "html"),
+            url_field=_name(settings, "DENOISE_URL_FIELD", "url"),
+            text_field=_name(settings, "DENOISE_TEXT_FIELD", "text"),
+            extra_fields=extra,
+            job=str(Path(jobdir).resolve()) if jobdir else "",
+        )
+
+
+def _count(settings: BaseSettings, name: str, default: int, *, least: int) -> int:
+    value = settings.get(name, default)
+    try:
+        number = int(value)
+    except (TypeError, ValueError):
+        number = least - 1
+    if number < least:
+        raise SettingError(f"{name} is {value!r}: set it to a whole number, {least} or more")
+    return number
+
+
+def _name(settings: BaseSettings, name: str, default: str) -> str:
+    value = settings.get(name, default)
+    if not isinstance(value, str) or not value:
+        raise SettingError(f"{name} is {value!r}: set it to the name of an item field")
+    return value
+
+
+def _mapping(settings: BaseSettings, name: str) -> dict[str, object]:
+    try:
+        return dict(settings.getdict(name))
+    except (TypeError, ValueError) as error:
+        raise SettingError(f"{name} is {settings.get(name)!r}: set it to a dict ({error})") from None
+
+
+def _site_function(settings: BaseSettings) -> Callable[[str], str]:
+    value = settings.get("DENOISE_SITE", site_of)
+    try:
+        function = load_object(value)
+    except (ImportError, NameError, TypeError, ValueError) as error:
+        raise SettingError(f"DENOISE_SITE is {value!r}, which cannot be loaded: {error}") from None
+    if not callable(function):
+        raise SettingError(f"DENOISE_SITE is {value!r}: set it to a function from a URL to a site's name")
+    return function  # type: ignore[no-any-return]

@@ -1,0 +1,279 @@
+"""Warm-up: items wait in the store until their site is known, then they are cleaned and go on.
+
+Stats, all under ``denoise/``:
+
+======================== ==============================================================================
+``pages``                pages seen (one a response that yields items)
+``parked``               items that had to wait
+``replayed``             items that waited and went on
+``cleaned``              items whose page was judged
+``dropped``              items of sites that stayed short, with ``DENOISE_SHORT_SITES = "drop"``
+``raw``                  items of such sites with all their text, with ``"raw"``
+``untouched``            items without a page (JSON, images, no field with HTML)
+``skipped/<why>``        items of pages that cannot be read: ``empty``, ``frameset``, ``too_large``
+``inherited``            items that an earlier run left waiting
+``superseded``           inherited items whose page came again
+``unparkable``           items that could not be written, cleaned at once instead
+``store_errors``         items that the store could not take, cleaned at once instead
+``unfilled``             items without a field for the text
+``guarded``              pages where everything looked like noise and all was kept
+``sites_ready``          sites whose warm-up ended in this run
+``sites_short``          sites with items that never got there
+``characters_before``    visible characters of the judged pages, ``characters_after`` those kept
+======================== ==============================================================================
+"""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+from dataclasses import dataclass, field
+from math import ceil
+from typing import TYPE_CHECKING, Any, ClassVar
+from weakref import WeakKeyDictionary
+
+from scrapy import signals
+
+from denoise_crawler.crawl.filling import Filler
+from denoise_crawler.crawl.pages import page_from
+from denoise_crawler.crawl.parked_items import UnparkableError, pack, unpack
+from denoise_crawler.crawl.settings import DenoiseSettings
+from denoise_crawler.denoiser import Denoiser, clean_page
+from denoise_crawler.methods import method_named
+from denoise_crawler.store import SiteState, Store
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from scrapy.crawler import Crawler
+
+    from denoise_crawler.page import Page
+    from denoise_crawler.store import Parked
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass
+class _Progress:
+    pages_seen: int
+    ready: bool
+    keys: set[int] = field(default_factory=set)
+    releasing: bool = False
+
+
+class Warmup:
+    """What one crawl knows of its sites, and which of its items wait. One per crawler: :meth:`of`."""
+
+    _of_crawler: ClassVar[WeakKeyDictionary[Crawler, Warmup]] = WeakKeyDictionary()
+
+    def __init__(self, crawler: Crawler) -> None:
+        self.settings = DenoiseSettings.from_settings(crawler.settings)
+        self.filler = Filler(self.settings)
+        self._crawler = crawler
+        self._key = method_named(self.settings.method, self.settings.method_options).store_key
+        self._progress: dict[str, _Progress] = {}
+        spider = crawler.spidercls.name if crawler.spidercls else ""
+        self.store = Store(self.settings.store, spider=spider, job=self.settings.job)
+        self._denoiser = Denoiser(
+            self.settings.method,
+            self.settings.method_options,
+            shelf=_StoreShelf(self.store, self.settings, self._key),
+            sites_in_memory=self.settings.sites_in_memory,
+        )
+        crawler.signals.connect(self._opened, signals.spider_opened)
+        crawler.signals.connect(self._stopped, signals.engine_stopped)
+
+    @classmethod
+    def of(cls, crawler: Crawler) -> Warmup:
+        """Return the warm-up of ``crawler``; raise SettingError or StoreError if it cannot be set up."""
+        if crawler not in cls._of_crawler:
+            cls._of_crawler[crawler] = cls(crawler)
+        return cls._of_crawler[crawler]
+
+    # --- a page comes
+
+    def meet(self, page: Page, origin: bytes) -> None:
+        """Learn ``page``; ``origin`` tells which inherited items came from the same one."""
+        self._count("pages")
+        if superseded := self.store.supersede(origin):
+            self._count("superseded", superseded)
+        self._learn(page)
+
+    def must_wait(self, page: Page) -> bool:
+        """Tell whether items of ``page`` have to wait: for their site, or for those before them."""
+        progress = self._progress_of(page.site)
+        return not progress.ready or progress.releasing
+
+    def park(self, item: Any, page: Page, origin: bytes) -> bool:
+        """Let ``item`` wait in the store; return whether that was possible."""
+        try:
+            self.store.park(page.site, page.url, page.markup, pack(item), origin)
+        except UnparkableError as error:
+            if not self._count("unparkable"):
+                logger.warning("An item cannot wait until its site is known and is cleaned at once: %s", error)
+            return False
+        except sqlite3.Error as error:
+            if not self._count("store_errors"):
+                logger.error("The store %s takes no more pages: %s", self.settings.store, error)
+            return False
+        self._count("parked")
+        return True
+
+    def release(self, site: str) -> Iterator[Any]:
+        """Yield the items of ``site`` that wait, cleaned, in order."""
+        progress = self._progress_of(site)
+        if progress.releasing or not progress.ready:
+            return
+        progress.releasing = True
+        try:
+            # what a killed run left may be fetched again by this one: it comes out at the end, if not
+            for parked in self.store.waiting(site, inherited=bool(self.settings.job)):
+                yield from self._replay(parked)
+        finally:
+            progress.releasing = False
+
+    def clean(self, item: Any, page: Page, *, warm: bool | None = None) -> Any:
+        """Fill ``item`` with the clean text of ``page`` and return it."""
+        ready = self._progress_of(page.site).ready if warm is None else warm
+        judgement = self._denoiser.judge(page)
+        if judgement.guarded:
+            self._count("guarded")
+        cleaned = clean_page(page, judgement, method=self.settings.method, warm=ready)
+        self._count("cleaned")
+        kept = len(cleaned.text)
+        ratio = cleaned.noise_ratio or 0.0
+        self._count("characters_before", round(kept / (1.0 - ratio)) if ratio < 1.0 else kept)
+        self._count("characters_after", kept)
+        if not self.filler.fill(item, cleaned):
+            self._count("unfilled")
+        return item
+
+    def skipped(self, page: Page | None) -> bool:
+        """Tell, and count, whether there is nothing to be judged."""
+        if page is None:
+            self._count("untouched")
+            return True
+        if page.skipped:
+            if not self._count(f"skipped/{page.skipped}"):
+                logger.warning("Nothing to read at %s: %s. Its items pass unchanged.", page.url, page.skipped)
+            return True
+        return False
+
+    # --- the crawl ends
+
+    def finish(self) -> Iterator[Any]:
+        """Yield all items that still wait, by DENOISE_SHORT_SITES where their site never got ready."""
+        short: set[str] = set()
+        for parked in self.store.waiting():
+            if not self._progress_of(parked.site).ready and parked.site not in short:
+                short.add(parked.site)
+                self._count("sites_short")
+            yield from self._replay(parked)
+
+    def waiting_count(self) -> int:
+        """Return how many items wait."""
+        return self.store.waiting_count()
+
+    def _replay(self, parked: Parked) -> Iterator[Any]:
+        """Yield the item of one row, ready to go on; nothing if it is to be dropped."""
+        self.store.hand_on(parked)
+        page = page_from(parked.html, parked.url, parked.site)
+        ready = self._progress_of(parked.site).ready
+        if not ready and self.settings.short_sites == "drop":
+            self._count("dropped")
+            return
+        item = unpack(parked.item)
+        self._count("replayed")
+        if ready or self.settings.short_sites == "clean":
+            yield self.clean(item, page, warm=ready)
+        else:
+            self._count("raw")
+            self.filler.fill(item, clean_page(page, None, method="raw", warm=False))
+            yield item
+
+    def _learn(self, page: Page) -> None:
+        progress = self._progress_of(page.site)
+        if not self._denoiser.learns:
+            return
+        method = self._denoiser.method_for(page.site)
+        new = page.key not in progress.keys and not method.knows(page)
+        method.observe(page)
+        if not new or progress.ready:
+            return
+        progress.keys.add(page.key)
+        progress.pages_seen += 1
+        quota = self.settings.warmup_pages
+        if progress.pages_seen >= quota:
+            self._became_ready(page.site, progress)
+        elif progress.pages_seen % ceil(quota / 4) == 0:
+            logger.info("%s: %d of %d pages until it is known", page.site, progress.pages_seen, quota)
+
+    def _became_ready(self, site: str, progress: _Progress) -> None:
+        progress.ready = True
+        progress.keys.clear()
+        self._count("sites_ready")
+        self._denoiser.save(site)
+        self.store.save_state(site, self._key, SiteState(progress.pages_seen, ready=True))
+        waiting = self.store.waiting_count(site, inherited=bool(self.settings.job))
+        logger.info("%s is known after %d pages; %d items go on", site, progress.pages_seen, waiting)
+
+    def _progress_of(self, site: str) -> _Progress:
+        if site not in self._progress:
+            state = self.store.site(site, self._key)
+            ready = state.ready or not self._denoiser.learns or self.settings.warmup_pages == 0
+            self._progress[site] = _Progress(state.pages_seen, ready)
+        return self._progress[site]
+
+    def _count(self, name: str, by: int = 1) -> int:
+        """Add to a stat and return what it was before."""
+        stats = self._crawler.stats
+        before: int = stats.get_value(f"denoise/{name}", 0)
+        stats.inc_value(f"denoise/{name}", by)
+        return before
+
+    # --- signals
+
+    def _opened(self) -> None:
+        if inherited := self.store.inherit():
+            self._count("inherited", inherited)
+            logger.info("%d items wait from an earlier run", inherited)
+            for parked in self.store.waiting():
+                if not self._progress_of(parked.site).ready:
+                    self._learn(page_from(parked.html, parked.url, parked.site))
+
+    def _stopped(self) -> None:
+        self._denoiser.save()
+        for site, progress in self._progress.items():
+            if not progress.ready and progress.pages_seen:
+                self.store.save_state(site, self._key, SiteState(progress.pages_seen))
+        if left := self.store.waiting_count():
+            logger.info("%d items wait in %s for the next run", left, self.settings.store)
+        self.store.close()
+
+
+class _StoreShelf:
+    """The store as the place for what is known of sites that are not in memory."""
+
+    def __init__(self, store: Store, settings: DenoiseSettings, key: str) -> None:
+        self._store, self._settings, self._key = store, settings, key
+        self._seen: dict[str, int] = {}
+
+    def get(self, site: str) -> bytes | None:
+        knowledge = self._store.knowledge(site, self._key)
+        self._seen[site] = hash(knowledge)
+        return knowledge
+
+    def put(self, site: str, knowledge: bytes) -> None:
+        def merge(known: bytes, new: bytes) -> bytes:
+            if hash(known) == self._seen.get(site):
+                return new  # it was all read before, so it is in the new one
+            method = method_named(self._settings.method, self._settings.method_options)
+            for part in (known, new):
+                try:
+                    method.merge_bytes(part)
+                except ValueError as error:
+                    logger.warning("What was stored of %s cannot be read: %s", site, error)
+            return method.to_bytes()
+
+        self._store.save_knowledge(site, self._key, knowledge, merge)
+        self._seen[site] = hash(knowledge)

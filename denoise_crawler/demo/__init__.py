@@ -1,0 +1,1 @@
+"""A bundled fictional news site and its loopback server."""

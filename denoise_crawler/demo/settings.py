@@ -1,0 +1,13 @@
+"""The settings of the demonstration crawl: those of a project with the add-on, with a shortened gap."""
+
+BOT_NAME = "denoise_demo"
+SPIDER_MODULES = ["denoise_crawler.spiders"]
+ADDONS = {"denoise_crawler.Addon": 300}
+EXTENSIONS = {"denoise_crawler.demo.stats_file.StatsFile": 0}
+REMOTE_CONTROL_ENABLED = False
+TELNETCONSOLE_ENABLED = False
+LOG_LEVEL = "INFO"
+
+DENOISE_DELAY_MIN = 0.05
+DENOISE_DELAY_MAX = 0.2
+DENOISE_WARMUP_PAGES = 20

@@ -1,0 +1,163 @@
+"""The one road: a page in, its site learned, the page judged, a :class:`CleanPage` out."""
+
+from __future__ import annotations
+
+import logging
+from collections import OrderedDict
+from datetime import datetime, timezone
+from tempfile import SpooledTemporaryFile
+from typing import IO, TYPE_CHECKING, Protocol
+
+import msgspec
+
+from denoise_crawler.clean_page import CleanPage
+from denoise_crawler.methods import Judgement, Method, guarded, method_named
+from denoise_crawler.output.text import clean_text
+from denoise_crawler.page import Page
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+logger = logging.getLogger(__name__)
+
+DEFAULT_METHOD = "style_tree"
+SITES_IN_MEMORY = 100
+_SPOOLED_BYTES = 64 << 20
+
+
+class Shelf(Protocol):
+    """Where what is known of a site lies while it is not in memory."""
+
+    def get(self, site: str) -> bytes | None:
+        """Return what was put there for ``site``."""
+
+    def put(self, site: str, knowledge: bytes) -> None:
+        """Keep ``knowledge`` of ``site``."""
+
+
+class Memory(dict[str, bytes]):
+    """A shelf in memory."""
+
+    def put(self, site: str, knowledge: bytes) -> None:
+        """Keep ``knowledge`` of ``site``."""
+        self[site] = knowledge
+
+
+class Denoiser:
+    """Learns sites and judges their pages with one method.
+
+    The sites used last stay in memory, the others lie on ``shelf``. Raises :class:`MethodError` for an
+    unknown method or option.
+    """
+
+    def __init__(
+        self,
+        method: str = DEFAULT_METHOD,
+        options: dict[str, object] | None = None,
+        *,
+        shelf: Shelf | None = None,
+        sites_in_memory: int = SITES_IN_MEMORY,
+    ) -> None:
+        self._method = method
+        self._options = options or {}
+        self._shelf = Memory() if shelf is None else shelf
+        self._sites_in_memory = sites_in_memory
+        self._sites: OrderedDict[str, Method] = OrderedDict()
+        self.learns = method_named(method, self._options).learns
+
+    def method_for(self, site: str) -> Method:
+        """Return the method with what is known of ``site``."""
+        if site in self._sites:
+            self._sites.move_to_end(site)
+            return self._sites[site]
+        method = method_named(self._method, self._options)
+        if method.learns and (known := self._shelf.get(site)):
+            try:
+                method.merge_bytes(known)
+            except ValueError as error:
+                logger.warning("What was known of %s cannot be read and is learned anew: %s", site, error)
+        self._sites[site] = method
+        while len(self._sites) > self._sites_in_memory:
+            self._put_away(*self._sites.popitem(last=False))
+        return method
+
+    def learn(self, page: Page) -> None:
+        """Add ``page`` to what is known of its site."""
+        if self.learns and not page.skipped:
+            self.method_for(page.site).observe(page)
+
+    def judge(self, page: Page) -> Judgement:
+        """Say of each node of ``page`` whether it is noise, never of all of them."""
+        return guarded(page, self.method_for(page.site).judge(page))
+
+    def clean(self, page: Page, *, warm: bool = True) -> CleanPage:
+        """Judge ``page`` and return what is left of it."""
+        return clean_page(page, self.judge(page), method=self._method, warm=warm)
+
+    def save(self, site: str | None = None) -> None:
+        """Put what is known of ``site`` (None: of every site) on the shelf."""
+        for name, method in self._sites.items():
+            if site in (None, name):
+                self._put_away(name, method)
+
+    def _put_away(self, site: str, method: Method) -> None:
+        if method.learns and method.pages_known:
+            self._shelf.put(site, method.to_bytes())
+
+
+def clean_page(page: Page, judgement: Judgement | None, *, method: str, warm: bool) -> CleanPage:
+    """Return the :class:`CleanPage` of a judged page; of the page as it is without a judgement."""
+    raw = clean_text(page)
+    text = raw if judgement is None else clean_text(page, judgement.noise)
+    return CleanPage(
+        url=page.url,
+        site=page.site,
+        title=page.title,
+        text=text,
+        language=page.language,
+        fetched_at=None,
+        method=method,
+        warm=warm,
+        noise_ratio=round(1.0 - len(text) / len(raw), 4) if raw else 0.0,
+    )
+
+
+def now() -> str:
+    """Return the time as ``fetched_at`` has it."""
+    return datetime.now(timezone.utc).isoformat(timespec="seconds")
+
+
+def denoise_pages(
+    pages: Iterable[tuple[str, str | bytes]], *, method: str = DEFAULT_METHOD, **options: object
+) -> Iterator[CleanPage]:
+    """Learn each site from all of its ``pages``, given as (url, html), and yield their CleanPages in order.
+
+    A method that learns reads the pages twice: between the two readings they lie in a temporary file (in
+    memory up to 64 MB). The url identifies the page: of pages with the same one, one is learned.
+    """
+    denoiser = Denoiser(method, options)
+    if not denoiser.learns:
+        yield from (denoiser.clean(Page.parse(url, html)) for url, html in pages)
+        return
+    with SpooledTemporaryFile(max_size=_SPOOLED_BYTES) as spool:
+        for url, html in pages:
+            denoiser.learn(Page.parse(url, html))
+            _spool(spool, url, html)
+        spool.seek(0)
+        for url, html in _spooled(spool):
+            yield denoiser.clean(Page.parse(url, html))
+
+
+def _spool(spool: IO[bytes], url: str, html: str | bytes) -> None:
+    is_text = isinstance(html, str)
+    body = html.encode("utf-8", "surrogatepass") if isinstance(html, str) else html
+    packed = msgspec.msgpack.encode((url.encode("utf-8", "surrogatepass"), is_text, body))
+    spool.write(len(packed).to_bytes(8, "little"))
+    spool.write(packed)
+
+
+def _spooled(spool: IO[bytes]) -> Iterator[tuple[str, str | bytes]]:
+    decode = msgspec.msgpack.Decoder(tuple[bytes, bool, bytes]).decode
+    while size := spool.read(8):
+        url, is_text, body = decode(spool.read(int.from_bytes(size, "little")))
+        yield url.decode("utf-8", "surrogatepass"), body.decode("utf-8", "surrogatepass") if is_text else body

@@ -1,0 +1,1 @@
+"""Measures, and pages with gold text to measure on."""

@@ -1,0 +1,98 @@
+"""The common face of all methods."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar
+
+from denoise_crawler.page import TEXT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from typing_extensions import Self
+
+    from denoise_crawler.page import Page
+
+
+def _unexplained(_: int) -> str:
+    return ""
+
+
+@dataclass(slots=True)
+class Judgement:
+    """A method's verdict on each node of one page, in document order.
+
+    ``noise[i]`` says whether node i goes; a node below noise is noise too. ``scores[i]`` is what the method
+    decided by (its own scale), ``reason(i)`` says why in words, made only when asked for. ``guarded`` is
+    set when the verdict would have left nothing and all was kept instead.
+    """
+
+    noise: list[bool]
+    scores: list[float]
+    reason: Callable[[int], str] = field(default=_unexplained)
+    guarded: bool = False
+
+
+class Method(ABC):
+    """One way to find the noise of a page, with what it knows of the page's site.
+
+    A method that ``learns`` is one instance a site: :meth:`observe` its pages, :meth:`merge` what was
+    learned elsewhere, :meth:`to_bytes` what is known. A page-only method needs :meth:`judge` alone.
+    """
+
+    name: ClassVar[str]
+    learns: ClassVar[bool] = False
+
+    @abstractmethod
+    def judge(self, page: Page) -> Judgement:
+        """Say of each node of ``page`` whether it is noise."""
+
+    @property
+    def pages_known(self) -> int:
+        """The number of pages of the site that the verdicts rest on."""
+        return 0
+
+    @property
+    def store_key(self) -> str:
+        """The name under which knowledge is stored: alike for instances that can be merged."""
+        return self.name
+
+    def knows(self, page: Page) -> bool:  # noqa: ARG002
+        """Tell whether ``page`` is learned already."""
+        return False
+
+    def observe(self, page: Page) -> None:  # noqa: B027 - a page-only method has nothing to learn
+        """Learn ``page``; a page learned already changes nothing."""
+
+    def merge(self, other: Self) -> None:  # noqa: B027
+        """Learn what ``other`` knows."""
+
+    def to_bytes(self) -> bytes:
+        """Write what is known of the site."""
+        return b""
+
+    def merge_bytes(self, data: bytes) -> None:  # noqa: B027
+        """Learn what :meth:`to_bytes` of another instance wrote."""
+
+
+def inherit(noise: list[bool], ends: list[int]) -> list[bool]:
+    """Return ``noise`` with everything below a noise node marked as well."""
+    result, index = list(noise), 0
+    while index < len(result):
+        if result[index]:
+            result[index : ends[index]] = [True] * (ends[index] - index)
+            index = ends[index]
+        else:
+            index += 1
+    return result
+
+
+def guarded(page: Page, judgement: Judgement) -> Judgement:
+    """Return ``judgement``, or one that keeps everything if it leaves no text of a page that has some."""
+    texts = [index for index, tag in enumerate(page.nodes.tags) if tag is TEXT]
+    if not texts or not all(judgement.noise[index] for index in texts):
+        return judgement
+    kept = [False] * len(judgement.noise)
+    return Judgement(kept, judgement.scores, lambda _: "everything looked like noise, so all was kept", True)

@@ -1,0 +1,50 @@
+"""``link_ratio``: noise is a block most of whose text is links. Needs one page only."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from denoise_crawler.markup import INLINE
+from denoise_crawler.methods.base import Judgement, Method, inherit
+from denoise_crawler.page import TEXT
+
+if TYPE_CHECKING:
+    from denoise_crawler.page import Page
+
+THRESHOLD = 0.7
+
+
+class LinkRatio(Method):
+    """Noise is a block-level element whose share of characters inside links is over ``threshold``.
+
+    Inline elements go with their block: else every link inside a sentence would leave a hole.
+    """
+
+    name: ClassVar[str] = "link_ratio"
+
+    def __init__(self, threshold: float = THRESHOLD) -> None:
+        if not 0.0 <= threshold <= 1.0:
+            raise ValueError(f"threshold must lie between 0 and 1, not {threshold}")
+        self.threshold = threshold
+
+    def judge(self, page: Page) -> Judgement:
+        """Mark the blocks with too many links."""
+        nodes = page.nodes
+        characters, linked = [0] * len(nodes), [0] * len(nodes)
+        for index in range(len(nodes) - 1, -1, -1):
+            if nodes.tags[index] is TEXT:
+                characters[index] = sum(not letter.isspace() for letter in nodes.texts[index])
+                linked[index] = characters[index] if nodes.links[index] >= 0 else 0
+            if (parent := nodes.parents[index]) >= 0:
+                characters[parent] += characters[index]
+                linked[parent] += linked[index]
+        ratios = [link / total if total else 0.0 for link, total in zip(linked, characters, strict=True)]
+        noise = [
+            ratio > self.threshold and tag not in INLINE for ratio, tag in zip(ratios, nodes.tags, strict=True)
+        ]
+
+        def reason(index: int) -> str:
+            compared = "over" if ratios[index] > self.threshold else "not over"
+            return f"{ratios[index]:.0%} links, {compared} {self.threshold:.0%}"
+
+        return Judgement(inherit(noise, nodes.ends), ratios, reason)

@@ -1,0 +1,1 @@
+"""What a judged page becomes: clean text, clean HTML."""

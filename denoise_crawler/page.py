@@ -1,0 +1,248 @@
+"""A page: its address, its tree (parsed once, never changed) and its nodes in document order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeAlias
+from urllib.parse import urljoin
+
+from lxml import etree
+
+from denoise_crawler.parsing import decode, parse, parse_flattened
+from denoise_crawler.site import site_of
+from denoise_crawler.text import hash64, normalised
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lxml.etree import _Element
+
+Element: TypeAlias = "_Element"
+
+TEXT = "#text"
+MAX_CHARACTERS = 16_000_000
+DEEPEST = 2_000  # lxml drops what lies below level 2,048, and all that follows
+_NEVER_TEXT = frozenset({"script", "style"})
+_SKIPPED = _NEVER_TEXT | {"head", "noscript", "template"}
+_OPAQUE = frozenset({"iframe", "svg", "select", "datalist", "textarea", "object", "video", "audio", "canvas"})
+
+
+@dataclass(slots=True, eq=False)
+class Nodes:
+    """The nodes of a page in document order, one column per property; node 0 is the body.
+
+    A node is an element or a non-empty run of text (``tags[i] == "#text"``). The subtree of node ``i`` is
+    ``range(i, ends[i])``; ``links[i]`` is the nearest ``a`` at or above it, -1 without one; ``elements[i]``
+    is the element, for text the one it stands in.
+    """
+
+    tags: list[str]
+    parents: list[int]
+    ends: list[int]
+    texts: list[str]
+    links: list[int]
+    elements: list[Element]
+
+    def __len__(self) -> int:
+        return len(self.tags)
+
+    def append(self, tag: str, parent: int, element: Element) -> int:
+        """Add a node and return its index: 0 for a ``body``, so that all that stands beside it belongs to it."""
+        if tag == "body" and parent == 0:
+            self.elements[0] = element
+            return 0
+        index = len(self.tags)
+        self.tags.append(tag)
+        self.parents.append(parent)
+        self.ends.append(index + 1)
+        self.texts.append("")
+        self.links.append(index if tag == "a" else self.links[parent])
+        self.elements.append(element)
+        return index
+
+    def children(self, index: int) -> Iterator[int]:
+        """Yield the indices of the children of node ``index``."""
+        ends, child, end = self.ends, index + 1, self.ends[index]
+        while child < end:
+            yield child
+            child = ends[child]
+
+
+class Page:
+    """One web page. ``root`` is the parsed ``html`` element, which may be shared and is never changed.
+
+    ``skipped`` names why the page has no nodes (``empty``, ``frameset``, ``too_large``), None for a page
+    that has some.
+    """
+
+    def __init__(
+        self, url: str, root: Element | None, *, site: str | None = None, source: str | bytes | None = None
+    ) -> None:
+        self.url = url
+        self.root = root
+        self.site = site_of(url) if site is None else site
+        self._source = source
+
+    @classmethod
+    def parse(cls, url: str, html: str | bytes, *, site: str | None = None) -> Page:
+        """Parse ``html``; bytes are decoded by their own declaration. Never raises on bad HTML."""
+        root = None if len(html) > MAX_CHARACTERS else parse(html)
+        return cls(url, root, site=site, source=html)
+
+    @property
+    def markup(self) -> str:
+        """The page's HTML, decoded; empty if only its tree was given."""
+        source = self._source or ""
+        return decode(source) if isinstance(source, bytes) else source
+
+    @cached_property
+    def key(self) -> int:
+        """What the page is known by in its site's tree: a 64-bit hash of its address."""
+        return hash64(self.url)
+
+    @cached_property
+    def skipped(self) -> str | None:
+        """Return why nothing can be read here, or None."""
+        if self.root is None:
+            return "too_large" if self._source is not None and len(self._source) > MAX_CHARACTERS else "empty"
+        if TEXT in self.nodes.tags:
+            return None
+        if next(self.root.iter("frameset"), None) is not None:
+            return "frameset"
+        return None if len(self.nodes) > 1 else "empty"
+
+    @cached_property
+    def nodes(self) -> Nodes:
+        """The page's nodes; only the body's when it cannot be read."""
+        if self.root is None:
+            return Nodes(["body"], [-1], [1], [""], [-1], [etree.Element("body")])
+        nodes, depth = _flatten(self.root, _SKIPPED)
+        if depth >= DEEPEST and self._source is not None:
+            self.root = parse_flattened(self._source)
+            nodes, depth = _flatten(self.root, _SKIPPED)
+        return nodes if TEXT in nodes.tags else _hidden_nodes(self.root) or nodes
+
+    @cached_property
+    def base(self) -> str:
+        """The address that the page's links are relative to."""
+        base = next(self.root.iter("base"), None) if self.root is not None else None
+        return _join(self.url, base.get("href", "")) if base is not None else self.url
+
+    def absolute(self, link: str) -> str:
+        """Return ``link`` as an absolute URL; what cannot be joined comes back as it is."""
+        return _join(self.base, link)
+
+    @cached_property
+    def title(self) -> str:
+        """The title the page gives itself: ``og:title``, else its ``title`` element, else its first ``h1``."""
+        if self.root is None:
+            return ""
+        for meta in self.root.iter("meta"):
+            if meta.get("property") == "og:title" and (title := normalised(meta.get("content", ""))):
+                return title
+        for tag in ("title", "h1"):
+            for element in self.root.iter(tag):
+                if title := normalised("".join(map(str, element.itertext()))):
+                    return title
+        return ""
+
+    @cached_property
+    def language(self) -> str | None:
+        """The language the page declares (``lang`` of its root or body), None if it says nothing."""
+        if self.root is None:
+            return None
+        for element in (self.root, *self.root.iterchildren("body")):
+            for name in ("lang", "{http://www.w3.org/XML/1998/namespace}lang", "xml:lang"):
+                if language := element.get(name, "").strip():
+                    return language
+        return None
+
+
+def _join(base: str, link: str) -> str:
+    try:
+        return urljoin(base, link.strip())
+    except ValueError:
+        return link
+
+
+def _hidden_nodes(root: Element) -> Nodes | None:
+    """Return the nodes of a page that broken markup hides: in head or noscript, or swallowed as raw text."""
+    nodes, _ = _flatten(root, _NEVER_TEXT | {"title", "noframes"})
+    if TEXT in nodes.tags:
+        return nodes
+    swallowed = [element.text for element in root.iter("title", "noframes") if element.text]
+    inner = parse(max(swallowed, key=len)) if any("<" in text or len(text) > 500 for text in swallowed) else None
+    if inner is None:
+        return None
+    nodes, _ = _flatten(inner, _SKIPPED)
+    return nodes if TEXT in nodes.tags else None
+
+
+def _flatten(root: Element, skipped: frozenset[str]) -> tuple[Nodes, int]:
+    """Walk the tree once, without recursion; return its nodes and how deep it is."""
+    nodes = Nodes(["body"], [-1], [0], [""], [-1], [root])
+    runs = _Runs(nodes)
+    # what follows </html> stands beside the root
+    deepest = max(_walk(top, nodes, runs, skipped) for top in (root, *root.itersiblings("html")))
+    runs.close()
+    nodes.ends[0] = len(nodes)
+    return nodes, deepest
+
+
+def _walk(top: Element, nodes: Nodes, runs: _Runs, skipped: frozenset[str]) -> int:
+    """Append the nodes below ``top`` to ``nodes``; return the number of levels."""
+    ends, deepest = nodes.ends, 1
+    runs.add(0, top.text)
+    walk = [(iter(top), 0, top)]
+    while walk:
+        children, parent, element = walk[-1]
+        for child in children:
+            tag = child.tag
+            if type(tag) is not str or tag in skipped:
+                runs.add(parent, child.tail)
+                continue
+            index = nodes.append(tag, parent, child)
+            if tag not in _OPAQUE:
+                runs.add(index, child.text)
+                if len(child):
+                    walk.append((iter(child), index, child))
+                    deepest = max(deepest, len(walk))
+                    break
+            ends[index] = len(ends)
+            runs.add(parent, child.tail)
+        else:
+            walk.pop()
+            ends[parent] = len(ends)
+            if walk:
+                runs.add(walk[-1][1], element.tail)
+    return deepest
+
+
+class _Runs:
+    """Collects runs of text: what only a comment or script parts is one run, white space alone is none."""
+
+    def __init__(self, nodes: Nodes) -> None:
+        self.nodes = nodes
+        self.parts: list[str] = []
+        self.index = -1
+
+    def add(self, parent: int, text: str | None) -> None:
+        if not text:
+            return
+        nodes = self.nodes
+        last = len(nodes.tags) - 1
+        if text.isspace():
+            if self.parts and not self.parts[-1][-1].isspace():
+                self.parts.append(" ")  # so that no words are glued together
+            return
+        if self.index == last >= 0 and nodes.parents[last] == parent:
+            self.parts.append(text)
+            return
+        self.close()
+        self.index = nodes.append(TEXT, parent, nodes.elements[parent])
+        self.parts = [text]
+
+    def close(self) -> None:
+        if self.index >= 0:
+            self.nodes.texts[self.index] = "".join(self.parts)

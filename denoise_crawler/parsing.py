@@ -1,0 +1,102 @@
+"""HTML in, tree out: decoding, repair and the limits of the parser."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from lxml import etree
+from w3lib.encoding import html_to_unicode
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+
+_KEPT_LEVELS = 200
+_COMMON_HAN = re.compile("[的一是不了在人有我他这为之大来以个中上们]")
+
+
+def parse(html: str | bytes) -> _Element | None:
+    """Return the root of the tree of ``html``, None when there is nothing in it."""
+    source = _utf8(html)
+    if not source:
+        return None
+    parser = etree.HTMLParser(encoding="utf-8", recover=True, huge_tree=True)
+    try:
+        return etree.fromstring(source, parser)
+    except (etree.XMLSyntaxError, AssertionError):
+        return None  # nothing but comments, a doctype or white space
+
+
+def parse_flattened(html: str | bytes) -> _Element:
+    """Parse a page whose nesting is deeper than lxml's trees may be; below level 200 only its text is kept."""
+    target: Any = _Flattening()
+    parser = etree.HTMLParser(target=target, encoding="utf-8", recover=True, huge_tree=True)
+    parser.feed(_utf8(html))
+    root: _Element = parser.close()
+    return root
+
+
+def decode(body: bytes) -> str:
+    """Decode a page: as UTF-8 where it is valid, else as it declares, else by a guess (Chinese or Western)."""
+    if is_utf8(body):
+        return body.decode("utf-8")
+    encoding, text = html_to_unicode(None, body, auto_detect_fun=_guess)
+    if "\ufffd" in text and (guess := _guess(body)) == "gb18030" != encoding:
+        return body.decode(guess)
+    return text
+
+
+def is_utf8(body: bytes) -> bool:
+    """Tell whether ``body`` is UTF-8 beyond ASCII, which no other encoding is by chance."""
+    if body.isascii() or body[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return False
+    try:
+        body.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _guess(body: bytes) -> str:
+    try:
+        text = body.decode("gb18030")
+    except UnicodeDecodeError:
+        return "cp1252"
+    return "gb18030" if len(_COMMON_HAN.findall(text)) > len(text) // 200 else "cp1252"
+
+
+def _utf8(html: str | bytes) -> bytes:
+    """Return clean UTF-8: no NUL bytes (they end a document early), no lone surrogates."""
+    text = decode(html) if isinstance(html, bytes) else html
+    text = text.replace("\0", "").strip()
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
+
+
+class _Flattening:
+    """A parser target that builds no more than the outer levels and hangs all deeper text there."""
+
+    def __init__(self) -> None:
+        self._builder: Any = etree.TreeBuilder()
+        self._depth = 0
+
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
+        self._depth += 1
+        if self._depth <= _KEPT_LEVELS:
+            self._builder.start(tag, dict(attributes))
+        elif tag in ("script", "style"):
+            self._builder.start(tag, {})
+
+    def end(self, tag: str) -> None:
+        if self._depth <= _KEPT_LEVELS or tag in ("script", "style"):
+            self._builder.end(tag)
+        self._depth -= 1
+
+    def data(self, text: str) -> None:
+        self._builder.data(text)
+
+    def close(self) -> _Element:
+        root: _Element = self._builder.close()
+        return root

@@ -1,0 +1,77 @@
+"""Words, normalised text and hashes: what the rest compares pages by."""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import tempfile
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import xxhash
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+HAN = "㐀-䶿一-鿿豈-﫿\U00020000-\U0003ffff"
+KANA = "぀-ヿ"
+_RUN = re.compile(rf"(?P<han>[{HAN}]+)|(?P<kana>[{KANA}])|[^\W_{HAN}{KANA}]+")
+_CACHED_CHARACTERS = 400
+
+
+def normalised(text: str) -> str:
+    """Return ``text`` with every run of white space as one space, and none at its ends."""
+    return " ".join(text.split())
+
+
+def hash64(text: str) -> int:
+    """Return a 64-bit hash (XXH3) that is the same in every process."""
+    return xxhash.xxh3_64_intdigest(text.encode("utf-8", "surrogatepass"))
+
+
+def words(text: str) -> list[str]:
+    """Return the words of ``text`` in order, lower-cased.
+
+    Chinese is segmented by jieba, kana count one by one, everything else is a run of Unicode word
+    characters. Texts short enough to be furniture (menus, bylines) are remembered, since they come back.
+    """
+    if len(text) <= _CACHED_CHARACTERS:
+        return list(_remembered_words(text))
+    return list(_split(text))
+
+
+@lru_cache(maxsize=16_384)
+def _remembered_words(text: str) -> tuple[str, ...]:
+    return tuple(_split(text))
+
+
+def _split(text: str) -> Iterator[str]:
+    for match in _RUN.finditer(text.lower()):
+        if match.lastgroup == "han":
+            yield from _chinese_segmenter().cut(match.group())
+        else:
+            yield match.group()
+
+
+@lru_cache(maxsize=1)
+def _chinese_segmenter() -> Any:
+    """Load jieba (half a second, 59 MB) when the first Chinese text comes."""
+    import jieba
+
+    jieba.setLogLevel(logging.WARNING)
+    segmenter = jieba.Tokenizer()
+    segmenter.tmp_dir = _private_cache_folder()
+    return segmenter
+
+
+def _private_cache_folder() -> str:
+    """Return a folder of the user's own: jieba unmarshals its cache, which must not lie where others write."""
+    root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    folder = root / "denoise_crawler"
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError:
+        return tempfile.mkdtemp(prefix="denoise_crawler-")
+    return str(folder)

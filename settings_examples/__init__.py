@@ -1,0 +1,1 @@
+"""Complete settings modules to copy from; each is run by a test."""

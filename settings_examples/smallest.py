@@ -1,0 +1,4 @@
+"""The smallest settings: every item of every spider gets the clean text of its page."""
+
+SPIDER_MODULES = ["denoise_crawler.spiders"]
+ADDONS = {"denoise_crawler.Addon": 300}

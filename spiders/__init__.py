@@ -1,0 +1,1 @@
+"""The spiders: ``msn_news`` and ``site``, for any site."""

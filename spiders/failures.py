@@ -1,0 +1,53 @@
+"""What went wrong with a request, in one word for the statistics."""
+
+from __future__ import annotations
+
+from scrapy.exceptions import (
+    CannotResolveHostError,
+    DownloadConnectionRefusedError,
+    DownloadTimeoutError,
+    IgnoreRequest,
+)
+from scrapy.spidermiddlewares.httperror import HttpError
+from twisted.python.failure import Failure
+
+from denoise_crawler.spiders.refused_hosts import HostGivenUpError
+
+_KINDS: tuple[tuple[type[BaseException], str], ...] = (
+    (HostGivenUpError, "given_up"),
+    (CannotResolveHostError, "dns"),
+    (DownloadTimeoutError, "timeout"),
+    (TimeoutError, "timeout"),
+    (DownloadConnectionRefusedError, "connection"),
+    (ConnectionError, "connection"),
+)
+
+
+def http_status(failure: Failure) -> int:
+    """Return the HTTP status of an answer that was no page, 0 if no answer came."""
+    return failure.value.response.status if isinstance(failure.value, HttpError) else 0
+
+
+def failure_kind(failure: Failure) -> str:
+    """Return ``http_404``, ``dns``, ``timeout``, ``connection``, ``robots``, ``given_up`` or ``other``."""
+    if status := http_status(failure):
+        return f"http_{status}"
+    for error, kind in _KINDS:
+        if isinstance(failure.value, error):
+            return kind
+    if isinstance(failure.value, IgnoreRequest) and "robots.txt" in str(failure.value):
+        return "robots"
+    return "other"
+
+
+ADVICE = {
+    "dns": "the host name was not found: check its spelling and the network",
+    "timeout": "the server did not answer in time: try later, or raise DOWNLOAD_TIMEOUT",
+    "connection": "the server takes no connections there: check host and port",
+    "robots": "the site's robots.txt does not allow it: start from a page it allows",
+    "given_up": "its host refused earlier requests: come back later with a larger DENOISE_DELAY_MIN",
+    "http_403": "the server refuses this crawler: see its terms, say who you are in USER_AGENT",
+    "http_404": "there is no such page: check the address",
+    "http_410": "the page is gone: check the address",
+    "http_429": "the server asks for fewer requests: come back later with a larger DENOISE_DELAY_MIN",
+}

@@ -1,0 +1,214 @@
+"""The links of a page: which addresses are one page, and which of them a crawl may follow."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterable
+from re import Pattern
+from urllib.parse import SplitResult, unquote_plus, urljoin, urlsplit
+
+from parsel import Selector
+from scrapy.http import TextResponse
+from scrapy.linkextractors import IGNORED_EXTENSIONS
+from scrapy.utils.url import url_has_any_extension
+from w3lib.html import strip_html5_whitespace
+from w3lib.url import canonicalize_url, safe_url_string
+
+# Query parameters that say where a reader came from, not which page is meant.
+TRACKING_PREFIXES = ("utm_", "hsa_", "mtm_", "pk_")
+TRACKING_PARAMETERS = frozenset(
+    {
+        "_ga",
+        "_gl",
+        "_hsenc",
+        "_hsmi",
+        "cvid",
+        "dclid",
+        "fbclid",
+        "gbraid",
+        "gclid",
+        "gclsrc",
+        "igshid",
+        "mc_cid",
+        "mc_eid",
+        "mkt_tok",
+        "msclkid",
+        "ocid",
+        "scm",
+        "spm",
+        "twclid",
+        "wbraid",
+        "yclid",
+    }
+)
+# Tracking on Chinese news sites (?from=timeline), but an offset or a date elsewhere (?from=20).
+TRACKING_UNLESS_NUMBER = frozenset({"from"})
+
+DEFAULT_PORTS = {"http": 80, "https": 443}
+LONGEST_URL = 2083
+_EXTENSIONS = frozenset("." + name for name in IGNORED_EXTENSIONS)
+_ROUNDS = 5
+
+
+def split_http(url: str) -> SplitResult | None:
+    """Take an http(s) address apart; None for anything else, also for a broken one."""
+    try:
+        parts = urlsplit(url.strip())
+        usable = parts.scheme in DEFAULT_PORTS and parts.hostname and (parts.port is None or parts.port > 0)
+    except ValueError:
+        return None
+    return parts if usable else None
+
+
+def canonical_url(url: str) -> str:
+    """Return the one spelling of an address; two links to the same page agree on it.
+
+    Fragment, tracking parameters and default port are dropped, scheme and host are lower-cased, the query is
+    sorted and percent-encodings are unified. Anything that is no http(s) address gives an empty string; never
+    raises. For comparing only: a server may answer the sorted address differently.
+    """
+    for _ in range(_ROUNDS):
+        again = _canonical_once(url)
+        if again == url:
+            return again
+        url = again
+    return ""
+
+
+def _canonical_once(url: str) -> str:
+    try:
+        parts = split_http(canonicalize_url(without_tracking(url)))
+    except (ValueError, UnicodeError):
+        return ""
+    if parts is None:
+        return ""
+    port = f":{DEFAULT_PORTS[parts.scheme]}"
+    return parts._replace(netloc=parts.netloc.removesuffix(port)).geturl()
+
+
+def without_tracking(url: str) -> str:
+    """Return the address without fragment and tracking parameters, everything else as it was written.
+
+    This is what a crawl asks for; an address that is not http(s) is returned unchanged.
+    """
+    parts = split_http(url)
+    if parts is None:
+        return url
+    kept = "&".join(pair for pair in parts.query.split("&") if not _is_tracking(pair))
+    return parts._replace(query=kept, fragment="").geturl()
+
+
+def _is_tracking(pair: str) -> bool:
+    name, _, value = pair.partition("=")
+    name = unquote_plus(name).strip().lower()
+    if name in TRACKING_UNLESS_NUMBER:
+        return not value[:1].isdigit()
+    return name in TRACKING_PARAMETERS or name.startswith(TRACKING_PREFIXES)
+
+
+def site_of(url: str) -> str:
+    """Return the site an address starts: its host without ``www.``, with the port where one is written.
+
+    A site covers its subdomains, as Scrapy's ``allowed_domains`` does; one with a port or an IP address
+    covers only itself. Empty for anything that is no http(s) address.
+    """
+    parts = split_http(url)
+    if parts is None:
+        return ""
+    host = str(parts.hostname).rstrip(".")
+    if parts.port is not None and parts.port != DEFAULT_PORTS[parts.scheme]:
+        return f"[{host}]:{parts.port}" if ":" in host else f"{host}:{parts.port}"
+    return host.removeprefix("www.")
+
+
+def _covers_subdomains(site: str) -> bool:
+    try:
+        ipaddress.ip_address(site)
+    except ValueError:
+        return ":" not in site
+    return False
+
+
+class LinkFilter:
+    """Which links a crawl follows.
+
+    ``sites`` are what :func:`site_of` returns. ``allow`` (any of them must match, when there are some) and
+    ``deny`` (none may match) are searched in the whole address, as Scrapy's ``LinkExtractor`` does. Links to
+    files that are no pages (Scrapy's ``IGNORED_EXTENSIONS``) and those over 2083 characters are left.
+    """
+
+    def __init__(
+        self, sites: Iterable[str], allow: Iterable[Pattern[str]] = (), deny: Iterable[Pattern[str]] = ()
+    ) -> None:
+        self.sites: list[str] = []
+        self._allow = tuple(allow)
+        self._deny = tuple(deny)
+        for site in sites:
+            self.add_site(site)
+
+    def add_site(self, site: str) -> None:
+        """Count one more site as ours; an empty or known one changes nothing."""
+        if site and site not in self.sites:
+            self.sites.append(site)
+
+    def on_site(self, url: str) -> bool:
+        """Tell whether the address is on one of the sites."""
+        own = site_of(url)
+        return bool(own) and any(
+            own == site or (_covers_subdomains(site) and own.endswith("." + site)) for site in self.sites
+        )
+
+    def accepts(self, url: str) -> bool:
+        """Tell whether the link is to be followed."""
+        if len(url) > LONGEST_URL or not self.on_site(url):
+            return False
+        if url_has_any_extension(url, _EXTENSIONS):
+            return False
+        if self._allow and not any(pattern.search(url) for pattern in self._allow):
+            return False
+        return not any(pattern.search(url) for pattern in self._deny)
+
+
+def page_links(response: TextResponse) -> list[str]:
+    """Return the page's http(s) links: absolute, in the page's order, each page once, without tracking.
+
+    ``<base href>`` is respected. Links marked ``rel=nofollow`` are left out, and all links of a page whose
+    ``<meta name=robots>`` says ``nofollow`` or ``none``: politeness. The parsed tree is only read.
+    """
+    tree = selector_of(response)
+    if not _robots_words(tree).isdisjoint({"nofollow", "none"}):
+        return []
+    base = _join(response.url, tree.xpath("//base/@href").get() or "", response) or response.url
+    found: dict[str, str] = {}
+    for element in tree.xpath("//a[@href] | //area[@href]"):
+        # Not .attrib: parsel reads all attributes then, and one with a broken name makes that raise.
+        if "nofollow" in element.root.get("rel", "").lower().replace(",", " ").split():
+            continue
+        url = without_tracking(_join(base, element.root.get("href"), response))
+        if key := canonical_url(url):
+            found.setdefault(key, url)
+    return list(found.values())
+
+
+def selector_of(response: TextResponse) -> Selector:
+    """Return the response's own selector, or one without a base where ``<base href>`` is bogus."""
+    try:
+        return response.selector
+    except ValueError:
+        return Selector(text=response.text)
+
+
+def _robots_words(tree: Selector) -> frozenset[str]:
+    words: set[str] = set()
+    for meta in tree.xpath("//meta[@name and @content]"):
+        if meta.root.get("name").strip().lower() == "robots":
+            words.update(meta.root.get("content").lower().replace(",", " ").split())
+    return frozenset(words)
+
+
+def _join(base: str, href: str, response: TextResponse) -> str:
+    """Return the absolute, safe address of a link, or an empty string for a bogus one."""
+    try:
+        return safe_url_string(urljoin(base, strip_html5_whitespace(href)), encoding=response.encoding)
+    except (ValueError, UnicodeError, LookupError):
+        return ""

@@ -1,0 +1,209 @@
+"""The spider ``msn_news``: articles of MSN, or of any server that renders MSN's pages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scrapy import Request
+from scrapy.http import HtmlResponse, Response, TextResponse
+
+from denoise_crawler.spiders.arguments import BadArgumentError, read_count, read_urls, refuse_unknown
+from denoise_crawler.spiders.links import LinkFilter, page_links, site_of
+from denoise_crawler.spiders.msn_detail import article_id, detail_address, is_locale, locale_of, read_detail
+from denoise_crawler.spiders.news_links import feed_links, is_feed, is_shell
+from denoise_crawler.spiders.news_page import NewsPage
+from denoise_crawler.spiders.page_spider import PageSpider, now_utc
+from denoise_crawler.spiders.refused_hosts import host_of
+
+DETAIL_URL = "https://assets.msn.com/content/view/v2/Detail/{locale}/{id}"
+_KNOWN = ("start_url", "locale", "max_pages", "detail_url")
+_ARTICLES_FIRST = 10
+
+
+class MsnNewsSpider(PageSpider):
+    """Yields one :class:`NewsPage` per article.
+
+    MSN's own article pages are empty shells today. In detail mode the text of each article comes from MSN's
+    JSON interface; with an empty ``detail_url`` it comes from the article page, for servers that render it.
+    Section pages are read for links on the start pages' own host, and yield nothing themselves.
+
+    Its arguments (``-a name=value``):
+
+    - ``start_url``: section pages, RSS feeds or articles, separated by commas or spaces. Default: the RSS
+      feed of the locale, ``https://rss.msn.com/{locale}``.
+    - ``locale``: such as ``en-us`` (the default); the locale an article's path begins with goes before.
+    - ``max_pages``: exactly so many articles become items (0 or absent: no limit), unless there are fewer.
+      With JOBDIR it holds for the whole job, which should keep it from its first run on.
+    - ``detail_url``: where the JSON is, with ``{id}`` and, if needed, ``{locale}``; empty for HTML mode.
+    """
+
+    name = "msn_news"
+    stats_room = "denoise/msn"
+
+    def __init__(
+        self,
+        start_url: str | None = None,
+        locale: str | None = "en-us",
+        max_pages: str | int | None = None,
+        detail_url: str | None = DETAIL_URL,
+        **others: Any,
+    ) -> None:
+        refuse_unknown(others, _KNOWN)
+        self.locale = (locale or "en-us").strip().lower()
+        if not is_locale(self.locale):
+            raise BadArgumentError(f"locale={locale!r} is not a locale; write one like locale=en-us")
+        self.detail_url = read_detail_url(detail_url)
+        urls = read_urls("start_url", start_url) or [f"https://rss.msn.com/{self.locale}"]
+        super().__init__([site_of(url) for url in urls], read_count("max_pages", max_pages))
+        self.start_urls = urls
+        # A feed on rss.msn.com links to www.msn.com; in detail mode those links are only read, never fetched.
+        self.articles = LinkFilter(["msn.com"] if self.detail_url else [])
+
+    def offer_start(self, url: str) -> None:
+        """Put a start address into the frontier; in detail mode an article is asked for as detail."""
+        if self.detail_url and article_id(url):
+            self.offer_article(url, start=True)
+        else:
+            super().offer_start(url)
+
+    def offer_article(self, url: str, *, start: bool = False) -> None:
+        """Put an article into the frontier; in detail mode two addresses with one id are one article."""
+        key = detail_address(self.detail_url, url, self.locale) if self.detail_url else ""
+        self.frontier.offer(url, "start article" if start else "article", page=True, key=key)
+
+    def request_for(self, url: str, kind: str) -> Request:
+        """Build the request for a start page, a section or an article."""
+        start = kind.startswith("start")
+        meta = {"allow_offsite": True} if start else {}
+        if self.detail_url and kind.endswith("article"):
+            return Request(
+                detail_address(self.detail_url, url, self.locale),
+                callback=self.parse_detail,
+                errback=self.failed,
+                cb_kwargs={"article": url, "start": start},
+                meta={"allow_offsite": True},
+                priority=_ARTICLES_FIRST,
+            )
+        return Request(
+            url,
+            callback=self.parse,
+            errback=self.failed,
+            cb_kwargs={"start": start},
+            meta=meta,
+            priority=_ARTICLES_FIRST if kind == "article" else 0,
+        )
+
+    def parse(self, response: Response, start: bool = False, **kwargs: Any) -> list[Any]:  # noqa: ARG002
+        """Read a page: an article (HTML mode) becomes an item, all give links."""
+        if response.status != 200:
+            self.count_failure(f"http_{response.status}")
+            return self.outcome()
+        if not self.landed(response, start=start):
+            self.count("offsite")
+            return self.outcome()
+        if not isinstance(response, TextResponse):
+            self.count("not_html")
+            if start:
+                self._tell_no_links(response)
+            return self.outcome()
+        found = self._follow(response)
+        if self.detail_url and article_id(response.url):
+            # A short link or an old address led here; its text is elsewhere.
+            self.offer_article(response.url)
+            found += 1
+        if not self.detail_url and isinstance(response, HtmlResponse):
+            if is_shell(response):
+                self._warn_shell(response)
+            elif article_id(response.url):
+                return self._article_page(response)
+        if start and not found:
+            self._tell_no_links(response)
+        return self.outcome()
+
+    def _article_page(self, response: HtmlResponse) -> list[Any]:
+        if not self.frontier.page_came(response.url):
+            self.count("duplicates")
+            return self.outcome()
+        self.count("pages")
+        return self.outcome(NewsPage(url=response.url, fetched_at=now_utc(), source="html"))
+
+    def _follow(self, response: TextResponse) -> int:
+        """Offer the links of a page or feed; return how many there were."""
+        found = 0
+        feed = is_feed(response)
+        if not feed and not isinstance(response, HtmlResponse):
+            return 0
+        for url in feed_links(response) if feed else page_links(response):
+            if article_id(url) and (self.links.accepts(url) or self.articles.accepts(url)):
+                self.offer_article(url)
+                found += 1
+            elif self.links.accepts(url) and not article_id(url):
+                self.frontier.offer(url, "section", page=False)
+                found += 1
+        return found
+
+    def parse_detail(self, response: Response, article: str, start: bool = False) -> list[Any]:
+        """Turn a detail answer into an item."""
+        locale = locale_of(article, self.locale)
+        try:
+            if response.status != 200:
+                raise ValueError(f"HTTP {response.status}")
+            detail = read_detail(response.body, locale)
+        except ValueError as error:
+            return self._no_article("malformed", response.url, str(error), start=start)
+        if not detail.html:
+            return self._no_article("no_text", article, f"type {detail.kind!r} without a text", start=start)
+        if not self.frontier.page_came(response.url):
+            self.count("duplicates")
+            return self.outcome()
+        self.count("pages")
+        response.meta["denoise_page"] = {"url": article, "html": detail.html, "site": detail.site}
+        item = NewsPage(url=article, site=detail.site, title=detail.title, fetched_at=now_utc())
+        item.source, item.provider = "detail", detail.provider
+        item.authors, item.published = detail.authors, detail.published
+        return self.outcome(item)
+
+    def _no_article(self, counted: str, url: str, reason: str, *, start: bool) -> list[Any]:
+        self.count(counted)
+        if start:
+            self.tell("no article from %s, which was asked for: %s", url, reason)
+        else:
+            self.logger.warning("no article from %s: %s", url, reason)
+        return self.outcome()
+
+    def count_failure(self, kind: str) -> None:
+        """Count a failure; articles taken down (404, 410) also as ``gone``."""
+        super().count_failure(kind)
+        if kind in ("http_404", "http_410"):
+            self.count("gone")
+
+    def hopeless(self) -> bool:
+        """Tell whether no article can come any more: its host, or every host, was given up."""
+        if self.detail_url and host_of(self.detail_url) in self.refused_hosts.given_up:
+            return True
+        return super().hopeless()
+
+    def _warn_shell(self, response: Response) -> None:
+        self.count("shell")
+        self.logger.warning(
+            "%s is an empty shell that a browser fills; no item. Take the text from MSN's detail interface: "
+            "leave detail_url away, or give one with {locale} and {id}",
+            response.url,
+        )
+
+    def _tell_no_links(self, response: Response) -> None:
+        self.tell(
+            "no link to an article or a section on the start page %s: give an RSS feed, a page with links in "
+            "its HTML, or articles (addresses that end in /ar-ID). MSN's own pages are filled by a browser",
+            response.url,
+        )
+
+
+def read_detail_url(text: str | None) -> str:
+    """Return the detail template, or an empty string for HTML mode; BadArgumentError if it is unusable."""
+    template = (text or "").strip()
+    if not template:
+        return ""
+    if "{id}" not in template:
+        raise BadArgumentError(f"detail_url={text!r} does not contain {{id}}; write one like {DETAIL_URL}")
+    return read_urls("detail_url", template)[0]

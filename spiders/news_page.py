@@ -1,0 +1,22 @@
+"""A news article with what its publisher says about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from denoise_crawler.clean_page import CleanPage
+
+
+@dataclass
+class NewsPage(CleanPage):
+    """The clean text of one article.
+
+    ``source`` is where its text came from: ``detail`` (MSN's JSON interface) or ``html`` (the page itself).
+    ``provider`` is the publisher's name, ``published`` an ISO 8601 time as the publisher wrote it; both, like
+    ``authors``, are known in detail mode only.
+    """
+
+    source: str = ""
+    provider: str | None = None
+    authors: list[str] = field(default_factory=list)
+    published: str | None = None

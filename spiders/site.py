@@ -1,0 +1,111 @@
+"""The spider ``site``: every HTML page of any site."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scrapy import Request
+from scrapy.http import HtmlResponse, Response
+
+from denoise_crawler.clean_page import CleanPage
+from denoise_crawler.spiders.arguments import (
+    BadArgumentError,
+    read_count,
+    read_patterns,
+    read_urls,
+    refuse_unknown,
+)
+from denoise_crawler.spiders.links import LinkFilter, page_links, site_of
+from denoise_crawler.spiders.page_spider import PageSpider, now_utc
+
+_KNOWN = ("start_url", "max_pages", "allow", "deny")
+
+
+class SiteSpider(PageSpider):
+    """Yields one :class:`CleanPage` per HTML page (status 200) and follows the links within the site.
+
+    Its arguments (``-a name=value``):
+
+    - ``start_url``: one or more addresses, separated by commas or spaces. Each is fetched, also where
+      ``allow`` and ``deny`` would not let a link to it through. Its host without ``www.``, with subdomains,
+      is the site; a host with a port or an IP address is only itself. Where a start page redirects to another
+      host, that host belongs to the site too.
+    - ``max_pages``: exactly so many pages become items (0 or absent: no limit), unless the site has fewer.
+      Errors, files that are no HTML and pages that came before do not count. With JOBDIR it holds for the
+      whole job, which should keep it from its first run on.
+    - ``allow``, ``deny``: regular expressions, separated by spaces, searched in a link's address: a link is
+      followed if any of ``allow`` matches (or none is given) and none of ``deny``.
+
+    ``noindex`` is not heeded: it is a word to search engines, which this is not. ``nofollow`` is.
+
+    """
+
+    name = "site"
+    stats_room = "denoise/site"
+
+    def __init__(
+        self,
+        start_url: str | None = None,
+        max_pages: str | int | None = None,
+        allow: str | None = None,
+        deny: str | None = None,
+        **others: Any,
+    ) -> None:
+        refuse_unknown(others, _KNOWN)
+        urls = read_urls("start_url", start_url)
+        if not urls:
+            raise BadArgumentError("start_url is missing; write -a start_url=https://example.com/")
+        sites = [site_of(url) for url in urls]
+        links = LinkFilter(sites, read_patterns("allow", allow), read_patterns("deny", deny))
+        super().__init__(sites, read_count("max_pages", max_pages), links)
+        self.start_urls = urls
+
+    def request_for(self, url: str, kind: str) -> Request:
+        """Build the request for a page; a start page may redirect to another host."""
+        start = kind == "start"
+        return Request(
+            url,
+            callback=self.parse,
+            errback=self.failed,
+            cb_kwargs={"start": start},
+            meta={"allow_offsite": True} if start else None,
+        )
+
+    def parse(self, response: Response, start: bool = False, **kwargs: Any) -> list[Any]:  # noqa: ARG002
+        """Turn an answer into an item and the requests that follow from it."""
+        if response.status != 200:
+            self.count_failure(f"http_{response.status}")
+            return self.outcome()
+        if not self.landed(response, start=start):
+            self.count("offsite")
+            return self.outcome()
+        if not isinstance(response, HtmlResponse):
+            self._not_html(response, start=start)
+            return self.outcome()
+        if not self.frontier.page_came(response.url):
+            self.count("duplicates")
+            return self.outcome()
+        self.count("pages")
+        self._follow(response, start=start)
+        return self.outcome(CleanPage(url=response.url, fetched_at=now_utc()))
+
+    def _follow(self, response: HtmlResponse, *, start: bool) -> None:
+        links = page_links(response)
+        accepted = [url for url in links if self.links.accepts(url)]
+        for url in accepted:
+            self.frontier.offer(url, "page", page=True)
+        if start and not accepted and self.max_pages != 1:
+            self.tell(
+                "the start page %s has no link to follow (%d links in all): start from another page, or "
+                "widen allow and deny. A page built by JavaScript has its links only in a browser",
+                response.url,
+                len(links),
+            )
+
+    def _not_html(self, response: Response, *, start: bool) -> None:
+        self.count("not_html")
+        content_type = (response.headers.get("Content-Type") or b"").decode("latin-1")
+        if start:
+            self.tell("the start page %s is no HTML page but %r: start from one", response.url, content_type)
+        else:
+            self.logger.debug("no HTML page: %s (%s)", response.url, content_type)

@@ -1,0 +1,138 @@
+"""What several tests share: a way to run a real crawl, and the corpus where there is one."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import settings
+
+from denoise_crawler.evaluation.gold import CORPUS_VARIABLE, corpus_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# machines differ: how long an example takes says nothing about whether it is right
+settings.register_profile("no deadline", deadline=None)
+settings.load_profile("no deadline")
+
+ROOT = Path(__file__).parent.parent
+SETTINGS = """
+BOT_NAME = "test_project"
+SPIDER_MODULES = ["test_spiders", "denoise_crawler.spiders"]
+ROBOTSTXT_OBEY = False
+REMOTE_CONTROL_ENABLED = False
+FEED_EXPORT_ENCODING = "utf-8"
+DENOISE_DELAY_MIN = 0
+DENOISE_DELAY_MAX = 0.01
+STATS_FILE = "stats.json"
+EXTENSIONS = {"stats_file.StatsFile": 0}
+"""
+STATS_FILE = """
+import json
+from scrapy import signals
+
+
+class StatsFile:
+    def __init__(self, crawler):
+        self.crawler = crawler
+        crawler.signals.connect(self.write, signals.engine_stopped)
+
+    @classmethod
+    def from_crawler(cls, crawler):
+        return cls(crawler)
+
+    def write(self):
+        with open(self.crawler.settings["STATS_FILE"], "w") as file:
+            json.dump(self.crawler.stats.get_stats(), file, default=str)
+"""
+
+
+@dataclass
+class Project:
+    """A Scrapy project in a folder of its own, whose crawls run as ``scrapy crawl`` in a process."""
+
+    folder: Path
+    log: str = field(default="", init=False)
+
+    def write(self, name: str, text: str) -> None:
+        (self.folder / name).write_text(text, encoding="utf-8")
+
+    def start(self, spider: str, *arguments: str, feed: str = "out.jsonl") -> subprocess.Popen[str]:
+        command = [sys.executable, "-m", "scrapy", "crawl", spider, "-o", feed, *arguments]
+        with (self.folder / "crawl.log").open("w") as log:
+            return subprocess.Popen(command, cwd=self.folder, stderr=log, stdout=log, text=True)
+
+    def crawl(self, spider: str, *arguments: str, feed: str = "out.jsonl") -> list[dict[str, Any]]:
+        """Run a crawl to its end and return the items in its feed."""
+        process = self.start(spider, *arguments, feed=feed)
+        process.wait(timeout=120)
+        return self.ended(process, feed)
+
+    def ended(self, process: subprocess.Popen[str], feed: str = "out.jsonl") -> list[dict[str, Any]]:
+        process.wait(timeout=120)
+        self.log = (self.folder / "crawl.log").read_text()
+        return self.items(feed)
+
+    def interrupted(
+        self,
+        spider: str,
+        *arguments: str,
+        when: Callable[[], bool],
+        by: signal.Signals = signal.SIGINT,
+        feed: str = "out.jsonl",
+    ) -> list[dict[str, Any]]:
+        """Run a crawl, send it a signal as soon as ``when()`` holds, and return the items in its feed."""
+        process = self.start(spider, *arguments, feed=feed)
+        deadline = time.monotonic() + 60
+        while not when():
+            assert process.poll() is None, (self.folder / "crawl.log").read_text()
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        process.send_signal(by)
+        return self.ended(process, feed)
+
+    def items(self, feed: str = "out.jsonl") -> list[dict[str, Any]]:
+        path = self.folder / feed
+        return [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []
+
+    @property
+    def stats(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads((self.folder / "stats.json").read_text())
+        return found
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    """A project with the add-on in force."""
+    made = Project(tmp_path)
+    made.write("scrapy.cfg", "[settings]\ndefault = project_settings\n")
+    made.write("project_settings.py", SETTINGS + 'ADDONS = {"denoise_crawler.Addon": 300}\n')
+    made.write("stats_file.py", STATS_FILE)
+    made.write("test_spiders.py", "")
+    return made
+
+
+@pytest.fixture(scope="session")
+def corpus() -> Path:
+    """The folder of gold pages; without it, the test is skipped."""
+    folder = corpus_folder()
+    if folder is None:
+        pytest.skip(f"{CORPUS_VARIABLE} names no folder with gold pages")
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep a settings module of the caller's out of the crawls that tests start."""
+    for name in [name for name in os.environ if name.startswith("SCRAPY_")]:
+        monkeypatch.delenv(name)
+    return

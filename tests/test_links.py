@@ -1,0 +1,164 @@
+"""Addresses and links: one spelling per page, and what a crawl follows."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from lxml import etree
+from scrapy.http import HtmlResponse
+
+from denoise_crawler.spiders.arguments import BadArgumentError, read_count, read_patterns, read_urls
+from denoise_crawler.spiders.links import LinkFilter, canonical_url, page_links, site_of, without_tracking
+
+URLISH = st.one_of(
+    st.text(),
+    st.text(alphabet="htps:/.?#[]@%25&=;a\\1 é\u3002\udc80").map(lambda tail: "http://h" + tail),
+    st.builds(
+        "http://{}:{}/{}?{}#{}".format,
+        st.sampled_from(["a.b", "[::1]", "u:p@x", "例え.jp", "127.1", "a..b", "XN--A"]),
+        st.sampled_from(["80", "443", "0", "99999", "x", "8080"]),
+        st.text(alphabet="a/.%2eEF;:+ é"),
+        st.text(alphabet="utm_spfroc=&%3D+ 1;"),
+        st.text(max_size=3),
+    ),
+)
+
+
+def page(body: str, url: str = "http://site.test/dir/page") -> HtmlResponse:
+    return HtmlResponse(url, body=body.encode(errors="replace"), encoding="utf-8")
+
+
+@given(URLISH)
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_canonical_url_never_raises_and_is_idempotent(url: str) -> None:
+    once = canonical_url(url)
+    assert canonical_url(once) == once
+
+
+@given(URLISH)
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_nothing_that_reads_an_address_raises(url: str) -> None:
+    without_tracking(url)
+    assert not LinkFilter([site_of("http://site.test/")]).accepts(url) or site_of(url)
+    page_links(page(f'<base href="{url}"><a href="{url}">x</a>'))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("http://A.test:80/x#top", "http://a.test/x"),
+        ("HTTPS://a.test:443", "https://a.test/"),
+        ("http://a.test/?b=2&a=1", "http://a.test/?a=1&b=2"),
+        ("http://a.test/x?utm_source=rss&UTM_Medium=x&id=7", "http://a.test/x?id=7"),
+        ("http://a.test/x?ocid=1&cvid=2&fbclid=3&gclid=4&spm=5", "http://a.test/x"),
+        ("http://a.test/x?from=timeline", "http://a.test/x"),
+        ("http://a.test/a/../b/%7euser", "http://a.test/b/~user"),
+    ],
+)
+def test_two_spellings_of_one_page_have_one_canonical_url(one: str, other: str) -> None:
+    assert canonical_url(one) == canonical_url(other) != ""
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("http://a.test/x?id=7", "http://a.test/x?id=8"),
+        ("http://a.test/list?from=20", "http://a.test/list"),
+        ("http://a.test/x", "https://a.test/x"),
+        ("http://a.test/X", "http://a.test/x"),
+        ("http://a.test:8080/", "http://a.test/"),
+    ],
+)
+def test_different_pages_keep_different_canonical_urls(one: str, other: str) -> None:
+    assert canonical_url(one) != canonical_url(other)
+
+
+@pytest.mark.parametrize("url", ["", "mailto:a@b.test", "javascript:go()", "http://", "http://[x/", "/path"])
+def test_what_is_no_http_address_has_no_canonical_url(url: str) -> None:
+    assert canonical_url(url) == ""
+
+
+def test_a_link_is_asked_for_as_it_was_written_but_for_tracking() -> None:
+    assert without_tracking("http://a.test/x?b=2&utm_source=s&a=%7e#top") == "http://a.test/x?b=2&a=%7e"
+
+
+def test_links_come_in_page_order_once_each_and_absolute() -> None:
+    body = """<a href="b">1</a><map><area href="/a"></map><a href="b#part">2</a><a href="b?utm_source=x">3</a>
+    <a href=" //other.test/c ">4</a><a href="mailto:x@y">5</a><a href="javascript:go()">6</a><a href>7</a>"""
+    assert page_links(page(body)) == [
+        "http://site.test/dir/b",
+        "http://site.test/a",
+        "http://other.test/c",
+        "http://site.test/dir/page",
+    ]
+
+
+def test_base_href_is_respected_also_behind_a_long_head() -> None:
+    head = "<script>" + "x" * 9000 + "</script><base href='/other/'>"
+    assert page_links(page(f"<head>{head}</head><a href=b>b</a>")) == ["http://site.test/other/b"]
+
+
+def test_nofollow_links_and_pages_are_not_followed() -> None:
+    assert page_links(page('<a rel="noopener NoFollow" href=a>a</a><a rel=author href=b>b</a>')) == [
+        "http://site.test/dir/b"
+    ]
+    for content in ("noindex, nofollow", "NONE"):
+        assert page_links(page(f'<meta name="Robots" content="{content}"><a href=a>a</a>')) == []
+    assert page_links(page('<meta name=robots content="noindex"><a href=a>a</a>'))
+
+
+def test_reading_links_leaves_the_parsed_tree_as_it_was() -> None:
+    response = page('<base href="/x/"><a href=" a ">a</a><!-- c --><a href="b#f">b</a>')
+    before = etree.tostring(response.selector.root)
+    page_links(response)
+    assert etree.tostring(response.selector.root) == before
+
+
+def test_a_site_covers_its_subdomains_but_a_port_or_an_ip_only_itself() -> None:
+    www = LinkFilter([site_of("https://www.site.test/start")])
+    assert www.on_site("http://site.test/")
+    assert www.on_site("http://news.site.test/")
+    assert not www.on_site("http://othersite.test/")
+    assert not www.on_site("http://site.test:8080/")
+    port = LinkFilter([site_of("http://127.0.0.1:81/")])
+    assert port.on_site("http://127.0.0.1:81/x")
+    assert not port.on_site("http://127.0.0.1:82/x")
+    assert not LinkFilter([site_of("http://127.0.0.1/")]).on_site("http://a.127.0.0.1/")
+
+
+def test_files_long_addresses_and_denied_links_are_left() -> None:
+    links = LinkFilter(["site.test"], [re.compile("/news/")], [re.compile("print")])
+    assert links.accepts("http://site.test/news/1")
+    assert not links.accepts("http://site.test/sport/1")
+    assert not links.accepts("http://site.test/news/1?print=1")
+    assert not links.accepts("http://site.test/news/1.PDF?download=1")
+    assert not links.accepts("http://site.test/news/" + "x" * 2083)
+
+
+def test_start_addresses_are_parted_by_commas_and_spaces_but_not_inside_one() -> None:
+    text = " http://a.test/story,12.html,https://b.test/,  http://c.test/\nhttp://d.test "
+    assert read_urls("start_url", text) == [
+        "http://a.test/story,12.html",
+        "https://b.test/",
+        "http://c.test/",
+        "http://d.test/",
+    ]
+
+
+@pytest.mark.parametrize("text", ["a.test", "ftp://a.test/", "file:///etc/passwd", "http://", "http://a.test:x/"])
+def test_start_addresses_that_are_not_http_are_refused_by_name(text: str) -> None:
+    with pytest.raises(BadArgumentError, match="start_url="):
+        read_urls("start_url", text)
+
+
+def test_counts_and_patterns_are_checked_by_name() -> None:
+    assert read_count("max_pages", None) == read_count("max_pages", "") == 0
+    assert [pattern.pattern for pattern in read_patterns("allow", r"/a{1,3} b\s")] == ["/a{1,3}", r"b\s"]
+    for bad in ("-1", "ten", "1.5"):
+        with pytest.raises(BadArgumentError, match="max_pages="):
+            read_count("max_pages", bad)
+    with pytest.raises(BadArgumentError, match=r"deny='\('"):
+        read_patterns("deny", "ok (")

@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from denoise_crawler.methods import METHODS, MethodError, guarded, method_named
+from denoise_crawler.output.text import clean_text
+from denoise_crawler.page import TEXT, Page
+from tests.strategies import html_pages
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+def page(number: int, html: str) -> Page:
+    return Page.parse(f"https://example.com/{number}", html)
+
+
+def news(body: str) -> str:
+    return f"""<html><body><div class="top"><a href="/">Home</a> <a href="/world">World</a></div>
+    <h1>Headline number {body}</h1><div class="text"><p>{body}</p><p>The same appeal on every page.</p></div>
+    <div class="foot">All rights reserved</div></body></html>"""
+
+
+STORIES = [
+    "A ferry ran aground off the northern cape before dawn",
+    "Voters rejected the harbour toll by a narrow margin",
+    "The museum bought back its stolen astrolabe",
+    "Rain delayed every train across the valley",
+    "Scientists counted more seals than in any earlier winter",
+]
+
+
+def test_style_tree_removes_what_stands_on_all_pages_and_keeps_what_is_new() -> None:
+    method = method_named("style_tree")
+    pages = [page(number, news(story)) for number, story in enumerate(STORIES)]
+    for one in pages:
+        method.observe(one)
+    for one, story in zip(pages, STORIES, strict=True):
+        assert clean_text(one, method.judge(one).noise) == f"Headline number {story}\n{story}"
+
+
+def test_style_tree_keeps_what_it_has_never_seen() -> None:
+    method = method_named("style_tree")
+    for number, story in enumerate(STORIES):
+        method.observe(page(number, news(story)))
+    new = page(9, "<html><body><section><p>Quite another layout</p></section></body></html>")
+    judgement = method.judge(new)
+    assert clean_text(new, judgement.noise) == "Quite another layout"
+    assert judgement.reason(len(new.nodes) - 1) == "the site's other pages do not have this"
+
+
+def test_style_tree_says_why() -> None:
+    method = method_named("style_tree")
+    pages = [page(number, news(story)) for number, story in enumerate(STORIES)]
+    for one in pages:
+        method.observe(one)
+    judgement = method.judge(pages[0])
+    home = pages[0].nodes.texts.index("Home ")
+    assert judgement.reason(home) == "importance 0.00, below 0.8; on 5 of 5 pages"
+
+
+def test_link_ratio_removes_blocks_of_links_and_keeps_links_in_sentences() -> None:
+    html = "<ul><li><a href=1>One</a><li><a href=2>Two</a></ul><p>A sentence with <a href=3>a link</a> in it.</p>"
+    one = page(0, html)
+    judgement = method_named("link_ratio").judge(one)
+    assert clean_text(one, judgement.noise) == "A sentence with a link in it."
+    assert judgement.reason(1) == "100% links, over 70%"
+
+
+@pytest.mark.parametrize("name", sorted(METHODS))
+def test_each_method_gives_the_golden_text(name: str) -> None:
+    files = sorted(GOLDEN.glob("*.html"))
+    pages = [Page.parse(f"https://golden.example/{file.name}", file.read_text("utf-8")) for file in files]
+    method = method_named(name)
+    for one in pages:
+        method.observe(one)
+    for file, one in zip(files, pages, strict=True):
+        expected = file.with_suffix(f".{name}.txt").read_text("utf-8")
+        assert clean_text(one, method.judge(one).noise) + "\n" == expected
+
+
+@pytest.mark.parametrize("name", sorted(METHODS))
+@given(pages=st.lists(html_pages(), min_size=1, max_size=4))
+def test_no_page_raises_and_a_page_with_text_never_comes_out_empty(name: str, pages: list[str]) -> None:
+    method = method_named(name)
+    parsed = [page(number, html) for number, html in enumerate(pages)]
+    for one in parsed:
+        method.observe(one)
+    for one in parsed:
+        judgement = guarded(one, method.judge(one))
+        assert len(judgement.noise) == len(judgement.scores) == len(one.nodes)
+        for index, parent in enumerate(one.nodes.parents):
+            assert judgement.noise[index] or parent < 0 or not judgement.noise[parent]
+            assert isinstance(judgement.reason(index), str)
+        texts = [index for index, tag in enumerate(one.nodes.tags) if tag is TEXT]
+        assert not texts or not all(judgement.noise[index] for index in texts)
+
+
+def test_what_a_method_knows_can_be_written_read_and_merged() -> None:
+    pages = [page(number, news(story)) for number, story in enumerate(STORIES)]
+    whole, first, second, back = (method_named("style_tree") for _ in range(4))
+    for number, one in enumerate(pages):
+        whole.observe(one)
+        (first if number % 2 else second).observe(one)
+    first.merge(second)
+    back.merge_bytes(first.to_bytes())
+    assert back.to_bytes() == whole.to_bytes()
+    assert back.pages_known == 5
+    assert back.knows(pages[0])
+
+
+def test_unknown_methods_and_options_are_named_in_the_error() -> None:
+    with pytest.raises(MethodError, match=r"unknown method 'svm'; the methods are link_ratio, style_tree"):
+        method_named("svm")
+    with pytest.raises(MethodError, match="wrong"):
+        method_named("style_tree", {"wrong": 1})
+    with pytest.raises(MethodError, match="threshold must lie between 0 and 1"):
+        method_named("link_ratio", {"threshold": 7})

@@ -1,0 +1,158 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lxml import etree
+from parsel import Selector
+
+from denoise_crawler.output.html import clean_html, clean_tree
+from denoise_crawler.output.text import clean_text
+from denoise_crawler.page import TEXT, Page
+from tests.strategies import html_pages
+
+URL = "https://example.com/dir/page.html"
+
+
+def text_of(html: str | bytes) -> str:
+    return clean_text(Page.parse(URL, html))
+
+
+HARD = {
+    "300 levels": "<html><body>" + "<div>" * 300 + "deep text" + "</div>" * 300 + "<p>after</p>",
+    "3,000 levels": "<html><body>" + "<div>" * 3000 + "deep text" + "</div>" * 3000 + "<p>after</p>",
+    "50,000 levels": "<html><body>" + "<div>" * 50_000 + "deep text" + "</div>" * 50_000 + "<p>after</p>",
+    "50,000 levels unclosed": "<div><b>" * 25_000 + "deep text after",
+    "no body": "<title>t</title><p>deep text after",
+    "only text": "deep text after",
+    "unclosed everything": "<html><head><title>t</title><body><div><p>deep text<table><tr><td>x<p>after",
+    "unclosed title": "<title>deep text<p>after",
+    "NUL bytes": "<p>de\0ep te\0xt</p>\0<p>after",
+    "an XML declaration in a str": '<?xml version="1.0" encoding="gb2312"?><html><body>deep text after',
+    "lone surrogates": "<p>deep text \ud800 after \udfff",
+    "a text node of 12 MB": "<p>deep text " + "word " * 2_400_000 + "after",
+    "text after html": "<html><body>deep text</body></html><p>after",
+    "text in head": "<head><div>deep text</div>after",
+    "two bodies": "<body>deep text</body><body>after</body>",
+    "all in noscript": "<body><noscript><p>deep text after</p></noscript>",
+    "noframes": "<frameset><frame src=x><noframes><body><p>deep text<p>after</body></noframes></frameset>",
+}
+
+
+@pytest.mark.parametrize("name", HARD)
+def test_text_comes_out_of_every_malformed_page(name: str) -> None:
+    text = text_of(HARD[name])
+    assert "deep text" in text
+    assert "after" in text
+
+
+def test_text_comes_out_of_a_deep_tree_that_a_spider_parsed() -> None:
+    html = HARD["3,000 levels"]
+    page = Page(URL, Selector(text=html).root, source=html)
+    assert clean_text(page).split() == ["deep", "text", "after"]
+
+
+@pytest.mark.parametrize(
+    ("declared", "real"),
+    [("gb2312", "utf-8"), ("utf-8", "gb18030"), ("", "gb18030"), ("iso-8859-1", "utf-8"), ("nonsense", "utf-8")],
+)
+def test_wrong_charset_declarations_do_not_spoil_the_text(declared: str, real: str) -> None:
+    text = "中文的内容在这里，是不会错的"
+    meta = f'<meta charset="{declared}">' if declared else ""
+    assert text_of(f"<html><head>{meta}</head><body>{text}</body>".encode(real)) == text
+
+
+def test_a_declared_charset_is_used() -> None:
+    assert text_of('<meta charset="windows-1251"><p>Привет'.encode("windows-1251")) == "Привет"
+    assert text_of("<p>中文的内容".encode("utf-16")) == "中文的内容"
+
+
+@pytest.mark.parametrize(
+    ("html", "reason"),
+    [
+        ("", "empty"),
+        (b"", "empty"),
+        (" \n ", "empty"),
+        ("<!-- nothing -->", "empty"),
+        ("<html><head></head><body></body></html>", "empty"),
+        ("<frameset><frame src='a'></frameset>", "frameset"),
+        ("<p>text", None),
+        ("<img src=a>", None),
+    ],
+)
+def test_pages_are_skipped_for_a_named_reason_only(html: str | bytes, reason: str | None) -> None:
+    assert Page.parse(URL, html).skipped == reason
+
+
+def test_a_page_above_the_size_limit_is_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("denoise_crawler.page.MAX_CHARACTERS", 100)
+    assert Page.parse(URL, "<p>" + "x" * 200).skipped == "too_large"
+
+
+def test_a_run_of_text_is_not_split_by_comments_and_scripts_and_words_are_not_glued() -> None:
+    page = Page.parse(URL, "<p>a <b>b</b> <i>c</i><!-- x -->d<script>e</script>f</p>")
+    runs = [text for tag, text in zip(page.nodes.tags, page.nodes.texts, strict=True) if tag is TEXT]
+    assert runs == ["a ", "b ", "c", "df"]
+    assert clean_text(page) == "a b cdf"
+
+
+def test_nodes_are_nested_ranges_in_document_order() -> None:
+    nodes = Page.parse(URL, "<div><p>a<b>b</b></p><ul><li>c</ul></div>d").nodes
+    assert nodes.tags == ["body", "div", "p", TEXT, "b", TEXT, "ul", "li", TEXT, TEXT]
+    assert [nodes.tags[i] for i in nodes.children(0)] == ["div", TEXT]
+    assert nodes.ends[1] == 9
+
+
+def test_blocks_stand_on_lines_of_their_own_and_controls_are_not_text() -> None:
+    html = "<h1>T</h1><p>one <a href=x>two</a>.<br>three<button>Go</button></p><ul><li>a<li>b</ul>x<div>y</div>z"
+    assert text_of(html) == "T\none two.\nthree\na\nb\nx\ny\nz"
+
+
+def test_title_and_language_are_what_the_page_declares() -> None:
+    page = Page.parse(URL, '<html lang="zh-CN"><title> A  b </title><h1>c</h1>')
+    assert (page.title, page.language) == ("A b", "zh-CN")
+    og = '<html><meta property="og:title" content="Open"><title>t</title>'
+    assert Page.parse(URL, og).title == "Open"
+    assert Page.parse(URL, "<h1>Only</h1>").title == "Only"
+    assert Page.parse(URL, "<p>x").language is None
+
+
+def test_a_repaired_copy_has_absolute_links_and_neither_scripts_nor_comments() -> None:
+    html = '<base href="/b/"><p onclick=x><a href="c.html">c</a><script>s</script><!-- k --><img src="//h/i.png">'
+    assert clean_html(Page.parse(URL, html)) == (
+        '<html><body><p onclick="x">'
+        '<a href="https://example.com/b/c.html">c</a><img src="https://h/i.png"></p></body></html>'
+    )
+
+
+def test_a_link_that_cannot_be_joined_stays_as_it_is() -> None:
+    assert Page.parse(URL, "<p>x").absolute("http://[bad") == "http://[bad"
+
+
+@given(html_pages())
+def test_reading_a_page_never_raises_and_never_changes_its_tree(html: str) -> None:
+    root = Page.parse(URL, html).root
+    if root is None:
+        return
+    before = etree.tostring(root)
+    page = Page(URL, root, source=html)
+    noise = [tag == "b" for tag in page.nodes.tags]
+    clean_text(page, noise)
+    clean_tree(page, noise)
+    assert page.title is not None
+    assert page.language is None or page.language
+    assert etree.tostring(root) == before
+
+
+@given(st.binary(max_size=300))
+def test_no_bytes_raise(data: bytes) -> None:
+    page = Page.parse(URL, data)
+    assert page.skipped in (None, "empty", "frameset")
+    clean_text(page)
+
+
+@given(st.text(max_size=300))
+def test_no_text_raises(text: str) -> None:
+    page = Page.parse(URL, text)
+    assert len(page.nodes) == len(page.nodes.texts)
+    clean_html(page)

@@ -1,0 +1,485 @@
+"""Real crawls over loopback: each in its own process, against a server that records what arrives when."""
+
+from __future__ import annotations
+
+import json
+import logging
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import defaultdict
+from email.utils import formatdate
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from scipy.stats import kstest
+from scrapy.core.downloader import Downloader
+from scrapy.settings import Settings
+
+from denoise_crawler.crawl.politeness import (
+    POLITE_SETTINGS,
+    HostGaps,
+    PoliteDownloader,
+    Politeness,
+    PoliteSlot,
+    parse_retry_after,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+CLOCK = 0.002  # seconds a gap may seem too short
+PATIENCE = 120  # seconds for a crawl on a very busy machine
+
+SCRIPT = """
+import asyncio, json, sys, warnings
+from scrapy import Request, Spider, signals
+from scrapy.crawler import AsyncCrawlerProcess
+from scrapy.resolver import CachingThreadedResolver
+from twisted.internet.defer import succeed
+
+class EveryHostHere(CachingThreadedResolver):
+    def getHostByName(self, name, timeout=()):
+        return succeed("127.0.0.1")
+
+class PoliteSpider(Spider):
+    name = "polite"
+
+    @classmethod
+    def from_crawler(cls, crawler, **kwargs):
+        spider = super().from_crawler(crawler, **kwargs)
+        crawler.signals.connect(spider.downloaded, signals.response_downloaded)
+        return spider
+
+    async def start(self):
+        for url in job["urls"]:
+            yield Request(url, meta={"asked": url})
+
+    def downloaded(self, response, request):
+        # One request at a time: the slot's last start is the start of this one.
+        slot = self.crawler.engine.downloader.slots[request.meta["download_slot"]]
+        print(json.dumps(["start", request.url, response.status, slot.lastseen]), flush=True)
+
+    async def parse(self, response):
+        # As media pipelines do: past the scheduler, all at once.
+        direct = [Request(f"{response.url}/part{n}") for n in range(self.settings.getint("DIRECT"))]
+        await asyncio.gather(*map(self.crawler.engine.download_async, direct))
+        print(json.dumps(["page", response.meta["asked"]]), flush=True)
+
+    def closed(self, reason):
+        stats = {k: v for k, v in self.crawler.stats.get_stats().items() if isinstance(v, (int, float, str))}
+        print(json.dumps(["end", stats | {"reason": reason}]), flush=True)
+
+if __name__ == "__main__":
+    warnings.simplefilter("error")
+    job = json.loads(sys.argv[1])
+    PoliteSpider.custom_settings = job["spider_settings"]
+    process = AsyncCrawlerProcess({"TWISTED_DNS_RESOLVER": EveryHostHere, "TELNETCONSOLE_ENABLED": False,
+                                   "REMOTE_CONTROL_ENABLED": False, **job["settings"]})
+    process.crawl(PoliteSpider)
+    process.start()
+    sys.exit(process.bootstrap_failed)
+"""
+
+
+class Site(ThreadingHTTPServer):
+    """Any host name is a site of its own. Records host, path, monotonic seconds and status of requests."""
+
+    daemon_threads = True
+    request_queue_size = 64
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.lock = threading.Lock()
+        self.arrivals: list[tuple[str, str, float, int]] = []
+        self.inside: dict[str, int] = defaultdict(int)
+        self.crowded: list[str] = []
+        self.robots: dict[str, str] = {}
+        self.answers: dict[str, list[tuple[int, dict[str, str]]]] = defaultdict(list)
+        self.slowness = 0.0
+
+    def url(self, host: str, path: str) -> str:
+        """Return the URL of a path without its first slash."""
+        return f"http://{host}:{self.server_port}/{path}"
+
+    def pages(self, host: str, count: int) -> list[str]:
+        """Return ``count`` URLs at a host."""
+        return [self.url(host, f"page{n}") for n in range(count)]
+
+    def paths(self, status: int = 200) -> list[str]:
+        """Return host/path of the pages answered with ``status``, in order of arrival."""
+        return [f"{h}{p}" for h, p, _, s in self.arrivals if s == status and p != "/robots.txt"]
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Answers with a small page, or with the next of the answers prepared for a path."""
+
+    server: Site
+
+    def do_GET(self) -> None:
+        """Record the request and answer it."""
+        now = time.monotonic()
+        host = self.headers["Host"].split(":")[0]
+        site = self.server
+        with site.lock:
+            prepared = site.answers[self.path]
+            status, headers = prepared.pop(0) if prepared else (200, {})
+            if self.path == "/robots.txt" and host not in site.robots:
+                status = 404
+            site.arrivals.append((host, self.path, now, status))
+            site.inside[host] += 1
+            if site.inside[host] > 1:
+                site.crowded.append(host)
+        time.sleep(site.slowness)
+        body = site.robots.get(host, "").encode() if self.path == "/robots.txt" else b"<p>page</p>"
+        with site.lock:
+            site.inside[host] -= 1
+        self.send_response(status)
+        for name, value in {"Content-Length": str(len(body)), "Connection": "close", **headers}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Stay silent."""
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    server = Site()
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    yield server
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+class Crawl:
+    """A crawl in a process of its own; ``starts`` are monotonic seconds by host, robots.txt included."""
+
+    def __init__(
+        self,
+        tmp_path: Path,
+        urls: list[str],
+        settings: dict[str, Any],
+        spider_settings: dict[str, Any] | None = None,
+    ) -> None:
+        script = tmp_path / "crawl.py"
+        script.write_text(SCRIPT)
+        job = {
+            "urls": urls,
+            "settings": settings,
+            "spider_settings": POLITE_SETTINGS if spider_settings is None else spider_settings,
+        }
+        self.process = subprocess.Popen(
+            [sys.executable, str(script), json.dumps(job)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def finish(self) -> Crawl:
+        """Wait for the end and read what the spider printed."""
+        try:
+            out, self.log = self.process.communicate(timeout=PATIENCE)
+        finally:
+            self.process.kill()
+        self.starts: dict[str, list[float]] = defaultdict(list)
+        self.pages: list[str] = []
+        self.stats: dict[str, Any] = {}
+        for kind, *data in map(json.loads, out.splitlines()):
+            if kind == "start":
+                self.starts[data[0].partition("//")[2].partition("/")[0].partition(":")[0]].append(data[2])
+            elif kind == "page":
+                self.pages.append(data[0])
+            else:
+                self.stats = data[0]
+        return self
+
+    def gaps(self, host: str | None = None) -> list[float]:
+        """Return the seconds between starts, of one host or of all."""
+        return [b - a for h, times in self.starts.items() if host in (None, h) for a, b in pairwise(times)]
+
+    def assert_real_gaps(self, site: Site, least: float) -> None:
+        """No start, and no arrival at the server, comes earlier than ``least`` after the start before it."""
+        assert min(self.gaps()) >= least - CLOCK
+        for host, starts in self.starts.items():
+            arrivals = [t for h, _, t, _ in site.arrivals if h == host]
+            assert len(arrivals) == len(starts)
+            assert all(t - s >= -CLOCK for t, s in zip(arrivals, starts, strict=True))
+            assert all(t - s >= least - CLOCK for t, s in zip(arrivals[1:], starts[:-1], strict=True))
+
+
+def delays(low: float, high: float, **more: Any) -> dict[str, Any]:
+    return {"DENOISE_DELAY_MIN": low, "DENOISE_DELAY_MAX": high, "DENOISE_DELAY_SEED": 3, **more}
+
+
+def crawl(tmp_path: Path, urls: list[str], settings: dict[str, Any]) -> Crawl:
+    done = Crawl(tmp_path, urls, settings).finish()
+    assert done.process.returncode == 0, done.log
+    assert done.stats["reason"] == "finished", done.log
+    assert "log_count/ERROR" not in done.stats, done.log
+    assert sorted(done.pages) == sorted(urls)
+    return done
+
+
+def test_slot_draws_once_per_request_and_uniformly() -> None:
+    slot = PoliteSlot("a.test", HostGaps(5.0, 20.0, seed=1))
+    gaps = []
+    for second in range(1, 4001):
+        slot.lastseen = float(second)
+        gaps.append(slot.download_delay())
+        assert {slot.download_delay() for _ in range(3)} == {gaps[-1]}
+    result = kstest(gaps, "uniform", args=(5, 15))
+    print(f"slot: D = {result.statistic:.4f}, p = {result.pvalue:.3f}")
+    assert result.pvalue > 0.01
+
+
+def test_crawl_gaps_are_uniform(site: Site, tmp_path: Path) -> None:
+    hosts = [f"h{n}.test" for n in range(40)]
+    urls = [url for host in hosts for url in site.pages(host, 10)]
+    done = crawl(tmp_path, urls, delays(0.4, 1.6, CONCURRENT_REQUESTS=80))
+    gaps = done.gaps()
+    result = kstest(gaps, "uniform", args=(0.4, 1.2))
+    print(f"crawl: {len(gaps)} gaps, D = {result.statistic:.4f}, p = {result.pvalue:.3f}, min {min(gaps):.4f}")
+    assert len(gaps) == 400
+    assert result.pvalue > 0.01
+    done.assert_real_gaps(site, 0.4)
+    assert done.stats["denoise/polite/gaps"] == 400
+    assert done.stats["denoise/polite/gap_seconds_total"] == pytest.approx(sum(gaps))
+    assert done.stats["denoise/polite/gap_seconds_min"] == pytest.approx(min(gaps))
+
+
+def test_hosts_take_turns_although_one_was_scheduled_first(site: Site, tmp_path: Path) -> None:
+    urls = site.pages("localhost", 20) + site.pages("127.0.0.1", 20)
+    done = crawl(tmp_path, urls, delays(0.15, 0.15, CONCURRENT_REQUESTS=3))
+    order = [path.split("/")[0] for path in site.paths()]
+    # In turn, but for requests that swap places because one of them was late.
+    assert all(5 <= order[i : i + 20].count("localhost") <= 15 for i in range(5, 20))
+    spans = [times[-1] - times[0] for times in done.starts.values()]
+    total = max(t for times in done.starts.values() for t in times) - min(
+        t for times in done.starts.values() for t in times
+    )
+    assert total < 0.8 * sum(spans)
+    done.assert_real_gaps(site, 0.15)
+
+
+def test_many_hosts_finish_with_one_request_in_all(site: Site, tmp_path: Path) -> None:
+    urls = [url for n in range(5) for url in site.pages(f"h{n}.test", 4)]
+    done = crawl(tmp_path, urls, delays(0.1, 0.2, CONCURRENT_REQUESTS=1))
+    done.assert_real_gaps(site, 0.1)
+
+
+def test_crawl_delay_moves_the_range_up(site: Site, tmp_path: Path) -> None:
+    site.robots = {
+        "slow.test": "User-agent: politebot\nCrawl-delay: 0.4\n\nUser-agent: *\nCrawl-delay: 9",
+        "fast.test": "User-agent: *\nCrawl-delay: 0.01",
+        "odd.test": "User-agent: *\nCrawl-delay: inf",
+    }
+    urls = [url for host in site.robots for url in site.pages(host, 6)]
+    done = crawl(tmp_path, urls, delays(0.05, 0.1, USER_AGENT="politebot"))
+    done.assert_real_gaps(site, 0.05)
+    assert min(done.gaps("slow.test")) >= 0.4 - CLOCK
+    assert done.stats["denoise/polite/crawl_delay_hosts"] == 1
+    gaps = HostGaps(5.0, 20.0)
+    assert gaps.raise_floor("slow.test", 30.0)
+    assert not gaps.raise_floor("slow.test", 10.0)
+    assert [gaps.gap("slow.test", unit) for unit in (0.0, 1.0)] == [30.0, 45.0]
+    assert [gaps.gap("other.test", unit) for unit in (0.0, 1.0)] == [5.0, 20.0]
+
+
+def test_crawl_delay_counts_for_a_gap_already_drawn() -> None:
+    gaps = HostGaps(5.0, 20.0, seed=3)
+    slot = PoliteSlot("a.test", gaps)
+    slot.lastseen = 100.0
+    before = slot.download_delay()
+    gaps.raise_floor("a.test", 50.0)
+    assert slot.download_delay() == pytest.approx(before + 45.0)
+    assert slot.delay == 65.0
+    slot.delay = 1.0  # as AutoThrottle does
+    assert slot.delay == 65.0
+
+
+def test_retry_after_is_waited_for(site: Site, tmp_path: Path) -> None:
+    until = int(time.time()) + 6
+    site.answers["/seconds"] = [(429, {"Retry-After": "2"})]
+    site.answers["/date"] = [(503, {"Retry-After": formatdate(until, usegmt=True)})]
+    site.answers["/forever"] = [(503, {"Retry-After": "86400"})]
+    site.answers["/garbage"] = [(429, {"Retry-After": "soon"})]
+    offset = time.time() - time.monotonic()
+    kinds = ["seconds", "date", "forever", "garbage"]
+    urls = [site.url(f"{kind}.test", kind) for kind in kinds]
+    done = crawl(tmp_path, urls, delays(0.05, 0.1, DENOISE_RETRY_AFTER_MAX=4, CONCURRENT_REQUESTS=1))
+    assert done.gaps("seconds.test")[-1] >= 2 - CLOCK
+    assert done.gaps("forever.test")[-1] >= 4 - CLOCK
+    dated = done.starts["date.test"]
+    assert dated[-1] >= min(until - offset, dated[-2] + 4) - CLOCK
+    assert done.stats["denoise/polite/retry_after"] == 3
+    done.assert_real_gaps(site, 0.05)
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [("120", 120.0), (" 7 ", 7.0), ("-3", 0.0), ("nan", None), ("soon", None), ("", None)],
+)
+def test_retry_after_values(value: str, seconds: float | None) -> None:
+    assert parse_retry_after(value) == seconds
+
+
+def test_retry_after_dates() -> None:
+    assert parse_retry_after("Wed, 21 Oct 2015 07:28:00 GMT") == 0.0
+    assert parse_retry_after(formatdate(time.time() + 90, usegmt=True)) == pytest.approx(90, abs=30)
+
+
+def test_one_request_at_a_time_also_after_redirects(site: Site, tmp_path: Path) -> None:
+    site.slowness = 0.1
+    for n in range(6):
+        site.answers[f"/moved{n}"] = [(302, {"Location": site.url("b.test", f"new{n}")})]
+    urls = [site.url("a.test", f"moved{n}") for n in range(6)] + site.pages("b.test", 6)
+    done = crawl(tmp_path, urls, delays(0.01, 0.02))
+    assert site.crowded == []
+    done.assert_real_gaps(site, 0.01)
+
+
+@pytest.mark.parametrize("low", [0, 0.15])
+def test_one_request_at_a_time_past_the_scheduler(site: Site, tmp_path: Path, low: float) -> None:
+    site.slowness = 0.05
+    done = crawl(tmp_path, site.pages("a.test", 2), delays(low, low, DIRECT=3))
+    assert len(done.gaps()) == 8
+    assert site.crowded == []
+    done.assert_real_gaps(site, low)
+
+
+def test_urls_without_host_do_not_wait(tmp_path: Path) -> None:
+    urls = [f"data:text/html,{n}" for n in range(4)]
+    crawl(tmp_path, urls, delays(2 * PATIENCE, 2 * PATIENCE))
+
+
+def test_ctrl_c_in_a_long_gap_and_resume(site: Site, tmp_path: Path) -> None:
+    urls = site.pages("a.test", 8)
+    site.answers["/page3"] = [(429, {"Retry-After": "86400"})]
+    settings = delays(0.3, 0.4, JOBDIR=str(tmp_path / "job"), DENOISE_RETRY_AFTER_MAX=2 * PATIENCE)
+    first = Crawl(tmp_path, urls, settings)
+    waiting = time.monotonic() + PATIENCE
+    while not site.paths(429) and first.process.poll() is None and time.monotonic() < waiting:
+        time.sleep(0.01)
+    time.sleep(0.5)
+    first.process.send_signal(signal.SIGINT)
+    first.finish()  # would run out of patience in the gap
+    assert first.stats["reason"] == "shutdown", first.log
+    assert 0 < len(first.pages) < 8
+    second = Crawl(tmp_path, urls, settings).finish()
+    assert second.stats["reason"] == "finished", second.log
+    assert sorted(first.pages + second.pages) == urls
+    assert sorted(site.paths()) == [f"a.test/page{n}" for n in range(8)]
+    assert min(first.gaps() + second.gaps()) >= 0.3 - CLOCK
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"DENOISE_DELAY_MIN": 30}, r"DENOISE_DELAY_MIN \(30\) is greater than DENOISE_DELAY_MAX \(20\)"),
+        ({"DENOISE_DELAY_MIN": -1}, "DENOISE_DELAY_MIN is -1: set it to a number"),
+        ({"DENOISE_DELAY_MIN": "fast"}, "DENOISE_DELAY_MIN is 'fast'"),
+        ({"DENOISE_DELAY_MAX": "nan"}, "DENOISE_DELAY_MAX is 'nan'"),
+        ({"DENOISE_DELAY_MAX": float("inf")}, "DENOISE_DELAY_MAX is inf"),
+        ({"DENOISE_DELAY_SEED": "x"}, "DENOISE_DELAY_SEED is 'x': set it to a whole number"),
+        ({"DOWNLOAD_SLOTS": {"a.test": {"delay": -2}}}, r"DOWNLOAD_SLOTS\['a.test'\]\['delay'\] is -2"),
+    ],
+)
+def test_wrong_settings_are_named(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        HostGaps.from_settings(Settings(settings))
+
+
+def test_settings_as_given_on_the_command_line() -> None:
+    gaps = HostGaps.from_settings(
+        Settings(
+            {
+                "DENOISE_DELAY_MIN": "2",
+                "DENOISE_DELAY_MAX": "4.5",
+                "DENOISE_DELAY_SEED": "9",
+                "DOWNLOAD_SLOTS": {"slow.test": {"delay": 30}, "fast.test": {"delay": 0.1}},
+            }
+        )
+    )
+    assert gaps.random.random() == random.Random(9).random()
+    assert [gaps.gap(f"{host}.test", 0.0) for host in ("slow", "fast", "other")] == [30.0, 2.0, 2.0]
+    assert gaps.gap("slow.test", 1.0) == 32.5
+
+
+def test_wrong_settings_stop_the_crawl(site: Site, tmp_path: Path) -> None:
+    for settings in (delays(3, 2), delays(1, 2, DENOISE_RETRY_AFTER_MAX="-1")):
+        stopped = Crawl(tmp_path, site.pages("a.test", 2), settings).finish()
+        assert stopped.process.returncode == 1
+        assert stopped.log.count("\nValueError: ") == 1
+    assert "ValueError: DENOISE_RETRY_AFTER_MAX is '-1': set it to a number of seconds, 0 or more" in stopped.log
+    assert site.arrivals == []
+
+
+TEMPLATE = {"ROBOTSTXT_OBEY": True, "CONCURRENT_REQUESTS_PER_DOMAIN": 1, "DOWNLOAD_DELAY": 1}
+
+
+def project(**settings: Any) -> Settings:
+    return Settings({**TEMPLATE, **settings}, priority="project")
+
+
+def test_add_on_in_a_fresh_project(site: Site, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    settings = project()
+    Politeness().update_settings(settings)
+    assert {name: settings[name] for name in POLITE_SETTINGS} == POLITE_SETTINGS
+    bare = Settings()
+    Politeness().update_settings(bare)
+    assert bare.getbool("ROBOTSTXT_OBEY")
+    Politeness().update_settings(settings)  # its own values are not foreign
+    assert caplog.records == []
+    addons = {"denoise_crawler.crawl.politeness.Politeness": 310}
+    more = {**TEMPLATE, "ADDONS": addons, "CONCURRENT_REQUESTS_PER_DOMAIN": 8, "AUTOTHROTTLE_ENABLED": True}
+    done = Crawl(tmp_path, site.pages("a.test", 5), delays(0.1, 0.2, **more), spider_settings={}).finish()
+    assert len(done.pages) == 5, done.log
+    done.assert_real_gaps(site, 0.1)
+    assert done.stats["denoise/polite/gaps"] == 5
+
+
+class OwnDownloader(Downloader):
+    """A project's own downloader."""
+
+
+class OwnPoliteDownloader(PoliteDownloader):
+    """A project's own downloader, derived from ours."""
+
+
+def test_add_on_leaves_the_projects_classes_and_warns(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.WARNING)
+    own = project(DOWNLOADER=OwnDownloader)
+    Politeness().update_settings(own)
+    assert own["DOWNLOADER"] is OwnDownloader
+    assert own["SCHEDULER_PRIORITY_QUEUE"] == Settings()["SCHEDULER_PRIORITY_QUEUE"]
+    assert "NOT in force: DOWNLOADER is set to" in caplog.messages[0]
+
+    queue = "scrapy.pqueues.ScrapyPriorityQueue"
+    own = project(SCHEDULER_PRIORITY_QUEUE=queue)
+    Politeness().update_settings(own)
+    assert own["SCHEDULER_PRIORITY_QUEUE"] == queue
+    assert own["DOWNLOADER"] == POLITE_SETTINGS["DOWNLOADER"]
+    assert f"SCHEDULER_PRIORITY_QUEUE is set to {queue}" in caplog.messages[1]
+
+    own = project(DOWNLOADER=OwnPoliteDownloader)
+    Politeness().update_settings(own)
+    assert own["DOWNLOADER"] is OwnPoliteDownloader
+    assert own["SCHEDULER_PRIORITY_QUEUE"] == POLITE_SETTINGS["SCHEDULER_PRIORITY_QUEUE"]
+    assert len(caplog.messages) == 2
+
+
+def test_queue_needs_the_downloader(site: Site, tmp_path: Path) -> None:
+    spider_settings = {**POLITE_SETTINGS, "DOWNLOADER": "scrapy.core.downloader.Downloader"}
+    stopped = Crawl(tmp_path, site.pages("a.test", 2), {}, spider_settings).finish()
+    assert "ValueError: SCHEDULER_PRIORITY_QUEUE is PolitePriorityQueue: set DOWNLOADER" in stopped.log
+    assert site.arrivals == []

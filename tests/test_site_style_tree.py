@@ -1,0 +1,308 @@
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from denoise_crawler import SiteStyleTree
+from denoise_crawler.page import Page
+from denoise_crawler.site_style_tree import TreeFormatError
+from denoise_crawler.site_style_tree.features import FeatureCounts, entropy
+from denoise_crawler.site_style_tree.importance import combined, node_importance
+from denoise_crawler.site_style_tree.labels import labels_of
+from denoise_crawler.site_style_tree.nodes import ElementNode, walk
+from tests.strategies import html_pages
+
+
+def page(number: int, html: str) -> Page:
+    return Page.parse(f"https://example.com/{number}", html)
+
+
+def tree_of(*bodies: str, **options: object) -> SiteStyleTree:
+    tree = SiteStyleTree(**options)  # type: ignore[arg-type]
+    for number, body in enumerate(bodies):
+        tree.add(page(number, body))
+    tree.refresh()
+    return tree
+
+
+def find(tree: SiteStyleTree, *path: str) -> ElementNode:
+    """The element node that is reached by labels, the first of each."""
+    element = tree.root
+    for label in path:
+        below = [child for style in element.styles.values() for child in style.children]
+        element = next(child for child in below if child.label == label)
+    return element
+
+
+# --- the worked examples of the blog
+
+
+def test_the_blogs_text_leaf_has_importance_three_quarters() -> None:
+    sources = ("新华网", "人民网", "CCTV")
+    tree = tree_of(*(f"<p>来源 {name}</p>" for name in sources))
+    assert find(tree, "p", "#text").importance == pytest.approx(0.75, abs=1e-5)
+
+
+def test_the_blogs_two_style_nodes_on_three_pages_have_node_importance_057938() -> None:
+    assert node_importance([2, 1], 3) == pytest.approx(0.57938, abs=1e-5)
+    tree = tree_of("<div><p>a</p></div>", "<div><p>b</p></div>", "<div><b>c</b></div>")
+    div = find(tree, "div")
+    assert sorted(style.pages for style in div.styles.values()) == [1, 2]
+    below = (0.9 * 1.0) * 2 / 3 + 0.9 * 1.0 / 3  # text of one page's own has importance 1, its p and b 0.9
+    assert div.importance == pytest.approx((1 - 0.81) * 0.57938 + 0.81 * below, abs=1e-5)
+
+
+def test_entropy_reads_p_as_share_of_occurrences_or_of_pages() -> None:
+    counts = {5: 1, 1: 2}  # 5 occurrences on one page, 1 on two others
+    assert 1 - entropy(counts, 3) == pytest.approx(0.275, abs=1e-3)
+    assert 1 - entropy(counts, 3, presence=True) == pytest.approx(0.0, abs=1e-9)
+    assert entropy({1: 3}, 3) == pytest.approx(1.0)
+    assert entropy({7: 1}, 3) == pytest.approx(0.0)
+    assert entropy({1: 1}, 1) == 0.0
+
+
+def test_on_one_page_an_inner_node_has_the_node_importance_that_the_rule_says() -> None:
+    assert node_importance([1], 1) == 0.0
+    assert node_importance([1], 1, single_page=1.0) == 1.0
+    html = "<div><p>a</p></div>"
+    blog, kdd = tree_of(html), tree_of(html, single_page=1.0)
+    one = blog.standings(page(0, html))
+    other = kdd.standings(page(0, html))
+    assert [round(s.importance, 5) for s in one] == [0.729, 0.81, 0.9, 1.0]
+    assert [round(s.importance, 5) for s in other] == [1.0, 1.0, 1.0, 1.0]
+
+
+def test_gamma_weighs_the_node_itself_against_what_is_below() -> None:
+    bodies = ("<p>a</p>", "<p>b</p>")
+    assert tree_of(*bodies).root.importance == pytest.approx(0.9 * 0.9)
+    assert tree_of(*bodies, gamma=0.5).root.importance == pytest.approx(0.25)
+
+
+def test_leaves_without_features_have_importance_0_and_links_and_images_have_their_addresses() -> None:
+    tree = tree_of("<br><img src=a><a href=x>t</a>", "<br><img src=b><a href=x>t</a>")
+    assert find(tree, "br").importance == 0.0
+    assert find(tree, "img").importance == pytest.approx(1.0)  # another image on each page
+    assert find(tree, "a", "#text").importance == pytest.approx(0.0)
+
+
+def test_relative_and_absolute_links_to_one_place_are_one_feature() -> None:
+    tree = tree_of("<a href='/x'>t</a>", "<a href='https://example.com/x'>t</a>")
+    assert find(tree, "a", "#text").importance == pytest.approx(0.0)
+
+
+def test_text_below_an_element_with_children_counts_only_with_the_data_node() -> None:
+    assert combined(0.5, 0.5) == 0.5
+    assert combined(0.0, 0.0) == 0.0
+    assert combined(0.2, 0.6) == pytest.approx(0.25 * 0.2 + 0.75 * 0.6)
+    bodies = ("<div>one<p>x</p></div>", "<div>two<p>x</p></div>")
+    former = 0.9 * (1.0 + 0.0) / 2
+    assert find(tree_of(*bodies), "div").importance == pytest.approx(former)
+    assert find(tree_of(*bodies, data_node=True), "div").importance == pytest.approx(combined(former, 1.0))
+
+
+def test_runs_of_equal_siblings_are_one_style_when_collapsed() -> None:
+    bodies = ("<ul><li>a<li>b</ul>", "<ul><li>a<li>b<li>c</ul>", "<ul><li>a</ul>")
+    assert len(find(tree_of(*bodies), "ul").styles) == 3
+    ul = find(tree_of(*bodies, collapse=True), "ul")
+    assert [style.pages for style in ul.styles.values()] == [3]
+    assert find(tree_of(*bodies, collapse=True), "ul", "li").pages == 3
+
+
+def test_numbers_and_hashes_in_class_and_id_make_no_label_of_their_own() -> None:
+    found = page(
+        0, "<div class='post-123 x' id='b3f9a0c1'></div><div class='h2o grid'></div><td width='50%'></td>"
+    )
+    assert labels_of(found)[1:3] == ["div|class=post- x", "div|class=ho grid"]
+
+
+def test_a_word_that_comes_back_on_later_pages_pulls_its_leaf_down() -> None:
+    few = tree_of("<p>fresh words</p>", "<p>other things</p>")
+    many = tree_of("<p>fresh words</p>", "<p>other things</p>", "<p>fresh words</p>", "<p>fresh words</p>")
+    assert (find(many, "p", "#text").importance or 0) < (find(few, "p", "#text").importance or 0)
+
+
+# --- learning, merging, forgetting
+
+SITE = st.lists(html_pages(12), min_size=1, max_size=7)
+OPTIONS = st.fixed_dictionaries(
+    {"max_pages": st.sampled_from([2, 3, 100]), "collapse": st.booleans(), "data_node": st.booleans()}
+    | {"features_per_leaf": st.sampled_from([1, 2, 64])}
+)
+
+
+def learned(pages: list[Page], options: dict[str, object]) -> SiteStyleTree:
+    tree = SiteStyleTree(**options)  # type: ignore[arg-type]
+    for one in pages:
+        tree.add(one)
+    return tree
+
+
+def shape(tree: SiteStyleTree) -> list[tuple[object, ...]]:
+    """All that the tree's nodes count, in an order of its own."""
+    return sorted(
+        (
+            depth,
+            element.label,
+            element.pages,
+            round(element.importance or 0.0, 9),
+            round(element.peak, 9),
+            sorted((sequence, style.pages) for sequence, style in element.styles.items()),
+        )
+        for depth, element in walk(tree.root)
+    )
+
+
+@given(SITE, OPTIONS, st.randoms())
+def test_merging_parts_in_any_order_equals_learning_all_pages_at_once(
+    bodies: list[str], options: dict[str, object], chance: random.Random
+) -> None:
+    pages = [page(number, body) for number, body in enumerate(bodies)]
+    whole = learned(pages, options)
+    shuffled = chance.sample(pages, len(pages))
+    cuts = sorted(chance.choices(range(len(pages) + 1), k=2))
+    parts = [shuffled[: cuts[0]], shuffled[cuts[0] : cuts[1]], shuffled[cuts[1] :]]
+
+    left = learned(parts[0], options)
+    left.merge(learned(parts[1], options))
+    left.merge(learned(parts[2], options))
+    tail = learned(parts[1], options)
+    tail.merge(learned(parts[2], options))
+    right = learned(parts[0], options)
+    right.merge(tail)
+    turned = learned(parts[2], options)
+    turned.merge(learned(parts[0], options))
+    turned.merge(learned(parts[1], options))
+
+    assert whole.to_bytes() == left.to_bytes() == right.to_bytes() == turned.to_bytes()
+    standings = [
+        [(s.pages, round(s.importance, 9)) for s in tree.standings(one)]
+        for one in pages
+        for tree in (whole, right)
+    ]
+    assert standings[::2] == standings[1::2]
+
+
+@given(SITE, OPTIONS)
+def test_a_tree_comes_back_from_its_bytes(bodies: list[str], options: dict[str, object]) -> None:
+    tree = learned([page(number, body) for number, body in enumerate(bodies)], options)
+    back = SiteStyleTree.from_bytes(tree.to_bytes(), collapse=options["collapse"], data_node=options["data_node"])
+    assert back.to_bytes() == tree.to_bytes()
+    for number, body in enumerate(bodies):
+        mine, theirs = tree.standings(page(number, body)), back.standings(page(number, body))
+        assert [s.importance for s in mine] == pytest.approx([s.importance for s in theirs])
+
+
+@given(SITE)
+def test_forgetting_a_page_takes_all_of_it_away(bodies: list[str]) -> None:
+    pages = [page(number, body) for number, body in enumerate(bodies)]
+    kept = sorted(pages, key=lambda one: one.key)[:2]
+    forgetful, never_knew = learned(pages, {"max_pages": 2}), learned(kept, {"max_pages": 2})
+    for tree in (forgetful, never_knew):
+        tree.refresh()
+    assert forgetful.root.importance == pytest.approx(never_knew.root.importance)
+    assert forgetful.root.pages == never_knew.root.pages
+    assert forgetful.to_bytes() == never_knew.to_bytes()
+
+
+@given(SITE)
+def test_learning_or_merging_a_page_again_changes_nothing(bodies: list[str]) -> None:
+    pages = [page(number, body) for number, body in enumerate(bodies)]
+    tree = learned(pages, {})
+    tree.refresh()
+    before = (tree.to_bytes(), shape(tree))
+    assert not any(tree.add(one) for one in pages)
+    tree.merge(learned(pages, {}))
+    tree.refresh()
+    assert (tree.to_bytes(), shape(tree)) == before
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(1, 3)), max_size=20))
+def test_feature_counts_are_undone_by_their_negatives(added: list[tuple[int, int]]) -> None:
+    counts = FeatureCounts()
+    for feature, count in added:
+        counts.add(feature, count)
+    for feature, count in reversed(added):
+        counts.add(feature, count, -1)
+    assert not counts
+
+
+@given(html_pages(), OPTIONS)
+def test_no_page_raises_and_importance_lies_between_0_and_1(html: str, options: dict[str, object]) -> None:
+    tree = learned([page(0, html), page(1, html + "<p>more</p>"), page(2, "<p>x</p>")], options)
+    for standing in tree.standings(page(0, html)):
+        assert 0.0 <= standing.importance <= 1.0 + 1e-9
+        assert standing.importance <= standing.peak + 1e-9
+
+
+def test_of_many_features_those_with_the_lowest_hash_stay_whatever_the_order() -> None:
+    words = [f"w{number}" for number in range(500)]
+    pages = [page(number, f"<p>{' '.join(random.Random(number).sample(words, 200))}</p>") for number in range(8)]
+    one, other = SiteStyleTree(features_per_leaf=32), SiteStyleTree(features_per_leaf=32)
+    whole = SiteStyleTree(features_per_leaf=10_000)
+    for first, second in zip(pages, reversed(pages), strict=True):
+        one.add(first)
+        other.add(second)
+        whole.add(first)
+    for tree in (one, other, whole):
+        tree.refresh()
+    assert one.to_bytes() == other.to_bytes()
+    sampled, exact = (find(tree, "p", "#text").importance or 0 for tree in (one, whole))
+    assert sampled == pytest.approx(exact, abs=3 * 0.5 / 32**0.5)
+
+
+def test_a_tree_stays_small_however_many_pages_come() -> None:
+    tree, sizes = SiteStyleTree(max_pages=20), []
+    for number in range(400):
+        tree.add(
+            page(
+                number, f"<h1>{number}</h1><p>{'a b c ' * 9}</p><div class='n'>menu</div>" + "<br>" * (number % 7)
+            )
+        )
+        sizes.append(len(tree.to_bytes()) if number % 100 == 99 else 0)
+    assert tree.pages == 20
+    assert sizes[399] <= 1.1 * sizes[99]
+    assert sum(1 for _ in walk(tree.root)) < 200
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda data: b"",
+        lambda data: b"PK\x03\x04" + data,
+        lambda data: data[:3] + b"\x09" + data[4:],
+        lambda data: data[: len(data) // 2],
+        lambda data: data[:20] + bytes([data[20] ^ 255]) + data[21:],
+    ],
+)
+def test_bytes_that_are_no_tree_are_refused(damage) -> None:  # type: ignore[no-untyped-def]
+    data = tree_of("<p>some text</p>", "<p>other text</p>").to_bytes()
+    with pytest.raises(TreeFormatError):
+        SiteStyleTree.from_bytes(damage(data))
+
+
+@settings(max_examples=200)
+@given(st.binary(max_size=60))
+def test_no_bytes_but_a_trees_are_read(data: bytes) -> None:
+    with pytest.raises(TreeFormatError):
+        SiteStyleTree.from_bytes(data)
+
+
+@pytest.mark.parametrize("options", [{"gamma": 1.0}, {"gamma": 0.0}, {"max_pages": 0}, {"features_per_leaf": 0}])
+def test_impossible_parameters_are_refused(options: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match="must"):
+        SiteStyleTree(**options)  # type: ignore[arg-type]
+
+
+def test_trees_with_another_number_of_features_cannot_be_merged() -> None:
+    with pytest.raises(ValueError, match="features_per_leaf"):
+        SiteStyleTree().merge(SiteStyleTree(features_per_leaf=3))
+
+
+def test_a_page_of_3000_levels_is_learned_and_judged() -> None:
+    deep = "<div>" * 1900 + "text" + "</div>" * 1900
+    tree = tree_of(deep, deep, deep + "<p>x")
+    assert tree.standings(page(0, deep))[-1].pages == 2
+    assert SiteStyleTree.from_bytes(tree.to_bytes()).to_bytes() == tree.to_bytes()

@@ -1,0 +1,166 @@
+"""A small server and a real crawl in its own process, for the spiders' tests; what both spiders refuse."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Answer = tuple[int, dict[str, str], bytes]
+HTML = {"Content-Type": "text/html; charset=utf-8"}
+
+# Stands in for the project's own middleware: shows what a page that came inside JSON was said to be.
+_PROJECT = """
+class ShowPage:
+    async def process_spider_output(self, response, result):
+        async for value in result:
+            if hasattr(value, "text") and "denoise_page" in response.meta:
+                value.text = response.meta["denoise_page"]["html"]
+                assert response.meta["denoise_page"]["url"] == value.url
+                assert response.meta["denoise_page"]["site"] == value.site
+            yield value
+
+SPIDER_MODULES = ["denoise_crawler.spiders"]
+SPIDER_MIDDLEWARES = {ShowPage: 100}
+TELNETCONSOLE_ENABLED = False
+REMOTE_CONTROL_ENABLED = False
+RETRY_TIMES = 1
+DENOISE_DELAY_MIN = 0
+DENOISE_DELAY_MAX = 0.01
+"""
+
+
+class Pages:
+    """What the server answers per path, and what it was asked for, in order."""
+
+    def __init__(self) -> None:
+        self.answers: dict[str, Answer | Callable[[], Answer]] = {}
+        self.asked: list[str] = []
+        self.url = ""
+
+    def html(self, path: str, *links: str, body: str = "", head: str = "") -> None:
+        """Serve an HTML page with these links."""
+        anchors = "".join(f'<p><a href="{link}">{link}</a></p>' for link in links)
+        text = f"<html><head><title>{path}</title>{head}</head><body>{body}{anchors}</body></html>"
+        self.answers[path] = (200, HTML, text.encode())
+
+    def status(self, path: str, status: int, **headers: str) -> None:
+        """Serve an error or a redirect."""
+        self.answers[path] = (status, {**HTML, **headers}, b"<html><body>an error page</body></html>")
+
+    def json(self, path: str, value: object) -> None:
+        """Serve a value as JSON, or bytes as they are."""
+        body = value if isinstance(value, bytes) else json.dumps(value).encode()
+        self.answers[path] = (200, {"Content-Type": "application/json"}, body)
+
+    def times(self, path: str) -> int:
+        """Count how often the path was asked for."""
+        return self.asked.count(path)
+
+
+@contextmanager
+def serving(pages: Pages) -> Iterator[Pages]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            path = self.path.replace("//", "/")
+            if path != "/robots.txt":
+                pages.asked.append(path)
+            answer = pages.answers.get(path, (404, HTML, b"<html><body>no such page</body></html>"))
+            status, headers, body = answer() if callable(answer) else answer
+            self.send_response(status)
+            for name, value in {**headers, "Content-Length": str(len(body))}.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *args: Any) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
+    thread.start()
+    pages.url = f"http://127.0.0.1:{server.server_port}"
+    try:
+        yield pages
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+@dataclass
+class Crawl:
+    """What a crawl left: its items, its log, its exit status."""
+
+    items: list[dict[str, Any]]
+    log: str
+    exit_status: int
+
+    @property
+    def paths(self) -> list[str]:
+        """The items' addresses without the host."""
+        return [re.sub(r"^https?://[^/]+", "", item["url"]) for item in self.items]
+
+    @property
+    def errors(self) -> list[str]:
+        """The spider's errors in the log."""
+        return re.findall(r"\[(?:site|msn_news)\] ERROR: (.*)", self.log)
+
+    @property
+    def warnings(self) -> list[str]:
+        """The spider's warnings in the log."""
+        return re.findall(r"\[(?:site|msn_news)\] WARNING: (.*)", self.log)
+
+    def stat(self, name: str) -> int:
+        """Return a count of the crawl's statistics."""
+        found = re.search(rf"'denoise/{re.escape(name)}': (\d+)", self.log)
+        return int(found.group(1)) if found else 0
+
+
+def crawl(folder: Path, spider: str, *settings: str, **arguments: object) -> Crawl:
+    """Run ``scrapy crawl`` in a fresh process; ``settings`` are NAME=value."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "scrapy.cfg").write_text("[settings]\ndefault = tried_settings\n")
+    (folder / "tried_settings.py").write_text(_PROJECT)
+    command = [sys.executable, "-m", "scrapy", "crawl", spider, "-O", "items.jsonl"]
+    for name, value in arguments.items():
+        command += ["-a", f"{name}={value}"]
+    for setting in settings:
+        command += ["-s", setting]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("SCRAPY")}
+    done = subprocess.run(command, cwd=folder, capture_output=True, timeout=60, check=False, env=environment)
+    out = folder / "items.jsonl"
+    lines = out.read_text().splitlines() if out.exists() else []
+    return Crawl([json.loads(line) for line in lines], done.stderr.decode(), done.returncode)
+
+
+def repeated(values: list[str]) -> list[str]:
+    return [value for value, times in Counter(values).items() if times > 1]
+
+
+@pytest.mark.parametrize(
+    ("spider", "arguments", "message"),
+    [
+        ("site", {}, "site: start_url is missing; write -a start_url=https://example.com/"),
+        ("msn_news", {"detail_url": "http://a.test/x"}, "detail_url='http://a.test/x' does not contain {id}"),
+    ],
+)
+def test_a_bad_argument_ends_the_command_with_one_clear_line(
+    spider: str, arguments: dict[str, str], message: str, tmp_path: Path
+) -> None:
+    ended = crawl(tmp_path, spider, "LOG_LEVEL=ERROR", **arguments)
+    assert message in ended.log
+    assert len(ended.log.splitlines()) == 1
+    assert ended.exit_status == 1
