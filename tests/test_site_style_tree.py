@@ -93,6 +93,12 @@ def test_relative_and_absolute_links_to_one_place_are_one_feature() -> None:
     assert find(tree, "a", "#text").importance == pytest.approx(0.0)
 
 
+def test_links_that_name_their_own_page_are_alike_on_all_pages() -> None:
+    tree = tree_of(*(f"<a href='/login?back=/{number}'>t</a><b><a href='#top'>t</a></b>" for number in range(3)))
+    assert find(tree, "a", "#text").importance == pytest.approx(0.0)
+    assert find(tree, "b", "a", "#text").importance == pytest.approx(0.0)
+
+
 def test_text_below_an_element_with_children_counts_only_with_the_data_node() -> None:
     assert combined(0.5, 0.5) == 0.5
     assert combined(0.0, 0.0) == 0.0

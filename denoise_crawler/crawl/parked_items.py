@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
+from enum import Enum
 from typing import Any
 from uuid import UUID
 
@@ -49,6 +50,8 @@ def unpack(data: bytes) -> Any:
 def _plain(value: Any, where: str) -> Any:
     if type(value) in _PLAIN:
         return value
+    if isinstance(value, str) and not isinstance(value, Enum):
+        return str.__str__(value)  # lxml's strings, which hold their whole page
     if type(value) is list:
         return [_plain(each, where) for each in value]
     if type(value) is dict:

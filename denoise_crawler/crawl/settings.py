@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from scrapy.exceptions import NotConfigured
 from scrapy.utils.misc import load_object
 from scrapy.utils.project import data_path
 
@@ -17,6 +18,7 @@ from denoise_crawler.site import site_of
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
+_STORE_NAME = "denoise.sqlite"
 SHORT_SITES = ("clean", "raw", "drop")
 
 
@@ -76,7 +78,7 @@ class DenoiseSettings:
             warmup_pages=_count(settings, "DENOISE_WARMUP_PAGES", 20, least=0),
             short_sites=short_sites,
             site=_site_function(settings),
-            store=Path(settings.get("DENOISE_STORE") or data_path("denoise.sqlite")),
+            store=Path(settings.get("DENOISE_STORE") or _default_store()),
             sites_in_memory=_count(settings, "DENOISE_SITES_IN_MEMORY", SITES_IN_MEMORY, least=1),
             html_field=_name(settings, "DENOISE_HTML_FIELD", "html"),
             url_field=_name(settings, "DENOISE_URL_FIELD", "url"),
@@ -84,6 +86,14 @@ class DenoiseSettings:
             extra_fields=extra,
             job=str(Path(jobdir).resolve()) if jobdir else "",
         )
+
+
+def _default_store() -> str:
+    """Return where Scrapy keeps a project's data; outside of a project, the same below the current folder."""
+    try:
+        return data_path(_STORE_NAME)
+    except NotConfigured:
+        return f".scrapy/{_STORE_NAME}"
 
 
 def _count(settings: BaseSettings, name: str, default: int, *, least: int) -> int:

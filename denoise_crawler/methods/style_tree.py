@@ -18,17 +18,19 @@ THRESHOLD = 0.8
 class StyleTree(Method):
     """Noise is a node whose CompImp and that of all its descendants lie below ``threshold`` (t).
 
-    What the tree does not know is kept. ``options`` are those of :class:`SiteStyleTree`.
+    What the tree does not know is kept. ``options`` are those of :class:`SiteStyleTree`; runs of equal siblings
+    are collapsed unless told otherwise: real pages differ in the number of their paragraphs and teasers, and
+    without it each number is a style of its own (see ``docs/methods.md`` for what that is worth).
     """
 
     name: ClassVar[str] = "style_tree"
     learns: ClassVar[bool] = True
 
-    def __init__(self, threshold: float = THRESHOLD, **options: object) -> None:
+    def __init__(self, threshold: float = THRESHOLD, *, collapse: bool = True, **options: object) -> None:
         if not 0.0 <= threshold <= 1.0:
             raise ValueError(f"threshold must lie between 0 and 1, not {threshold}")
         self.threshold = threshold
-        self.tree = SiteStyleTree(**options)  # type: ignore[arg-type]
+        self.tree = SiteStyleTree(collapse=collapse, **options)  # type: ignore[arg-type]
 
     @property
     def pages_known(self) -> int:

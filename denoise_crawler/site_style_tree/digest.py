@@ -6,6 +6,7 @@ from array import array
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from denoise_crawler.page import TEXT
 from denoise_crawler.site_style_tree.labels import labels_of
@@ -61,10 +62,11 @@ def digest(page: Page, features_per_leaf: int) -> PageDigest:
     """Reduce ``page`` to what a tree keeps of it; of a leaf with more features, those with the lowest hash."""
     nodes = page.nodes
     result = outline(page)
+    own = _own_addresses(page.url)
     for index, (tag, text, link) in enumerate(zip(nodes.tags, nodes.texts, nodes.links, strict=True)):
         if tag is TEXT or nodes.ends[index] == index + 1:
             counted = Counter(_feature(word) for word in words(text)) if text else Counter[int]()
-            counted.update(_feature(url) for url in _addresses(page, index, link))
+            counted.update(_feature(url) for url in _addresses(page, index, link, own))
             lowest = sorted(counted)[:features_per_leaf]
             result.hashes.extend(lowest)
             result.counts.extend(counted[feature] for feature in lowest)
@@ -72,12 +74,26 @@ def digest(page: Page, features_per_leaf: int) -> PageDigest:
     return result
 
 
-def _addresses(page: Page, index: int, link: int) -> Iterator[str]:
-    """Yield the leaf's ``src`` and the ``href`` it stands in, marked so that no word equals them."""
+def _own_addresses(url: str) -> list[str]:
+    """Return how links name the page they stand on: whole or by path, plain or quoted; the longest first."""
+    path = url.partition("://")[2].partition("/")[2].partition("#")[0]
+    plain = [url.partition("#")[0], *(["/" + path] if path else [])]
+    return [form for name in plain for form in (quote(name, safe=""), name) if name]
+
+
+def _addresses(page: Page, index: int, link: int, own: list[str]) -> Iterator[str]:
+    """Yield the leaf's ``src`` and the ``href`` it stands in, marked so that no word equals them.
+
+    The page's own address in a link (``#main``, "share this", "sign in and come back") reads ``self``: else
+    such links would differ on every page and look like content.
+    """
     if page.nodes.tags[index] is not TEXT and (src := page.nodes.elements[index].get("src")):
         yield "src " + page.absolute(src)
     if link >= 0 and (href := page.nodes.elements[link].get("href")):
-        yield "href " + page.absolute(href)
+        address = page.absolute(href)
+        for name in own:
+            address = address.replace(name, "self")
+        yield "href " + address
 
 
 def _feature(name: str) -> int:

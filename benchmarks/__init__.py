@@ -1,0 +1,1 @@
+"""What the methods are worth and what they cost, on real pages (``DENOISE_CORPUS``)."""

@@ -1,0 +1,222 @@
+"""Real crawls of the bundled site by a spider that knows nothing of this package, through all kinds of ends."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sqlite3
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from denoise_crawler.demo.server import DemoServer
+from denoise_crawler.demo.site import article_path, articles
+from tests.article_spider import SPIDER
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.conftest import Project
+
+ENGLISH = [article for article in articles() if article.lang == "en"][:24]
+STORE = ".scrapy/denoise.sqlite"
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[DemoServer]:
+    with DemoServer() as running:
+        yield running
+
+
+@pytest.fixture
+def crawls(project: Project, server: DemoServer) -> Project:
+    project.write("test_spiders.py", SPIDER)
+    project.write("urls.json", json.dumps(urls(server)))
+    return project
+
+
+def urls(server: DemoServer) -> list[str]:
+    return [server.url + article_path(article) for article in ENGLISH]
+
+
+def quota(pages: int) -> tuple[str, str]:
+    return "-s", f"DENOISE_WARMUP_PAGES={pages}"
+
+
+def fetched(project: Project) -> int:
+    return int(project.stats["downloader/response_status_count/200"])
+
+
+def waiting(project: Project, pages: int) -> bool:
+    """Tell whether so many rows wait in the store."""
+    store = project.folder / STORE
+    if not store.exists():
+        return False
+    db = sqlite3.connect(store, timeout=30)
+    try:
+        return bool(db.execute("SELECT count(*) FROM parked").fetchone()[0] >= pages)
+    except sqlite3.OperationalError:
+        return False
+    finally:
+        db.close()
+
+
+def assert_one_item_each(items: list[dict[str, Any]], pages: int) -> None:
+    counted = Counter(item["url"] for item in items)
+    assert set(counted.values()) == {1}
+    assert len(counted) == pages
+    assert all(item["text"] for item in items)
+
+
+@pytest.mark.parametrize("pages", [5, 24, 500])
+def test_every_page_gives_one_item_with_clean_text_in_order(
+    crawls: Project, server: DemoServer, pages: int
+) -> None:
+    items = crawls.crawl("articles", *quota(pages))
+    assert_one_item_each(items, 24)
+    fetched_first = [item["url"] for item in items]
+    assert fetched_first == urls(server)
+    assert crawls.stats["denoise/parked"] == min(pages - 1, 24)
+    assert crawls.stats["denoise/replayed"] == crawls.stats["denoise/parked"]
+    assert crawls.stats["item_scraped_count"] == 24
+    assert ("is known after" in crawls.log) == (pages <= 24)
+    assert "All rights reserved" not in "".join(item["text"] for item in items)
+
+
+def test_ctrl_c_gives_one_item_for_each_page_fetched(crawls: Project) -> None:
+    items = crawls.interrupted("articles", *quota(500), when=lambda: waiting(crawls, 8))
+    assert 8 <= fetched(crawls) < 24
+    assert crawls.stats["finish_reason"] == "shutdown"
+    assert_one_item_each(items, fetched(crawls))
+
+
+@pytest.mark.parametrize("ending", ["PAGECOUNT=10", "ITEMCOUNT=6", "TIMEOUT=1.5"])
+def test_a_closed_spider_gives_one_item_for_each_page_fetched(crawls: Project, ending: str) -> None:
+    items = crawls.crawl("articles", *quota(6), "-s", f"CLOSESPIDER_{ending}")
+    assert crawls.stats["finish_reason"].startswith("closespider")
+    assert_one_item_each(items, fetched(crawls))
+
+
+@pytest.mark.parametrize("pages", [12, 500])
+def test_a_job_paused_by_ctrl_c_and_resumed_gives_each_page_once(crawls: Project, pages: int) -> None:
+    job = ("-s", "JOBDIR=job", *quota(pages))
+    before = crawls.interrupted("articles", *job, when=lambda: waiting(crawls, 8))
+    assert before == []
+    assert "items wait in" in crawls.log
+    assert_one_item_each(crawls.crawl("articles", *job), 24)
+    assert crawls.stats["denoise/inherited"] >= 8
+
+
+@pytest.mark.parametrize("pages", [10, 500])
+def test_after_kill_9_parked_pages_come_out_in_the_next_run_once(crawls: Project, pages: int) -> None:
+    crawls.interrupted("articles", *quota(pages), when=lambda: waiting(crawls, 9), by=signal.SIGKILL)
+    assert waiting(crawls, 9)
+    assert_one_item_each(crawls.crawl("articles", *quota(pages), feed="after.jsonl"), 24)
+    assert not waiting(crawls, 1)
+
+
+def test_after_kill_9_pages_that_are_not_fetched_again_come_out_too(crawls: Project, server: DemoServer) -> None:
+    crawls.interrupted("articles", *quota(500), when=lambda: waiting(crawls, 9), by=signal.SIGKILL)
+    crawls.write("urls.json", json.dumps(urls(server)[20:]))
+    items = crawls.crawl("articles", *quota(500), feed="after.jsonl")
+    assert {item["url"] for item in items} >= {*urls(server)[:9], *urls(server)[20:]}
+    assert set(Counter(item["url"] for item in items).values()) == {1}
+
+
+def test_the_next_crawl_starts_warm(crawls: Project) -> None:
+    crawls.crawl("articles", *quota(20))
+    again = crawls.crawl("articles", *quota(20), feed="again.jsonl")
+    assert_one_item_each(again, 24)
+    assert "denoise/parked" not in crawls.stats
+
+
+def test_two_crawls_on_one_store_do_not_disturb_each_other(crawls: Project) -> None:
+    one = crawls.start("articles", *quota(12), feed="one.jsonl")
+    other = crawls.start("articles", *quota(12), "-s", "STATS_FILE=other.json", feed="other.jsonl")
+    assert_one_item_each(crawls.ended(one, "one.jsonl"), 24)
+    assert_one_item_each(crawls.ended(other, "other.jsonl"), 24)
+    assert not waiting(crawls, 1)
+
+
+@pytest.mark.parametrize(("policy", "count", "stat"), [("raw", 24, "raw"), ("drop", 0, "dropped")])
+def test_sites_that_stay_short_follow_the_setting(crawls: Project, policy: str, count: int, stat: str) -> None:
+    items = crawls.crawl("articles", *quota(500), "-s", f"DENOISE_SHORT_SITES={policy}")
+    assert len(items) == count
+    assert crawls.stats[f"denoise/{stat}"] == 24
+    assert all("All rights reserved" in item["text"] for item in items)
+
+
+def test_a_method_that_learns_nothing_lets_nothing_wait(crawls: Project) -> None:
+    assert_one_item_each(crawls.crawl("articles", "-s", "DENOISE_METHOD=link_ratio"), 24)
+    assert "denoise/parked" not in crawls.stats
+
+
+def test_items_of_every_kind_are_filled_and_none_is_lost(crawls: Project) -> None:
+    items = crawls.crawl("kinds", *quota(10))
+    kinds = Counter(item["kind"] for item in items)
+    assert set(kinds.values()) == {24}
+    assert len(kinds) == 8
+    for item in items:
+        expected = {"own text": "mine", "no text field": None}.get(item["kind"])
+        assert item.get("text") == expected if item["kind"] in ("own text", "no text field") else item["text"]
+        assert item["kind"] != "dataclass" or item["tags"] == ["a"]
+    assert crawls.stats["denoise/unparkable"] == 9
+    assert crawls.log.count("name another field in DENOISE_TEXT_FIELD") == 1
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        ("DENOISE_METHOD", "svm"),
+        ("DENOISE_WARMUP_PAGES", "many"),
+        ("DENOISE_SHORT_SITES", "keep"),
+        ("DENOISE_SITE", "no.such.function"),
+        ("DENOISE_STORE", "/dev/null/store.sqlite"),
+    ],
+)
+def test_a_wrong_setting_stops_the_crawl_at_the_start_and_is_named(
+    crawls: Project, setting: str, value: str
+) -> None:
+    process = crawls.start("articles", "-s", f"{setting}={value}")
+    assert crawls.ended(process) == []
+    assert process.returncode == 1
+    assert setting in crawls.log.strip().splitlines()[-1]
+
+
+def test_a_site_is_what_the_setting_says(crawls: Project) -> None:
+    crawls.write("sections.py", "def section_of(url):\n    return '/'.join(url.split('/')[3:5])\n")
+    items = crawls.crawl("articles", *quota(8), "-s", "DENOISE_SITE=sections.section_of")
+    assert_one_item_each(items, 24)
+    assert crawls.stats["denoise/sites_ready"] == 3
+
+
+def test_the_bundled_site_comes_out_clean_by_the_site_spider(crawls: Project, server: DemoServer) -> None:
+    items = crawls.crawl(
+        "site",
+        "-a",
+        f"start_url={server.url}/en-us",
+        "-a",
+        "allow=/en-us/.*/ar-",
+        "-a",
+        "max_pages=15",
+        *quota(10),
+    )
+    assert len(items) == 15
+    assert {item["method"] for item in items} == {"style_tree"}
+    assert all(item["warm"] and item["fetched_at"] and 0 < item["noise_ratio"] < 1 for item in items[1:])
+    assert {item["language"] for item in items} <= {"en-us", None}
+    by_url = {item["url"]: item["text"] for item in items}
+    for article in articles():
+        if (text := by_url.get(server.url + article_path(article))) is not None:
+            assert article.title in text
+
+
+def test_msn_news_reads_todays_detail_api(crawls: Project, server: DemoServer) -> None:
+    detail = f"{server.url}/content/view/v2/Detail/{{locale}}/{{id}}"
+    arguments = ("-a", f"start_url={server.url}/rss/en-us", "-a", f"detail_url={detail}", "-a", "max_pages=25")
+    items = crawls.crawl("msn_news", *arguments, *quota(4))
+    assert len(items) == 25
+    assert {item["source"] for item in items} == {"detail"}
+    assert all(item["site"].startswith("msn.com/") and item["text"] for item in items)
+    assert len({item["site"] for item in items if item["warm"]}) > 1

@@ -1,0 +1,132 @@
+"""What a user does: a fresh project with one line added, the settings to copy, the demonstration."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from denoise_crawler.demo.server import DemoServer
+from denoise_crawler.demo.site import article_path, articles
+from tests.conftest import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+FAST = ("-s", "DOWNLOAD_DELAY=0.01", "-s", "DENOISE_DELAY_MIN=0", "-s", "DENOISE_DELAY_MAX=0.01")
+SETTINGS_MODULES = sorted(path.stem for path in (ROOT / "settings_examples").glob("[!_]*.py"))
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[DemoServer]:
+    with DemoServer() as running:
+        yield running
+
+
+def scrapy(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        [sys.executable, "-m", "scrapy", *arguments],
+        cwd=folder,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+def lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def quotes_spider(server: DemoServer, item: str) -> str:
+    urls = [server.url + article_path(article) for article in articles()[:8]]
+    return f"""import scrapy
+
+
+class QuotesSpider(scrapy.Spider):
+    name = "quotes"
+    allowed_domains = ["127.0.0.1"]
+    start_urls = {urls!r}
+
+    def parse(self, response):
+        yield {item}
+"""
+
+
+@pytest.fixture
+def fresh_project(tmp_path: Path) -> Path:
+    scrapy(tmp_path, "startproject", "tutorial", ".")
+    return tmp_path
+
+
+def test_one_line_in_a_fresh_project_fills_the_text_field(fresh_project: Path, server: DemoServer) -> None:
+    settings = fresh_project / "tutorial" / "settings.py"
+    text = settings.read_text()
+    assert "ADDONS = {}" in text
+    settings.write_text(text.replace("ADDONS = {}", 'ADDONS = {"denoise_crawler.Addon": 300}'))
+    spider = quotes_spider(server, '{"url": response.url, "text": ""}')
+    (fresh_project / "tutorial" / "spiders" / "quotes.py").write_text(spider)
+    scrapy(fresh_project, "crawl", "quotes", "-O", "out.jsonl", *FAST, "-s", "DENOISE_WARMUP_PAGES=4")
+    items = lines(fresh_project / "out.jsonl")
+    assert len(items) == 8
+    assert all(item["text"] and "All rights reserved" not in item["text"] for item in items)
+
+
+def test_two_pipelines_in_a_fresh_project_fill_the_text_field(fresh_project: Path, server: DemoServer) -> None:
+    with (fresh_project / "tutorial" / "settings.py").open("a") as settings:
+        settings.write(
+            'ITEM_PIPELINES = {"denoise_crawler.pipelines.StyleTreePipeline": 100, '
+            '"denoise_crawler.pipelines.DenoisePipeline": 200}\n'
+        )
+    spider = quotes_spider(server, '{"url": response.url, "html": response.text}')
+    (fresh_project / "tutorial" / "spiders" / "quotes.py").write_text(spider)
+    scrapy(fresh_project, "crawl", "quotes", "-O", "out.jsonl", *FAST, "-s", "DENOISE_WARMUP_PAGES=4")
+    items = lines(fresh_project / "out.jsonl")
+    assert len(items) == 8
+    assert all(item["text"] and "All rights reserved" not in item["text"] for item in items)
+
+
+@pytest.mark.parametrize("module", SETTINGS_MODULES)
+def test_each_settings_example_runs_as_it_stands(module: str, tmp_path: Path, server: DemoServer) -> None:
+    spider = ("msn_news", "-a", "detail_url=") if module == "msn_news" else ("site", "-a", "allow=/en-us/.*/ar-")
+    if module == "existing_project_pipelines":
+        (tmp_path / "quotes.py").write_text(quotes_spider(server, '{"url": response.url, "html": response.text}'))
+        spider = ("quotes", "-s", "SPIDER_MODULES=quotes")
+    start = () if spider[0] == "quotes" else ("-a", f"start_url={server.url}/en-us", "-a", "max_pages=8")
+    scrapy(
+        tmp_path,
+        *("crawl", *spider, *start, *FAST, "-O", "out.jsonl"),
+        SCRAPY_SETTINGS_MODULE=f"settings_examples.{module}",
+        PYTHONPATH=f"{ROOT}{os.pathsep}{tmp_path}",
+    )
+    items = lines(tmp_path / "out.jsonl")
+    assert len(items) == 8
+    assert all(item["text"] for item in items)
+
+
+def test_the_repository_itself_is_a_project_with_both_spiders() -> None:
+    assert scrapy(ROOT, "list").stdout.split() == ["msn_news", "site"]
+
+
+def test_the_demonstration_says_what_came_out(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "denoise_crawler.demo", "--output", str(tmp_path)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert f"clean items are in {tmp_path / 'items.jsonl'}" in done.stdout
+    assert "pages seen 68, parked 19, replayed 19, cleaned 68" in done.stdout
+    assert "--- before:" in done.stdout
+    assert "--- after:" in done.stdout
+    assert len(lines(tmp_path / "items.jsonl")) == 68
