@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections import OrderedDict
-from datetime import datetime, timezone
 from tempfile import SpooledTemporaryFile
 from typing import IO, TYPE_CHECKING, Protocol
 
@@ -120,11 +119,6 @@ def clean_page(page: Page, judgement: Judgement | None, *, method: str, warm: bo
         warm=warm,
         noise_ratio=round(1.0 - len(text) / len(raw), 4) if raw else 0.0,
     )
-
-
-def now() -> str:
-    """Return the time as ``fetched_at`` has it."""
-    return datetime.now(timezone.utc).isoformat(timespec="seconds")
 
 
 def denoise_pages(

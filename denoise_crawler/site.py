@@ -18,17 +18,23 @@ def _registrable(host: str) -> str:
     return _extract(host).top_domain_under_public_suffix or host
 
 
+def host_of(url: str) -> str:
+    """Return the host of ``url`` in lower case, with its port unless that is the scheme's own; "" without one."""
+    try:
+        parts = urlsplit(url)
+        host, port = (parts.hostname or "").rstrip("."), parts.port
+    except ValueError:
+        return ""
+    if not host or port is None or port == _DEFAULT_PORTS.get(parts.scheme):
+        return host
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
 def site_of(url: str) -> str:
     """Return the site of ``url``: its registrable domain by the public-suffix list.
 
     A host with a port of its own, an IP address and a host that is itself a public suffix are each their
     own site; a ``url`` without a host belongs to the site ``""``.
     """
-    try:
-        parts = urlsplit(url)
-        host, port = (parts.hostname or "").rstrip("."), parts.port
-    except ValueError:
-        return ""
-    if port is not None and port != _DEFAULT_PORTS.get(parts.scheme):
-        return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-    return _registrable(host) if host else ""
+    host = host_of(url)
+    return _registrable(host) if host and ":" not in host else host

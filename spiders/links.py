@@ -14,6 +14,8 @@ from scrapy.utils.url import url_has_any_extension
 from w3lib.html import strip_html5_whitespace
 from w3lib.url import canonicalize_url, safe_url_string
 
+from denoise_crawler.site import host_of
+
 # Query parameters that say where a reader came from, not which page is meant.
 TRACKING_PREFIXES = ("utm_", "hsa_", "mtm_", "pk_")
 TRACKING_PARAMETERS = frozenset(
@@ -106,19 +108,13 @@ def _is_tracking(pair: str) -> bool:
     return name in TRACKING_PARAMETERS or name.startswith(TRACKING_PREFIXES)
 
 
-def site_of(url: str) -> str:
-    """Return the site an address starts: its host without ``www.``, with the port where one is written.
+def scope_of(url: str) -> str:
+    """Return what a crawl from an address stays on: its host without ``www.``, with a port of its own.
 
-    A site covers its subdomains, as Scrapy's ``allowed_domains`` does; one with a port or an IP address
-    covers only itself. Empty for anything that is no http(s) address.
+    It covers subdomains, as Scrapy's ``allowed_domains`` does; one with a port or an IP address covers only
+    itself. Empty for anything that is no http(s) address.
     """
-    parts = split_http(url)
-    if parts is None:
-        return ""
-    host = str(parts.hostname).rstrip(".")
-    if parts.port is not None and parts.port != DEFAULT_PORTS[parts.scheme]:
-        return f"[{host}]:{parts.port}" if ":" in host else f"{host}:{parts.port}"
-    return host.removeprefix("www.")
+    return host_of(url.strip()).removeprefix("www.") if split_http(url) else ""
 
 
 def _covers_subdomains(site: str) -> bool:
@@ -132,7 +128,7 @@ def _covers_subdomains(site: str) -> bool:
 class LinkFilter:
     """Which links a crawl follows.
 
-    ``sites`` are what :func:`site_of` returns. ``allow`` (any of them must match, when there are some) and
+    ``sites`` are what :func:`scope_of` returns. ``allow`` (any of them must match, when there are some) and
     ``deny`` (none may match) are searched in the whole address, as Scrapy's ``LinkExtractor`` does. Links to
     files that are no pages (Scrapy's ``IGNORED_EXTENSIONS``) and those over 2083 characters are left.
     """
@@ -153,7 +149,7 @@ class LinkFilter:
 
     def on_site(self, url: str) -> bool:
         """Tell whether the address is on one of the sites."""
-        own = site_of(url)
+        own = scope_of(url)
         return bool(own) and any(
             own == site or (_covers_subdomains(site) and own.endswith("." + site)) for site in self.sites
         )

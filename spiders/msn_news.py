@@ -8,7 +8,7 @@ from scrapy import Request
 from scrapy.http import HtmlResponse, Response, TextResponse
 
 from denoise_crawler.spiders.arguments import BadArgumentError, read_count, read_urls, refuse_unknown
-from denoise_crawler.spiders.links import LinkFilter, page_links, site_of
+from denoise_crawler.spiders.links import LinkFilter, page_links, scope_of
 from denoise_crawler.spiders.msn_detail import article_id, detail_address, is_locale, locale_of, read_detail
 from denoise_crawler.spiders.news_links import feed_links, is_feed, is_shell
 from denoise_crawler.spiders.news_page import NewsPage
@@ -54,7 +54,7 @@ class MsnNewsSpider(PageSpider):
             raise BadArgumentError(f"locale={locale!r} is not a locale; write one like locale=en-us")
         self.detail_url = read_detail_url(detail_url)
         urls = read_urls("start_url", start_url) or [f"https://rss.msn.com/{self.locale}"]
-        super().__init__([site_of(url) for url in urls], read_count("max_pages", max_pages))
+        super().__init__([scope_of(url) for url in urls], read_count("max_pages", max_pages))
         self.start_urls = urls
         # A feed on rss.msn.com links to www.msn.com; in detail mode those links are only read, never fetched.
         self.articles = LinkFilter(["msn.com"] if self.detail_url else [])
@@ -95,11 +95,7 @@ class MsnNewsSpider(PageSpider):
 
     def parse(self, response: Response, start: bool = False, **kwargs: Any) -> list[Any]:  # noqa: ARG002
         """Read a page: an article (HTML mode) becomes an item, all give links."""
-        if response.status != 200:
-            self.count_failure(f"http_{response.status}")
-            return self.outcome()
-        if not self.landed(response, start=start):
-            self.count("offsite")
+        if not self.arrived(response, start=start):
             return self.outcome()
         if not isinstance(response, TextResponse):
             self.count("not_html")

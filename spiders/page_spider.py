@@ -16,15 +16,15 @@ from scrapy.settings import BaseSettings
 from twisted.python.failure import Failure
 
 from denoise_crawler.crawl.politeness import POLITE_SETTINGS
+from denoise_crawler.site import host_of
 from denoise_crawler.spiders.arguments import BadArgumentError
 from denoise_crawler.spiders.failures import ADVICE, failure_kind
 from denoise_crawler.spiders.frontier import Frontier
-from denoise_crawler.spiders.links import LinkFilter, site_of
+from denoise_crawler.spiders.links import LinkFilter, scope_of
 from denoise_crawler.spiders.refused_hosts import (
     REFUSALS_IN_A_ROW,
     RefusedHosts,
     RefusedHostsMiddleware,
-    host_of,
 )
 
 if TYPE_CHECKING:
@@ -117,14 +117,24 @@ class PageSpider(Spider):
         self.frontier.answered()
         return [*items, *self.next_requests()]
 
+    def arrived(self, response: Response, *, start: bool) -> bool:
+        """Tell whether an answer is one to be read; count it if it is an error or led off the sites."""
+        if response.status != 200:
+            self.count_failure(f"http_{response.status}")
+            return False
+        if not self.landed(response, start=start):
+            self.count("offsite")
+            return False
+        return True
+
     def landed(self, response: Response, *, start: bool) -> bool:
         """Note a good answer; False if a redirect led off the sites. A start page brings its new site in."""
         for url in response.meta.get("redirect_urls", []):
             self._hosts_asked.discard(host_of(url))
         self._hosts_asked.add(host_of(response.url))
         if start and not self.links.on_site(response.url):
-            self.frontier.add_site(site_of(response.url))
-            self._add_site(site_of(response.url))
+            self.frontier.add_site(scope_of(response.url))
+            self._add_site(scope_of(response.url))
         return self.links.on_site(response.url)
 
     def failed(self, failure: Failure) -> list[Any]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from scrapy.exceptions import IgnoreRequest
+
+from denoise_crawler.site import host_of
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -56,8 +57,3 @@ class RefusedHostsMiddleware:
         hosts = getattr(self._crawler.spider, "refused_hosts", None)
         if isinstance(hosts, RefusedHosts) and host_of(request.url) in hosts.given_up:
             raise HostGivenUpError(f"{host_of(request.url)} refused earlier requests")
-
-
-def host_of(url: str) -> str:
-    """Return the host and port of an address, lower-cased."""
-    return urlsplit(url).netloc.lower()

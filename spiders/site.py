@@ -15,7 +15,7 @@ from denoise_crawler.spiders.arguments import (
     read_urls,
     refuse_unknown,
 )
-from denoise_crawler.spiders.links import LinkFilter, page_links, site_of
+from denoise_crawler.spiders.links import LinkFilter, page_links, scope_of
 from denoise_crawler.spiders.page_spider import PageSpider, now_utc
 
 _KNOWN = ("start_url", "max_pages", "allow", "deny")
@@ -55,7 +55,7 @@ class SiteSpider(PageSpider):
         urls = read_urls("start_url", start_url)
         if not urls:
             raise BadArgumentError("start_url is missing; write -a start_url=https://example.com/")
-        sites = [site_of(url) for url in urls]
+        sites = [scope_of(url) for url in urls]
         links = LinkFilter(sites, read_patterns("allow", allow), read_patterns("deny", deny))
         super().__init__(sites, read_count("max_pages", max_pages), links)
         self.start_urls = urls
@@ -73,11 +73,7 @@ class SiteSpider(PageSpider):
 
     def parse(self, response: Response, start: bool = False, **kwargs: Any) -> list[Any]:  # noqa: ARG002
         """Turn an answer into an item and the requests that follow from it."""
-        if response.status != 200:
-            self.count_failure(f"http_{response.status}")
-            return self.outcome()
-        if not self.landed(response, start=start):
-            self.count("offsite")
+        if not self.arrived(response, start=start):
             return self.outcome()
         if not isinstance(response, HtmlResponse):
             self._not_html(response, start=start)

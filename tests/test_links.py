@@ -11,7 +11,7 @@ from lxml import etree
 from scrapy.http import HtmlResponse
 
 from denoise_crawler.spiders.arguments import BadArgumentError, read_count, read_patterns, read_urls
-from denoise_crawler.spiders.links import LinkFilter, canonical_url, page_links, site_of, without_tracking
+from denoise_crawler.spiders.links import LinkFilter, canonical_url, page_links, scope_of, without_tracking
 
 URLISH = st.one_of(
     st.text(),
@@ -42,7 +42,7 @@ def test_canonical_url_never_raises_and_is_idempotent(url: str) -> None:
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_nothing_that_reads_an_address_raises(url: str) -> None:
     without_tracking(url)
-    assert not LinkFilter([site_of("http://site.test/")]).accepts(url) or site_of(url)
+    assert not LinkFilter([scope_of("http://site.test/")]).accepts(url) or scope_of(url)
     page_links(page(f'<base href="{url}"><a href="{url}">x</a>'))
 
 
@@ -118,15 +118,15 @@ def test_reading_links_leaves_the_parsed_tree_as_it_was() -> None:
 
 
 def test_a_site_covers_its_subdomains_but_a_port_or_an_ip_only_itself() -> None:
-    www = LinkFilter([site_of("https://www.site.test/start")])
+    www = LinkFilter([scope_of("https://www.site.test/start")])
     assert www.on_site("http://site.test/")
     assert www.on_site("http://news.site.test/")
     assert not www.on_site("http://othersite.test/")
     assert not www.on_site("http://site.test:8080/")
-    port = LinkFilter([site_of("http://127.0.0.1:81/")])
+    port = LinkFilter([scope_of("http://127.0.0.1:81/")])
     assert port.on_site("http://127.0.0.1:81/x")
     assert not port.on_site("http://127.0.0.1:82/x")
-    assert not LinkFilter([site_of("http://127.0.0.1/")]).on_site("http://a.127.0.0.1/")
+    assert not LinkFilter([scope_of("http://127.0.0.1/")]).on_site("http://a.127.0.0.1/")
 
 
 def test_files_long_addresses_and_denied_links_are_left() -> None:

@@ -20,7 +20,8 @@ def page(number: int, html: str) -> Page:
 
 def news(body: str) -> str:
     return f"""<html><body><div class="top"><a href="/">Home</a> <a href="/world">World</a></div>
-    <h1>Headline number {body}</h1><div class="text"><p>{body}</p><p class="appeal">The same appeal on every page.</p></div>
+    <h1>Headline number {body}</h1><div class="text"><p>{body}</p>
+    <p class="appeal">The same appeal on every page.</p></div>
     <div class="foot">All rights reserved</div></body></html>"""
 
 
