@@ -8,7 +8,7 @@ demo: $(VENV)/.installed ## crawl the bundled news site and show what came out
 	$(BIN)/python -m denoise_crawler.demo
 
 test: $(VENV)/.installed-dev ## run the tests
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

@@ -127,9 +127,13 @@ def denoise_pages(
     """Learn each site from all of its ``pages``, given as (url, html), and yield their CleanPages in order.
 
     A method that learns reads the pages twice: between the two readings they lie in a temporary file (in
-    memory up to 64 MB). The url identifies the page: of pages with the same one, one is learned.
+    memory up to 64 MB). The url identifies the page: of pages with the same one, one is learned. Raises
+    :class:`MethodError`, at once, for an unknown method or option.
     """
-    denoiser = Denoiser(method, options)
+    return _denoised(Denoiser(method, options), pages)
+
+
+def _denoised(denoiser: Denoiser, pages: Iterable[tuple[str, str | bytes]]) -> Iterator[CleanPage]:
     if not denoiser.learns:
         yield from (denoiser.clean(Page.parse(url, html)) for url, html in pages)
         return

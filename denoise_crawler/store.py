@@ -133,7 +133,14 @@ class Store:
         with self._transaction() as db:
             db.execute(
                 "INSERT INTO parked (run, origin, site, url, html, item) VALUES (?, ?, ?, ?, ?, ?)",
-                (self.run, origin, site, url, zlib.compress(html.encode("utf-8", "replace")), zlib.compress(item)),
+                (
+                    self.run,
+                    origin,
+                    site,
+                    url.encode("utf-8", "replace").decode(),
+                    zlib.compress(html.encode("utf-8", "replace")),
+                    zlib.compress(item),
+                ),
             )
 
     def waiting(self, site: str | None = None, *, inherited: bool = True) -> Iterator[Parked]:
@@ -208,6 +215,7 @@ class Store:
     # --- the file
 
     def _open(self) -> sqlite3.Connection:
+        db = None
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             db = sqlite3.connect(self.path, timeout=_BUSY_SECONDS, isolation_level=None)
@@ -215,11 +223,15 @@ class Store:
             db.execute("PRAGMA synchronous = NORMAL")
             self._prepare(db)
         except (OSError, sqlite3.Error) as error:
-            raise StoreError(
-                f"the store {self.path} cannot be used: {error}. "
-                "Move it away or name another file in DENOISE_STORE."
-            ) from None
+            if db is not None:
+                db.close()
+            raise self._unusable(error) from None
         return db
+
+    def _unusable(self, error: Exception) -> StoreError:
+        return StoreError(
+            f"the store {self.path} cannot be used: {error}. Move it away or name another file in DENOISE_STORE."
+        )
 
     def _prepare(self, db: sqlite3.Connection) -> None:
         db.execute("BEGIN IMMEDIATE")
@@ -239,11 +251,19 @@ class Store:
         if self._lock is not None:
             return
         lock_file = self._lock_file(self.run)
-        lock_file.parent.mkdir(parents=True, exist_ok=True)
-        self._lock = FileLock(lock_file)
-        self._lock.acquire(timeout=0)
-        with self._transaction() as db:
-            db.execute("INSERT INTO run VALUES (?, ?, ?)", (self.run, self.spider, self.job))
+        try:
+            lock_file.parent.mkdir(parents=True, exist_ok=True)
+            lock = FileLock(lock_file)
+            lock.acquire(timeout=0)
+        except OSError as error:
+            raise self._unusable(error) from None
+        try:
+            with self._transaction() as db:
+                db.execute("INSERT INTO run VALUES (?, ?, ?)", (self.run, self.spider, self.job))
+        except BaseException:
+            lock.release()
+            raise
+        self._lock = lock
 
     def _lock_file(self, run: str) -> Path:
         return self.path.with_name(self.path.name + "-runs") / f"{run}.lock"
@@ -253,7 +273,8 @@ class Store:
         self._db.execute("BEGIN IMMEDIATE")
         try:
             yield self._db
+            self._db.execute("COMMIT")
         except BaseException:
-            self._db.execute("ROLLBACK")
+            if self._db.in_transaction:  # on a full disk, SQLite has rolled back already
+                self._db.execute("ROLLBACK")
             raise
-        self._db.execute("COMMIT")

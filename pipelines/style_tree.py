@@ -38,6 +38,7 @@ class StyleTreePipeline:
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
         self._pages = ItemPages.of(crawler)
+        self._unreadable = 0
         if not self._pages.by_addon:
             crawler.signals.connect(self._idle, signals.spider_idle)
 
@@ -71,7 +72,8 @@ class StyleTreePipeline:
                 await engine.scraper.start_itemproc_async(item, response=None)
 
     def _idle(self) -> None:
-        if not self._pages.warmup.waiting_count():
+        waiting = self._pages.warmup.waiting_count()
+        if waiting == self._unreadable:
             return
         # a callback, since items sent from anywhere else may be overtaken by the spider's closing
         request = Request("data:,", callback=self._replay_rest, dont_filter=True, meta={"download_slot": _SLOT})
@@ -82,4 +84,5 @@ class StyleTreePipeline:
 
     async def _replay_rest(self, _: Response) -> Iterable[Any]:
         await self._send(self._pages.warmup.finish())
+        self._unreadable = self._pages.warmup.waiting_count()
         return ()

@@ -220,3 +220,15 @@ def test_msn_news_reads_todays_detail_api(crawls: Project, server: DemoServer) -
     assert {item["source"] for item in items} == {"detail"}
     assert all(item["site"].startswith("msn.com/") and item["text"] for item in items)
     assert len({item["site"] for item in items if item["warm"]}) > 1
+
+
+def test_an_item_whose_class_is_gone_stays_in_the_store_and_the_others_go_on(crawls: Project) -> None:
+    crawls.interrupted("kinds", *quota(500), when=lambda: waiting(crawls, 20), by=signal.SIGKILL)
+    crawls.write("test_spiders.py", SPIDER.replace("AttrsItem", "RenamedItem"))
+    crawls.write("urls.json", "[]")
+    items = crawls.crawl("kinds", *quota(500), feed="after.jsonl")
+    assert {item["kind"] for item in items} >= {"dict", "scrapy", "dataclass", "pydantic"}
+    assert "attrs" not in {item["kind"] for item in items}
+    assert crawls.stats["denoise/unreadable"] >= 2
+    assert waiting(crawls, crawls.stats["denoise/unreadable"])
+    assert "AttrsItem" in crawls.log

@@ -218,7 +218,7 @@ class Crawl:
 
 
 def delays(low: float, high: float, **more: Any) -> dict[str, Any]:
-    return {"DENOISE_DELAY_MIN": low, "DENOISE_DELAY_MAX": high, "DENOISE_DELAY_SEED": 3, **more}
+    return {"DENOISE_DELAY_MIN": low, "DENOISE_DELAY_MAX": high, "DENOISE_DELAY_SEED": 7, **more}
 
 
 def crawl(tmp_path: Path, urls: list[str], settings: dict[str, Any]) -> Crawl:

@@ -38,12 +38,13 @@ class Filler:
         return url if isinstance(url, str) else ""
 
     def fill(self, item: Any, page: CleanPage) -> bool:
-        """Set the empty fields of ``item`` from ``page``; return whether the text found a place."""
+        """Set the empty fields of ``item`` from ``page``; return whether there is a place for the text."""
         adapter = ItemAdapter(item)
         targets = self._own if isinstance(item, CleanPage) else self._targets
         filled = False
         for source, target in targets.items():
-            if adapter.get(target) not in (None, ""):
+            if self._value(item, target) not in (None, ""):
+                filled = filled or source == "text"
                 continue
             try:
                 adapter[target] = getattr(page, source)
@@ -55,7 +56,7 @@ class Filler:
     def _value(self, item: Any, name: str) -> Any:
         try:
             return ItemAdapter(item).get(name)
-        except TypeError:  # not an item
+        except (AttributeError, TypeError):  # a field that was never set, not an item
             return None
 
     def _refuse(self, kind: type, source: str, target: str, error: Exception) -> None:
@@ -65,7 +66,7 @@ class Filler:
         setting = "DENOISE_TEXT_FIELD" if source == "text" else "DENOISE_EXTRA_FIELDS"
         logger.error(
             "%s items have no field %r for the clean %s (%s): add it to the class, or name another field in %s. "
-            "Their items pass unchanged.",
+            "Their items go on without it.",
             kind.__qualname__,
             target,
             source,

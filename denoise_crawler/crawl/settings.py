@@ -52,7 +52,7 @@ class DenoiseSettings:
         from denoise_crawler.clean_page import CleanPage
 
         method = settings.get("DENOISE_METHOD", DEFAULT_METHOD)
-        if method not in METHODS:
+        if not isinstance(method, str) or method not in METHODS:
             raise SettingError(
                 f"DENOISE_METHOD is {method!r}, which is no method: set it to one of {', '.join(sorted(METHODS))}"
             )
@@ -61,11 +61,14 @@ class DenoiseSettings:
             method_named(method, options)
         except MethodError as error:
             raise SettingError(f"DENOISE_METHOD_OPTIONS is {options!r}: {error}") from None
-        extra = {str(name): str(to) for name, to in _mapping(settings, "DENOISE_EXTRA_FIELDS").items()}
-        for name in extra:
+        extra = {}
+        for name, to in _mapping(settings, "DENOISE_EXTRA_FIELDS").items():
             if name not in CleanPage.__dataclass_fields__:
                 known = ", ".join(CleanPage.__dataclass_fields__)
                 raise SettingError(f"DENOISE_EXTRA_FIELDS names {name!r}; what can be filled is {known}")
+            if not isinstance(to, str) or not to:
+                raise SettingError(f"DENOISE_EXTRA_FIELDS has {to!r} for {name!r}: set it to a field's name")
+            extra[name] = to
         short_sites = settings.get("DENOISE_SHORT_SITES", "clean")
         if short_sites not in SHORT_SITES:
             raise SettingError(
@@ -78,7 +81,7 @@ class DenoiseSettings:
             warmup_pages=_count(settings, "DENOISE_WARMUP_PAGES", 20, least=0),
             short_sites=short_sites,
             site=_site_function(settings),
-            store=Path(settings.get("DENOISE_STORE") or _default_store()),
+            store=_store(settings),
             sites_in_memory=_count(settings, "DENOISE_SITES_IN_MEMORY", SITES_IN_MEMORY, least=1),
             html_field=_name(settings, "DENOISE_HTML_FIELD", "html"),
             url_field=_name(settings, "DENOISE_URL_FIELD", "url"),
@@ -86,6 +89,14 @@ class DenoiseSettings:
             extra_fields=extra,
             job=str(Path(jobdir).resolve()) if jobdir else "",
         )
+
+
+def _store(settings: BaseSettings) -> Path:
+    value = settings.get("DENOISE_STORE") or _default_store()
+    try:
+        return Path(value)
+    except TypeError:
+        raise SettingError(f"DENOISE_STORE is {value!r}: set it to the path of a file") from None
 
 
 def _default_store() -> str:
@@ -100,9 +111,9 @@ def _count(settings: BaseSettings, name: str, default: int, *, least: int) -> in
     value = settings.get(name, default)
     try:
         number = int(value)
-    except (TypeError, ValueError):
+    except (OverflowError, TypeError, ValueError):
         number = least - 1
-    if number < least:
+    if number < least or (isinstance(value, float) and value != number):
         raise SettingError(f"{name} is {value!r}: set it to a whole number, {least} or more")
     return number
 

@@ -14,7 +14,8 @@ Stats, all under ``denoise/``:
 ``inherited``            items that an earlier run left waiting
 ``superseded``           inherited items whose page came again
 ``unparkable``           items that could not be written, cleaned at once instead
-``store_errors``         items that the store could not take, cleaned at once instead
+``store_errors``         failures to write the store; an item that it could not take is cleaned at once
+``unreadable``           items in the store whose class is gone or changed; they stay there
 ``unfilled``             items without a field for the text
 ``guarded``              pages where everything looked like noise and all was kept
 ``sites_ready``          sites whose warm-up ended in this run
@@ -40,7 +41,7 @@ from denoise_crawler.crawl.parked_items import UnparkableError, pack, unpack
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.denoiser import Denoiser, clean_page
 from denoise_crawler.methods import method_named
-from denoise_crawler.store import SiteState, Store
+from denoise_crawler.store import SiteState, Store, StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -112,9 +113,8 @@ class Warmup:
             if not self._count("unparkable"):
                 logger.warning("An item cannot wait until its site is known and is cleaned at once: %s", error)
             return False
-        except sqlite3.Error as error:
-            if not self._count("store_errors"):
-                logger.error("The store %s takes no more pages: %s", self.settings.store, error)
+        except (StoreError, sqlite3.Error) as error:
+            self._store_failed(error)
             return False
         self._count("parked")
         return True
@@ -175,14 +175,19 @@ class Warmup:
         return self.store.waiting_count()
 
     def _replay(self, parked: Parked) -> Iterator[Any]:
-        """Yield the item of one row, ready to go on; nothing if it is to be dropped."""
+        """Yield the item of one row, ready to go on; nothing if it is to be dropped or cannot be read."""
+        try:
+            item = unpack(parked.item)
+        except UnparkableError as error:
+            if not self._count("unreadable"):
+                logger.error("An item of %s stays in %s: %s", parked.url, self.settings.store, error)
+            return
         self.store.hand_on(parked)
         page = page_from(parked.html, parked.url, parked.site)
         ready = self._progress_of(parked.site).ready
         if not ready and self.settings.short_sites == "drop":
             self._count("dropped")
             return
-        item = unpack(parked.item)
         self._count("replayed")
         if ready or self.settings.short_sites == "clean":
             yield self.clean(item, page, warm=ready)
@@ -212,10 +217,23 @@ class Warmup:
         progress.ready = True
         progress.keys.clear()
         self._count("sites_ready")
-        self._denoiser.save(site)
-        self.store.save_state(site, self._key, SiteState(progress.pages_seen, ready=True))
+        self._save(site)
         waiting = self.store.waiting_count(site, inherited=bool(self.settings.job))
         logger.info("%s is known after %d pages; %d items go on", site, progress.pages_seen, waiting)
+
+    def _save(self, site: str | None = None) -> None:
+        """Write what is known of ``site``, None: of all sites, so that the next crawl starts from there."""
+        try:
+            self._denoiser.save(site)
+            for name, progress in self._progress.items():
+                if progress.pages_seen and site in (None, name):
+                    self.store.save_state(name, self._key, SiteState(progress.pages_seen, progress.ready))
+        except sqlite3.Error as error:
+            self._store_failed(error)
+
+    def _store_failed(self, error: Exception) -> None:
+        if not self._count("store_errors"):
+            logger.error("The store %s cannot be written: %s", self.settings.store, error)
 
     def _progress_of(self, site: str) -> _Progress:
         if site not in self._progress:
@@ -242,10 +260,7 @@ class Warmup:
                     self._learn(page_from(parked.html, parked.url, parked.site))
 
     def _stopped(self) -> None:
-        self._denoiser.save()
-        for site, progress in self._progress.items():
-            if not progress.ready and progress.pages_seen:
-                self.store.save_state(site, self._key, SiteState(progress.pages_seen))
+        self._save()
         if left := self.store.waiting_count():
             logger.info("%d items wait in %s for the next run", left, self.settings.store)
         self.store.close()

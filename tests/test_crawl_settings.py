@@ -1,0 +1,177 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scrapy.settings import BaseSettings, Settings
+
+from denoise_crawler.crawl.settings import DenoiseSettings, SettingError
+from denoise_crawler.site import site_of
+
+NO_FUNCTION = "not a function"
+
+
+def first_part(url: str) -> str:
+    return url.split("/")[2]
+
+
+def read(**given: Any) -> DenoiseSettings:
+    return DenoiseSettings.from_settings(Settings(given))
+
+
+@pytest.fixture(autouse=True)
+def outside_of_a_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_the_defaults_are_these() -> None:
+    found = read()
+    assert found.method == "style_tree"
+    assert found.method_options == {}
+    assert found.warmup_pages == 20
+    assert found.short_sites == "clean"
+    assert found.site is site_of
+    assert found.store == Path(".scrapy/denoise.sqlite")
+    assert found.sites_in_memory == 100
+    assert (found.html_field, found.url_field, found.text_field) == ("html", "url", "text")
+    assert found.extra_fields == {}
+    assert found.job == ""
+
+
+def test_bare_settings_and_settings_of_none_give_the_defaults() -> None:
+    names = ["METHOD", "WARMUP_PAGES", "SHORT_SITES", "SITE", "STORE", "SITES_IN_MEMORY", "TEXT_FIELD"]
+    assert DenoiseSettings.from_settings(BaseSettings()) == read()
+    assert read(**{f"DENOISE_{name}": None for name in names}) == read()
+
+
+def test_every_setting_is_read(tmp_path: Path) -> None:
+    found = read(
+        DENOISE_METHOD="link_ratio",
+        DENOISE_METHOD_OPTIONS={"threshold": 0.5},
+        DENOISE_WARMUP_PAGES=0,
+        DENOISE_SHORT_SITES="drop",
+        DENOISE_SITE=first_part,
+        DENOISE_STORE=tmp_path / "s.sqlite",
+        DENOISE_SITES_IN_MEMORY=1,
+        DENOISE_HTML_FIELD="body",
+        DENOISE_URL_FIELD="link",
+        DENOISE_TEXT_FIELD="clean",
+        DENOISE_EXTRA_FIELDS={"title": "headline", "noise_ratio": "noise"},
+        JOBDIR=str(tmp_path / "job"),
+    )
+    assert found == DenoiseSettings(
+        method="link_ratio",
+        method_options={"threshold": 0.5},
+        warmup_pages=0,
+        short_sites="drop",
+        site=first_part,
+        store=tmp_path / "s.sqlite",
+        sites_in_memory=1,
+        html_field="body",
+        url_field="link",
+        text_field="clean",
+        extra_fields={"title": "headline", "noise_ratio": "noise"},
+        job=str((tmp_path / "job").resolve()),
+    )
+
+
+def test_values_may_be_strings_as_the_command_line_gives_them() -> None:
+    found = read(
+        DENOISE_METHOD="style_tree",
+        DENOISE_METHOD_OPTIONS='{"threshold": 0.5, "collapse": false, "max_pages": 40}',
+        DENOISE_WARMUP_PAGES="7",
+        DENOISE_SITE=f"{__name__}.first_part",
+        DENOISE_STORE="s.sqlite",
+        DENOISE_SITES_IN_MEMORY="3",
+        DENOISE_EXTRA_FIELDS='{"title": "headline"}',
+        JOBDIR="job",
+    )
+    assert found.method_options == {"threshold": 0.5, "collapse": False, "max_pages": 40}
+    assert (found.warmup_pages, found.sites_in_memory) == (7, 3)
+    assert found.site is first_part
+    assert found.store == Path("s.sqlite")
+    assert found.extra_fields == {"title": "headline"}
+    assert found.job == str(Path("job").resolve())
+
+
+@pytest.mark.parametrize("value", [first_part, f"{__name__}.first_part"])
+def test_the_site_of_a_url_is_found_by_a_function_or_its_path(value: Any) -> None:
+    assert read(DENOISE_SITE=value).site("https://news.a.example/1") == "news.a.example"
+
+
+def test_whole_numbers_may_be_written_as_floats() -> None:
+    assert read(DENOISE_WARMUP_PAGES=30.0).warmup_pages == 30
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("METHOD", "no_such_method"),
+        ("METHOD", ""),
+        ("METHOD", ["style_tree"]),
+        ("METHOD", 7),
+        ("METHOD_OPTIONS", {"threshold": 2}),
+        ("METHOD_OPTIONS", {"threshold": "high"}),
+        ("METHOD_OPTIONS", {"no_such_option": 1}),
+        ("METHOD_OPTIONS", {"gamma": 1.0}),
+        ("METHOD_OPTIONS", {"max_pages": 0}),
+        ("METHOD_OPTIONS", {1: 2}),
+        ("METHOD_OPTIONS", '{"threshold": 2}'),
+        ("METHOD_OPTIONS", "threshold=0.5"),
+        ("METHOD_OPTIONS", "[1]"),
+        ("METHOD_OPTIONS", "5"),
+        ("METHOD_OPTIONS", 5),
+        ("METHOD_OPTIONS", ["threshold"]),
+        ("WARMUP_PAGES", -1),
+        ("WARMUP_PAGES", "-1"),
+        ("WARMUP_PAGES", "many"),
+        ("WARMUP_PAGES", ""),
+        ("WARMUP_PAGES", 2.5),
+        ("WARMUP_PAGES", "2.5"),
+        ("WARMUP_PAGES", float("inf")),
+        ("WARMUP_PAGES", float("nan")),
+        ("WARMUP_PAGES", [20]),
+        ("SITES_IN_MEMORY", 0),
+        ("SITES_IN_MEMORY", "none"),
+        ("SHORT_SITES", "keep"),
+        ("SHORT_SITES", ""),
+        ("SHORT_SITES", True),
+        ("SHORT_SITES", ["clean"]),
+        ("SITE", "no_such_package.site_of"),
+        ("SITE", f"{__name__}.no_such_function"),
+        ("SITE", f"{__name__}.NO_FUNCTION"),
+        ("SITE", "nodots"),
+        ("SITE", ""),
+        ("SITE", "..a"),
+        ("SITE", 7),
+        ("HTML_FIELD", ""),
+        ("HTML_FIELD", 7),
+        ("URL_FIELD", ["url"]),
+        ("TEXT_FIELD", ""),
+        ("TEXT_FIELD", b"text"),
+        ("EXTRA_FIELDS", {"no_such_part": "x"}),
+        ("EXTRA_FIELDS", {"title": None}),
+        ("EXTRA_FIELDS", {"title": ""}),
+        ("EXTRA_FIELDS", {7: "x"}),
+        ("EXTRA_FIELDS", '{"no_such_part": "x"}'),
+        ("EXTRA_FIELDS", "title"),
+        ("EXTRA_FIELDS", ["title"]),
+        ("STORE", 7),
+    ],
+)
+def test_a_wrong_value_is_refused_with_its_settings_name(name: str, value: Any) -> None:
+    with pytest.raises(SettingError) as error:
+        read(**{f"DENOISE_{name}": value})
+    assert f"DENOISE_{name} " in str(error.value)
+
+
+def test_the_message_shows_the_value_and_what_could_be_set() -> None:
+    with pytest.raises(SettingError, match=r"'no_such_method'.*link_ratio, style_tree"):
+        read(DENOISE_METHOD="no_such_method")
+    with pytest.raises(SettingError, match=r"'keep'.*clean, raw, drop"):
+        read(DENOISE_SHORT_SITES="keep")
+    with pytest.raises(SettingError, match=r"-1.*0 or more"):
+        read(DENOISE_WARMUP_PAGES=-1)
+    with pytest.raises(SettingError, match=r"'no_such_part'.*url, site, title, text"):
+        read(DENOISE_EXTRA_FIELDS={"no_such_part": "x"})
