@@ -40,7 +40,5 @@ INLINE = frozenset(
     }
     | {"strike", "strong", "sub", "sup", "time", "tt", "u", "var", "wbr"}
 )
-# Elements whose text is for operating the page, not for reading it.
-CONTROLS = frozenset({"button", "select", "option", "textarea", "datalist"})
 # Attributes that hold an address.
 ADDRESSES = frozenset({"href", "src", "action", "background", "cite", "data", "data-src", "poster", "longdesc"})

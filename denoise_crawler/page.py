@@ -25,7 +25,13 @@ MAX_CHARACTERS = 16_000_000
 DEEPEST = 2_000  # lxml drops what lies below level 2,048, and all that follows
 _NEVER_TEXT = frozenset({"script", "style"})
 _SKIPPED = _NEVER_TEXT | {"head", "noscript", "template"}
-_OPAQUE = frozenset({"iframe", "svg", "select", "datalist", "textarea", "object", "video", "audio", "canvas"})
+# Elements whose content is not for reading: pictures and media with what stands in for them, controls …
+_OPAQUE = frozenset(
+    {"iframe", "svg", "object", "video", "audio", "canvas"}
+    | {"button", "select", "option", "datalist", "textarea"}
+)
+# … unless they hold one of these: then they were never closed, and the rest of the page stands in them.
+_BLOCKS = ("p", "div", "table", "ul", "ol", "article", "section", "h1", "h2", "h3")
 
 
 @dataclass(slots=True, eq=False)
@@ -203,7 +209,7 @@ def _walk(top: Element, nodes: Nodes, runs: _Runs, skipped: frozenset[str]) -> i
                 runs.add(parent, child.tail)
                 continue
             index = nodes.append(tag, parent, child)
-            if tag not in _OPAQUE:
+            if tag not in _OPAQUE or next(child.iter(*_BLOCKS), None) is not None:
                 runs.add(index, child.text)
                 if len(child):
                     walk.append((iter(child), index, child))

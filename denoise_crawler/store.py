@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import time
 import uuid
 import zlib
 from contextlib import contextmanager
@@ -32,6 +33,19 @@ CREATE TABLE parked (
 CREATE INDEX parked_waiting ON parked (run, site, released, id);
 CREATE INDEX parked_origin ON parked (run, inherited, origin);
 """
+
+
+def _use_wal(db: sqlite3.Connection) -> None:
+    """Switch to write-ahead logging; SQLite does not wait for another process that does so right now."""
+    deadline = time.monotonic() + _BUSY_SECONDS
+    while True:
+        try:
+            db.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > deadline:
+                raise
+            time.sleep(0.05)
 
 
 class StoreError(Exception):
@@ -219,7 +233,7 @@ class Store:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             db = sqlite3.connect(self.path, timeout=_BUSY_SECONDS, isolation_level=None)
-            db.execute("PRAGMA journal_mode = WAL")
+            _use_wal(db)
             db.execute("PRAGMA synchronous = NORMAL")
             self._prepare(db)
         except (OSError, sqlite3.Error) as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from denoise_crawler.markup import CONTROLS, INLINE
+from denoise_crawler.markup import INLINE
 from denoise_crawler.page import TEXT
 from denoise_crawler.text import normalised
 
@@ -17,21 +17,15 @@ def clean_text(page: Page, noise: list[bool] | None = None) -> str:
     nodes = page.nodes
     lines: list[list[str]] = [[]]
     blocks: list[int] = []  # ends of the block-level elements that are open
-    index, size = 0, len(nodes)
-    while index < size:
+    for index, tag in enumerate(nodes.tags):
         while blocks and blocks[-1] <= index:
             blocks.pop()
             lines.append([])
-        tag = nodes.tags[index]
-        if tag in CONTROLS:
-            index = nodes.ends[index]
-            continue
         if tag is TEXT:
             if noise is None or not noise[index]:
                 lines[-1].append(nodes.texts[index])
         elif tag not in INLINE:
             lines.append([])
             blocks.append(nodes.ends[index])
-        index += 1
     found = (normalised("".join(line)) for line in lines)
     return "\n".join(line for line in found if line)

@@ -78,7 +78,7 @@ def _own_addresses(url: str) -> list[str]:
     """Return how links name the page they stand on: whole or by path, plain or quoted; the longest first."""
     path = url.partition("://")[2].partition("/")[2].partition("#")[0]
     plain = [url.partition("#")[0], *(["/" + path] if path else [])]
-    return [form for name in plain for form in (quote(name, safe=""), name) if name]
+    return [form for name in plain for form in (quote(name, safe="", errors="replace"), name) if name]
 
 
 def _addresses(page: Page, index: int, link: int, own: list[str]) -> Iterator[str]:

@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from denoise_crawler.evaluation.measures import Score, mean, score, tokens
+
+TEXTS = st.text(st.sampled_from("abB 港湾ニュ。.1\n")) | st.text()
+
+
+def test_tokens_are_words_lower_cased_and_single_characters_of_chinese_and_japanese() -> None:
+    assert tokens("The ferry, the FERRY: 2 of 3!") == Counter(the=2, ferry=2, of=1, **{"2": 1, "3": 1})
+    assert tokens("港湾纪事 2026，港") == Counter({"港": 2, "湾": 1, "纪": 1, "事": 1, "2026": 1})
+    assert tokens("フェリーはA港へ") == Counter("フェリーは港へa")
+    assert tokens("新闻news新闻") == Counter({"新": 2, "闻": 2, "news": 1})
+    assert tokens(" \n…—!") == Counter()
+
+
+@pytest.mark.parametrize(
+    ("extracted", "gold", "precision", "recall", "f1"),
+    [
+        ("a b c d", "a b c d", 1.0, 1.0, 1.0),
+        ("d C b A", "a b c d", 1.0, 1.0, 1.0),
+        ("a b c d e f g h", "a b", 1 / 4, 1.0, 2 / 5),
+        ("a b", "a b c d e f g h", 1.0, 1 / 4, 2 / 5),
+        ("a x y z", "a b", 1 / 4, 1 / 2, 1 / 3),
+        ("a a a", "a", 1 / 3, 1.0, 1 / 2),
+        ("a", "a a a", 1.0, 1 / 3, 1 / 2),
+        ("x", "a", 0.0, 0.0, 0.0),
+        ("", "a", 0.0, 0.0, 0.0),
+        ("a", "", 0.0, 0.0, 0.0),
+        ("", "", 1.0, 1.0, 1.0),
+        ("…", "\n", 1.0, 1.0, 1.0),
+        ("港湾", "港湾纪事", 1.0, 1 / 2, 2 / 3),
+        ("事纪湾港首页", "港湾纪事", 2 / 3, 1.0, 4 / 5),
+    ],
+)
+def test_a_score_is_that_worked_out_by_hand(
+    extracted: str, gold: str, precision: float, recall: float, f1: float
+) -> None:
+    found = score(extracted, gold)
+    assert (found.precision, found.recall, found.f1) == pytest.approx((precision, recall, f1))
+
+
+@given(TEXTS, TEXTS)
+def test_precision_and_recall_change_places_with_the_texts(one: str, two: str) -> None:
+    there, back = score(one, two), score(two, one)
+    assert (there.precision, there.recall) == (back.recall, back.precision)
+    assert there.f1 == pytest.approx(back.f1)
+
+
+@given(TEXTS, TEXTS)
+def test_a_score_lies_between_0_and_1_and_f1_between_its_parts(one: str, two: str) -> None:
+    found = score(one, two)
+    low, high = sorted((found.precision, found.recall))
+    assert 0.0 <= low <= found.f1 + 1e-12
+    assert found.f1 <= high + 1e-12 <= 1.0 + 1e-12
+
+
+@given(TEXTS)
+def test_a_text_agrees_with_itself(text: str) -> None:
+    assert score(text, text) == Score(1.0, 1.0, 1.0)
+
+
+def test_a_mean_counts_each_page_the_same() -> None:
+    found = mean(iter([Score(1.0, 0.5, 0.6), Score(0.0, 0.5, 0.0), Score(0.5, 0.5, 0.3)]))
+    assert (found.precision, found.recall, found.f1) == pytest.approx((0.5, 0.5, 0.3))
+
+
+def test_the_mean_of_none_is_0() -> None:
+    assert mean([]) == Score(0.0, 0.0, 0.0)
+
+
+@given(st.lists(st.builds(score, TEXTS, TEXTS), min_size=1))
+def test_a_mean_lies_between_the_least_and_the_greatest(scores: list[Score]) -> None:
+    f1s = [each.f1 for each in scores]
+    assert min(f1s) - 1e-12 <= mean(scores).f1 <= max(f1s) + 1e-12
