@@ -44,7 +44,7 @@ from denoise_crawler.methods import method_named
 from denoise_crawler.store import SiteState, Store, StoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from scrapy.crawler import Crawler
 
@@ -78,7 +78,7 @@ class Warmup:
         self._denoiser = Denoiser(
             self.settings.method,
             self.settings.method_options,
-            shelf=_StoreShelf(self.store, self.settings, self._key),
+            shelf=_StoreShelf(self.store, self.settings, self._key, self._store_failed),
             sites_in_memory=self.settings.sites_in_memory,
         )
         crawler.signals.connect(self._opened, signals.spider_opened)
@@ -223,8 +223,8 @@ class Warmup:
 
     def _save(self, site: str | None = None) -> None:
         """Write what is known of ``site``, None: of all sites, so that the next crawl starts from there."""
+        self._denoiser.save(site)
         try:
-            self._denoiser.save(site)
             for name, progress in self._progress.items():
                 if progress.pages_seen and site in (None, name):
                     self.store.save_state(name, self._key, SiteState(progress.pages_seen, progress.ready))
@@ -269,8 +269,10 @@ class Warmup:
 class _StoreShelf:
     """The store as the place for what is known of sites that are not in memory."""
 
-    def __init__(self, store: Store, settings: DenoiseSettings, key: str) -> None:
-        self._store, self._settings, self._key = store, settings, key
+    def __init__(
+        self, store: Store, settings: DenoiseSettings, key: str, failed: Callable[[Exception], None]
+    ) -> None:
+        self._store, self._settings, self._key, self._failed = store, settings, key, failed
         self._seen: dict[str, int] = {}
 
     def get(self, site: str) -> bytes | None:
@@ -290,5 +292,8 @@ class _StoreShelf:
                     logger.warning("What was stored of %s cannot be read: %s", site, error)
             return method.to_bytes()
 
-        self._store.save_knowledge(site, self._key, knowledge, merge)
+        try:
+            self._store.save_knowledge(site, self._key, knowledge, merge)
+        except sqlite3.Error as error:
+            self._failed(error)
         self._seen[site] = hash(knowledge)
