@@ -21,7 +21,7 @@ def _registrable(host: str) -> str:
 def host_of(url: str) -> str:
     """Return the host of ``url`` in lower case, with its port unless that is the scheme's own; "" without one."""
     try:
-        parts = urlsplit(url)
+        parts = urlsplit(url.encode("utf-8", "replace").decode())  # no store takes a lone surrogate
         host, port = (parts.hostname or "").rstrip("."), parts.port
     except ValueError:
         return ""

@@ -25,6 +25,7 @@ from denoise_crawler.site import site_of
         ("not a url", ""),
         ("http://[bad", ""),
         ("http://host:99999/", ""),
+        ("http://a\ud800.com/", "a"),
         ("", ""),
     ],
 )
