@@ -61,10 +61,15 @@ def _resiliparse(html: str) -> str:
     return str(extract_plain_text(html, main_content=True))
 
 
+def _resiliparse_text_only(html: str) -> str:
+    return str(extract_plain_text(html, main_content=True, comments=False, alt_texts=False))
+
+
 OTHERS: dict[str, Callable[[str], str]] = {
     "all visible text": _visible,
     "trafilatura": _trafilatura,
     "resiliparse": _resiliparse,
+    "resiliparse, comments=False, alt_texts=False": _resiliparse_text_only,
 }
 
 

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import settings
 
+from denoise_crawler.demo.server import DemoServer
 from denoise_crawler.evaluation.gold import CORPUS_VARIABLE, corpus_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 # machines differ: how long an example takes says nothing about whether it is right
 settings.register_profile("no deadline", deadline=None)
@@ -119,6 +120,13 @@ def project(tmp_path: Path) -> Project:
     made.write("stats_file.py", STATS_FILE)
     made.write("test_spiders.py", "")
     return made
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[DemoServer]:
+    """The bundled site, for the tests of one file."""
+    with DemoServer() as running:
+        yield running
 
 
 @pytest.fixture(scope="session")

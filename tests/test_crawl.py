@@ -10,23 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from denoise_crawler.demo.server import DemoServer
 from denoise_crawler.demo.site import article_path, articles
 from tests.article_spider import SPIDER
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
+    from denoise_crawler.demo.server import DemoServer
     from tests.conftest import Project
 
 ENGLISH = [article for article in articles() if article.lang == "en"][:24]
 STORE = ".scrapy/denoise.sqlite"
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[DemoServer]:
-    with DemoServer() as running:
-        yield running
 
 
 @pytest.fixture

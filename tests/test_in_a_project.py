@@ -11,21 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from denoise_crawler.demo.server import DemoServer
 from denoise_crawler.demo.site import article_path, articles
 from tests.conftest import ROOT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
+    from denoise_crawler.demo.server import DemoServer
 FAST = ("-s", "DOWNLOAD_DELAY=0.01", "-s", "DENOISE_DELAY_MIN=0", "-s", "DENOISE_DELAY_MAX=0.01")
 SETTINGS_MODULES = sorted(path.stem for path in (ROOT / "settings_examples").glob("[!_]*.py"))
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[DemoServer]:
-    with DemoServer() as running:
-        yield running
 
 
 def scrapy(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:

@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from denoise_crawler.demo.server import DemoServer
 from tests.article_spider import SPIDER
 from tests.conftest import SETTINGS
 from tests.test_crawl import assert_one_item_each, quota, urls, waiting
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
+    from denoise_crawler.demo.server import DemoServer
     from tests.conftest import Project
 
 BY_PIPELINES = """
@@ -33,12 +31,6 @@ class SeenPipeline:
         item["html"] = len(item.get("html") or "")
         return item
 """
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[DemoServer]:
-    with DemoServer() as running:
-        yield running
 
 
 @pytest.fixture
