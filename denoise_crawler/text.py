@@ -6,6 +6,7 @@ import logging
 import os
 import re
 import tempfile
+import warnings
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -58,7 +59,9 @@ def _split(text: str) -> Iterator[str]:
 @lru_cache(maxsize=1)
 def _chinese_segmenter() -> Any:
     """Load jieba (half a second, 59 MB) when the first Chinese text comes."""
-    import jieba
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # compiling jieba's source warns of its escape sequences
+        import jieba
 
     jieba.setLogLevel(logging.WARNING)
     segmenter = jieba.Tokenizer()
