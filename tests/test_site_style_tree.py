@@ -99,6 +99,13 @@ def test_links_that_name_their_own_page_are_alike_on_all_pages() -> None:
     assert find(tree, "b", "a", "#text").importance == pytest.approx(0.0)
 
 
+def test_links_that_only_begin_like_their_own_page_are_left_alone() -> None:
+    links = "<a href='/1999/x'>t</a><b><a href='/x/1'>t</a></b><i><a href='/?a=/1x'>t</a></i>"
+    tree = tree_of(*(links for _ in range(3)))
+    for label in ((), ("b",), ("i",)):
+        assert find(tree, *label, "a", "#text").importance == pytest.approx(0.0)
+
+
 def test_text_below_an_element_with_children_counts_only_with_the_data_node() -> None:
     assert combined(0.5, 0.5) == 0.5
     assert combined(0.0, 0.0) == 0.0

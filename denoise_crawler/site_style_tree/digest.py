@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections import Counter
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from denoise_crawler.text import hash64, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from re import Pattern
 
     from denoise_crawler.page import Page
 
@@ -62,7 +64,7 @@ def digest(page: Page, features_per_leaf: int) -> PageDigest:
     """Reduce ``page`` to what a tree keeps of it; of a leaf with more features, those with the lowest hash."""
     nodes = page.nodes
     result = outline(page)
-    own = _own_addresses(page.url)
+    own = _own_address(page.url)
     for index, (tag, text, link) in enumerate(zip(nodes.tags, nodes.texts, nodes.links, strict=True)):
         if tag is TEXT or nodes.ends[index] == index + 1:
             counted = Counter(_feature(word) for word in words(text)) if text else Counter[int]()
@@ -74,14 +76,18 @@ def digest(page: Page, features_per_leaf: int) -> PageDigest:
     return result
 
 
-def _own_addresses(url: str) -> list[str]:
-    """Return how links name the page they stand on: whole or by path, plain or quoted; the longest first."""
-    path = url.partition("://")[2].partition("/")[2].partition("#")[0]
-    plain = [url.partition("#")[0], *(["/" + path] if path else [])]
-    return [form for name in plain for form in (quote(name, safe="", errors="replace"), name) if name]
+def _own_address(url: str) -> Pattern[str]:
+    """Match what a link may hold of its own page's address: all of it, or its path as a parameter's value."""
+    whole = url.partition("#")[0]
+    if not whole:
+        return re.compile("(?!)")  # matches nothing
+    path = "/" + whole.partition("://")[2].partition("/")[2]
+    forms = [re.escape(form) for form in (whole, quote(whole, safe="", errors="replace"))]
+    forms += ["(?<==)" + re.escape(form) for form in (path, quote(path, safe="", errors="replace"))]
+    return re.compile(f"(?:{'|'.join(forms)})(?![\\w/.-])")
 
 
-def _addresses(page: Page, index: int, link: int, own: list[str]) -> Iterator[str]:
+def _addresses(page: Page, index: int, link: int, own: Pattern[str]) -> Iterator[str]:
     """Yield the leaf's ``src`` and the ``href`` it stands in, marked so that no word equals them.
 
     The page's own address in a link (``#main``, "share this", "sign in and come back") reads ``self``: else
@@ -90,10 +96,7 @@ def _addresses(page: Page, index: int, link: int, own: list[str]) -> Iterator[st
     if page.nodes.tags[index] is not TEXT and (src := page.nodes.elements[index].get("src")):
         yield "src " + page.absolute(src)
     if link >= 0 and (href := page.nodes.elements[link].get("href")):
-        address = page.absolute(href)
-        for name in own:
-            address = address.replace(name, "self")
-        yield "href " + address
+        yield "href " + own.sub("self", page.absolute(href))
 
 
 def _feature(name: str) -> int:
