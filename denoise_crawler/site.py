@@ -10,7 +10,7 @@ import tldextract
 # The list inside the package: no download, the same answer offline. Private suffixes count, since
 # a.blogspot.com and b.blogspot.com share a host but not a template.
 _extract = tldextract.TLDExtract(suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True)
-_DEFAULT_PORTS = {"http": 80, "https": 443}
+DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 @lru_cache(maxsize=65_536)
@@ -25,7 +25,7 @@ def host_of(url: str) -> str:
         host, port = (parts.hostname or "").rstrip("."), parts.port
     except ValueError:
         return ""
-    if not host or port is None or port == _DEFAULT_PORTS.get(parts.scheme):
+    if not host or port is None or port == DEFAULT_PORTS.get(parts.scheme):
         return host
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 

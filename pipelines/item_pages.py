@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import WeakKeyDictionary
 
 from denoise_crawler.crawl.item_processor import FlushingItemProcessor
-from denoise_crawler.crawl.pages import page_from
 from denoise_crawler.crawl.warmup import Warmup
+from denoise_crawler.page import Page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from scrapy.crawler import Crawler
-
-    from denoise_crawler.page import Page
 
 _KEPT = 32
 
@@ -48,7 +46,7 @@ class ItemPages:
         if html is None:
             return None
         url = self.warmup.filler.url_of(item)
-        page = page_from(html, url, self.warmup.settings.site(url))
+        page = Page.parse(url, html, site=self.warmup.settings.site(url))
         self._pages[id(item)] = (item, page)
         while len(self._pages) > _KEPT:
             self._pages.popitem(last=False)

@@ -14,7 +14,7 @@ from scrapy.utils.url import url_has_any_extension
 from w3lib.html import strip_html5_whitespace
 from w3lib.url import canonicalize_url, safe_url_string
 
-from denoise_crawler.site import host_of
+from denoise_crawler.site import DEFAULT_PORTS, host_of
 
 # Query parameters that say where a reader came from, not which page is meant.
 TRACKING_PREFIXES = ("utm_", "hsa_", "mtm_", "pk_")
@@ -46,7 +46,6 @@ TRACKING_PARAMETERS = frozenset(
 # Tracking on Chinese news sites (?from=timeline), but an offset or a date elsewhere (?from=20).
 TRACKING_UNLESS_NUMBER = frozenset({"from"})
 
-DEFAULT_PORTS = {"http": 80, "https": 443}
 LONGEST_URL = 2083
 _EXTENSIONS = frozenset("." + name for name in IGNORED_EXTENSIONS)
 _ROUNDS = 5

@@ -53,6 +53,14 @@ class QuotesSpider(scrapy.Spider):
 """
 
 
+def assert_crawl_fills_the_text_field(project: Path, spider: str) -> None:
+    (project / "tutorial" / "spiders" / "quotes.py").write_text(spider)
+    scrapy(project, "crawl", "quotes", "-O", "out.jsonl", *FAST, "-s", "DENOISE_WARMUP_PAGES=4")
+    items = lines(project / "out.jsonl")
+    assert len(items) == 8
+    assert all(item["text"] and "All rights reserved" not in item["text"] for item in items)
+
+
 @pytest.fixture
 def fresh_project(tmp_path: Path) -> Path:
     scrapy(tmp_path, "startproject", "tutorial", ".")
@@ -65,11 +73,7 @@ def test_one_line_in_a_fresh_project_fills_the_text_field(fresh_project: Path, s
     assert "ADDONS = {}" in text
     settings.write_text(text.replace("ADDONS = {}", 'ADDONS = {"denoise_crawler.Addon": 300}'))
     spider = quotes_spider(server, '{"url": response.url, "text": ""}')
-    (fresh_project / "tutorial" / "spiders" / "quotes.py").write_text(spider)
-    scrapy(fresh_project, "crawl", "quotes", "-O", "out.jsonl", *FAST, "-s", "DENOISE_WARMUP_PAGES=4")
-    items = lines(fresh_project / "out.jsonl")
-    assert len(items) == 8
-    assert all(item["text"] and "All rights reserved" not in item["text"] for item in items)
+    assert_crawl_fills_the_text_field(fresh_project, spider)
 
 
 def test_two_pipelines_in_a_fresh_project_fill_the_text_field(fresh_project: Path, server: DemoServer) -> None:
@@ -79,11 +83,7 @@ def test_two_pipelines_in_a_fresh_project_fill_the_text_field(fresh_project: Pat
             '"denoise_crawler.pipelines.DenoisePipeline": 200}\n'
         )
     spider = quotes_spider(server, '{"url": response.url, "html": response.text}')
-    (fresh_project / "tutorial" / "spiders" / "quotes.py").write_text(spider)
-    scrapy(fresh_project, "crawl", "quotes", "-O", "out.jsonl", *FAST, "-s", "DENOISE_WARMUP_PAGES=4")
-    items = lines(fresh_project / "out.jsonl")
-    assert len(items) == 8
-    assert all(item["text"] and "All rights reserved" not in item["text"] for item in items)
+    assert_crawl_fills_the_text_field(fresh_project, spider)
 
 
 @pytest.mark.parametrize("module", SETTINGS_MODULES)

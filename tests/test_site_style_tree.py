@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from denoise_crawler import SiteStyleTree
 from denoise_crawler.page import Page
-from denoise_crawler.site_style_tree import TreeFormatError
+from denoise_crawler.site_style_tree import TreeFormatError, codec
 from denoise_crawler.site_style_tree.features import FeatureCounts, entropy
 from denoise_crawler.site_style_tree.importance import combined, node_importance
 from denoise_crawler.site_style_tree.labels import labels_of
@@ -294,6 +294,13 @@ def test_bytes_that_are_no_tree_are_refused(damage) -> None:  # type: ignore[no-
     data = tree_of("<p>some text</p>", "<p>other text</p>").to_bytes()
     with pytest.raises(TreeFormatError):
         SiteStyleTree.from_bytes(damage(data))
+
+
+def test_a_tree_whose_limits_are_below_1_is_refused_and_takes_nothing_away() -> None:
+    tree = tree_of("<p>some text</p>")
+    with pytest.raises(TreeFormatError, match="below 1"):
+        tree.merge_bytes(codec.encode(codec.Header(0, 64), []))
+    assert tree.pages == 1
 
 
 @settings(max_examples=200)

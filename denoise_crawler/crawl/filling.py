@@ -24,7 +24,6 @@ class Filler:
         self._url_field = settings.url_field
         self._targets = {"text": settings.text_field, **settings.extra_fields}
         self._own = {field.name: field.name for field in fields(CleanPage)}
-        self._text_field = settings.text_field
         self._refused: set[type] = set()
 
     def html_of(self, item: Any) -> str | bytes | None:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from itemadapter import is_item
 
-from denoise_crawler.crawl.pages import page_from, page_of_response
+from denoise_crawler.crawl.pages import page_of_response
 from denoise_crawler.crawl.warmup import Warmup
+from denoise_crawler.page import Page
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from typing_extensions import Self
-
-    from denoise_crawler.page import Page
 
 
 class WarmupMiddleware:
@@ -63,7 +62,7 @@ class WarmupMiddleware:
         site_of = self._warmup.settings.site
         if html is not None:
             url = self._warmup.filler.url_of(item) or response.url
-            return page_from(html, url, site_of(url))
+            return Page.parse(url, html, site=site_of(url))
         return met if met is not None else page_of_response(response, site_of)
 
     def _origin(self, response: Response, page: Page) -> bytes:

@@ -23,7 +23,7 @@ def page_of_response(response: Response, site_of: Callable[[str], str]) -> Page 
     An HTML response is not parsed again: the tree that the spider's selectors work on is read.
     """
     if response.request is not None and (given := response.meta.get(META_KEY)):
-        return page_from(given["html"], given["url"], given.get("site") or site_of(given["url"]))
+        return Page.parse(given["url"], given["html"], site=given.get("site") or site_of(given["url"]))
     if not isinstance(response, HtmlResponse):
         return None
     site = site_of(response.url)
@@ -35,8 +35,3 @@ def page_of_response(response: Response, site_of: Callable[[str], str]) -> Page 
     except ValueError:  # a base address that cannot be joined
         return Page.parse(response.url, response.body, site=site)
     return Page(response.url, root, site=site, source=response.text)
-
-
-def page_from(html: str | bytes, url: str, site: str) -> Page:
-    """Return the page that an item's field or a parked row holds."""
-    return Page.parse(url, html, site=site)

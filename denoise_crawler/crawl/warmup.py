@@ -36,11 +36,11 @@ from weakref import WeakKeyDictionary
 from scrapy import signals
 
 from denoise_crawler.crawl.filling import Filler
-from denoise_crawler.crawl.pages import page_from
 from denoise_crawler.crawl.parked_items import UnparkableError, pack, unpack
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.denoiser import Denoiser, clean_page
 from denoise_crawler.methods import method_named
+from denoise_crawler.page import Page
 from denoise_crawler.store import SiteState, Store, StoreError
 
 if TYPE_CHECKING:
@@ -48,7 +48,6 @@ if TYPE_CHECKING:
 
     from scrapy.crawler import Crawler
 
-    from denoise_crawler.page import Page
     from denoise_crawler.store import Parked
 
 logger = logging.getLogger(__name__)
@@ -183,7 +182,7 @@ class Warmup:
                 logger.error("An item of %s stays in %s: %s", parked.url, self.settings.store, error)
             return
         self.store.hand_on(parked)
-        page = page_from(parked.html, parked.url, parked.site)
+        page = Page.parse(parked.url, parked.html, site=parked.site)
         ready = self._progress_of(parked.site).ready
         if not ready and self.settings.short_sites == "drop":
             self._count("dropped")
@@ -257,7 +256,7 @@ class Warmup:
             logger.info("%d items wait from an earlier run", inherited)
             for parked in self.store.waiting():
                 if not self._progress_of(parked.site).ready:
-                    self._learn(page_from(parked.html, parked.url, parked.site))
+                    self._learn(Page.parse(parked.url, parked.html, site=parked.site))
 
     def _stopped(self) -> None:
         self._save()

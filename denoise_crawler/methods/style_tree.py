@@ -60,7 +60,7 @@ class StyleTree(Method):
 
     def merge_bytes(self, data: bytes) -> None:
         """Add the pages of a written tree."""
-        self.tree.merge(SiteStyleTree.from_bytes(data))
+        self.tree.merge_bytes(data)
 
     def judge(self, page: Page) -> Judgement:
         """Mark the subtrees whose every importance is below the threshold."""

@@ -80,6 +80,8 @@ def decode(data: bytes) -> tuple[Header, list[PageDigest]]:
         if not unpacker.eof:
             raise TreeFormatError("a site style tree that is cut off or too large")
         record = msgspec.msgpack.decode(plain, type=_TreeRecord)
+        if record.max_pages < 1 or record.features_per_leaf < 1:
+            raise TreeFormatError("a site style tree whose limits are below 1")
         labels = [TEXT if label == TEXT else label for label in record.labels]
         return Header(record.max_pages, record.features_per_leaf), [
             _checked(page, labels) for page in record.pages

@@ -14,7 +14,7 @@ from denoise_crawler.site_style_tree.importance import ImportanceRules, refresh
 from denoise_crawler.site_style_tree.nodes import ElementNode, StyleNode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from denoise_crawler.page import Page
 
@@ -80,10 +80,6 @@ class SiteStyleTree:
     def __contains__(self, page: Page) -> bool:
         return page.key in self._digests
 
-    def keys(self) -> Iterable[int]:
-        """Return the keys of the pages in the tree."""
-        return self._digests.keys()
-
     def add(self, page: Page) -> bool:
         """Learn ``page``; return whether it changed the tree (not if known, or not among the sample)."""
         if not self._wanted(page.key):
@@ -92,19 +88,15 @@ class SiteStyleTree:
 
     def merge(self, other: SiteStyleTree) -> None:
         """Learn all pages of ``other``: the result equals having learned both trees' pages, in any order."""
-        if other.rules.features_per_leaf != self.rules.features_per_leaf:
-            raise ValueError("trees with another features_per_leaf cannot be merged")
-        if other.pages == other.max_pages < self.max_pages:  # a sample cannot grow again
-            self.max_pages = other.max_pages
-            self._forget_surplus()
-        for key in sorted(other._digests):
-            if self._wanted(key):
-                self._add_digest(other._digests[key])
+        self._unite(other._header, other._sorted_digests())
+
+    def merge_bytes(self, data: bytes) -> None:
+        """Learn all pages of a tree that :meth:`to_bytes` wrote; raise :class:`TreeFormatError` for others."""
+        self._unite(*codec.decode(data))
 
     def to_bytes(self) -> bytes:
         """Write the tree: equal trees give equal bytes."""
-        header = codec.Header(self.max_pages, self.rules.features_per_leaf)
-        return codec.encode(header, [self._digests[key] for key in sorted(self._digests)])
+        return codec.encode(self._header, self._sorted_digests())
 
     @classmethod
     def from_bytes(cls, data: bytes, **options: object) -> SiteStyleTree:
@@ -116,8 +108,7 @@ class SiteStyleTree:
         header, digests = codec.decode(data)
         options.update(max_pages=header.max_pages, features_per_leaf=header.features_per_leaf)
         tree = cls(**options)  # type: ignore[arg-type]
-        for found in digests:
-            tree._add_digest(found)
+        tree._unite(header, digests)
         return tree
 
     def standings(self, page: Page) -> list[Standing]:
@@ -156,6 +147,24 @@ class SiteStyleTree:
         children = [ElementNode(label) for label in sequence]
         self._lay(list(zip(children, self._columns(page, parents), strict=True)), page, fold=False)
         return children
+
+    @property
+    def _header(self) -> codec.Header:
+        return codec.Header(self.max_pages, self.rules.features_per_leaf)
+
+    def _sorted_digests(self) -> list[PageDigest]:
+        return [self._digests[key] for key in sorted(self._digests)]
+
+    def _unite(self, header: codec.Header, digests: list[PageDigest]) -> None:
+        """Add the pages of another tree, described by its ``header``."""
+        if header.features_per_leaf != self.rules.features_per_leaf:
+            raise ValueError("trees with another features_per_leaf cannot be merged")
+        if len(digests) == header.max_pages < self.max_pages:  # a sample cannot grow again
+            self.max_pages = header.max_pages
+            self._forget_surplus()
+        for found in digests:
+            if self._wanted(found.key):
+                self._add_digest(found)
 
     def _wanted(self, key: int) -> bool:
         if key in self._digests:
