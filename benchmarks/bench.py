@@ -8,13 +8,13 @@ from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from denoise_crawler.evaluation.gold import CORPUS_VARIABLE, corpus_folder
-from denoise_crawler.site import site_of
+from denoise_crawler.evaluation.gold import CORPUS_VARIABLE, addressed, corpus_folder
+from denoise_crawler.evaluation.markdown import table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
-    from denoise_crawler.evaluation.gold import GoldPage
+__all__ = ["addressed", "folder_with", "options", "say", "table", "write_figures"]
 
 NO_CORPUS = 2
 
@@ -36,30 +36,9 @@ def folder_with(sets: Iterable[str]) -> Path:
     return folder
 
 
-def addressed(pages: Sequence[GoldPage]) -> list[tuple[str, str]]:
-    """Return (url, html) of one site's ``pages``.
-
-    Their own urls count if every page has one that belongs to the site; else all get ``https://SITE/ID``, so
-    that the pages of a site stay together and their relative links mean the same on each.
-    """
-    own = all(page.url and site_of(page.url) == page.site for page in pages)
-    return [((page.url if own else None) or f"https://{page.site}/{page.id}", page.html) for page in pages]
-
-
 def say(line: str) -> None:
     """Write ``line`` to stderr: stdout is for tables."""
     print(line, file=sys.stderr, flush=True)
-
-
-def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a Markdown table, its columns aligned: the first to the left, figures to the right."""
-    lines = [list(heads), *map(list, rows)]
-    widths = [max(3, *map(len, column)) for column in zip(*lines, strict=True)]
-    ruler = ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]
-    return "\n".join(
-        "| " + " | ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]) + " |"
-        for line in (lines[0], ruler, *lines[1:])
-    )
 
 
 def write_figures(file: Path | None, figures: object) -> None:

@@ -14,11 +14,12 @@ from denoise_crawler.site import site_of
 from denoise_crawler.text import hash64, normalised
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
     from lxml.etree import _Element
 
 Element: TypeAlias = "_Element"
+Boxes: TypeAlias = "Mapping[str, Sequence[float]]"
 
 TEXT = "#text"
 MAX_CHARACTERS = 16_000_000
@@ -78,23 +79,32 @@ class Nodes:
 class Page:
     """One web page. ``root`` is the parsed ``html`` element, which may be shared and is never changed.
 
+    ``boxes`` says where a browser drew elements: (left, top, width, height) in CSS pixels by XPath.
+
     ``skipped`` names why the page has no nodes (``empty``, ``frameset``, ``too_large``), None for a page
     that has some.
     """
 
     def __init__(
-        self, url: str, root: Element | None, *, site: str | None = None, source: str | bytes | None = None
+        self,
+        url: str,
+        root: Element | None,
+        *,
+        site: str | None = None,
+        source: str | bytes | None = None,
+        boxes: Boxes | None = None,
     ) -> None:
         self.url = url
         self.root = root
         self.site = site_of(url) if site is None else site
+        self.boxes = boxes
         self._source = source
 
     @classmethod
-    def parse(cls, url: str, html: str | bytes, *, site: str | None = None) -> Page:
+    def parse(cls, url: str, html: str | bytes, *, site: str | None = None, boxes: Boxes | None = None) -> Page:
         """Parse ``html``; bytes are decoded by their own declaration. Never raises on bad HTML."""
         root = None if len(html) > MAX_CHARACTERS else parse(html)
-        return cls(url, root, site=site, source=html)
+        return cls(url, root, site=site, source=html, boxes=boxes)
 
     @property
     def markup(self) -> str:

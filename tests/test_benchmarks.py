@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from denoise_crawler.evaluation.gold import CORPUS_VARIABLE
+from benchmarks.quality import part_of, sites_of_set
+from denoise_crawler.evaluation.gold import CORPUS_VARIABLE, REPORTING, TUNING, half
 
 ROOT = Path(__file__).parent.parent
 SITES = ["example.com", "nytimes.com", "ria.ru", "udn.com", "bbc.com", "163.com"]
@@ -25,7 +26,7 @@ def benchmark(name: str, *arguments: str, corpus: str | None) -> subprocess.Comp
     )
 
 
-@pytest.mark.parametrize("name", ["quality", "scale", "speed"])
+@pytest.mark.parametrize("name", ["quality", "scale", "speed", "matching"])
 def test_a_benchmark_without_pages_says_what_to_set(name: str) -> None:
     ran = benchmark(name, corpus=None)
     assert (ran.returncode, ran.stdout) == (2, "")
@@ -39,10 +40,6 @@ def test_a_folder_without_the_set_is_as_good_as_none(tmp_path: Path) -> None:
 
 
 def test_each_site_has_its_half_in_every_process() -> None:
-    pytest.importorskip("trafilatura")
-    pytest.importorskip("resiliparse")
-    from benchmarks.quality import REPORTING, TUNING, half
-
     assert {site: half(site) for site in SITES} == {
         "example.com": REPORTING,
         "nytimes.com": REPORTING,
@@ -55,27 +52,42 @@ def test_each_site_has_its_half_in_every_process() -> None:
 
 def f1(table: str, row: str) -> float:
     line = next(line for line in table.splitlines() if line.startswith(f"| {row} "))
-    return float(line.strip("| ").split("|")[-1])
+    return float(line.split("|")[4])
+
+
+QUICK = ("--sites", "1", "--sets", "dragnet", "--at-least", "10")
 
 
 def test_quality_shows_that_the_style_tree_beats_all_visible_text(corpus: Path, tmp_path: Path) -> None:
-    figures = tmp_path / "figures.json"
-    ran = benchmark("quality", "--sites", "1", "--sets", "dragnet", "--json", str(figures), corpus=str(corpus))
+    files = ("--json", str(tmp_path / "figures.json"), "--html", str(tmp_path / "figures.html"))
+    chosen = ("--methods", "style_tree", "--peers", "none")
+    ran = benchmark("quality", *QUICK, *chosen, *files, corpus=str(corpus))
     assert ran.returncode == 0, ran.stderr
-    reporting, everything = ran.stdout.split("All sites")
-    assert reporting.startswith("Reporting half: dragnet 1 sites, ")
-    assert everything.startswith(" (the tuning half among them): dragnet 2 sites, ")
-    for part in (reporting, everything):
+    everything, reporting = re.split(
+        r"^dragnet, reporting half: quality, \d+ pages of 1 site$", ran.stdout, flags=re.M
+    )
+    assert re.search(r"^dragnet: quality, \d+ pages of 2 sites$", everything, re.M)
+    for part in (everything, reporting):
         assert f1(part, "style_tree") > f1(part, "all visible text")
-    written = json.loads(figures.read_text())["reporting"]["means"]["style_tree"]["dragnet"]["f1"]
-    assert f1(reporting, "style_tree") == pytest.approx(written, abs=0.001)
+    groups = {
+        group["label"]: group["contenders"]
+        for group in json.loads((tmp_path / "figures.json").read_text())["groups"]
+    }
+    assert f1(everything, "style_tree") == pytest.approx(groups["all"]["style_tree"]["words"]["f1"], abs=0.001)
+    assert f1(reporting, "style_tree") == pytest.approx(
+        groups["reporting half"]["style_tree"]["words"]["f1"], abs=0.001
+    )
+    assert "dragnet, reporting half" in (tmp_path / "figures.html").read_text("utf-8")
+
+
+def test_quality_gives_the_f1_of_each_threshold_on_the_tuning_half(corpus: Path) -> None:
+    ran = benchmark("quality", "--tune", *QUICK, "--methods", "link_ratio", corpus=str(corpus))
+    assert ran.returncode == 0, ran.stderr
+    assert re.match(r"Tuning half: dragnet 1 sites, \d+ pages\n\nlink_ratio: best threshold [\d.]+ ", ran.stdout)
+    assert len(re.findall(r"^\| 0\.", ran.stdout, re.M)) == 20
 
 
 def test_tuning_and_reporting_never_share_a_site(corpus: Path) -> None:
-    pytest.importorskip("trafilatura")
-    pytest.importorskip("resiliparse")
-    from benchmarks.quality import REPORTING, TUNING, part_of, sites_of_set
-
     sites = sites_of_set(corpus, "dragnet", at_least=10, most=None)
     tuning, reporting = set(part_of(sites, TUNING)), set(part_of(sites, REPORTING))
     assert tuning

@@ -1,12 +1,25 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from denoise_crawler.evaluation.measures import Score, mean, score, tokens
+from denoise_crawler.evaluation.measures import (
+    GRADES,
+    GRADES_IN_ENGLISH,
+    LEAST_F1,
+    Score,
+    characters,
+    grade,
+    grade_shares,
+    mean,
+    score,
+    score_by_characters,
+    tokens,
+)
 
 TEXTS = st.text(st.sampled_from("abB 港湾ニュ。.1\n")) | st.text()
 
@@ -45,23 +58,86 @@ def test_a_score_is_that_worked_out_by_hand(
     assert (found.precision, found.recall, found.f1) == pytest.approx((precision, recall, f1))
 
 
+def test_characters_are_all_but_white_space_with_their_case() -> None:
+    assert characters("Aa a.\n\u3000港 港\xa0") == Counter({"A": 1, "a": 2, ".": 1, "港": 2})
+
+
+@pytest.mark.parametrize(
+    ("extracted", "gold", "precision", "recall", "f1"),
+    [
+        ("港湾纪事", "港 湾\n纪事", 1.0, 1.0, 1.0),
+        ("ab cd", "dc ba", 1.0, 1.0, 1.0),
+        ("港湾首页", "港湾纪事今日", 1 / 2, 1 / 3, 2 / 5),
+        ("aab", "abbb", 2 / 3, 1 / 2, 4 / 7),
+        ("A", "a", 0.0, 0.0, 0.0),
+        ("…", "…!", 1.0, 1 / 2, 2 / 3),
+        ("", "a", 0.0, 0.0, 0.0),
+        (" \n", "", 1.0, 1.0, 1.0),
+    ],
+)
+def test_a_score_by_characters_is_that_worked_out_by_hand(
+    extracted: str, gold: str, precision: float, recall: float, f1: float
+) -> None:
+    found = score_by_characters(extracted, gold)
+    assert (found.precision, found.recall, found.f1) == pytest.approx((precision, recall, f1))
+
+
+@pytest.mark.parametrize(
+    ("f1", "name"),
+    [
+        (1.0, "优"),
+        (0.95, "优"),
+        (0.9499, "良"),
+        (0.85, "良"),
+        (0.8499, "中"),
+        (0.6, "中"),
+        (0.5999, "差"),
+        (0.0, "差"),
+    ],
+)
+def test_a_grade_reaches_down_to_its_bound(f1: float, name: str) -> None:
+    assert grade(f1) == name
+
+
+def test_each_grade_has_a_bound_and_an_english_name() -> None:
+    assert len(GRADES) == len(GRADES_IN_ENGLISH) == len(LEAST_F1)
+    assert list(LEAST_F1) == sorted(LEAST_F1, reverse=True)
+
+
+def test_shares_of_grades_are_counted_by_page() -> None:
+    assert grade_shares([1.0, 0.9, 0.9, 0.7, 0.1, 0.2, 0.0, 0.3]) == (1 / 8, 2 / 8, 1 / 8, 4 / 8)
+    assert grade_shares([]) == (0.0, 0.0, 0.0, 0.0)
+
+
+@given(st.lists(st.floats(0, 1), min_size=1))
+def test_shares_of_grades_add_up_to_one(f1s: list[float]) -> None:
+    assert sum(grade_shares(f1s)) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("score", [score, score_by_characters])
 @given(TEXTS, TEXTS)
-def test_precision_and_recall_change_places_with_the_texts(one: str, two: str) -> None:
+def test_precision_and_recall_change_places_with_the_texts(
+    score: Callable[[str, str], Score], one: str, two: str
+) -> None:
     there, back = score(one, two), score(two, one)
     assert (there.precision, there.recall) == (back.recall, back.precision)
     assert there.f1 == pytest.approx(back.f1)
 
 
+@pytest.mark.parametrize("score", [score, score_by_characters])
 @given(TEXTS, TEXTS)
-def test_a_score_lies_between_0_and_1_and_f1_between_its_parts(one: str, two: str) -> None:
+def test_a_score_lies_between_0_and_1_and_f1_between_its_parts(
+    score: Callable[[str, str], Score], one: str, two: str
+) -> None:
     found = score(one, two)
     low, high = sorted((found.precision, found.recall))
     assert 0.0 <= low <= found.f1 + 1e-12
     assert found.f1 <= high + 1e-12 <= 1.0 + 1e-12
 
 
+@pytest.mark.parametrize("score", [score, score_by_characters])
 @given(TEXTS)
-def test_a_text_agrees_with_itself(text: str) -> None:
+def test_a_text_agrees_with_itself(score: Callable[[str, str], Score], text: str) -> None:
     assert score(text, text) == Score(1.0, 1.0, 1.0)
 
 

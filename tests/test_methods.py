@@ -113,8 +113,25 @@ def test_what_a_method_knows_can_be_written_read_and_merged() -> None:
     assert back.knows(pages[0])
 
 
+def test_style_tree_data_has_data_nodes_and_shares_what_it_knows_with_style_tree() -> None:
+    plain, data = method_named("style_tree"), method_named("style_tree_data", {"threshold": 0.5})
+    assert plain.store_key == data.store_key
+    pages = [page(number, news(story)) for number, story in enumerate(STORIES)]
+    for one in pages:
+        plain.observe(one)
+    data.merge_bytes(plain.to_bytes())
+    # an element with text of its own beside its children: that text counts twice
+    html = "<html><body><div>{0} <b>always</b> never {0}</div></body></html>"
+    for method in (plain, data):
+        for number, story in enumerate(STORIES):
+            method.observe(page(10 + number, html.format(story)))
+    mixed = page(10, html.format(STORIES[0]))
+    scores = [method.judge(mixed).scores[1] for method in (plain, data)]
+    assert scores[0] != scores[1]
+
+
 def test_unknown_methods_and_options_are_named_in_the_error() -> None:
-    with pytest.raises(MethodError, match=r"unknown method 'svm'; the methods are link_ratio, style_tree"):
+    with pytest.raises(MethodError, match=r"unknown method 'svm'; the methods are .*link_ratio, .*style_tree"):
         method_named("svm")
     with pytest.raises(MethodError, match="wrong"):
         method_named("style_tree", {"wrong": 1})

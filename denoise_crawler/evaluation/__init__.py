@@ -1,1 +1,24 @@
-"""Measures, and pages with gold text to measure on."""
+"""Measures, pages with gold text to measure on, and methods and extractors side by side."""
+
+from __future__ import annotations
+
+from denoise_crawler.evaluation.contenders import Contender, all_methods, method, visible_text
+from denoise_crawler.evaluation.contest import Selection, evaluate
+from denoise_crawler.evaluation.gold import GoldPage, gold_sets
+from denoise_crawler.evaluation.peers import PEERS
+from denoise_crawler.evaluation.results import Evaluation, groups_of, summary
+
+__all__ = [
+    "PEERS",
+    "Contender",
+    "Evaluation",
+    "GoldPage",
+    "Selection",
+    "all_methods",
+    "evaluate",
+    "gold_sets",
+    "groups_of",
+    "method",
+    "summary",
+    "visible_text",
+]

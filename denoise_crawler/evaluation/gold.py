@@ -1,18 +1,38 @@
-"""Gold sets: pages with the text a perfect extractor would give, one JSON object a line."""
+"""Gold sets: pages with the text a perfect extractor would give.
+
+A set is a file of JSON objects, one a line (``.jsonl``, also ``.gz`` or ``.xz``), or a folder of HTML files with
+the gold text of ``x.html`` beside it in ``x.txt``.
+"""
 
 from __future__ import annotations
 
+import gzip
 import lzma
 import os
+import zlib
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 import msgspec
 
+from denoise_crawler.parsing import decode
+from denoise_crawler.site import site_of
+from denoise_crawler.text import hash64
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 CORPUS_VARIABLE = "DENOISE_CORPUS"
+TUNING, REPORTING = 0, 1
+HALVES = {"tuning": TUNING, "reporting": REPORTING}
+_JSONL = (".jsonl", ".jsonl.gz", ".jsonl.xz")
+_HTML = (".html", ".htm")
+_BOM = b"\xef\xbb\xbf"
+
+
+class GoldError(ValueError):
+    """A file or folder that holds no gold set; the message names it."""
 
 
 class GoldPage(msgspec.Struct):
@@ -31,6 +51,19 @@ class GoldPage(msgspec.Struct):
         """The page's url, or one made of its site and id."""
         return self.url or f"https://{self.site}/{self.id}"
 
+    @property
+    def language(self) -> str | None:
+        """The language without its region, as in ``zh``."""
+        return self.lang.replace("_", "-").partition("-")[0].strip().lower() or None if self.lang else None
+
+
+class Broken(msgspec.Struct, frozen=True):
+    """A line that is no page (0: the rest of the file cannot be read) and why."""
+
+    file: str
+    line: int
+    why: str
+
 
 def corpus_folder() -> Path | None:
     """Return the folder that the environment variable ``DENOISE_CORPUS`` names, None without one."""
@@ -39,16 +72,115 @@ def corpus_folder() -> Path | None:
 
 
 def read_gold(folder: Path, name: str) -> Iterator[GoldPage]:
-    """Yield the pages of ``name``.jsonl.xz in ``folder``."""
-    decode = msgspec.json.Decoder(GoldPage).decode
-    with lzma.open(folder / f"{name}.jsonl.xz", "rt", encoding="utf-8") as lines:
-        for line in lines:
-            yield decode(line)
+    """Yield the pages of ``name``.jsonl.xz in ``folder``; raise :class:`GoldError` at a broken line."""
+    return gold_pages(folder / f"{name}.jsonl.xz")
 
 
-def by_site(pages: Iterator[GoldPage], at_least: int = 1) -> dict[str, list[GoldPage]]:
+def gold_sets(
+    paths: Iterable[Path], on_broken: Callable[[Broken], None] | None = None
+) -> dict[str, Iterator[GoldPage]]:
+    """Return the sets in some files and folders, named by the file or folder, their pages not yet read.
+
+    A folder holds a set in each of its JSON files, or else is one of HTML files. Raises :class:`GoldError`
+    where there is no set, or a second one of the same name.
+    """
+    sets: dict[str, Iterator[GoldPage]] = {}
+    for found in chain.from_iterable(map(_files_of_sets, paths)):
+        name = found.resolve().name
+        name = next((name.removesuffix(ending) for ending in _JSONL if name.endswith(ending)), name)
+        if name in sets:
+            raise GoldError(f"{found}: there is another set named {name}")
+        sets[name] = html_pages(found) if found.is_dir() else gold_pages(found, on_broken)
+    return sets
+
+
+def _files_of_sets(path: Path) -> list[Path]:
+    if path.is_file():
+        if path.name.endswith(_JSONL):
+            return [path]
+        raise GoldError(f"{path}: a set is a folder or a file that ends in {', '.join(_JSONL)}")
+    if not path.is_dir():
+        raise GoldError(f"{path}: no such file or folder")
+    if files := sorted(file for file in path.iterdir() if file.name.endswith(_JSONL)):
+        return files
+    if next(_html_files(path), None) is None:
+        raise GoldError(f"{path}: no pages, neither {', '.join(_JSONL)} nor {', '.join(_HTML)}")
+    return [path]
+
+
+def gold_pages(path: Path, on_broken: Callable[[Broken], None] | None = None) -> Iterator[GoldPage]:
+    """Yield the pages of a file of JSON lines.
+
+    Broken lines go to ``on_broken`` and are left out; without it the first raises :class:`GoldError`.
+    """
+    decoder, number = msgspec.json.Decoder(GoldPage), 0
+
+    def broken(line: int, why: Exception) -> None:
+        found = Broken(path.name, line, str(why) or type(why).__name__)
+        if on_broken is None:
+            raise GoldError(f"{found.file}, line {found.line}: {found.why}") from why
+        on_broken(found)
+
+    with _opened(path) as lines:
+        try:
+            for number, line in enumerate(lines, 1):
+                if not (source := line.removeprefix(_BOM).strip()):
+                    continue
+                try:
+                    page = decoder.decode(source)
+                except (msgspec.DecodeError, UnicodeDecodeError) as error:
+                    broken(number, error)
+                else:
+                    yield page
+        except (EOFError, OSError, lzma.LZMAError, zlib.error) as error:
+            broken(0, error)
+
+
+def _opened(path: Path) -> IO[bytes]:
+    if path.suffix == ".xz":
+        return lzma.open(path, "rb")
+    return gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb")  # type: ignore[return-value]
+
+
+def html_pages(folder: Path) -> Iterator[GoldPage]:
+    """Yield the HTML files of ``folder`` and those below it, each with the text beside it as gold.
+
+    The site of a page is the name of the folder it lies in.
+    """
+    for file in sorted(_html_files(folder)):
+        text = file.with_suffix(".txt")
+        gold = text.read_text("utf-8-sig", errors="replace") if text.is_file() else None
+        page_id = file.relative_to(folder).as_posix()
+        yield GoldPage(page_id, file.resolve().parent.name, decode(file.read_bytes()), gold=gold)
+
+
+def _html_files(folder: Path) -> Iterator[Path]:
+    return (file for file in folder.rglob("*") if file.suffix.lower() in _HTML and file.is_file())
+
+
+def by_site(pages: Iterable[GoldPage], at_least: int = 1) -> dict[str, list[GoldPage]]:
     """Group ``pages`` by site, leaving out sites with fewer than ``at_least``."""
     sites: dict[str, list[GoldPage]] = {}
     for page in pages:
         sites.setdefault(page.site, []).append(page)
     return {site: found for site, found in sites.items() if len(found) >= at_least}
+
+
+def addresses(pages: Sequence[GoldPage]) -> list[str]:
+    """Return the addresses of one site's ``pages``.
+
+    Their own urls count if every page has one that belongs to the site; else all get ``https://SITE/ID``, so
+    that the pages of a site stay together and their relative links mean the same on each.
+    """
+    own = all(page.url and site_of(page.url) == page.site for page in pages)
+    return [(page.url if own else None) or f"https://{page.site}/{page.id}" for page in pages]
+
+
+def addressed(pages: Sequence[GoldPage]) -> list[tuple[str, str]]:
+    """Return (url, html) of one site's ``pages``, with the urls of :func:`addresses`."""
+    return [(url, page.html) for url, page in zip(addresses(pages), pages, strict=True)]
+
+
+def half(site: str) -> int:
+    """Return the half that ``site`` belongs to, the same for ever: ``TUNING`` or ``REPORTING``."""
+    return hash64(site) & 1

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from denoise_crawler.methods.base import Judgement, Method, guarded
+from denoise_crawler.methods.feature_tree import FeatureTreeMatching
+from denoise_crawler.methods.layout_table import LayoutTable
 from denoise_crawler.methods.link_ratio import LinkRatio
-from denoise_crawler.methods.style_tree import StyleTree
+from denoise_crawler.methods.node_type import NodeTypes
+from denoise_crawler.methods.style_tree import StyleTree, StyleTreeData
 
-METHODS: dict[str, type[Method]] = {method.name: method for method in (StyleTree, LinkRatio)}
+METHODS: dict[str, type[Method]] = {
+    method.name: method
+    for method in (StyleTree, StyleTreeData, LayoutTable, FeatureTreeMatching, NodeTypes, LinkRatio)
+}
 
 
 class MethodError(ValueError):

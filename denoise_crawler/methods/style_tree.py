@@ -39,8 +39,8 @@ class StyleTree(Method):
 
     @property
     def store_key(self) -> str:
-        """Name the method and what its trees must have in common."""
-        return f"{self.name}:{self.tree.rules.features_per_leaf}"
+        """Name the tree and what those to be merged must have in common."""
+        return f"{StyleTree.name}:{self.tree.rules.features_per_leaf}"
 
     def knows(self, page: Page) -> bool:
         """Tell whether ``page`` is in the tree."""
@@ -79,3 +79,15 @@ class StyleTree(Method):
 
         scores = [standing.importance for standing in standings]
         return Judgement(inherit(noise, page.nodes.ends), scores, reason)
+
+
+class StyleTreeData(StyleTree):
+    """``style_tree`` with pySST's data nodes: every element also has the importance of its own direct text.
+
+    It learns the same tree, so what one of the two knows the other can use.
+    """
+
+    name: ClassVar[str] = "style_tree_data"
+
+    def __init__(self, threshold: float = THRESHOLD, *, collapse: bool = True, **options: object) -> None:
+        super().__init__(threshold, collapse=collapse, **{**options, "data_node": True})

@@ -21,6 +21,11 @@ def clean_tree(page: Page, noise: list[bool] | None = None) -> _Element:
     Repaired as the LCS paper preprocesses a page: tags closed, scripts, styles and comments gone, links
     absolute. The page's own tree is not touched.
     """
+    return repaired(page, noise)[0]
+
+
+def repaired(page: Page, noise: list[bool] | None = None) -> tuple[_Element, list[_Element | None]]:
+    """Return :func:`clean_tree` with the element made for each node: None for text and for what is left out."""
     nodes = page.nodes
     root = etree.Element("html")
     body = etree.SubElement(root, "body")
@@ -33,7 +38,7 @@ def clean_tree(page: Page, noise: list[bool] | None = None) -> _Element:
             _append_text(parent, nodes.texts[index])
         else:
             made[index] = _copy(page, nodes.elements[index], parent)
-    return root
+    return root, made
 
 
 def clean_html(page: Page, noise: list[bool] | None = None) -> str:
@@ -60,7 +65,8 @@ def _strings(attribute: tuple[str | bytes, str | bytes]) -> tuple[str, str]:
 
 def _append_text(parent: _Element, text: str) -> None:
     text = "".join(letter for letter in text if letter >= " " or letter in "\t\n\r")
-    if len(parent):
-        parent[-1].tail = (parent[-1].tail or "") + text
+    last = next(parent.iterchildren(reversed=True), None)  # len() of an element counts its children
+    if last is not None:
+        last.tail = (last.tail or "") + text
     else:
         parent.text = (parent.text or "") + text

@@ -1,0 +1,1 @@
+"""``scrapy denoise …``: batch work on pages from disk."""

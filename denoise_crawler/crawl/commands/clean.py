@@ -1,0 +1,286 @@
+"""``scrapy denoise clean``: pages on disk in, their clean text out."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import time
+from argparse import ArgumentTypeError
+from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.filesize import decimal
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from scrapy.exceptions import UsageError
+
+from denoise_crawler.batch import BatchError, Tally, clean_pages, cores
+from denoise_crawler.crawl.commands.page_output import OutputError, output_to
+from denoise_crawler.crawl.settings import DenoiseSettings, SettingError
+from denoise_crawler.methods import method_named
+from denoise_crawler.output.renderings import RENDERINGS
+from denoise_crawler.reading import FORMATS, Reading, SourceError, read_pages, total_bytes
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections import Counter
+    from collections.abc import Callable, Iterator
+
+    from scrapy.settings import BaseSettings
+
+    from denoise_crawler.crawl.commands.page_output import Output
+
+    Pages = Iterator[tuple[str, str | bytes]]
+
+DONE, FAILED, INTERRUPTED = 0, 1, 130
+_EPILOG = (
+    "Exit codes: 0 all that can be read is written (damage is reported), 1 nothing could be read, the work could "
+    "not go on or, with --strict, something was damaged, 2 wrong usage, 130 interrupted."
+)
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    add = parser.add_argument
+    parser.epilog = _EPILOG
+    add("paths", nargs="+", metavar="PATH", help="a folder or file of pages: HTML, WARC, JSON Lines, Tianwang")
+    add(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="append to FILE (- for stdout, the default); unless it is jsonl, a new or empty folder",
+    )
+    add("-O", "--overwrite-output", metavar="FILE", help="the same, overwriting what is there")
+    add(
+        "--as",
+        dest="rendering",
+        choices=("jsonl", *RENDERINGS),
+        default="jsonl",
+        help="what to write: one JSON object a line (the default) or, into a folder, a file a page",
+    )
+    add("--method", metavar="NAME", help="the method (default: the setting DENOISE_METHOD)")
+    add(
+        "--option",
+        action="append",
+        default=[],
+        type=_option,
+        metavar="NAME=VALUE",
+        help="an option of the method, may be repeated (default: the setting DENOISE_METHOD_OPTIONS)",
+    )
+    add("--workers", type=_workers, metavar="N", help="number of processes (default: one a core)")
+    add("--format", choices=tuple(FORMATS), help="the format of all files (default: seen from each)")
+    add("--base", metavar="URL", help="address of the folder of HTML files (default: https://FIRST-FOLDER/)")
+    add("--url-field", metavar="NAME", help="field of JSON Lines (default: the setting DENOISE_URL_FIELD)")
+    add("--html-field", metavar="NAME", help="field of JSON Lines (default: the setting DENOISE_HTML_FIELD)")
+    add("--strict", action="store_true", help="exit with 1 if something was damaged")
+
+
+def run(arguments: Namespace, settings: BaseSettings) -> int:
+    """Clean the pages; return the exit code. Raises UsageError for what cannot be done as it was said."""
+    work = _Run(arguments, _settings(arguments, settings))
+    try:
+        work.read()  # a path that cannot be read from is told now, before anything is written
+        output = output_to(
+            arguments.rendering, arguments.output, arguments.overwrite_output, inputs=arguments.paths
+        )
+    except (SourceError, OutputError) as error:
+        raise UsageError(str(error), print_help=False) from None
+    try:
+        with _terminated_as_interrupted(), output:
+            return work.into(output)
+    except KeyboardInterrupt:
+        work.stopped("interrupted")
+        return INTERRUPTED
+    except BrokenPipeError:  # whoever reads the output has enough of it
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return DONE
+    except (BatchError, OSError) as error:
+        work.stopped(f"stopped: {error}")
+        return FAILED
+
+
+class _Run:
+    """One run of the command: its pages, its progress bar, its report."""
+
+    def __init__(self, arguments: Namespace, chosen: DenoiseSettings) -> None:
+        self._arguments, self._chosen = arguments, chosen
+        self._console = Console(stderr=True, highlight=False, soft_wrap=True)
+        self._workers = arguments.workers or cores()
+        self._tally, self._reading = Tally(), Reading()
+
+    def into(self, output: Output) -> int:
+        """Clean all pages into ``output``, report, return the exit code."""
+        start = time.monotonic()
+        with self._progress() as pages, closing(self._cleaned(pages)) as cleaned_pages:
+            for cleaned in cleaned_pages:
+                if not cleaned.dropped:
+                    output.write(cleaned)
+        self._say(*self._report(time.monotonic() - start))
+        damaged = self._reading.damage or self._tally.failed or self._tally.unlearned
+        return FAILED if not self._tally.pages or (damaged and self._arguments.strict) else DONE
+
+    def read(self) -> Pages:
+        """Return the pages, to be read once more."""
+        arguments, self._reading = self._arguments, Reading()
+        return read_pages(
+            arguments.paths,
+            reading=self._reading,
+            base=arguments.base,
+            url_field=arguments.url_field or self._chosen.url_field,
+            html_field=arguments.html_field or self._chosen.html_field,
+            file_format=arguments.format,
+        )
+
+    def stopped(self, why: str) -> None:
+        """Say why the work ended early, and what is done."""
+        self._say(f"{why}; {_pages(self._tally.pages)} done")
+
+    def _cleaned(self, pages: Callable[[], Pages]) -> Any:
+        rendering, chosen = self._arguments.rendering, self._chosen
+        return clean_pages(
+            pages,
+            chosen.method,
+            chosen.method_options,
+            workers=self._workers,
+            render=None if rendering == "jsonl" else rendering,
+            site=chosen.site,
+            warmup_pages=chosen.warmup_pages,
+            short_sites=chosen.short_sites,
+            sites_in_memory=chosen.sites_in_memory,
+            tally=self._tally,
+        )
+
+    def _say(self, *lines: str) -> None:
+        for line in lines:
+            self._console.print(line, markup=False)
+
+    @contextmanager
+    def _progress(self) -> Iterator[Callable[[], Pages]]:
+        """Give the function that reads the pages: on a terminal, each reading moves a bar."""
+        if not self._console.is_terminal:
+            yield self.read
+            return
+        learns = method_named(self._chosen.method, self._chosen.method_options).learns
+        names = iter(["learning", "cleaning"] if learns else ["cleaning"])
+        total = total_bytes(self._arguments.paths)
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.percentage:>3.0f} %  {task.fields[pages]:,} pages"),
+            TimeRemainingColumn(),
+        )
+        with Progress(*columns, console=self._console) as progress:
+
+            def watched() -> Pages:
+                task = progress.add_task(next(names), total=total, pages=0)
+                for page in self.read():
+                    progress.update(task, completed=self._reading.bytes_read, pages=self._reading.pages)
+                    yield page
+                progress.update(task, completed=total, pages=self._reading.pages)
+
+            yield watched
+
+    def _report(self, seconds: float) -> Iterator[str]:
+        tally, reading = self._tally, self._reading
+        workers = _number(self._workers, "worker")
+        rate = tally.pages / seconds if seconds else 0.0
+        yield (
+            f"{_pages(tally.pages)} of {_number(len(tally.sites), 'site')} in {seconds:.1f} s, {rate:.1f} pages/s "
+            f"({self._chosen.method}, {workers})"
+        )
+        yield (
+            f"size: {decimal(tally.html_bytes)} of HTML -> {decimal(tally.text_bytes)} of text"
+            f"{_share(tally.text_bytes, tally.html_bytes)}; {_about(tally.characters_before)} visible characters "
+            f"-> {_about(tally.characters_after)}{_share(tally.characters_after, tally.characters_before)}"
+        )
+        if tally.cold:
+            fate = {"clean": "cleaned", "raw": "left as they are", "drop": "dropped"}[self._chosen.short_sites]
+            least = self._chosen.warmup_pages
+            yield f"not warm: {_pages(tally.cold)} of sites with fewer than {least} pages, {fate}"
+        if tally.skipped:
+            yield f"nothing to read on: {_counts(tally.skipped)}"
+        if tally.guarded:
+            yield f"everything looked like noise, so all was kept: {_pages(tally.guarded)}"
+        if reading.skipped:
+            yield f"passed over: {_counts(reading.skipped)}"
+        yield from _damage(reading)
+        if tally.failed or tally.unlearned:
+            yield f"failed: {_pages(tally.failed)} to be cleaned, {tally.unlearned:,} to be learned"
+            yield from (f"  {url}: {error}" for url, error in tally.examples)
+
+
+def _damage(reading: Reading) -> Iterator[str]:
+    if reading.damage:
+        yield f"damage: {_counts(reading.damage)}"
+    for kind, examples in reading.examples.items():
+        for example in examples:
+            what = f": {example.what}" if example.what else ""
+            yield f"  {kind}: {example.file}, byte {example.offset:,}{what}"
+
+
+def _counts(counts: Counter[str]) -> str:
+    return ", ".join(f"{count:,} {kind}" for kind, count in counts.most_common())
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
+
+
+def _pages(count: int) -> str:
+    return _number(count, "page")
+
+
+def _about(number: int) -> str:
+    return f"{number:,}" if number < 100_000 else f"{number / 1e6:,.2f} million"
+
+
+def _share(part: int, whole: int) -> str:
+    return f" ({part / whole:.1%})" if whole else ""
+
+
+def _settings(arguments: Namespace, settings: BaseSettings) -> DenoiseSettings:
+    """Return the project's settings with what the command line says; raise UsageError for wrong ones."""
+    settings = settings.copy()
+    another = arguments.method is not None and arguments.method != settings.get("DENOISE_METHOD")
+    if arguments.method is not None:
+        settings.set("DENOISE_METHOD", arguments.method, priority="cmdline")
+    try:
+        if another or arguments.option:  # the options of the project are those of its own method
+            known = {} if another else settings.getdict("DENOISE_METHOD_OPTIONS")
+            options = {**known, **dict(arguments.option)}
+            settings.set("DENOISE_METHOD_OPTIONS", options, priority="cmdline")
+        return DenoiseSettings.from_settings(settings)
+    except (SettingError, TypeError, ValueError) as error:
+        raise UsageError(str(error), print_help=False) from None
+
+
+def _option(text: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    if not name or not equals:
+        raise ArgumentTypeError(f"{text!r} is not of the form NAME=VALUE")
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        raise ArgumentTypeError(f'{value!r} is not JSON, as 0.7, true or "text" are') from None
+
+
+def _workers(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise ArgumentTypeError(f"{text!r} is not a whole number, 1 or more")
+    return int(text)
+
+
+@contextmanager
+def _terminated_as_interrupted() -> Iterator[None]:
+    """Let SIGTERM end the work as Ctrl-C does: with the processes and the temporary folder gone."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

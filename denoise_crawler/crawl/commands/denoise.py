@@ -1,0 +1,91 @@
+"""The ``scrapy denoise`` command: finds its subcommand and runs it."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Sequence
+
+# One module each, with ``add_arguments(parser)`` and ``run(arguments, settings)``, which returns the exit code.
+# Each is imported when it runs: Scrapy loads this module for each of its own commands.
+SUBCOMMANDS: dict[str, str] = {
+    "clean": "clean pages on disk: folders of HTML, WARC, JSON Lines, Tianwang",
+    "tree": "draw the site style tree of pages on disk, or of a crawl",
+    "evaluate": "compare methods and existing extractors on pages with gold text",
+}
+
+
+class DenoiseCommand(ScrapyCommand):
+    """Clean, draw and measure pages on disk, with the settings of the project if there is one."""
+
+    requires_crawler_process = False
+    default_settings: ClassVar[dict[str, Any]] = {"LOG_ENABLED": False}
+
+    def syntax(self) -> str:
+        """Return how the command is called."""
+        return f"[options] {{{','.join(SUBCOMMANDS)}}} ..."
+
+    def short_desc(self) -> str:
+        """Return what the command does."""
+        return "Remove the noise of pages on disk; measure methods"
+
+    def add_options(self, parser: ArgumentParser) -> None:
+        """Add Scrapy's options and the subcommands with theirs."""
+        super().add_options(parser)
+        parser.epilog = 'Use "scrapy denoise SUBCOMMAND -h" for the options of a subcommand.'
+        choices = parser.add_subparsers(
+            title="Subcommands",
+            dest="subcommand",
+            metavar="SUBCOMMAND",
+            prog="scrapy denoise",
+            parser_class=_SubcommandParser,
+        )
+        for name, what in SUBCOMMANDS.items():
+            choices.add_parser(name, help=what, description=f"{what[0].upper()}{what[1:]}.")
+
+    def process_options(self, args: list[str], opts: Namespace) -> None:
+        """Take the settings that are given before and after the subcommand."""
+        opts.set = [*opts.set, *getattr(opts, "set_after", [])]
+        super().process_options(args, opts)
+
+    def run(self, args: list[str], opts: Namespace) -> None:
+        """Run the subcommand that was named."""
+        if opts.subcommand is None:
+            raise UsageError(f"name what to do: {', '.join(SUBCOMMANDS)}", print_help=False)
+        if args:
+            raise UsageError(f"{opts.subcommand} does not know: {' '.join(args)}", print_help=False)
+        self.exitcode = _module(opts.subcommand).run(opts, self.settings)
+
+
+class _SubcommandParser(ArgumentParser):
+    """Gets its arguments when it is used: the modules of the other subcommands are never imported."""
+
+    _complete = False
+
+    def parse_known_args(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, namespace: Namespace | None = None
+    ) -> tuple[Namespace, list[str]]:
+        if not self._complete:
+            self._complete = True
+            _module(self.prog.split()[-1]).add_arguments(self)
+            self.add_argument(
+                "-s",
+                "--set",
+                dest="set_after",
+                action="append",
+                default=[],
+                metavar="NAME=VALUE",
+                help="set/override setting (may be repeated)",
+            )
+        return super().parse_known_args(args, namespace)
+
+
+def _module(subcommand: str) -> Any:
+    return import_module(f"{__package__}.{subcommand}")

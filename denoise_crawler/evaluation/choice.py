@@ -1,0 +1,43 @@
+"""Choosing contenders by name on a command line."""
+
+from __future__ import annotations
+
+from argparse import ArgumentTypeError
+from typing import TYPE_CHECKING
+
+from denoise_crawler.evaluation.contenders import method, visible_text
+from denoise_crawler.evaluation.peers import PEERS
+from denoise_crawler.methods import METHODS
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser
+    from collections.abc import Iterable, Sequence
+
+    from denoise_crawler.evaluation.contenders import Contender
+
+
+def add_choices(parser: ArgumentParser) -> None:
+    """Add ``--methods``, ``--peers`` and ``--workers``."""
+    for option, table in (("--methods", METHODS), ("--peers", PEERS)):
+        what = f"which of {', '.join(table)}; all (the default) or none"
+        choices = [*table, "all", "none"]
+        parser.add_argument(option, nargs="+", choices=choices, default=["all"], metavar="NAME", help=what)
+    parser.add_argument("--workers", type=count, default=1, metavar="N", help="run N contenders at a time (1)")
+
+
+def count(text: str) -> int:
+    """Return the number from 1 on that ``text`` says, as a type of an argument."""
+    if not (text.isascii() and text.isdigit() and int(text)):
+        raise ArgumentTypeError(f"{text!r} is not a number from 1 on")
+    return int(text)
+
+
+def contenders(methods: Sequence[str], peers: Sequence[str]) -> list[Contender]:
+    """Return all visible text, and the methods and peers with these names; ``all`` and ``none`` are names."""
+    ours = [method(name) for name in chosen(methods, METHODS)]
+    return [visible_text(), *ours, *(PEERS[name] for name in chosen(peers, PEERS))]
+
+
+def chosen(names: Sequence[str], table: Iterable[str]) -> list[str]:
+    """Return the entries of ``table`` that ``names`` ask for, in the table's order."""
+    return [name for name in table if name in names or "all" in names]

@@ -1,0 +1,152 @@
+"""Existing extractors to compare with, from the optional extra ``peers``.
+
+Each sees one page at a time. None of the gold sets holds readers' comments, so extractors that can leave them
+out are told to. What gives HTML is turned into text by html-text.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache, partial
+from typing import Any
+
+from denoise_crawler.evaluation.contenders import Contender, Extractor, Source, page_by_page
+
+_EXTRA = "pip install 'denoise-crawler[peers]'"
+_DECLARED = re.compile(r"<html[^>]*?\slang\s*=\s*[\"']?\s*([a-z]{2,3})\b", re.IGNORECASE)
+_FAR = 4_000  # the html element stands before
+# The stop lists that jusText has, by ISO 639-1 code; the others it has are of rarer languages.
+_STOP_LISTS = {
+    "ar": "Arabic",
+    "bg": "Bulgarian",
+    "cs": "Czech",
+    "da": "Danish",
+    "de": "German",
+    "el": "Greek",
+    "en": "English",
+    "es": "Spanish",
+    "fa": "Persian",
+    "fi": "Finnish",
+    "fr": "French",
+    "he": "Hebrew",
+    "hi": "Hindi",
+    "hu": "Hungarian",
+    "id": "Indonesian",
+    "it": "Italian",
+    "ko": "Korean",
+    "nl": "Dutch",
+    "pl": "Polish",
+    "pt": "Portuguese",
+    "ro": "Romanian",
+    "ru": "Russian",
+    "sk": "Slovak",
+    "sv": "Swedish",
+    "tr": "Turkish",
+    "uk": "Ukrainian",
+    "vi": "Vietnamese",
+}
+
+
+def _load_trafilatura(**options: Any) -> Extractor:
+    from trafilatura import extract
+
+    return page_by_page(lambda page: extract(page.html, include_comments=False, **options) or "")
+
+
+def _load_resiliparse(**options: Any) -> Extractor:
+    from resiliparse.extract.html2text import extract_plain_text
+
+    return page_by_page(lambda page: str(extract_plain_text(page.html, main_content=True, **options)))
+
+
+def _load_readability() -> Extractor:
+    from html_text import extract_text
+    from readability import Document
+
+    return page_by_page(lambda page: str(extract_text(Document(page.html).summary(html_partial=True))))
+
+
+def _load_justext() -> Extractor:
+    from justext import get_stoplist, justext
+
+    stop_list = cache(get_stoplist)
+
+    def extract(page: Source) -> str:
+        language = page.language or declared_language(page.html) or "en"
+        if language in _STOP_LISTS:
+            paragraphs = justext(page.html, stop_list(_STOP_LISTS[language]))
+        else:  # its own mode for languages without a list
+            paragraphs = justext(page.html, frozenset(), stopwords_low=0, stopwords_high=0)
+        return "\n".join(paragraph.text for paragraph in paragraphs if not paragraph.is_boilerplate)
+
+    return page_by_page(extract)
+
+
+def declared_language(html: str) -> str | None:
+    """Return the language that the ``html`` element declares, without its region."""
+    found = _DECLARED.search(html, 0, _FAR)
+    return found[1].lower() if found else None
+
+
+def _load_boilerpy3() -> Extractor:
+    from boilerpy3.extractors import ArticleExtractor
+
+    extractor = ArticleExtractor(raise_on_failure=False)  # else broken markup, one page in twenty, gives nothing
+    return page_by_page(lambda page: str(extractor.get_content(page.html)))
+
+
+def _load_magic_html() -> Extractor:
+    from html_text import extract_text
+    from magic_html import GeneralExtractor
+
+    extractor = GeneralExtractor()
+    return page_by_page(lambda page: str(extract_text(extractor.extract(page.html, base_url=page.url)["html"])))
+
+
+_ALL = (
+    Contender("trafilatura", _load_trafilatura, "extract(html, include_comments=False)", ("trafilatura",), _EXTRA),
+    Contender(
+        "trafilatura-fast",
+        partial(_load_trafilatura, fast=True),
+        "extract(html, include_comments=False, fast=True)",
+        ("trafilatura",),
+        _EXTRA,
+    ),
+    Contender(
+        "resiliparse",
+        _load_resiliparse,
+        "extract_plain_text(html, main_content=True)",
+        ("resiliparse",),
+        _EXTRA,
+    ),
+    Contender(
+        "resiliparse-text",
+        partial(_load_resiliparse, comments=False, alt_texts=False),
+        "extract_plain_text(html, main_content=True, comments=False, alt_texts=False)",
+        ("resiliparse",),
+        _EXTRA,
+    ),
+    Contender(
+        "readability",
+        _load_readability,
+        "html_text.extract_text(Document(html).summary(html_partial=True))",
+        ("readability-lxml", "html-text"),
+        _EXTRA,
+    ),
+    Contender("justext", _load_justext, "justext(html, stop list of its language)", ("justext",), _EXTRA),
+    Contender(
+        "boilerpy3",
+        _load_boilerpy3,
+        "ArticleExtractor(raise_on_failure=False).get_content(html)",
+        ("boilerpy3",),
+        _EXTRA,
+    ),
+    Contender(
+        "magic-html",
+        _load_magic_html,
+        "html_text.extract_text(GeneralExtractor().extract(html, base_url=url)['html'])",
+        ("magic-html", "html-text"),
+        f"{_EXTRA} (Python 3.12 or newer)",
+    ),
+)
+PEERS = {peer.name: peer for peer in _ALL}

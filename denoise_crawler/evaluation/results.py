@@ -1,0 +1,174 @@
+"""What an evaluation found: figures by page, and their means over groups of pages."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from denoise_crawler.evaluation.gold import REPORTING, TUNING, Broken, half
+from denoise_crawler.evaluation.measures import Score, grade_shares, mean
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+SIZES = (5, 10)
+
+
+class PageInfo(msgspec.Struct, frozen=True):
+    """A page that was evaluated; ``html_bytes`` in UTF-8."""
+
+    set: str
+    site: str
+    id: str
+    language: str | None
+    html_bytes: int
+    has_gold: bool
+
+
+class PageResult(msgspec.Struct, frozen=True):
+    """What one contender made of one page: scores where there is gold, bytes of text in UTF-8.
+
+    ``failure`` says why there is no text; such a page counts as empty text.
+    """
+
+    words: Score | None
+    characters: Score | None
+    text_bytes: int
+    failure: str | None = None
+
+
+class Result(msgspec.Struct):
+    """What one contender did: ``pages`` in the order of :attr:`Evaluation.pages`.
+
+    ``seconds`` are CPU seconds by set, ``peak_bytes`` is the most memory that its process held.
+    """
+
+    contender: str
+    call: str
+    versions: dict[str, str]
+    seconds: dict[str, float]
+    peak_bytes: int | None
+    pages: list[PageResult]
+
+
+class Evaluation(msgspec.Struct):
+    """Contenders side by side. ``parse`` is lxml's mere parse of the same pages, ``missing`` says who and why."""
+
+    python: str
+    platform: str
+    pages: list[PageInfo]
+    parse: Result
+    results: list[Result]
+    missing: dict[str, str] = {}
+    broken: list[Broken] = []
+
+    @property
+    def sets(self) -> list[str]:
+        """The names of the sets, in order."""
+        return list(dict.fromkeys(page.set for page in self.pages))
+
+
+class Group(msgspec.Struct, frozen=True):
+    """Some pages of a set, by their numbers."""
+
+    set: str
+    label: str
+    pages: list[int]
+
+
+class Summary(msgspec.Struct, frozen=True):
+    """The figures of one contender on some pages; means are over those ``scored``, each counting the same."""
+
+    pages: int
+    scored: int
+    words: Score
+    characters: Score
+    grades: tuple[float, ...]
+    html_bytes: int
+    text_bytes: int
+    failed: int
+
+    @property
+    def kept(self) -> float:
+        """The bytes of text as a share of the bytes of HTML, 0 without any."""
+        return self.text_bytes / self.html_bytes if self.html_bytes else 0.0
+
+
+def summary(evaluation: Evaluation, result: Result, group: Group) -> Summary:
+    """Return the figures of ``result`` on the pages of ``group``."""
+    found = [result.pages[number] for number in group.pages]
+    words = [page.words for page in found if page.words is not None]
+    return Summary(
+        pages=len(found),
+        scored=len(words),
+        words=mean(words),
+        characters=mean(page.characters for page in found if page.characters is not None),
+        grades=grade_shares([score.f1 for score in words]),
+        html_bytes=sum(evaluation.pages[number].html_bytes for number in group.pages),
+        text_bytes=sum(page.text_bytes for page in found),
+        failed=sum(page.failure is not None for page in found),
+    )
+
+
+def groups_of(evaluation: Evaluation, *, halves: bool = False) -> list[Group]:
+    """Return the groups of each set: all pages, by language, by number of pages of their site; ``halves`` as well.
+
+    What has no pages, or all, is no group of its own.
+    """
+    groups = []
+    for name in evaluation.sets:
+        everything = whole(evaluation, name)
+        parts = [
+            Group(name, label, [number for number in everything.pages if belongs(number)])
+            for label, belongs in _parts(evaluation, everything, halves)
+        ]
+        groups += [everything, *(part for part in parts if 0 < len(part.pages) < len(everything.pages))]
+    return groups
+
+
+def whole(evaluation: Evaluation, name: str) -> Group:
+    """Return all pages of a set."""
+    return Group(name, "all", [number for number, page in enumerate(evaluation.pages) if page.set == name])
+
+
+def sites_of(evaluation: Evaluation, name: str) -> list[Group]:
+    """Return the sites of a set, those with most pages first."""
+    sites: dict[str, list[int]] = {}
+    for number in whole(evaluation, name).pages:
+        sites.setdefault(evaluation.pages[number].site, []).append(number)
+    return [Group(name, site, found) for site, found in sorted(sites.items(), key=lambda pair: -len(pair[1]))]
+
+
+def _parts(evaluation: Evaluation, everything: Group, halves: bool) -> Iterable[tuple[str, Callable[[int], bool]]]:
+    """Yield labels and what tells whether a page belongs."""
+    pages = evaluation.pages
+    counts = Counter(pages[number].site for number in everything.pages)
+    languages = Counter(pages[number].language for number in everything.pages)
+
+    def spoken(language: str | None) -> Callable[[int], bool]:
+        return lambda number: pages[number].language == language
+
+    def sized(at_least: int) -> Callable[[int], bool]:
+        return lambda number: counts[pages[number].site] >= at_least
+
+    def in_half(part: int, at_least: int) -> Callable[[int], bool]:
+        return lambda number: half(pages[number].site) == part and sized(at_least)(number)
+
+    yield from ((language or "language unknown", spoken(language)) for language, _ in languages.most_common())
+    yield from ((f"sites ≥ {size}", sized(size)) for size in SIZES)
+    if halves:
+        yield "tuning half", in_half(TUNING, 1)
+        yield "reporting half", in_half(REPORTING, 1)
+        yield from ((f"reporting half, sites ≥ {size}", in_half(REPORTING, size)) for size in SIZES)
+
+
+def worst(evaluation: Evaluation, result: Result, name: str, count: int) -> list[int]:
+    """Return the numbers of the pages of a set that have the lowest F1 by words, the lowest first."""
+    f1s = {
+        number: found.words.f1
+        for number in whole(evaluation, name).pages
+        if (found := result.pages[number]).words is not None
+    }
+    return sorted(f1s, key=lambda number: f1s[number])[:count]

@@ -1,0 +1,232 @@
+"""The tables of an evaluation, as cells: the terminal, Markdown and HTML show the same."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from denoise_crawler.evaluation.contenders import VISIBLE_TEXT
+from denoise_crawler.evaluation.measures import GRADES, GRADES_IN_ENGLISH, LEAST_F1
+from denoise_crawler.evaluation.results import (
+    Evaluation,
+    Group,
+    Result,
+    groups_of,
+    sites_of,
+    summary,
+    whole,
+    worst,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from denoise_crawler.evaluation.measures import Score
+
+_MIB, _MB = 1 << 20, 1_000_000
+_NONE = "–"
+_SHOWN = 3
+_GRADES = ", ".join(f"{name} {english}" for name, english in zip(GRADES, GRADES_IN_ENGLISH, strict=True))
+LEGEND = (
+    "Precision (P), recall (R) and F1 against the gold text: bags of words (Chinese and Japanese by character), "
+    "and bags of all characters but white space. Means over pages, each page counting the same. Grades by a "
+    f"page's F1 by words: {_GRADES}. Bytes in UTF-8. CPU time, without loading the contender; the peak is that of "
+    "its own process, Python and this package in it."
+)
+
+
+class Cell(NamedTuple):
+    """A table's cell; ``share`` (0 to 1) where it can be drawn as a bar."""
+
+    text: str
+    share: float | None = None
+
+
+class Table(NamedTuple):
+    """A table whose first column names the rows."""
+
+    title: str
+    heads: list[str]
+    rows: list[list[Cell]]
+
+
+def printable(text: str) -> str:
+    """Return ``text`` with all that is no visible character or plain space as U+FFFD."""
+    return "".join(letter if letter.isprintable() else "\ufffd" for letter in text)
+
+
+def main_tables(evaluation: Evaluation, *, halves: bool = False) -> list[Table]:
+    """Return quality and cost on each set, and F1 on its groups of pages."""
+    groups = groups_of(evaluation, halves=halves)
+    tables = []
+    for name in evaluation.sets:
+        own = [group for group in groups if group.set == name]
+        tables += [quality_table(evaluation, own[0]), cost_table(evaluation, name)]
+        tables += [f1_table(evaluation, own)] if len(own) > 1 else []
+    return tables
+
+
+def quality_table(evaluation: Evaluation, group: Group) -> Table:
+    """Return P, R and F1 by words and by characters, and the grades of the pages in %."""
+    grades = [
+        f"{name} ≥ {least:g} %" if least else f"{name} %" for name, least in zip(GRADES, LEAST_F1, strict=True)
+    ]
+    heads = ["", "words P", "R", "F1", "characters P", "R", "F1", *grades]
+    rows = []
+    for result in evaluation.results:
+        found = summary(evaluation, result, group)
+        shares = [
+            Cell(f"{share:.1%}".rstrip("%"), share) if found.scored else Cell(_NONE) for share in found.grades
+        ]
+        both = (*_score(found.words, found.scored), *_score(found.characters, found.scored))
+        rows.append([Cell(result.contender), *both, *shares])
+    return Table(f"{_named(group)}: quality, {_counted(evaluation, group)}", heads, rows)
+
+
+def _score(score: Score, pages: int) -> list[Cell]:
+    return [_unit(value, pages) for value in (score.precision, score.recall, score.f1)]
+
+
+def _unit(value: float, pages: int) -> Cell:
+    return Cell(f"{value:.3f}", value) if pages else Cell(_NONE)
+
+
+def cost_table(evaluation: Evaluation, name: str) -> Table:
+    """Return bytes before and after, time and memory on a set."""
+    group = whole(evaluation, name)
+    everything = [result for result in evaluation.results if result.contender == VISIBLE_TEXT]
+    visible = summary(evaluation, everything[0], group).text_bytes if everything else 0
+    heads = [
+        "",
+        "HTML MB",
+        "text MB",
+        "text / HTML %",
+        "/ visible text %",
+        "pages/s",
+        "x lxml parse",
+        "peak MiB",
+        "failed",
+    ]
+    rows = [
+        [Cell(evaluation.parse.contender), *[Cell("")] * 4, *_cost(evaluation, evaluation.parse, group), Cell("")]
+    ]
+    for result in evaluation.results:
+        found = summary(evaluation, result, group)
+        size = [Cell(f"{found.html_bytes / _MB:.2f}"), Cell(f"{found.text_bytes / _MB:.2f}")]
+        shares = [_percent(found.text_bytes, found.html_bytes), _percent(found.text_bytes, visible)]
+        cost = _cost(evaluation, result, group)
+        rows.append([Cell(result.contender), *size, *shares, *cost, Cell(str(found.failed or ""))])
+    return Table(f"{_named(group)}: cost (CPU time)", heads, rows)
+
+
+def _cost(evaluation: Evaluation, result: Result, group: Group) -> list[Cell]:
+    seconds, parsing = result.seconds.get(group.set), evaluation.parse.seconds.get(group.set)
+    peak = result.peak_bytes
+    return [
+        Cell(f"{len(group.pages) / seconds:,.0f}" if seconds else _NONE),
+        Cell(f"{seconds / parsing:.1f}" if seconds and parsing else _NONE),
+        Cell(f"{peak / _MIB:.0f}" if peak else _NONE),
+    ]
+
+
+def _percent(part: int, whole_: int) -> Cell:
+    return Cell(f"{part / whole_:.1%}".rstrip("%"), min(1.0, part / whole_)) if whole_ else Cell(_NONE)
+
+
+def f1_table(evaluation: Evaluation, groups: Sequence[Group]) -> Table:
+    """Return the mean F1 by words, one column a group of pages of a set, with their number in the head."""
+    heads = ["", *(f"{printable(group.label)} ({len(group.pages)})" for group in groups)]
+    rows = [
+        [Cell(result.contender), *(_f1(evaluation, result, group) for group in groups)]
+        for result in evaluation.results
+    ]
+    return Table(f"{printable(groups[0].set)}: F1 by words on groups of pages (number of pages)", heads, rows)
+
+
+def _f1(evaluation: Evaluation, result: Result, group: Group) -> Cell:
+    found = summary(evaluation, result, group)
+    return _unit(found.words.f1, found.scored)
+
+
+def site_table(evaluation: Evaluation, name: str) -> Table:
+    """Return the mean F1 by words, one row a site, those with most pages first."""
+    rows = [
+        [
+            Cell(printable(site.label)),
+            Cell(str(len(site.pages))),
+            *(_f1(evaluation, result, site) for result in evaluation.results),
+        ]
+        for site in sites_of(evaluation, name)
+    ]
+    heads = ["site", "pages", *(result.contender for result in evaluation.results)]
+    return Table(f"{printable(name)}: F1 by words by site", heads, rows)
+
+
+def worst_table(evaluation: Evaluation, result: Result, name: str, count: int = 10) -> Table:
+    """Return the pages of a set where a contender has its lowest F1 by words."""
+    rows = []
+    for number in worst(evaluation, result, name, count):
+        page, found = evaluation.pages[number], result.pages[number]
+        scores = _score(found.words, 1) if found.words else []
+        why = Cell(printable(found.failure or ""))
+        rows.append(
+            [Cell(printable(page.id)), Cell(printable(page.site)), *scores, Cell(f"{found.text_bytes:,}"), why]
+        )
+    heads = ["page", "site", "P", "R", "F1", "bytes of text", "failure"]
+    return Table(f"{printable(name)}: the worst pages of {result.contender}", heads, rows)
+
+
+def contender_table(evaluation: Evaluation) -> Table:
+    """Return how the contenders are called, and their versions."""
+    rows = [
+        [
+            Cell(result.contender),
+            Cell(result.call),
+            Cell(", ".join(f"{package} {version}" for package, version in result.versions.items())),
+        ]
+        for result in (evaluation.parse, *evaluation.results)
+    ]
+    return Table(f"Contenders (Python {evaluation.python})", ["", "call", "versions"], rows)
+
+
+def notes(evaluation: Evaluation) -> list[str]:
+    """Return what else must be said: who is missing, what failed, which lines are broken."""
+    said = [f"{name} is left out: {printable(why)}" for name, why in evaluation.missing.items()]
+    for result in evaluation.results:
+        failed = [
+            f"{page.set} {page.id}: {found.failure}"
+            for page, found in zip(evaluation.pages, result.pages, strict=True)
+            if found.failure is not None
+        ]
+        if failed:
+            said.append(f"{result.contender} failed on {_some(failed, 'page')}")
+    if evaluation.broken:
+        lines = [f"{line.file}, line {line.line}: {line.why}" for line in evaluation.broken]
+        said.append(f"Left out: {_some(lines, 'broken line')}")
+    if unscored := sum(not page.has_gold for page in evaluation.pages):
+        has = "page has no gold text and is" if unscored == 1 else "pages have no gold text and are"
+        said.append(f"{unscored:,} {has} not scored")
+    return said
+
+
+def _some(found: Sequence[str], what: str) -> str:
+    shown = "; ".join(map(printable, found[:_SHOWN]))
+    more = f"; and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+    return f"{len(found)} {what}{'s' * (len(found) != 1)} ({shown}{more})"
+
+
+def _named(group: Group) -> str:
+    return printable(group.set) if group.label == "all" else f"{printable(group.set)}, {printable(group.label)}"
+
+
+def _counted(evaluation: Evaluation, group: Group) -> str:
+    sites = len({evaluation.pages[number].site for number in group.pages})
+    return f"{_number(len(group.pages), 'page')} of {_number(sites, 'site')}"
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count:,} {what}{'s' * (count != 1)}"
+
+
+def texts(rows: Iterable[Sequence[Cell]]) -> list[list[str]]:
+    """Return the texts of ``rows``."""
+    return [[cell.text for cell in row] for row in rows]

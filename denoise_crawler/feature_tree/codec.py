@@ -1,0 +1,112 @@
+"""The bytes of reference pages: versioned, compressed, data only."""
+
+from __future__ import annotations
+
+import zlib
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+
+from denoise_crawler.feature_tree.nodes import DEPTH, FeatureTree, depths_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+    from denoise_crawler.feature_tree.nodes import Features, Numbers
+
+MAGIC = b"FTR\x01"
+_MAX_BYTES = 1 << 30
+_COLUMNS = 9
+
+
+class ReferencesFormatError(ValueError):
+    """The bytes are not reference pages, are damaged, or come from a newer version."""
+
+
+class _TreeRecord(msgspec.Struct, array_like=True):
+    key: int
+    text: int
+    drawn: bool
+    parents: bytes  # differences between neighbours
+    kinds: bytes
+    kind_parents: bytes
+    features: bytes  # column by column, numbers of values; without the depth, which the parents tell
+
+
+class _Record(msgspec.Struct, array_like=True):
+    values: bytes  # the distinct features of all pages, ascending
+    trees: list[_TreeRecord]
+
+
+def encode(trees: Sequence[FeatureTree]) -> bytes:
+    """Write ``trees``, which come in the order of their keys."""
+    stored = [np.delete(tree.features, DEPTH, axis=1).T for tree in trees]
+    values = np.unique(np.concatenate([np.zeros(0, np.uint64), *(features.ravel() for features in stored)]))
+    records = [
+        _TreeRecord(
+            tree.key,
+            tree.text,
+            tree.drawn,
+            _pack(np.diff(tree.parents[1:], prepend=0)),
+            _pack(tree.kinds),
+            _pack(tree.kind_parents),
+            _pack(np.searchsorted(values, features)),
+        )
+        for tree, features in zip(trees, stored, strict=True)
+    ]
+    return MAGIC + zlib.compress(msgspec.msgpack.encode(_Record(values.astype("<u8").tobytes(), records)))
+
+
+def decode(data: bytes) -> list[FeatureTree]:
+    """Read what :func:`encode` wrote; raise :class:`ReferencesFormatError` for anything else."""
+    if data[:3] != MAGIC[:3] or len(data) < len(MAGIC):
+        raise ReferencesFormatError("these bytes are not reference pages")
+    if data[:4] != MAGIC:
+        raise ReferencesFormatError(f"reference pages of version {data[3]}; this release reads version {MAGIC[3]}")
+    try:
+        unpacker = zlib.decompressobj()
+        plain = unpacker.decompress(data[4:], _MAX_BYTES)
+        if not unpacker.eof:
+            raise ReferencesFormatError("reference pages that are cut off or too large")
+        record = msgspec.msgpack.decode(plain, type=_Record)
+        values = np.frombuffer(record.values, "<u8").astype(np.uint64)
+        return [_tree(found, values) for found in record.trees]
+    except (zlib.error, msgspec.MsgspecError, IndexError, OverflowError, ValueError) as error:
+        raise ReferencesFormatError(f"damaged reference pages: {error}") from error
+
+
+def _tree(record: _TreeRecord, values: Features) -> FeatureTree:
+    kinds, kind_parents = _unpack(record.kinds), _unpack(record.kind_parents)
+    parents = np.concatenate(([-1], np.cumsum(_unpack(record.parents))))
+    _check(parents, kinds, kind_parents)
+    features = np.insert(
+        values[_unpack(record.features).reshape(_COLUMNS - 1, len(kind_parents)).T],
+        DEPTH,
+        depths_of(kind_parents).astype(np.uint64),
+        axis=1,
+    )
+    return FeatureTree(record.key, record.text, record.drawn, parents, kinds, kind_parents, features)
+
+
+def _check(parents: Numbers, kinds: Numbers, kind_parents: Numbers) -> None:
+    """Raise ValueError unless nodes come level by level and kinds in the order in which nodes have them."""
+    size = len(kinds)
+    if not size or len(parents) != size or kinds[0] or not kinds[1:].all() or kind_parents[0]:
+        raise ReferencesFormatError("a page that does not fit together")
+    later, highest = np.arange(1, size), np.maximum.accumulate(kinds)
+    ordered = (parents[1:] < later).all() and (np.diff(parents) >= 0).all() and (np.diff(highest) <= 1).all()
+    if not ordered or highest[-1] != len(kind_parents) - 1:
+        raise ReferencesFormatError("a page whose nodes are not in level order")
+    if (kind_parents[kinds[1:]] != kinds[parents[1:]]).any():
+        raise ReferencesFormatError("a page whose kinds do not fit its nodes")
+
+
+def _pack(numbers: npt.NDArray[Any]) -> bytes:
+    return numbers.astype("<u4").tobytes()
+
+
+def _unpack(data: bytes) -> Numbers:
+    return np.frombuffer(data, "<u4").astype(np.int64)

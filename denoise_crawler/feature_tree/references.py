@@ -1,0 +1,100 @@
+"""Reference pages: the pages of a site, a bounded number, that a page is compared with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from denoise_crawler.feature_tree import codec
+from denoise_crawler.feature_tree.nodes import CLASS, DEPTH, ID, TAG, read
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from denoise_crawler.feature_tree.nodes import Features, FeatureTree, Numbers
+    from denoise_crawler.page import Page
+
+MAX_NODES = 20_000
+_PRIMES = np.array([0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x27D4EB2F165667C5], np.uint64)
+
+
+class References:
+    """At most ``limit`` pages, those with the lowest hash of their address: the same in any order of learning.
+
+    ``merge`` is a union of which the lowest stay: associative, commutative, idempotent. Of a page with more than
+    ``MAX_NODES`` elements the first in level order are kept.
+    """
+
+    def __init__(self, limit: int) -> None:
+        if limit < 1:
+            raise ValueError(f"references must be at least 1, not {limit}")
+        self.limit = limit
+        self._trees: dict[int, FeatureTree] = {}
+        self._shapes: dict[int, tuple[Features, Numbers]] = {}
+
+    def __len__(self) -> int:
+        return len(self._trees)
+
+    def __contains__(self, page: Page) -> bool:
+        return page.key in self._trees
+
+    def add(self, page: Page) -> None:
+        """Learn ``page``, if it is new and among the lowest."""
+        if page.key in self._trees or (len(self) >= self.limit and page.key > max(self._trees)):
+            return
+        self._unite([read(page).tree.first(MAX_NODES)])
+
+    def merge(self, other: References) -> None:
+        """Learn the pages of ``other``."""
+        self._unite(other._trees.values())
+
+    def merge_bytes(self, data: bytes) -> None:
+        """Learn pages that :meth:`to_bytes` wrote; raise :class:`ReferencesFormatError` for other bytes."""
+        self._unite(codec.decode(data))
+
+    def to_bytes(self) -> bytes:
+        """Write the pages: equal sets give equal bytes."""
+        return codec.encode([self._trees[key] for key in sorted(self._trees)])
+
+    def most_similar(self, tree: FeatureTree) -> FeatureTree | None:
+        """Return the page with the largest share of nodes of the same depth, tag, id and class; None without any.
+
+        That is 2·|A ∩ B| / (|A| + |B|) over the two pages' multisets of nodes. A page is never compared with
+        itself, by its address or by its text. Of equally similar pages the one with the lowest hash is taken.
+        """
+        own = _shape(tree)
+        others = [
+            other for key, other in sorted(self._trees.items()) if key != tree.key and other.text != tree.text
+        ]
+        shares = [self._share(own, len(tree), other) for other in others]
+        return others[shares.index(max(shares))] if shares else None
+
+    def _share(self, own: tuple[Features, Numbers], size: int, other: FeatureTree) -> float:
+        if other.key not in self._shapes:
+            self._shapes[other.key] = _shape(other)
+        names, counts = self._shapes[other.key]
+        _, here, there = np.intersect1d(own[0], names, assume_unique=True, return_indices=True)
+        return 2 * float(np.minimum(own[1][here], counts[there]).sum()) / (size + len(other))
+
+    def _unite(self, trees: Iterable[FeatureTree]) -> None:
+        for tree in trees:
+            known = self._trees.get(tree.key)
+            if known is tree:
+                continue
+            if known is None or codec.encode([tree]) < codec.encode([known]):  # a page that has changed
+                self._trees[tree.key] = tree
+                self._shapes.pop(tree.key, None)
+        for key in sorted(self._trees)[self.limit :]:
+            del self._trees[key]
+            self._shapes.pop(key, None)
+
+
+def _shape(tree: FeatureTree) -> tuple[Features, Numbers]:
+    """Return the distinct (depth, tag, id, class) of a tree, as sorted hashes, and how many nodes have each."""
+    columns = tree.features[:, [DEPTH, TAG, ID, CLASS]]
+    mixed = columns * _PRIMES
+    mixed ^= mixed >> np.uint64(29)
+    of_kinds = (mixed * _PRIMES[::-1]).sum(axis=1, dtype=np.uint64)
+    names, inverse = np.unique(of_kinds, return_inverse=True)
+    return names, np.bincount(inverse[tree.kinds], minlength=len(names))

@@ -1,0 +1,110 @@
+"""Where HTML's nesting breaks: elements that a browser closes before all that a lenient tree has in them.
+
+By the rules of the HTML standard (§13.2.6, tree construction): a block closes a paragraph, a link closes a
+link, what is no row leaves its table.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from denoise_crawler.page import Nodes
+
+VOID = frozenset(
+    {"area", "base", "basefont", "bgsound", "br", "col", "embed", "frame", "hr", "img", "input", "keygen"}
+    | {"link", "meta", "param", "source", "track", "wbr"}
+)
+_HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+CLOSES_PARAGRAPH = _HEADINGS | frozenset(
+    {"address", "article", "aside", "blockquote", "center", "dd", "details", "dialog", "dir", "div", "dl", "dt"}
+    | {"fieldset", "figcaption", "figure", "footer", "form", "header", "hgroup", "hr", "li", "main", "menu"}
+    | {"nav", "ol", "p", "pre", "search", "section", "summary", "table", "ul"}
+)
+_NONE: frozenset[str] = frozenset()
+# (what is closed, what closes it, what shields it)
+_CLOSINGS = (
+    (frozenset({"p"}), CLOSES_PARAGRAPH, _NONE),
+    (_HEADINGS, _HEADINGS, _NONE),
+    (frozenset({"a"}), frozenset({"a"}), _NONE),
+    (frozenset({"nobr"}), frozenset({"nobr"}), _NONE),
+    (frozenset({"li"}), frozenset({"li"}), frozenset({"ul", "ol"})),
+    (frozenset({"dd", "dt"}), frozenset({"dd", "dt"}), frozenset({"dl"})),
+    (frozenset({"rb", "rp", "rt", "rtc"}), frozenset({"rb", "rp", "rt", "rtc"}), frozenset({"ruby"})),
+)
+_CELLS = frozenset({"td", "th", "caption"})
+_ROW_GROUPS = frozenset({"tbody", "thead", "tfoot"})
+TABLE_PARTS = _CELLS | _ROW_GROUPS | {"tr", "col", "colgroup"}
+_HOLDS = {
+    "table": TABLE_PARTS,
+    "tbody": frozenset({"tr", "td", "th"}),
+    "thead": frozenset({"tr", "td", "th"}),
+    "tfoot": frozenset({"tr", "td", "th"}),
+    "tr": frozenset({"td", "th"}),
+    "colgroup": frozenset({"col"}),
+}
+
+
+def torn(nodes: Nodes, tags: Sequence[str]) -> set[int]:
+    """Return the elements of which a browser would move some content out, or whose tag it would ignore.
+
+    ``tags`` are the names under which the nodes are written. Rather too many than too few are named.
+    """
+    found = {index for index in range(len(nodes)) if tags[index] in VOID and nodes.ends[index] > index + 1}
+    for closed, closing, shields in _CLOSINGS:
+        if not closed.isdisjoint(tags):
+            inside = _inside(nodes, tags, closed, shields)
+            below = _below(nodes, tags, [tag in closing for tag in tags], shields)
+            found.update(index for index in range(len(nodes)) if inside[index] and below[index])
+    if "table" in tags or not TABLE_PARTS.isdisjoint(tags):
+        found |= _torn_tables(nodes, tags)
+    return found
+
+
+def _inside(nodes: Nodes, tags: Sequence[str], closed: frozenset[str], shields: frozenset[str]) -> list[bool]:
+    """Tell of each node whether an element of ``closed`` is open there: itself, or above without a shield."""
+    inside: list[bool] = []
+    for tag, parent in zip(tags, nodes.parents, strict=True):
+        inside.append(tag in closed or (parent >= 0 and inside[parent] and tag not in shields))
+    return inside
+
+
+def _below(nodes: Nodes, tags: Sequence[str], marked: Sequence[bool], shields: frozenset[str]) -> list[bool]:
+    """Tell of each node whether a ``marked`` one lies below it without a shield between."""
+    below = [False] * len(nodes)
+    for index in range(len(nodes) - 1, 0, -1):
+        if marked[index] or (below[index] and tags[index] not in shields):
+            below[nodes.parents[index]] = True
+    return below
+
+
+def _torn_tables(nodes: Nodes, tags: Sequence[str]) -> set[int]:
+    table = frozenset({"table"})
+    inside = _inside(nodes, tags, table, _CELLS)
+    in_table = [parent >= 0 and inside[parent] for parent in nodes.parents]
+    strays = [tag in TABLE_PARTS and not within for tag, within in zip(tags, in_table, strict=True)]
+    forms = {index for index, tag in enumerate(tags) if tag == "form" and in_table[index]}
+    misplaced = _misplaced(nodes, tags, in_table)
+    below, below_in_cells = _below(nodes, tags, misplaced, _CELLS), _below(nodes, tags, strays, table)
+    anywhere = _inside(nodes, tags, table, _NONE)
+    torn_by_them = {
+        index
+        for index in range(len(nodes))
+        if strays[index] or (inside[index] and below[index]) or (anywhere[index] and below_in_cells[index])
+    }
+    return forms | torn_by_them
+
+
+def _misplaced(nodes: Nodes, tags: Sequence[str], in_table: Sequence[bool]) -> list[bool]:
+    """Tell of each node whether it stands in a part of a table that does not hold such a thing."""
+    holders: list[str] = []  # what the children of each node stand in: a form in a table holds nothing
+    misplaced = []
+    for tag, parent, within in zip(tags, nodes.parents, in_table, strict=True):
+        holder = holders[parent] if parent >= 0 else ""
+        is_form = tag == "form" and within
+        holders.append(holder if is_form else tag)
+        wanted = _HOLDS.get(holder, _NONE)
+        misplaced.append(within and not is_form and tag not in wanted and (holder in _HOLDS or tag in TABLE_PARTS))
+    return misplaced

@@ -1,0 +1,266 @@
+"""The painted page: the page as it is, with its content blue and its noise grey (pySST, Yan 2012, 3.4)."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING
+
+from denoise_crawler.markup import INLINE
+from denoise_crawler.output.nesting import CLOSES_PARAGRAPH, VOID, torn
+from denoise_crawler.output.regions import joins, regions
+from denoise_crawler.output.safe_markup import (
+    DROPPED,
+    EMPTIED,
+    POLICY,
+    safe_attributes,
+    safe_doctype,
+    safe_style,
+    sheet_attributes,
+    start_tag,
+    written_name,
+)
+from denoise_crawler.output.text import clean_text
+from denoise_crawler.page import TEXT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lxml.etree import _Element
+
+    from denoise_crawler.methods import Judgement
+    from denoise_crawler.page import Nodes, Page
+
+MARK = "data-denoise"  # "content" or "noise", on the root of each region
+_COPIED = frozenset({"svg", "button", "select", "option", "datalist", "textarea"})
+_MEDIA = frozenset({"video", "audio", "canvas"}) | EMPTIED
+# What browsers show under these names is not, or not all, of what stands in the tree.
+_RENAMED = {
+    **dict.fromkeys(("xmp", "plaintext", "listing"), "pre"),
+    **dict.fromkeys(("html", "head", "body", "frameset", "noscript", "noframes", "noembed", "template"), "div"),
+    **dict.fromkeys(("title", "applet", "math", "marquee", "frame"), "div"),
+    "image": "img",
+}
+# The parent of what is no node but stands in one: in a control, in a drawing.
+_IN_CONTROL, _IN_DRAWING = -1, -2
+_NEVER_COPIED = DROPPED | EMPTIED | frozenset(_RENAMED) | {"style", "link", "foreignobject"}
+# A drawing ends, for a browser, where one of these begins.
+_END_DRAWINGS = (INLINE | VOID | CLOSES_PARAGRAPH) - {"a"}
+
+_STYLE = """
+:is(#_,[data-denoise-run]){all:unset!important}
+:is(#_,[data-denoise],[data-denoise] *){color:#10203a!important;-webkit-text-fill-color:currentcolor!important;
+text-shadow:none!important;print-color-adjust:exact;-webkit-print-color-adjust:exact}
+:is(#_,[data-denoise=content] *){background-color:rgba(211,227,255,.4)!important}
+:is(#_,[data-denoise=noise] *){background-color:rgba(206,206,206,.4)!important}
+:is(#_,[data-denoise=content]){background-color:#d3e3ff!important;--denoise-line:#d0021b}
+:is(#_,[data-denoise=noise]){background-color:#cecece!important;--denoise-line:#f5c400}
+:is(#_,[data-denoise]){outline:2px solid var(--denoise-line)!important;outline-offset:0!important}
+:is(#_,body[data-denoise]){outline-offset:-2px!important}
+:is(#_,[data-denoise-joins]){outline:0!important;--denoise-left:-2px;--denoise-right:2px;--denoise-top:-2px;
+--denoise-bottom:2px;box-shadow:var(--denoise-left) 0 var(--denoise-line),
+var(--denoise-right) 0 var(--denoise-line),
+0 var(--denoise-top) var(--denoise-line),
+0 var(--denoise-bottom) var(--denoise-line)!important}
+:is(#_,[data-denoise-joins~=above]){--denoise-top:0}
+:is(#_,[data-denoise-joins~=below]){--denoise-bottom:0}
+:is(#_,[data-denoise-joins~=before]){--denoise-left:0}
+:is(#_,[data-denoise-joins~=after]){--denoise-right:0}
+#denoise-legend{all:initial;position:fixed;right:8px;bottom:8px;z-index:2147483647;padding:6px 10px;max-width:22em;
+font:12px/1.5 sans-serif;color:#222!important;background:#fff!important;border:1px solid #666;
+border-radius:4px;opacity:.94}
+#denoise-legend *{all:revert;background-color:transparent!important}
+#denoise-legend summary{font-weight:bold;cursor:pointer}
+#denoise-legend i{font-style:normal;padding:0 4px;print-color-adjust:exact}
+#denoise-legend .content{background-color:#d3e3ff!important;outline:2px solid #d0021b}
+#denoise-legend .noise{background-color:#cecece!important;outline:2px solid #f5c400}
+@media print{#denoise-legend{position:static;display:block;margin:1em 0}}
+"""
+
+
+def painted_html(page: Page, judgement: Judgement, *, method: str = "") -> str:
+    """Return ``page`` as a document to open in a browser, content painted blue and noise grey.
+
+    Each region (see :func:`regions`) has the reason of its judgement as a tooltip; a legend says how much was
+    removed, and by which ``method``. Nothing in it runs: scripts, event handlers and embedded pages are gone.
+    Style sheets and images come from where the page has them. Write it as UTF-8.
+    """
+    painting = _Painting(page, judgement)
+    tops = _tops(page)
+    doctype = tops[0].getroottree().docinfo.doctype if tops else ""  # type: ignore[attr-defined]
+    root = start_tag("html", safe_attributes(tops[0])) if tops else "<html>"
+    base = page.base.encode("utf-8", "replace").decode()
+    parts = [
+        f'{safe_doctype(doctype)}\n{root}<head><meta charset="utf-8">',
+        start_tag("meta", [("http-equiv", "Content-Security-Policy"), ("content", POLICY)]),
+        start_tag("base", [("href", base)]) if base else "",
+        f"<title>{escape(page.title)}</title>",
+        '<meta name="viewport" content="width=device-width">',
+        *painting.head,
+        f"<style>{_STYLE}</style></head>",
+        start_tag("body", painting.painted(0, painting.body_attributes)),
+        *painting.body,
+        _legend(page, judgement, method),
+        "</body></html>\n",
+    ]
+    return "".join(parts)
+
+
+class _Painting:
+    """One walk over a page's tree, which writes a copy and keeps count of the nodes it passes."""
+
+    def __init__(self, page: Page, judgement: Judgement) -> None:
+        nodes = page.nodes  # first: a page that is too deep gets another root by this
+        self.nodes, self.judgement = nodes, judgement
+        self.tags = _written_tags(nodes)
+        self.regions = regions(nodes, judgement.noise, torn(nodes, self.tags))
+        self.joins = joins(nodes, self.regions)
+        self.indices = {
+            element: index
+            for index, (element, tag) in enumerate(zip(nodes.elements, nodes.tags, strict=True))
+            if tag is not TEXT
+        }
+        self.next_child = [index + 1 for index in range(len(nodes))]  # where a run of text would be, if one comes
+        self.head: list[str] = []
+        self.body: list[str] = []
+        self.body_attributes: list[tuple[str, str]] = []
+        for top in _tops(page):
+            self._walk(top)
+
+    def _walk(self, top: _Element) -> None:
+        self._text(0, top.text)
+        open_elements: list[tuple[Iterator[_Element], int, str, _Element]] = [(iter(top), 0, "", top)]
+        while open_elements:
+            children, parent, end_tag, element = open_elements[-1]
+            child = next(children, None)
+            if child is None:
+                open_elements.pop()
+                self.body.append(end_tag)
+                if open_elements:
+                    self._text(open_elements[-1][1], element.tail)
+            elif (entered := self._enter(child, parent)) is None:
+                self._text(parent, child.tail)
+            else:
+                self._text(entered[0], child.text)
+                open_elements.append((iter(child), *entered, child))
+
+    def _enter(self, element: _Element, parent: int) -> tuple[int, str] | None:
+        """Write the start of ``element``; return the node that its content belongs to and its end tag.
+
+        None: its content is not written.
+        """
+        tag = element.tag
+        if type(tag) is not str:
+            return None
+        if parent < 0:
+            return self._copy(element, parent)
+        if tag == "body" and parent == 0:
+            self.body_attributes = self.body_attributes or safe_attributes(element)
+            return 0, ""
+        if element in self.indices:
+            return self._open(element, self.indices[element])
+        if tag == "style":
+            self.body.append(_sheet(element))
+        elif tag == "head":
+            self.head += [_sheet(child) for child in element.iter("link", "style")]
+        return None
+
+    def _open(self, element: _Element, index: int) -> tuple[int, str] | None:
+        nodes, tag = self.nodes, self.tags[index]
+        self.next_child[nodes.parents[index]] = nodes.ends[index]
+        if tag == "link":
+            self.body.append(_sheet(element))
+        if tag == "link" or tag in DROPPED:
+            return index, ""
+        self.body.append(start_tag(tag, self.painted(index, safe_attributes(element))))
+        end_tag = "" if tag in VOID else f"</{tag}>"
+        if nodes.ends[index] == index + 1 and tag in _MEDIA:
+            self.body.append(end_tag)
+            return None
+        if nodes.ends[index] == index + 1 and tag in _COPIED:
+            return _IN_DRAWING if tag == "svg" else _IN_CONTROL, end_tag
+        return index, end_tag
+
+    def _copy(self, element: _Element, parent: int) -> tuple[int, str] | None:
+        """Write an element inside of a drawing or a control, which is not judged by itself."""
+        tag = written_name(str(element.tag))
+        if tag in _NEVER_COPIED or (parent == _IN_DRAWING and tag in _END_DRAWINGS):
+            return None
+        if tag in _COPIED - {"svg", "option"}:
+            return parent, ""  # there are no controls in controls
+        self.body.append(start_tag(tag, safe_attributes(element)))
+        return _IN_DRAWING if tag == "svg" else parent, "" if tag in VOID else f"</{tag}>"
+
+    def _text(self, parent: int, text: str | None) -> None:
+        if not text:
+            return
+        written = escape(text, quote=False)
+        run = parent if parent < 0 or text.isspace() else self.next_child[parent]
+        if run in self.regions and self.nodes.tags[run] is TEXT:
+            written = start_tag("span", self.painted(run, [("data-denoise-run", "")])) + written + "</span>"
+        self.body.append(written)
+
+    def painted(self, index: int, attributes: list[tuple[str, str]]) -> list[tuple[str, str]]:
+        """Return ``attributes`` with the mark of the region whose root node ``index`` is, if it is one."""
+        if index not in self.regions:
+            return attributes
+        kept = [
+            (name, value)
+            for name, value in attributes
+            if name.lower() != "title" and not name.lower().startswith(MARK)
+        ]
+        verdict = "noise" if self.regions[index] else "content"
+        said = f"{verdict}: {self.judgement.reason(index)}".rstrip(" :")
+        if index in self.joins:
+            kept.append(("data-denoise-joins", " ".join(self.joins[index])))
+        return [*kept, (MARK, verdict), ("title", f"{said} (score {self.judgement.scores[index]:.2f})")]
+
+
+def _tops(page: Page) -> list[_Element]:
+    """Return the elements below which the nodes of ``page`` stand, in order."""
+    if page.root is None:
+        return []
+    body = page.nodes.elements[0]
+    top = page.root
+    if body is not top and top not in body.iterancestors():
+        top = body.getroottree().getroot()  # what broken markup had swallowed was parsed again
+    return [top, *top.itersiblings("html")]
+
+
+def _written_tags(nodes: Nodes) -> list[str]:
+    """Return the names to write the nodes under: such that a browser shows what stands in them."""
+    tags, form_end = ["body"], 0
+    for index in range(1, len(nodes)):
+        tag = nodes.tags[index]
+        if tag is not TEXT:
+            tag = written_name(_RENAMED.get(tag, tag))
+            never_closed = nodes.ends[index] > index + 1 and (tag in _COPIED or tag in _MEDIA)
+            if never_closed or (tag == "form" and index < form_end):  # there are no forms in forms
+                tag = "div"
+            elif tag == "form":
+                form_end = nodes.ends[index]
+        tags.append(tag)
+    return tags
+
+
+def _sheet(element: _Element) -> str:
+    if element.tag == "style":
+        text = safe_style("".join(map(str, element.itertext())))
+        media = element.get("media")
+        return start_tag("style", [("media", media)] if media else []) + text + "</style>"
+    attributes = sheet_attributes(element)
+    return "" if attributes is None else start_tag("link", attributes)
+
+
+def _legend(page: Page, judgement: Judgement, method: str) -> str:
+    before, after = len(clean_text(page)), len(clean_text(page, judgement.noise))
+    removed = f"{1 - after / before:.0%} of {before:,} characters removed" if before else "no text"
+    lines = [removed]
+    if page.skipped:
+        lines.append(f"cannot be read: {page.skipped}")
+    if judgement.guarded:
+        lines.append("everything looked like noise, so all was kept")
+    said = "".join(f"<div>{escape(line)}</div>" for line in lines)
+    return (
+        f'<details id="denoise-legend" open><summary>{escape(method or "denoise_crawler")}</summary>{said}'
+        '<div><i class="content">content</i> <i class="noise">noise</i></div></details>'
+    )

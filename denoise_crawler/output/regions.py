@@ -1,0 +1,95 @@
+"""Regions: the largest parts of a page that are all content or all noise."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from denoise_crawler.markup import INLINE
+from denoise_crawler.output.nesting import TABLE_PARTS
+from denoise_crawler.page import TEXT
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from denoise_crawler.page import Nodes
+
+# Elements that show something although they hold no text.
+_SHOWN = frozenset(
+    {"img", "svg", "iframe", "object", "video", "audio", "canvas", "embed"}
+    | {"input", "button", "select", "textarea"}
+)
+
+
+def regions(nodes: Nodes, noise: Sequence[bool], divisible: Collection[int] = ()) -> dict[int, bool]:
+    """Return the roots of the regions in document order, each with whether it is noise.
+
+    Every run of text lies in one region. What holds no text takes the colour of what is around it, unless a
+    picture (or another element that shows something) was judged otherwise: then it is a region of its own, in
+    or beside the others. No node of ``divisible`` is a root: its children are.
+    """
+    counts = _Counts(nodes, noise)
+    found: dict[int, bool] = {}
+    index, content_end = 0, 0  # content_end: where the content region around ends
+    while index < len(nodes):
+        if not counts.anything(index):
+            index = nodes.ends[index]
+        elif index not in divisible and noise[index]:
+            found[index] = True
+            index = nodes.ends[index]
+        elif index < content_end or index in divisible or not counts.pure_content(index):
+            index += 1
+        elif counts.noisy_pictures[index]:
+            found[index] = False
+            content_end = nodes.ends[index]
+            index += 1
+        else:
+            found[index] = False
+            index = nodes.ends[index]
+    return found
+
+
+class _Counts:
+    """What stands in each subtree: runs of text and pictures, and how many of them are noise."""
+
+    def __init__(self, nodes: Nodes, noise: Sequence[bool]) -> None:
+        size = len(nodes)
+        self.texts, self.noisy_texts = [0] * size, [0] * size
+        self.pictures, self.noisy_pictures = [0] * size, [0] * size
+        for index in range(size - 1, -1, -1):
+            tag, parent = nodes.tags[index], nodes.parents[index]
+            if tag is TEXT:
+                self.texts[index] = 1
+                self.noisy_texts[index] = int(noise[index])
+            elif tag in _SHOWN:
+                self.pictures[index] += 1
+                self.noisy_pictures[index] += noise[index]
+            if parent >= 0:
+                for column in (self.texts, self.noisy_texts, self.pictures, self.noisy_pictures):
+                    column[parent] += column[index]
+
+    def anything(self, index: int) -> bool:
+        return self.texts[index] + self.pictures[index] > 0
+
+    def pure_content(self, index: int) -> bool:
+        if self.texts[index]:
+            return not self.noisy_texts[index]
+        return not self.noisy_pictures[index]
+
+
+def joins(nodes: Nodes, found: dict[int, bool]) -> dict[int, list[str]]:
+    """Return the sides on which regions go on in a sibling of the same verdict, so that no border parts them.
+
+    Sides are ``above`` and ``below`` for blocks, ``before`` and ``after`` inside a line.
+    """
+    sides: dict[int, list[str]] = {}
+    last = -1
+    for index in found:
+        if last >= 0 and index < nodes.ends[last]:
+            continue  # a picture inside of a region
+        if last >= 0 and nodes.parents[last] == nodes.parents[index] and found[last] == found[index]:
+            inline = nodes.tags[index] in INLINE
+            if inline == (nodes.tags[last] in INLINE) and nodes.tags[index] not in TABLE_PARTS:
+                sides.setdefault(last, []).append("after" if inline else "below")
+                sides.setdefault(index, []).append("before" if inline else "above")
+        last = index
+    return sides

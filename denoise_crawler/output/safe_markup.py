@@ -1,0 +1,90 @@
+"""Markup that runs nothing: start tags, style sheets and doctypes of a page, without what is a script."""
+
+from __future__ import annotations
+
+import re
+from html import escape
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import TypeAlias
+
+    from lxml.etree import _Element
+
+    Attributes: TypeAlias = "Iterable[tuple[str, str]]"
+
+# The second lock: what comes through below is still not run, embedded or sent.
+POLICY = "script-src 'none'; object-src 'none'; frame-src 'none'; connect-src 'none'; form-action 'none'"
+# Without these an element is a script, fetches one, changes an address later or moves the page on.
+DROPPED = frozenset(
+    {"script", "meta", "base", "param", "source", "track", "set", "animate", "animatemotion"}
+    | {"animatetransform", "handler", "listener", "portal", "fencedframe"}
+)
+EMPTIED = frozenset({"iframe", "object", "embed", "applet", "frame"})
+
+_TAG = re.compile(r"[a-zA-Z][^\s/>\0]*")
+_NAME = re.compile(r"[^\s\"'<>/=\0-\x1f\x7f]+")
+_UNWANTED = frozenset(
+    {"srcdoc", "ping", "nonce", "integrity", "crossorigin", "autoplay", "autofocus", "http-equiv", "manifest"}
+)
+_SOURCES = frozenset({"src", "data", "code", "codebase", "archive", "srcset"})
+_IGNORED = re.compile(r"[\0-\x20\x7f-\xa0\u200b-\u200f\u2028\u2029\ufeff]+")
+_RUNNING = ("javascript:", "vbscript:", "livescript:", "data:text/html", "data:application/", "data:text/xml")
+_DOCTYPE = re.compile(r"<!DOCTYPE html[^<>]*>", re.IGNORECASE)
+_TAG_IN_STYLE = re.compile(r"<(?=[a-zA-Z/!?])")
+
+
+def start_tag(tag: str, attributes: Attributes) -> str:
+    """Return the start tag of an element; a tag that cannot be written becomes a ``span``."""
+    written = "".join(f' {name}="{escape(value)}"' for name, value in attributes)
+    return f"<{written_name(tag)}{written}>"
+
+
+def written_name(tag: str) -> str:
+    """Return ``tag``, or ``span`` for one that cannot be written."""
+    return tag if _TAG.fullmatch(tag) else "span"
+
+
+def safe_attributes(element: _Element) -> list[tuple[str, str]]:
+    """Return the attributes of ``element`` without event handlers and running addresses."""
+    emptied = str(element.tag).lower() in EMPTIED
+    kept = []
+    for name, value in ((str(name), str(value)) for name, value in element.items()):
+        lower = name.lower()
+        if not _NAME.fullmatch(name) or lower.startswith("on") or lower in _UNWANTED:
+            continue
+        if (emptied and lower in _SOURCES) or _runs(value):
+            continue
+        kept.append((name, value))
+    return kept
+
+
+def sheet_attributes(link: _Element) -> list[tuple[str, str]] | None:
+    """Return the attributes of a ``link`` that brings a style sheet, None for any other link.
+
+    A sheet that a script would have switched on (``rel="preload" as="style"``) is switched on.
+    """
+    attributes = dict(safe_attributes(link))
+    relations = attributes.get("rel", "").lower().split()
+    if "preload" in relations and attributes.get("as", "").lower() == "style":
+        attributes["rel"] = "stylesheet"
+    elif "stylesheet" not in relations:
+        return None
+    return list(attributes.items())
+
+
+def safe_style(text: str) -> str:
+    """Return a style sheet in which no tag can begin: in strings and addresses an escape stands for its ``<``."""
+    return _TAG_IN_STYLE.sub(r"\\3c ", text.replace("<!--", "").replace("-->", ""))
+
+
+def safe_doctype(doctype: str) -> str:
+    """Return the doctype, which decides how old a browser plays; a plain one for what is none of HTML's."""
+    return doctype if _DOCTYPE.fullmatch(doctype) else "<!DOCTYPE html>"
+
+
+def _runs(value: str) -> bool:
+    if ":" not in value:
+        return False
+    return _IGNORED.sub("", value).lower().startswith(_RUNNING)

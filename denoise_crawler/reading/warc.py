@@ -1,0 +1,87 @@
+"""WARC files (ISO 28500), plain or gzipped record by record."""
+
+from __future__ import annotations
+
+import re
+from io import BytesIO
+from typing import TYPE_CHECKING
+
+from warcio.exceptions import ArchiveLoadFailed
+from warcio.recordloader import ArcWarcRecordLoader
+
+from denoise_crawler.reading.http_response import HTML_TYPES, html_of, response_of
+from denoise_crawler.reading.records import MAX_RECORD, take_body
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from denoise_crawler.reading.account import Notes
+    from denoise_crawler.reading.window import Window
+
+RECORD = re.compile(rb"^WARC/\d\.\d+[ \t]*\r?\n", re.MULTILINE)
+_AHEAD = 4096
+_LONGEST_LINE = 1 << 16
+_MOST_HEADERS = 200
+_loader = ArcWarcRecordLoader()
+
+
+def pages(window: Window, notes: Notes) -> Iterator[tuple[str, str | bytes]]:
+    """Yield the HTML pages of the response records that say the request succeeded (or do not say)."""
+    while True:
+        at = window.offset
+        if garbage := window.skip_to(RECORD):
+            notes.damaged("garbage between records", at, repr(garbage))
+        if not window.peek(1):
+            return
+        at = window.offset
+        headers = _headers(window, notes)
+        length, kind = _number(headers.get("content-length", "")), headers.get("warc-type", "unknown").lower()
+        if length is not None and length > MAX_RECORD:
+            _pass_over(window, length, kind, notes)
+            continue
+        raw = take_body(window, length, RECORD, notes)
+        if kind != "response":
+            notes.skipped(f"{kind} record")
+        elif (html := html_of(raw, notes, at)) is not None:
+            yield _address(headers, notes, at), html
+
+
+def _headers(window: Window, notes: Notes) -> dict[str, str]:
+    """Take the headers of a record and the empty line behind them."""
+    at, lines = window.offset, [window.line(_LONGEST_LINE)]
+    while len(lines) < _MOST_HEADERS and not RECORD.match(window.peek(_AHEAD)):
+        line = window.line(_LONGEST_LINE)
+        if not line.strip():
+            break
+        lines.append(line)
+    else:
+        notes.damaged("damaged record headers", at, "no empty line behind them")
+    stream = BytesIO(b"".join(lines) + b"\r\n")
+    try:
+        headers = _loader.parse_record_stream(stream, no_record_parse=True, known_format="warc").rec_headers
+    except ArchiveLoadFailed as error:
+        notes.damaged("damaged record headers", at, str(error).strip())
+        return {}
+    return {name.lower(): value for name, value in headers.headers}
+
+
+def _pass_over(window: Window, length: int, kind: str, notes: Notes) -> None:
+    """Pass over a record that is too large to be a page; damage only if it says that it is one."""
+    response = response_of(window.peek(_AHEAD))
+    if kind == "response" and response.content_type in HTML_TYPES:
+        notes.damaged("record too large", window.offset, f"{length} bytes")
+    else:
+        notes.skipped("not HTML" if kind == "response" else f"{kind} record")
+    if (passed := window.skip(length)) < length:
+        notes.damaged("file cut off", window.offset, f"{passed} bytes of {length}")
+
+
+def _number(value: str) -> int | None:
+    return int(value) if value.isascii() and value.isdigit() and len(value) < 16 else None
+
+
+def _address(headers: dict[str, str], notes: Notes, at: int) -> str:
+    if url := headers.get("warc-target-uri", ""):
+        return url
+    notes.damaged("record without a url", at)
+    return notes.made_up_address(at)

@@ -1,0 +1,52 @@
+"""Methods that fail on the pages whose address says so. Importing this module, also in a worker, adds them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from typing import TYPE_CHECKING, ClassVar
+
+from denoise_crawler.methods import METHODS
+from denoise_crawler.methods.link_ratio import LinkRatio
+from denoise_crawler.methods.style_tree import StyleTree
+from denoise_crawler.site import site_of
+
+if TYPE_CHECKING:
+    from denoise_crawler.methods import Judgement
+    from denoise_crawler.page import Page
+
+
+def odd_site(url: str) -> str:
+    if "no-site" in url:
+        raise LookupError(url)
+    return site_of(url)
+
+
+class OddRatio(LinkRatio):
+    name: ClassVar[str] = "odd_ratio"
+
+    def judge(self, page: Page) -> Judgement:
+        if "raise" in page.url:
+            raise ZeroDivisionError("no such page")
+        if "die" in page.url:
+            os.kill(os.getpid(), signal.SIGKILL)
+        if "sleep" in page.url:
+            time.sleep(600)
+        return super().judge(page)
+
+
+class OddTree(StyleTree):
+    name: ClassVar[str] = "odd_tree"
+
+    def observe(self, page: Page) -> None:
+        if "raise" in page.url:
+            raise ZeroDivisionError("not to be learned")
+        super().observe(page)
+
+    def to_bytes(self) -> bytes:
+        raise OSError("no space left on device")
+
+
+METHODS[OddRatio.name] = OddRatio
+METHODS[OddTree.name] = OddTree

@@ -1,0 +1,253 @@
+from __future__ import annotations
+
+import multiprocessing
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from denoise_crawler import CleanPage, denoise_pages
+from denoise_crawler.batch import BatchError, Tally, clean_pages
+from denoise_crawler.demo.site import Article, article_path, articles, respond
+from denoise_crawler.methods import METHODS, MethodError
+from denoise_crawler.page import Page
+from tests.strategies import html_pages
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from denoise_crawler.batch import Cleaned
+
+SITES = ("one.example", "two.example", "three.example")
+
+
+@pytest.fixture(autouse=True)
+def temporary_folders_and_processes_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Every batch, whatever its end, leaves no files and no process."""
+    own = tmp_path / "temporary"
+    own.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(own))
+    yield
+    assert list(own.iterdir()) == []
+    assert multiprocessing.active_children() == []
+
+
+@pytest.fixture
+def odd_methods(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The methods of tests/odd_method.py: here and, since its site function is imported there, in workers."""
+    before = METHODS.copy()
+    from tests import odd_method
+
+    for odd in (odd_method.OddRatio, odd_method.OddTree):
+        monkeypatch.setitem(METHODS, odd.name, odd)
+    yield odd_method.odd_site
+    monkeypatch.undo()
+    METHODS.clear()
+    METHODS.update(before)
+
+
+@cache
+def english() -> list[Article]:
+    return [article for article in articles() if article.lang == "en"][:24]
+
+
+@cache
+def interleaved() -> list[tuple[str, str | bytes]]:
+    """Three sites, page by page in turn, some pages twice and once with another content."""
+    found = []
+    for number, article in enumerate(english()):
+        base = f"https://{SITES[number % 3]}"
+        found.append((base + article_path(article), respond(article_path(article), base).body))
+    again = [(url, b"<body><p>Something else at a known address</p></body>") for url, _ in found[:4]]
+    return [*found, ("https://one.example/empty", ""), *again, *found[:2]]
+
+
+def cleaned(*arguments: Any, **options: Any) -> list[Cleaned]:
+    return list(clean_pages(interleaved, *arguments, **options))
+
+
+# --- the result
+
+
+@pytest.mark.parametrize("method", sorted(METHODS))
+def test_the_result_is_that_of_the_one_road_whatever_the_number_of_workers(method: str) -> None:
+    alone = list(denoise_pages(interleaved(), method=method))
+    for workers in (1, 2, 3) if method == "style_tree" else (1, 2):
+        assert [found.page for found in cleaned(method, workers=workers)] == alone
+
+
+def test_sites_that_do_not_fit_in_memory_change_nothing() -> None:
+    assert cleaned(sites_in_memory=1, workers=1) == cleaned(workers=1)
+
+
+def test_a_tree_that_forgets_pages_is_the_same_whatever_the_number_of_workers() -> None:
+    alone = list(denoise_pages(interleaved(), max_pages=3))
+    for workers in (1, 2):
+        assert [found.page for found in cleaned("style_tree", {"max_pages": 3}, workers=workers)] == alone
+
+
+def test_options_reach_the_method_in_every_process() -> None:
+    options: dict[str, object] = {"threshold": 0.3}
+    alone = list(denoise_pages(interleaved(), method="link_ratio", threshold=0.3))
+    assert [found.page for found in cleaned("link_ratio", options, workers=2)] == alone
+    assert alone != list(denoise_pages(interleaved(), method="link_ratio"))
+
+
+@pytest.mark.parametrize("render", ["text", "html", "painted", "annotated"])
+def test_a_page_is_rendered_as_asked(render: str) -> None:
+    for found in cleaned("link_ratio", workers=1, render=render)[:3]:
+        assert found.rendered is not None
+        assert found.error is None
+        assert found.page.title in found.rendered or render == "text"
+        assert found.rendered == found.page.text or render != "text"
+
+
+def test_clean_html_says_how_it_is_encoded_and_keeps_the_title() -> None:
+    html = b"<meta charset=gbk><title>a &lt; b</title><p>\xd6\xd0\xce\xc4"
+    (found,) = clean_pages(lambda: [("https://a.example/", html)], "link_ratio", workers=1, render="html")
+    assert found.rendered is not None
+    again = Page.parse("https://a.example/", found.rendered.encode())
+    assert (again.title, again.nodes.texts[-1]) == ("a < b", "中文")
+
+
+@given(pages=st.lists(st.tuples(st.sampled_from(["https://a.example/", "https://b.example/x", ""]), html_pages())))
+@settings(max_examples=30)
+def test_any_pages_come_out_one_by_one_as_from_the_one_road(pages: list[tuple[str, str | bytes]]) -> None:
+    found = list(clean_pages(lambda: pages, workers=1))
+    assert [one.page for one in found] == list(denoise_pages(pages))
+    assert not [one for one in found if one.error]
+
+
+def test_a_tally_sums_up() -> None:
+    tally = Tally()
+    found = cleaned(workers=2, tally=tally)
+    assert tally.pages == len(found) == len(interleaved())
+    assert tally.sites == set(SITES)
+    assert tally.html_bytes == sum(len(html) for _, html in interleaved())
+    assert tally.text_bytes == sum(len(one.page.text.encode()) for one in found)
+    assert tally.characters_after == sum(len(one.page.text) for one in found) < tally.characters_before
+    assert tally.skipped == {"empty": 1}
+    assert (tally.failed, tally.unlearned, tally.cold) == (0, 0, 0)
+
+
+# --- sites with few pages
+
+
+def few_and_many() -> list[tuple[str, str | bytes]]:
+    return [page for page in interleaved()[:24] if "one.example" in page[0] or page == interleaved()[1]]
+
+
+def test_pages_of_a_site_with_too_few_are_not_warm() -> None:
+    found = list(clean_pages(few_and_many, workers=2, warmup_pages=8))
+    assert {one.page.site for one in found if one.page.warm} == {"one.example"}
+    assert [one.page.method for one in found if not one.page.warm] == ["style_tree"]
+    assert all(one.page.warm for one in clean_pages(few_and_many, "link_ratio", workers=1, warmup_pages=99))
+
+
+@pytest.mark.parametrize(("short_sites", "workers"), [("raw", 1), ("raw", 2), ("drop", 1), ("clean", 1)])
+def test_short_sites_are_cleaned_left_or_dropped(short_sites: str, workers: int) -> None:
+    found = clean_pages(few_and_many, workers=workers, warmup_pages=8, short_sites=short_sites)
+    short = next(one for one in found if one.page.site == "two.example")
+    assert short.page.warm is False
+    assert short.dropped == (short_sites == "drop")
+    if short_sites != "drop":
+        assert short.page.method == {"raw": "raw", "clean": "style_tree"}[short_sites]
+        assert (short.page.noise_ratio == 0.0) == (short_sites == "raw")
+
+
+# --- what goes wrong
+
+
+def pages_called(*names: str) -> list[tuple[str, str | bytes]]:
+    return [
+        (f"https://a.example/{name}", f"<body><p>This is {name}.</p><div><a href=/>menu</a></div>")
+        for name in names
+    ]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_page_that_makes_the_method_raise_is_named_and_keeps_its_text(odd_methods: Any, workers: int) -> None:
+    tally = Tally()
+    found = list(
+        clean_pages(
+            lambda: pages_called("one", "raise", "no-site", "two"),
+            "odd_ratio",
+            workers=workers,
+            site=odd_methods,
+            tally=tally,
+            render="text",
+        )
+    )
+    assert [one.page.text for one in found] == [
+        "This is one.",
+        "This is raise.\nmenu",
+        "This is no-site.",
+        "This is two.",
+    ]
+    failed = found[1]
+    assert failed.error is not None
+    assert failed.error.startswith("ZeroDivisionError: no such page (odd_method.py, line ")
+    assert failed.rendered == failed.page.text
+    assert (failed.page.method, failed.page.warm) == ("raw", False)
+    assert tally.cold == 0
+    assert (tally.failed, tally.examples) == (1, [("https://a.example/raise", failed.error)])
+    assert found[2].page.site == ""
+
+
+def test_a_worker_that_dies_is_reported_with_the_pages_it_had(odd_methods: Any) -> None:
+    with pytest.raises(BatchError, match=r"killed by SIGKILL; it had 3 pages, from .*/one to .*/two, in hand"):
+        list(clean_pages(lambda: pages_called("one", "die", "two"), "odd_ratio", workers=2, site=odd_methods))
+
+
+def test_a_full_disk_ends_the_work_with_its_message(odd_methods: Any) -> None:
+    with pytest.raises(BatchError, match="OSError: no space left on device"):
+        list(clean_pages(lambda: pages_called("one", "raise"), "odd_tree", workers=2, site=odd_methods))
+
+
+def test_pages_that_cannot_be_read_any_more_end_the_work() -> None:
+    def broken() -> Iterator[tuple[str, str | bytes]]:
+        yield from interleaved()
+        raise EOFError("the disk is gone")
+
+    with pytest.raises(EOFError, match="the disk is gone"):
+        list(clean_pages(broken, workers=2))
+
+
+def test_whoever_has_enough_pages_can_stop() -> None:
+    pages = clean_pages(interleaved, "link_ratio", workers=2)
+    assert isinstance(next(pages).page, CleanPage)
+    pages.close()  # type: ignore[attr-defined]
+
+
+def test_no_more_pages_are_read_ahead_than_the_workers_can_hold() -> None:
+    read = 0
+
+    def many() -> Iterator[tuple[str, str | bytes]]:
+        nonlocal read
+        for number in range(5000):
+            read += 1
+            yield f"https://a.example/{number}", "<p>text"
+
+    pages = clean_pages(many, "link_ratio", workers=2)
+    next(pages)
+    assert read <= 64 * 9
+    pages.close()  # type: ignore[attr-defined]
+
+
+def test_wrong_arguments_raise_at_once() -> None:
+    with pytest.raises(MethodError, match="unknown method"):
+        cleaned("none")
+    with pytest.raises(MethodError):
+        cleaned("link_ratio", {"threshold": 7})
+    for wrong, said in (
+        ({"render": "pdf"}, "text, html"),
+        ({"short_sites": "keep"}, "clean, raw, drop"),
+        ({"workers": 0}, "at least 1"),
+        ({"workers": 2, "site": lambda _: ""}, "functions that can be imported"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            clean_pages(interleaved, **wrong)

@@ -1,0 +1,328 @@
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scrapy.exporters import JsonLinesItemExporter
+
+from denoise_crawler import denoise_pages
+from denoise_crawler.crawl.commands.page_output import readable_name, site_folder
+from denoise_crawler.demo.site import article_path, articles, respond
+from tests.conftest import ROOT
+
+SETTINGS = "BOT_NAME = 'p'\nDENOISE_METHOD = 'link_ratio'\nDENOISE_METHOD_OPTIONS = {'threshold': 0.4}\n"
+PROMISED = {"url", "site", "title", "text", "language", "fetched_at", "method", "warm", "noise_ratio"}
+
+
+def pages(count: int = 6) -> list[tuple[str, str]]:
+    base = "https://news.example"
+    found = articles()[:count]
+    return [(base + article_path(story), respond(article_path(story), base).body.decode()) for story in found]
+
+
+def command(*arguments: str | Path) -> list[str]:
+    return [sys.executable, "-m", "scrapy", "denoise", *map(str, arguments)]
+
+
+def environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
+
+
+def denoise(folder: Path, *arguments: str | Path, code: int = 0) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        command(*arguments),
+        cwd=folder,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    return done
+
+
+def lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with a file of pages in it, and no project."""
+    write_pages(tmp_path / "pages.jsonl")
+    return tmp_path
+
+
+def write_pages(path: Path, count: int = 6) -> None:
+    path.write_text("".join(json.dumps({"url": url, "html": html}) + "\n" for url, html in pages(count)))
+
+
+def as_feed(**changes: Any) -> bytes:
+    """Return what a Scrapy feed of the pages would hold."""
+    feed = io.BytesIO()
+    exporter = JsonLinesItemExporter(feed, encoding="utf-8")
+    for page in denoise_pages(pages()):
+        exporter.export_item({**asdict(page), **changes})
+    return feed.getvalue()
+
+
+# --- what it writes
+
+
+def test_in_an_empty_folder_pages_become_the_lines_of_a_feed(folder: Path) -> None:
+    done = denoise(
+        folder, "clean", "pages.jsonl", "-o", "new/out.jsonl", "--workers", "2", "--method", "style_tree"
+    )
+    assert (folder / "new/out.jsonl").read_bytes() == as_feed(warm=False)
+    assert set(lines(folder / "new/out.jsonl")[0]) == PROMISED
+    assert done.stdout == ""
+    assert "6 pages of 1 site in" in done.stderr
+    assert "(style_tree, 2 workers)" in done.stderr
+    assert "damage" not in done.stderr
+
+
+def test_in_a_project_its_settings_count_and_the_command_line_wins(folder: Path) -> None:
+    (folder / "scrapy.cfg").write_text("[settings]\ndefault = own_settings\n")
+    (folder / "own_settings.py").write_text(SETTINGS)
+    one = ("clean", "pages.jsonl", "--workers", "1", "-O", "out.jsonl")
+
+    def is_result_of(method: str, **options: object) -> bool:
+        texts = [page.text for page in denoise_pages(pages(), method=method, **options)]
+        found = lines(folder / "out.jsonl")
+        return [line["text"] for line in found] == texts and {line["method"] for line in found} == {method}
+
+    denoise(folder, *one)
+    assert is_result_of("link_ratio", threshold=0.4)
+    denoise(folder, *one, "--option", "threshold=0.9")
+    assert is_result_of("link_ratio", threshold=0.9)
+    denoise(folder, *one, "-s", "DENOISE_METHOD_OPTIONS={}")
+    assert is_result_of("link_ratio")
+    denoise(folder, *one, "--method", "style_tree", "-s", "DENOISE_WARMUP_PAGES=6")
+    assert is_result_of("style_tree")
+    assert {line["warm"] for line in lines(folder / "out.jsonl")} == {True}
+
+
+def test_o_appends_and_capital_o_overwrites(folder: Path) -> None:
+    for option, expected in (("-o", 6), ("-o", 12), ("-O", 6)):
+        denoise(folder, "clean", "pages.jsonl", option, "out.jsonl", "--workers", "1", "--method", "link_ratio")
+        assert len(lines(folder / "out.jsonl")) == expected
+
+
+def test_without_an_output_the_lines_and_nothing_else_go_to_stdout(folder: Path) -> None:
+    for output in ((), ("-o", "-")):
+        done = denoise(folder, "clean", "pages.jsonl", *output, "--workers", "1", "--method", "link_ratio")
+        assert [json.loads(line)["url"] for line in done.stdout.splitlines()] == [url for url, _ in pages()]
+
+
+@pytest.mark.parametrize(
+    ("rendering", "ending"), [("text", ".txt"), ("html", ".html"), ("painted", ".html"), ("annotated", ".html")]
+)
+def test_other_renderings_become_a_file_a_page(folder: Path, rendering: str, ending: str) -> None:
+    output = ("--as", rendering, "--method", "link_ratio", "--workers", "1")
+    denoise(folder, "clean", "pages.jsonl", "-o", "out", *output)
+    files = sorted((folder / "out" / "news.example").glob(f"*{ending}"))
+    assert [file.stem for file in files] == [
+        f"{number:06}{readable_name(url)}" for number, (url, _) in enumerate(pages(), start=1)
+    ]
+    expected = next(iter(denoise_pages(pages(), method="link_ratio"))).text.splitlines()[0]
+    assert expected in files[0].read_text("utf-8")
+    again = denoise(folder, "clean", "pages.jsonl", "-o", "out", *output, code=2)
+    assert "out is not empty" in again.stderr
+    denoise(folder, "clean", "pages.jsonl", "-O", "out", *output)
+
+
+def test_damage_is_reported_and_only_with_strict_an_error(folder: Path) -> None:
+    with (folder / "pages.jsonl").open("a") as file:
+        file.write('{"url": "https://news.example/cut", "html": "<p>\n')
+    arguments = ("clean", "pages.jsonl", "-O", "out.jsonl", "--method", "link_ratio", "--workers", "1")
+    done = denoise(folder, *arguments)
+    assert "damage: 1 broken line" in done.stderr
+    assert "broken line: pages.jsonl, byte" in done.stderr
+    denoise(folder, *arguments, "--strict", code=1)
+    assert len(lines(folder / "out.jsonl")) == 6
+
+
+def test_no_page_at_all_is_an_error(folder: Path) -> None:
+    (folder / "broken.jsonl").write_text("no json\n")
+    done = denoise(folder, "clean", "broken.jsonl", "-o", "out.jsonl", "--workers", "1", code=1)
+    assert "0 pages" in done.stderr
+    assert "damage: 1 broken line" in done.stderr
+
+
+def test_several_paths_of_different_formats_are_one_batch(folder: Path) -> None:
+    (folder / "site" / "a.example").mkdir(parents=True)
+    (folder / "site" / "a.example" / "index.html").write_text("<p>One page")
+    body = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>Another page"
+    (folder / "cwt").write_bytes(b"version: 1.0\nurl: http://b.example/\nlength: %d\n\n%b\n" % (len(body), body))
+    denoise(folder, "clean", "cwt", "site", "pages.jsonl", "-o", "out.jsonl", "--method", "link_ratio")
+    found = [(line["url"], line["text"]) for line in lines(folder / "out.jsonl")]
+    assert found[:2] == [("http://b.example/", "Another page"), ("https://a.example/index.html", "One page")]
+    assert len(found) == 8
+
+
+def test_on_a_terminal_a_bar_shows_how_far_it_is(folder: Path) -> None:
+    ours, theirs = pty.openpty()
+    arguments = command("clean", "pages.jsonl", "-o", "out.jsonl", "--workers", "1", "--method", "style_tree")
+    with subprocess.Popen(
+        arguments, cwd=folder, env={**environment(), "TERM": "xterm", "COLUMNS": "100"}, stderr=theirs
+    ) as process:
+        os.close(theirs)
+        shown = b""
+        with contextlib.suppress(OSError):  # how the other end of a terminal says that it is closed
+            while piece := os.read(ours, 4096):
+                shown += piece
+    os.close(ours)
+    assert process.returncode == 0
+    assert b"learning" in shown
+    assert b"cleaning" in shown
+    assert b"100 %  6 pages" in shown
+    assert shown.count(b"6 pages of 1 site") == 1
+
+
+# --- how it ends early
+
+
+def group_lives(group: int) -> bool:
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_all_processes_and_leaves_whole_lines(folder: Path, by: signal.Signals) -> None:
+    write_pages(folder / "many.jsonl", 40)
+    temporary = folder / "temporary"
+    temporary.mkdir()
+    with subprocess.Popen(
+        command("clean", *["many.jsonl"] * 40, "-o", "out.jsonl", "--method", "link_ratio", "--workers", "2"),
+        cwd=folder,
+        env={**environment(), "TMPDIR": str(temporary)},
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        deadline = time.monotonic() + 60
+        while not (folder / "out.jsonl").exists() or not (folder / "out.jsonl").stat().st_size:
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        # Ctrl-C goes to all processes of the terminal, what ends a service to the first one
+        (os.killpg if by == signal.SIGINT else os.kill)(process.pid, by)
+        said = process.communicate(timeout=60)[1]
+    assert process.returncode == 130, said
+    assert "interrupted; " in said
+    assert "Traceback" not in said
+    assert list(temporary.iterdir()) == []
+    while group_lives(process.pid):  # Python's own resource tracker ends when it sees that it is alone
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    assert 0 < len(lines(folder / "out.jsonl")) < 1600
+
+
+def test_a_reader_that_has_enough_is_no_error(folder: Path) -> None:
+    write_pages(folder / "many.jsonl", 40)
+    arguments = command("clean", *["many.jsonl"] * 10, "--method", "link_ratio", "--workers", "1")
+    with subprocess.Popen(
+        arguments, cwd=folder, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert json.loads(process.stdout.readline())["url"] == pages()[0][0]
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 0
+
+
+# --- wrong usage
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["clean", "not-there"], "not-there is not there"),
+        (
+            ["clean", "notes.txt"],
+            "notes.txt is of no known format; what is understood: a folder, an HTML file, WARC",
+        ),
+        (["clean", "pages.jsonl", "--method", "none"], "DENOISE_METHOD is 'none', which is no method"),
+        (
+            ["clean", "pages.jsonl", "--method", "link_ratio", "--option", "color=1"],
+            "'link_ratio' does not take these",
+        ),
+        (["clean", "pages.jsonl", "--option", "threshold"], "'threshold' is not of the form NAME=VALUE"),
+        (["clean", "pages.jsonl", "--option", "threshold=high"], "'high' is not JSON"),
+        (["clean", "pages.jsonl", "--workers", "0"], "'0' is not a whole number, 1 or more"),
+        (["clean", "pages.jsonl", "-o", "a", "-O", "b"], "give -o or -O, not both"),
+        (["clean", "pages.jsonl", "-O", "pages.jsonl"], "pages.jsonl lies in what is read"),
+        (["clean", ".", "-o", "new/out.jsonl"], "out.jsonl lies in what is read (.)"),
+        (["clean", "pages.jsonl", "--as", "html"], "name a folder with -o"),
+        (["clean", "pages.jsonl", "--as", "html", "-o", "-"], "stdout cannot take"),
+        (["clean", "pages.jsonl", "--as", "html", "-o", "notes.txt"], "notes.txt is a file; name a folder"),
+        (["clean", "pages.jsonl", "-o", "sub"], "sub is a folder; name a file"),
+        (["clean", "pages.jsonl", "--as", "pdf"], "invalid choice: 'pdf'"),
+        (["clean"], "the following arguments are required: PATH"),
+        (["clean", "pages.jsonl", "--fast"], "clean does not know: --fast"),
+        ([], "name what to do: clean"),
+        (["wash"], "invalid choice: 'wash'"),
+        (["clean", "pages.jsonl", "-s", "DENOISE_WARMUP_PAGES=few"], "DENOISE_WARMUP_PAGES is 'few'"),
+    ],
+)
+def test_wrong_usage_is_told_in_a_line_and_changes_nothing(folder: Path, arguments: list[str], said: str) -> None:
+    (folder / "notes.txt").write_text("Dear diary")
+    (folder / "sub").mkdir()
+    before = sorted(folder.iterdir())
+    done = denoise(folder, *arguments, code=2)
+    assert said in done.stderr.splitlines()[-1]
+    assert sorted(folder.iterdir()) == before
+    assert done.stdout == ""
+
+
+def test_help_names_the_subcommands_and_their_options(folder: Path) -> None:
+    general = denoise(folder, "-h").stdout
+    assert "clean pages on disk" in general
+    own = denoise(folder, "clean", "-h").stdout
+    assert "scrapy denoise clean [-h]" in own
+    for option in ("--method", "--workers", "--as", "-O", "--strict", "Exit codes", "PATH"):
+        assert option in own
+
+
+# --- names of files
+
+
+@given(url=st.one_of(st.text(), st.text().map("https://a.example/{}".format)))
+def test_a_name_made_of_any_address_is_safe(url: str) -> None:
+    for name in (readable_name(url), site_folder(url)):
+        assert len(name.encode("utf-8", "surrogatepass")) <= 245
+        assert not set(name) & set('/\\:*?"<>|\0\n ')
+        assert not name.startswith(".")
+        assert not name.endswith(".")
+    assert site_folder(url)
+
+
+@pytest.mark.parametrize(
+    ("url", "name"),
+    [
+        ("https://a.example/2019/05/a-story.html", "_2019_05_a-story"),
+        ("https://a.example/%E6%96%B0%E9%97%BB?id=3&p=2", "_新闻_id_3_p_2"),
+        ("https://a.example/../../etc/passwd", "_etc_passwd"),
+        ("https://a.example/", ""),
+        ("http://[broken", ""),
+    ],
+)
+def test_a_name_can_be_read(url: str, name: str) -> None:
+    assert readable_name(url) == name

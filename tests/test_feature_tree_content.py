@@ -1,0 +1,360 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from denoise_crawler.denoiser import Denoiser
+from denoise_crawler.feature_tree import References, ReferencesFormatError, codec, read
+from denoise_crawler.feature_tree.clusters import clustered, outermost
+from denoise_crawler.feature_tree.indicators import indicators, main_visual_area, points, scores
+from denoise_crawler.feature_tree.matching import match
+from denoise_crawler.feature_tree.nodes import Measures
+from denoise_crawler.geometry import Box
+from denoise_crawler.methods import MethodError, method_named
+from denoise_crawler.methods.base import Judgement
+from denoise_crawler.output.text import clean_text
+from denoise_crawler.page import Boxes, Page
+from tests.strategies import html_pages
+
+
+def page(html: str, name: str = "a", boxes: Boxes | None = None) -> Page:
+    return Page.parse(f"https://example.com/{name}", html, boxes=boxes)
+
+
+def judged(target: str, similar: str, **options: object) -> tuple[str, Judgement]:
+    method, one = method_named("feature_tree", options), page(target)
+    method.observe(page(similar, "b"))
+    judgement = method.judge(one)
+    return clean_text(one, judgement.noise), judgement
+
+
+# --- clusters
+
+
+def test_candidates_below_other_candidates_are_dropped() -> None:
+    #      0 (1 (2) 3) 4
+    assert outermost([1, 2, 4], [5, 4, 3, 4, 5]) == [1, 4]
+
+
+def test_candidates_with_one_parent_are_one_cluster() -> None:
+    assert clustered([2, 3, 5], [-1, 0, 1, 1, 0, 4]) == [[2, 3], [5]]
+
+
+def test_a_candidate_joins_those_whose_parent_is_its_grandparent_and_theirs_transitively() -> None:
+    # 0 (1 (2 3 (4 5 (6))) 7 (8 (9)))
+    parents = [-1, 0, 1, 1, 3, 3, 5, 0, 7, 8]
+    assert clustered([2, 4, 6], parents) == [[2, 4, 6]]
+    assert clustered([2, 6, 9], parents) == [[2], [6], [9]]  # a generation lies between them
+
+
+# --- indicators and points
+
+
+def measures(boxes: list[Box | None] | None = None, **changed: list[int]) -> Measures:
+    """A body with two nodes below it, alike in everything but what is ``changed``."""
+    columns = {"text": [0, 10, 10], "code": [9, 40, 40], "linked": [0, 8, 8], "content_tags": [0, 1, 1], **changed}
+    return Measures(**{name: np.array(column) for name, column in columns.items()}, boxes=boxes)
+
+
+ENDS = [3, 2, 3]
+CLUSTERS = [[1], [2]]
+SCREEN = Box(0, 0, 1000, 1000)
+
+
+@pytest.mark.parametrize(
+    ("of", "expected"),
+    [
+        pytest.param(measures(), [10, 10], id="nothing"),
+        pytest.param(measures(text=[0, 10, 20], code=[9, 40, 80], linked=[0, 8, 16]), [8, 10], id="text length"),
+        pytest.param(measures(content_tags=[0, 1, 2]), [8, 10], id="content tags"),
+        pytest.param(measures(code=[9, 40, 20], linked=[0, 8, 4]), [8, 10], id="text/code ratio"),
+        pytest.param(measures(linked=[0, 8, 4]), [10, 12], id="link rate"),
+        pytest.param(
+            measures([SCREEN, Box(300, 300, 9, 9), Box(740, 300, 20, 9)]), [16, 20], id="area and effective area"
+        ),
+        pytest.param(measures([SCREEN, Box(300, 300, 9, 9), Box(741, 300, 18, 9)]), [18, 20], id="area"),
+        pytest.param(measures([SCREEN, Box(0, 300, 9, 9), Box(300, 300, 9, 9)]), [15, 20], id="effective area"),
+    ],
+)
+def test_each_indicator_alone_decides(of: Measures, expected: list[int]) -> None:
+    assert scores(CLUSTERS, of, ENDS) == expected
+
+
+def test_areas_score_nothing_where_the_page_was_not_rendered() -> None:
+    assert set(indicators(CLUSTERS, measures(), ENDS)) == {
+        "text length",
+        "content tags",
+        "link rate",
+        "text/code ratio",
+    }
+
+
+def test_the_first_three_get_points_equal_values_share_a_place_and_nothing_gets_nothing() -> None:
+    assert points([7, 9, 8, 6], (5, 3, 1)) == [1, 5, 3, 0]
+    assert points([9, 9, 8, 7], (-5, -3, -1)) == [-5, -5, -1, 0]
+    assert points([0, 2, 0], (5, 3, 1)) == [0, 5, 0]
+
+
+def test_the_main_visual_area_is_the_middle_of_the_page() -> None:
+    assert main_visual_area([None, Box(0, 0, 900, 100), Box(600, 100, 400, 1900)]) == Box(250, 200, 500, 1600)
+
+
+def test_an_indicator_sums_over_all_that_lies_below_a_cluster() -> None:
+    one = page("<div><ul><li>four <a href=x>link</a><li>six666</ul></div>")
+    found = indicators([[1]], read(one).measures, one.nodes.ends)
+    assert found["text length"] == [len("four") + len("link") + len("six666")]
+    code = len("<div><ul><li>four<a href=''></a>link</li><li>six666</li></ul></div>") + len("x")
+    link = len("<a href=''></a>link") + len("x")
+    assert found["link rate"] == [pytest.approx(link / code)]
+    assert found["text/code ratio"] == [pytest.approx(14 / code)]
+
+
+# --- from a page to its content
+
+FRAME = (
+    "<div id=nav><ul><li><a href=/>Home</a></ul></div><div id=text>{}</div><div id=foot><ul><li>Imprint</ul></div>"
+)
+STORY = "<p>A ferry ran aground before dawn, and nobody was hurt.</p><p>It was towed away at noon.</p>"
+OTHER = "<p>Voters rejected the harbour toll.</p>"
+
+
+def test_what_the_similar_page_has_as_well_is_noise() -> None:
+    text, _ = judged(FRAME.format(STORY), FRAME.format(OTHER))
+    assert text == "A ferry ran aground before dawn, and nobody was hurt.\nIt was towed away at noon."
+
+
+def test_a_cluster_of_links_that_differ_is_not_content() -> None:
+    def with_links(story: str, name: str) -> str:
+        links = "".join(f"<li><a href=/{name}{number}>{name} {number}</a></li>" for number in range(4))
+        return f"<div><div id=text>{story}</div></div><div id=more><div><ul>{links}</ul></div></div>"
+
+    text, judgement = judged(with_links(STORY, "new"), with_links(OTHER, "old"))
+    assert text == "A ferry ran aground before dawn, and nobody was hurt.\nIt was towed away at noon."
+    assert min(judgement.scores) < max(judgement.scores)
+
+
+def test_clusters_with_scores_close_to_the_best_are_content_too() -> None:
+    def two(first: str, second: str) -> str:
+        return f"<div><div><div>{first}</div></div></div><div><div><div>{second}</div></div></div>"
+
+    target, similar = two("<p>The longer of two texts</p>", "<p>The shorter</p>"), two("<p>a</p>", "<p>b</p>")
+    assert judged(target, similar, closeness=0)[0] == "The longer of two texts"
+    assert judged(target, similar, closeness=25)[0] == "The longer of two texts\nThe shorter"
+
+
+def test_the_similarity_threshold_decides_what_is_alike() -> None:
+    target, similar = (f"<div id={name} class=x><ul><li>Menu</ul></div><p>{name}</p>" for name in ("one", "two"))
+    assert judged(target, similar, similarity_threshold=0.5)[0] == "one"
+    assert judged(target, similar, similarity_threshold=0.9)[0] == "Menu\none"
+
+
+def test_areas_of_a_rendered_page_choose_between_clusters() -> None:
+    def two(first: str, second: str) -> str:
+        return f"<div><div><div>{first}</div></div></div><div><div><div>{second}</div></div></div>"
+
+    def chosen(boxes: Boxes) -> str:
+        method = method_named("feature_tree", {"closeness": 0})
+        method.observe(page(two("<p>a</p>", "<p>b</p>"), "b", boxes))
+        one = page(two("<p>first</p>", "<p>other</p>"), "a", boxes)
+        return clean_text(one, method.judge(one).noise)
+
+    body, left, middle = ("/html/body", "/html/body/div[1]/div/div/p", "/html/body/div[2]/div/div/p")
+    screen = (0, 0, 1000, 1000)
+    assert chosen({body: screen, left: (0, 400, 90, 90), middle: (400, 400, 90, 90)}) == "other"
+    assert chosen({body: screen, left: (0, 400, 90, 90), middle: (0, 400, 90, 95)}) == "other"
+    assert chosen({body: screen, left: (300, 400, 90, 90), middle: (0, 400, 90, 90)}) == "first"
+
+
+def test_the_method_says_why() -> None:
+    _, judgement = judged(FRAME.format(STORY), FRAME.format(OTHER))
+    matched = f"matched a node of the similar page {page('', 'b').key:016x} with similarity 1.00"
+    assert judgement.reason(0) == f"{matched}, but content stands in it"
+    assert judgement.reason(1) == matched
+    home = page(FRAME).nodes.texts.index("Home")
+    assert judgement.reason(home) == f"its element {matched}"
+    assert "candidate, cluster 1 with score 15, best is 15" in map(judgement.reason, range(len(judgement.noise)))
+
+
+def test_a_page_alone_keeps_everything_and_says_so() -> None:
+    method, one = method_named("feature_tree"), page(FRAME.format(STORY))
+    for _ in range(2):
+        judgement = method.judge(one)
+        assert not any(judgement.noise)
+        assert judgement.reason(3) == "no other page of the site to compare with, so all was kept"
+        method.observe(one)
+
+
+def test_a_page_is_never_compared_with_its_own_text_at_another_address() -> None:
+    method, one = method_named("feature_tree"), page(FRAME.format(STORY))
+    method.observe(page(f"<div>{FRAME.format(STORY)}</div>", "print"))
+    assert method.judge(one).reason(0) == "no other page of the site to compare with, so all was kept"
+    method.observe(page(FRAME.format(OTHER), "b"))
+    assert clean_text(one, method.judge(one).noise).startswith("A ferry")
+
+
+def test_a_page_that_adds_nothing_to_its_similar_page_is_kept_and_says_so() -> None:
+    _, judgement = judged("<ul><li>a</ul>", "<ul><li>a</ul><ul><li>b</ul>")
+    assert not any(judgement.noise)
+    assert judgement.reason(0).endswith("has all that this page has, so all was kept")
+
+
+def test_the_page_with_most_nodes_of_the_same_names_is_compared_with() -> None:
+    references = References(9)
+    for name, html in {"far": "<ol><li>x</ol>", "near": FRAME.format(OTHER), "mid": FRAME[:60]}.items():
+        references.add(page(html, name))
+    similar = references.most_similar(read(page(FRAME.format(STORY))).tree)
+    assert similar is not None
+    assert similar.key == page("", "near").key
+
+
+# --- large and deep pages
+
+
+def test_three_thousand_nested_divs_are_judged() -> None:
+    one, other = (f"{'<div>' * 3_000}{text}{'</div>' * 3_000}" for text in ("alpha", "beta"))
+    assert judged(one, other)[0] == "alpha"
+
+
+def test_deep_pages_that_the_parser_takes_are_judged() -> None:
+    one, other = (f"{'<div>' * 1_900}<p>{text}</p>{'</div>' * 1_900}" for text in ("alpha", "beta"))
+    assert judged(one, other)[0] == "alpha"
+
+
+def test_a_page_of_twenty_thousand_elements_is_judged() -> None:
+    def large(text: str) -> str:
+        rows = "".join(f"<div class=c{number % 5}><ul><li>{number}</ul></div>" for number in range(6_666))
+        return f"<body>{rows}<div id=text><p>{text}</p></div></body>"
+
+    text, judgement = judged(large("alpha"), large("beta"))
+    assert len(judgement.noise) > 20_000
+    assert text == "alpha"
+
+
+def test_of_a_very_large_page_no_more_than_a_bounded_tree_is_kept() -> None:
+    references = References(1)
+    references.add(page("<p>1</p>" * 30_000))
+    alone = References(1)
+    alone.merge_bytes(references.to_bytes())
+    similar = alone.most_similar(read(page("<p>2</p>", "b")).tree)
+    assert similar is not None
+    assert len(similar) == 20_000
+    assert alone.to_bytes() == references.to_bytes()
+
+
+# --- the set of reference pages
+
+PAGES = [page(FRAME.format(f"<p>story {number}</p>"), str(number)) for number in range(7)]
+SETS = st.sets(st.sampled_from(range(len(PAGES))))
+
+
+def references_of(numbers: set[int] | list[int], limit: int = 3) -> References:
+    found = References(limit)
+    for number in numbers:
+        found.add(PAGES[number])
+    return found
+
+
+def united(*sets: References) -> bytes:
+    whole = References(3)
+    for one in sets:
+        whole.merge(one)
+    return whole.to_bytes()
+
+
+@given(a=SETS, b=SETS, c=SETS)
+def test_merging_is_associative_commutative_and_idempotent(a: set[int], b: set[int], c: set[int]) -> None:
+    x, y, z = map(references_of, (a, b, c))
+    whole = references_of(a | b | c).to_bytes()
+    assert united(x, y, z) == united(z, y, x) == united(y, x, z, x, x) == whole
+    left = references_of(a)
+    left.merge(y)
+    assert united(left, z) == whole
+
+
+@given(order=st.permutations(range(len(PAGES))))
+def test_the_pages_with_the_lowest_hash_stay_in_any_order(order: list[int]) -> None:
+    found = references_of(order)
+    lowest = sorted(PAGES, key=lambda one: one.key)[:3]
+    assert [one in found for one in lowest] == [True] * 3
+    assert found.to_bytes() == references_of(sorted(order)).to_bytes()
+    assert len(found) == 3
+
+
+def test_of_two_states_of_one_page_the_same_one_stays_in_any_order() -> None:
+    old, new = References(3), References(3)
+    old.add(page("<p>old</p>"))
+    new.add(page("<div>new</div>"))
+    assert united(old, new) == united(new, old)
+    old.add(page("<div>new</div>"))  # learned already
+    assert old.to_bytes() != new.to_bytes()
+
+
+@given(pages=st.lists(html_pages(), max_size=4))
+def test_references_can_be_written_and_read(pages: list[str]) -> None:
+    written, back = References(3), References(3)
+    for number, html in enumerate(pages):
+        written.add(page(html, str(number)))
+    back.merge_bytes(written.to_bytes())
+    assert back.to_bytes() == written.to_bytes()
+    assert len(back) == len(written)
+
+
+def test_what_was_written_and_read_judges_as_before() -> None:
+    method, back, one = method_named("feature_tree"), method_named("feature_tree"), page(FRAME.format(STORY))
+    method.observe(page(FRAME.format(OTHER), "b"))
+    back.merge_bytes(method.to_bytes())
+    assert back.judge(one).noise == method.judge(one).noise
+    assert back.pages_known == 1
+    assert back.knows(page("", "b"))
+    assert not back.knows(one)
+    assert back.store_key == "feature_tree:16"
+
+
+@given(cut=st.integers(0, 2_000), at=st.integers(0, 2_000), bits=st.integers(1, 255))
+def test_damaged_bytes_raise_an_error_that_says_so(cut: int, at: int, bits: int) -> None:
+    data = references_of([0, 1, 2]).to_bytes()
+    flipped = bytearray(data)
+    flipped[at % len(data)] ^= bits
+    for damaged in (data[: cut % len(data)], bytes(flipped)):
+        with pytest.raises(ReferencesFormatError, match="reference pages"):
+            References(3).merge_bytes(damaged)
+
+
+@given(data=st.data())
+def test_well_packed_bytes_are_read_as_the_tree_they_describe_or_raise_an_error(data: st.DataObject) -> None:
+    tree = read(PAGES[0]).tree
+    column = data.draw(st.sampled_from(["parents", "kinds", "kind_parents"]))
+    numbers = getattr(tree, column).copy()
+    place = data.draw(st.integers(1 if column == "parents" else 0, len(numbers) - 1))
+    numbers[place] = data.draw(st.integers(0, 99).filter(lambda number: number != numbers[place]))
+    setattr(tree, column, numbers)
+    try:
+        [found] = codec.decode(codec.encode([tree]))
+    except ReferencesFormatError:
+        return
+    assert getattr(found, column).tolist() == numbers.tolist()
+    match(read(PAGES[1]).tree, found, 210)
+
+
+def test_bytes_of_a_newer_version_are_named() -> None:
+    with pytest.raises(ReferencesFormatError, match="version 9"):
+        References(3).merge_bytes(b"FTR\x09")
+
+
+def test_a_damaged_store_is_learned_anew() -> None:
+    shelf = Denoiser("feature_tree")._shelf
+    shelf.put("example.com", b"FTR\x01damaged")
+    denoiser = Denoiser("feature_tree", shelf=shelf)
+    denoiser.learn(page(FRAME.format(OTHER), "b"))
+    assert denoiser.method_for("example.com").pages_known == 1
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"similarity_threshold": 0}, {"similarity_threshold": 1.1}, {"closeness": -1}, {"references": 0}],
+)
+def test_impossible_options_are_named(options: dict[str, object]) -> None:
+    with pytest.raises(MethodError, match=next(iter(options))):
+        method_named("feature_tree", options)

@@ -1,0 +1,319 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from denoise_crawler.denoiser import denoise_pages
+from denoise_crawler.evaluation.gold import read_gold
+from denoise_crawler.evaluation.measures import mean, score
+from denoise_crawler.methods import MethodError, guarded, method_named
+from denoise_crawler.output.text import clean_text
+from denoise_crawler.page import TEXT, Page
+from tests.strategies import html_pages
+
+STORY = "The ferry ran aground.<p>Nobody was hurt.<p>Divers come today."
+TEXT_OF_STORY = "The ferry ran aground.\nNobody was hurt.\nDivers come today."
+
+
+def table(attributes: str, content: str) -> str:
+    return f"<table {attributes}><tr><td>{content}</td></tr></table>"
+
+
+def judged(body: str, **options: object) -> tuple[str, dict[str, str]]:
+    """Return what is left of a page, and the reason given for each run of its text."""
+    page = Page.parse("https://example.com/1", f"<html><body>{body}</body></html>")
+    judgement = method_named("layout_table", options).judge(page)
+    reasons = {text.strip(): judgement.reason(index) for index, text in enumerate(page.nodes.texts) if text}
+    return clean_text(page, judgement.noise), reasons
+
+
+def kept(body: str, **options: object) -> str:
+    return judged(body, **options)[0]
+
+
+# the paper's list: i to iv
+
+
+def test_rule_i_a_large_table_is_content_if_it_has_paragraphs_or_line_breaks() -> None:
+    menu = table("width=600", "Home World Sport")
+    for story in ("<p>A story", "A<br>story"):
+        assert kept(menu + table("width=600", story)) == clean_text(Page.parse("", story))
+    text, reasons = judged(menu + table("width=600", "<p>A story"))
+    assert text == "A story"
+    assert reasons["Home World Sport"] == "rule 1: width 600 px > 300 px and no paragraph marks"
+    assert reasons["A story"] == "rule 1: width 600 px > 300 px and 1 paragraph mark"
+
+
+def test_rule_ii_a_small_percentage_is_noise_and_a_large_one_content() -> None:
+    text, reasons = judged(table("width=20%", "<p>Weather<p>Shares") + table("width=78%", STORY))
+    assert text == TEXT_OF_STORY
+    assert reasons["Weather"] == "rule 2: width 20 % ≤ 60 % and 2 paragraph marks"
+
+
+def test_rule_iii_only_one_level_of_a_nest_holds_the_topic() -> None:
+    inner = table("width=98%", STORY)
+    text, reasons = judged(table("width=760", f"Menu<br>{inner}Imprint"))
+    assert text == TEXT_OF_STORY
+    assert reasons["Menu"] == (
+        "rule 1: width 760 px > 300 px and 1 paragraph mark, but a table of the same nest has 2 paragraph marks"
+    )
+
+
+def test_rule_iv_a_page_without_tables_keeps_its_paragraphs() -> None:
+    text, reasons = judged(
+        "<div>Home World</div><h1>Ferry</h1><p>It ran aground.</p><div>Nobody<br>was hurt.</div>"
+    )
+    assert text == "It ran aground.\nNobody\nwas hurt."
+    assert reasons["Home World"] == "rule 5: outside the tables and no paragraph text"
+    assert reasons["It ran aground."] == "rule 5: outside the tables, 2 paragraph marks"
+
+
+# the branches of its algorithm: 1 to 5; in each, the same story stands in two tables that the branch alone parts
+
+
+@pytest.mark.parametrize(
+    ("large", "small", "rule"),
+    [
+        ("width=301", "width=300", "rule 1: width 300 px ≤ 300 px"),
+        ("width=61%", "width=60%", "rule 2: width 60 % ≤ 60 %"),
+        ("width=61% height=10", "width=60% height=900", "rule 2: width 60 % ≤ 60 %"),
+        ("width=61% height=10%", "width=60% height=90%", "rule 2: width 60 % ≤ 60 %"),
+        ("width=100 height=51%", "width=900 height=50%", "rule 3: height 50 % ≤ 50 %"),
+        ("width=200 height=1000", "width=700 height=100", "rule 4: 700 × 100 px, ratio 7.0 > 5"),
+        ("width=301", "height=900", "rule 1: no width"),
+        ("width=301", "height=90%", "rule 1: no width"),
+    ],
+)
+def test_each_branch_parts_a_large_table_from_a_small_one(large: str, small: str, rule: str) -> None:
+    text, reasons = judged(table(large, "<p>Large") + table(small, "<p>Small"))
+    assert text == "Large"
+    assert reasons["Small"].startswith(rule)
+
+
+def test_rule_4_takes_a_long_table_without_the_paragraphs_of_a_compact_one_for_noise() -> None:
+    text, reasons = judged(
+        table("width=160 height=900", "<p>Home<p>World<p>Sport") + table("width=500 height=400", STORY)
+    )
+    assert text == TEXT_OF_STORY
+    assert reasons["Home"] == "rule 4: 160 × 900 px, ratio 5.6 > 5 and 3 paragraph marks"
+
+
+def test_rule_4_keeps_a_compact_table_without_paragraphs_if_it_fills_much_of_the_page() -> None:
+    index, banner = table("width=700 height=400", "All our albums"), table("width=234 height=60", "Buy boots")
+    text, reasons = judged(banner + index)
+    assert text == "All our albums"
+    assert reasons["All our albums"] == (
+        "rule 4: 700 × 400 px, ratio 1.8 ≤ 5, no paragraph marks and 58% of the page's area ≥ 30%"
+    )
+    assert reasons["Buy boots"] == (
+        "rule 4: 234 × 60 px, ratio 3.9 ≤ 5, no paragraph marks and 3% of the page's area < 30%"
+    )
+
+
+def test_rule_4_measures_tables_by_the_page_as_drawn_if_it_was() -> None:
+    html = f"<html><body>{table('width=700 height=400', 'All our albums')}<p>Imprint</body></html>"
+    method = method_named("layout_table")
+    for height, expected in ((700, "All our albums\nImprint"), (7000, "Imprint")):
+        page = Page.parse("https://example.com/1", html, boxes={"/html/body": (0, 0, 1000, height)})
+        assert clean_text(page, method.judge(page).noise) == expected
+
+
+def test_rule_4_takes_the_largest_table_of_a_long_page_for_its_size() -> None:
+    body = table("width=700 height=400", "All our albums") + table("width=1000 height=4000", "<p>A story")
+    assert kept(body) == "A story"
+
+
+def test_rule_5_also_judges_what_stands_outside_the_tables() -> None:
+    body = f"<div>Home</div>{table('width=150', '<p>Shares')}<h2>Ferry</h2><p>It ran<p>aground."
+    text, reasons = judged(body)
+    assert text == "It ran\naground."
+    assert reasons["Ferry"] == "rule 5: outside the tables and no paragraph text"
+
+
+# nests, ties, sizes
+
+
+def test_of_nested_candidates_the_one_with_more_marks_of_its_own_is_the_topic() -> None:
+    inner = table("width=98%", "Related<br>stories")
+    assert kept(table("width=760", f"{STORY}{inner}")) == TEXT_OF_STORY
+    inner = table("width=98%", "Related<br>stories<br>and<br>more<br>stories")
+    assert kept(table("width=760", f"One<br>two<br>three{inner}")) == "Related\nstories\nand\nmore\nstories"
+
+
+def test_of_nested_candidates_with_equal_marks_the_inner_one_is_the_topic() -> None:
+    outer = table("width=760", "Menu<br>" + table("width=98%", "The<br>story"))
+    assert kept(outer) == "The\nstory"
+
+
+def test_tables_side_by_side_in_a_frame_may_both_be_the_topic() -> None:
+    parts = table("width=90%", "<p>First part") + table("width=90%", "<p>Second part")
+    assert kept(table("width=760", f"Menu{parts}")) == "First part\nSecond part"
+
+
+def test_a_part_with_far_fewer_marks_than_the_richest_is_noise() -> None:
+    few, many = table("width=100%", "<p>Imprint"), table("width=100%", "<p>A story" * 6)
+    text, reasons = judged(many + few)
+    assert "Imprint" not in text
+    assert reasons["Imprint"] == (
+        "rule 2: width 100 % > 60 % and 1 paragraph mark, under 20% of the 6 that another part has"
+    )
+    assert "Imprint" in kept(many + few, min_marks_share=0)
+    assert kept(table("width=100%", "<p>A<p>B") + few, min_marks_share=1) == "A\nB"
+
+
+def test_a_table_without_any_size_goes_with_what_it_stands_in() -> None:
+    figures = table("border=1", "12 crossings")
+    assert kept(table("width=600", STORY + figures)) == f"{TEXT_OF_STORY}\n12 crossings"
+    assert kept(f"<p>A story</p>{figures}{table('', '<p>In cells')}") == "A story\nIn cells"
+
+
+def test_marks_in_a_table_without_any_size_count_for_what_it_stands_in() -> None:
+    assert kept(table("width=600", table("", STORY))) == TEXT_OF_STORY
+
+
+def test_an_inline_style_counts_before_the_attribute() -> None:
+    narrow = table('width="600" style="color: red; width: 120px"', "<p>Weather")
+    wide = table('width="120" style="width:95%"', STORY)
+    text, reasons = judged(narrow + wide)
+    assert text == TEXT_OF_STORY
+    assert reasons["Weather"].startswith("rule 1: width 120 px")
+    assert reasons["Nobody was hurt."].startswith("rule 2: width 95 %")
+
+
+def test_sizes_that_are_no_lengths_are_no_sizes() -> None:
+    assert kept(table("width=auto height=*", "<p>A story")) == "A story"
+
+
+@pytest.mark.parametrize(
+    "size", ["width=0 height=0", "width=-1 height=5", f"width={'9' * 400} height={'9' * 400}"]
+)
+def test_absurd_sizes_are_noise(size: str) -> None:
+    assert kept(table(size, "<p>Trap") + table("width=600", STORY)) == TEXT_OF_STORY
+
+
+def test_a_page_without_a_topic_is_kept_whole() -> None:
+    page = Page.parse("https://example.com/1", table("width=100", "<p>Only this"))
+    judgement = method_named("layout_table").judge(page)
+    assert all(judgement.noise)
+    assert clean_text(page, guarded(page, judgement).noise) == "Only this"
+
+
+def test_scores_are_the_marks_of_the_part_a_node_stands_in() -> None:
+    page = Page.parse("https://example.com/1", f"<p>One{table('width=600', STORY)}")
+    judgement = method_named("layout_table").judge(page)
+    scores = dict(zip(page.nodes.texts, judgement.scores, strict=True))
+    assert scores["One"] == 1.0
+    assert scores["Nobody was hurt."] == 2.0
+
+
+def test_an_element_that_is_kept_for_what_it_holds_says_so() -> None:
+    page = Page.parse("https://example.com/1", table("width=100", table("width=600", STORY)))
+    judgement = method_named("layout_table").judge(page)
+    assert judgement.reason(1) == "rule 1: width 100 px ≤ 300 px and no paragraph marks; holds what is kept"
+
+
+# options
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [
+        ("min_width", -1, "min_width must be a number of at least 0, not -1"),
+        ("min_width", float("nan"), "min_width must be a number of at least 0, not nan"),
+        ("min_width", float("inf"), "min_width must be a number of at least 0, not inf"),
+        ("min_width_percent", 101, "min_width_percent must lie between 0 and 100, not 101"),
+        ("min_height_percent", -5, "min_height_percent must lie between 0 and 100, not -5"),
+        ("max_aspect", 0.5, "max_aspect must be a number of at least 1, not 0.5"),
+        ("min_area_share", 2, "min_area_share must lie between 0 and 1, not 2"),
+        ("min_marks_share", -0.1, "min_marks_share must lie between 0 and 1, not -0.1"),
+        ("width", 1, "width"),
+        ("min_width", "wide", "not supported"),
+    ],
+)
+def test_a_wrong_option_is_named_with_what_it_may_be(option: str, value: object, message: str) -> None:
+    with pytest.raises(MethodError, match=message):
+        method_named("layout_table", {option: value})
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "attributes"),
+    [
+        ("min_width", 700, "width=600"),
+        ("min_width_percent", 95, "width=90%"),
+        ("min_height_percent", 95, "width=10 height=90%"),
+        ("max_aspect", 1.2, "width=600 height=300"),
+    ],
+)
+def test_each_limit_is_an_option(option: str, value: float, attributes: str) -> None:
+    body = table(attributes, "<p>Perhaps") + table("width=100%", "<p>Surely")
+    assert kept(body) == "Perhaps\nSurely"
+    assert kept(body, **{option: value}) == "Surely"
+
+
+def test_the_share_of_the_area_is_an_option() -> None:
+    body = table("width=300 height=300", "Pictures")
+    assert not kept(body)
+    assert kept(body, min_area_share=0.1) == "Pictures"
+
+
+# pages of any kind
+
+
+@given(
+    pages=st.lists(
+        st.tuples(
+            st.sampled_from(["width", "height", "style", "border"]),
+            st.sampled_from(["1", "600", "98%", "width:50%;height:9px", "x"]),
+            html_pages(),
+        ),
+        max_size=5,
+    )
+)
+def test_whatever_is_kept_stands_in_what_is_kept(pages: list[tuple[str, str, str]]) -> None:
+    html = "".join(f'<table {name}="{value}"><tr><td>{inner}' for name, value, inner in pages)
+    page = Page.parse("https://example.com/1", html)
+    judgement = method_named("layout_table").judge(page)
+    assert len(judgement.noise) == len(judgement.scores) == len(page.nodes)
+    for index, parent in enumerate(page.nodes.parents):
+        assert judgement.noise[index] or parent < 0 or not judgement.noise[parent]
+        assert judgement.reason(index).startswith("rule ")
+
+
+@given(body=html_pages())
+def test_a_table_of_full_width_around_a_page_without_sizes_never_loses_a_paragraph(body: str) -> None:
+    page = Page.parse("https://example.com/1", f"<table width='100%'><tr><td><p>Story {body}")
+    noise = method_named("layout_table", {"min_marks_share": 0}).judge(page).noise
+    sized = [i for i, tag in enumerate(page.nodes.tags) if tag == "table" and page.nodes.elements[i].get("width")]
+    if len(sized) == 1:
+        first = next(i for i, tag in enumerate(page.nodes.tags) if tag is TEXT)
+        assert not noise[first]
+
+
+def test_three_thousand_nested_tables_are_judged() -> None:
+    page = Page.parse("https://example.com/1", "<table width=600><tr><td>" * 3000 + STORY)
+    judgement = guarded(page, method_named("layout_table").judge(page))
+    assert "Nobody was hurt." in clean_text(page, judgement.noise)
+
+
+def test_ten_thousand_tables_in_a_row_are_judged() -> None:
+    page = Page.parse("https://example.com/1", table("width=100", "<p>Menu") * 10_000 + table("width=600", STORY))
+    judgement = method_named("layout_table").judge(page)
+    assert clean_text(page, judgement.noise) == TEXT_OF_STORY
+
+
+def test_the_page_is_never_changed() -> None:
+    page = Page.parse("https://example.com/1", table("width=600", STORY))
+    before = clean_text(page)
+    method_named("layout_table").judge(page)
+    assert clean_text(page) == before
+
+
+def test_it_beats_all_visible_text_on_gold_pages_with_tables(corpus: Path) -> None:
+    found = [page for page in read_gold(corpus, "l3s_gn1") if page.gold is not None and "<table" in page.html][:40]
+    texts = [clean_text(Page.parse(page.address, page.html)) for page in found]
+    cleaned = denoise_pages(((page.address, page.html) for page in found), method="layout_table")
+    ours = mean(score(clean.text, page.gold or "") for clean, page in zip(cleaned, found, strict=True))
+    assert ours.f1 > mean(score(text, page.gold or "") for text, page in zip(texts, found, strict=True)).f1

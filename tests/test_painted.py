@@ -1,0 +1,415 @@
+from __future__ import annotations
+
+import random
+import re
+import shutil
+import struct
+import subprocess
+import zlib
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lxml import etree
+from resiliparse.parse.html import HTMLTree, NodeType
+
+from denoise_crawler.demo.site import article_path, articles, respond
+from denoise_crawler.denoiser import Denoiser
+from denoise_crawler.methods import Judgement, guarded, method_named
+from denoise_crawler.methods.base import inherit
+from denoise_crawler.output.painted import painted_html
+from denoise_crawler.page import TEXT, Page
+from tests.strategies import html_pages
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+BASE = "https://ledger.example"
+CONTENT, NOISE = "content", "noise"
+OPAQUE = {"button", "select", "option", "datalist", "textarea", "svg"}
+
+
+def page(html: str | bytes, url: str = "https://example.com/news/1") -> Page:
+    return Page.parse(url, html)
+
+
+def judged(one: Page, *noisy_texts: str) -> Judgement:
+    """Noise is what holds one of ``noisy_texts`` and, upwards, nothing but noise."""
+    nodes = one.nodes
+    noise = [any(text in mine for text in noisy_texts) for mine in nodes.texts]
+    for index in range(len(nodes) - 1, 0, -1):
+        below = list(nodes.children(index))
+        if nodes.tags[index] is not TEXT and below:
+            noise[index] = all(noise[child] for child in below)
+    return Judgement(noise, [0.5] * len(nodes), lambda index: f"because {index}")
+
+
+def browser_tree(html: str) -> Iterator[tuple[Any, list[str], list[str]]]:
+    """Yield (node, verdicts above or at it, tags above it) as an HTML5 parser builds the body; not the legend."""
+    waiting = [(HTMLTree.parse(html).body, [], [])]
+    while waiting:
+        node, verdicts, tags = waiting.pop()
+        if node.type == NodeType.ELEMENT:
+            if node.getattr("id") == "denoise-legend":
+                continue
+            verdicts = [*verdicts, *filter(None, [node.getattr("data-denoise")])]
+        yield node, verdicts, tags
+        waiting += [(child, verdicts, [*tags, node.tag]) for child in reversed(list(node.child_nodes))]
+
+
+def painted_texts(html: str) -> list[tuple[str, list[str]]]:
+    """The texts of the painted page with the verdicts of the regions around them."""
+    return [
+        (node.value.strip(), verdicts)
+        for node, verdicts, tags in browser_tree(html)
+        if node.type == NodeType.TEXT and node.value.strip() and not OPAQUE.union(["style"]).intersection(tags)
+    ]
+
+
+def marks(html: str) -> list[tuple[str, str]]:
+    """The painted elements: their name with id or class, and the verdict."""
+    found = re.findall(r"<(\w+)([^>]*) data-denoise=\"(\w+)\"", html)
+    named = [(tag, re.search(r"(?:id|class)=\"([^\"]+)", rest), verdict) for tag, rest, verdict in found]
+    return [(f"{tag}.{name[1]}" if name else tag, verdict) for tag, name, verdict in named]
+
+
+# --- what is painted
+
+
+def test_the_largest_parts_of_one_verdict_are_painted_and_nothing_inside_of_them() -> None:
+    one = page(
+        """<body><div class=top><ul><li><a href=/>Home</a><li><a href=/w>World</a></ul></div>
+        <div class=main><h1>Headline</h1><div class=text><p>First <b>bold</b> words<p>Second</div>
+        <div class=ad><p>Buy</div></div><div class=foot>Rights</div>"""
+    )
+    html = painted_html(one, judged(one, "Home", "World", "Buy", "Rights"))
+    assert marks(html) == [
+        ("div.top", NOISE),
+        ("h1", CONTENT),
+        ("div.text", CONTENT),
+        ("div.ad", NOISE),
+        ("div.foot", NOISE),
+    ]
+
+
+def test_a_page_of_one_verdict_is_one_region() -> None:
+    one = page("<p>One<p>Two")
+    assert marks(painted_html(one, judged(one))) == [("body", CONTENT)]
+
+
+def test_loose_text_beside_noise_is_painted_in_a_span() -> None:
+    one = page("<div>Loose <!-- c --> words <i>noise</i> and more<script>x</script> and most</div>")
+    html = painted_html(one, judged(one, "noise"))
+    assert painted_texts(html) == [
+        ("Loose", [CONTENT]),
+        ("words", [CONTENT]),
+        ("noise", [NOISE]),
+        ("and more", [CONTENT]),
+        ("and most", [CONTENT]),
+    ]
+    assert marks(html) == [
+        ("span", CONTENT),
+        ("span", CONTENT),
+        ("i", NOISE),
+        ("span", CONTENT),
+        ("span", CONTENT),
+    ]
+
+
+def test_what_holds_nothing_to_see_parts_no_region() -> None:
+    one = page("<div class=text><p>One<br>Two</p><hr><p></p>Three</div><div class=foot>noise</div>")
+    judgement = judged(one, "noise")
+    for index, tag in enumerate(one.nodes.tags):
+        judgement.noise[index] |= tag in ("br", "hr")
+    assert marks(painted_html(one, judgement)) == [("div.text", CONTENT), ("div.foot", NOISE)]
+
+
+def test_a_picture_that_was_judged_otherwise_is_a_region_of_its_own() -> None:
+    one = page("<div class=text>Words <img class=pixel src=p.gif> <img class=photo src=x></div><p>noise</p>")
+    judgement = judged(one, "noise")
+    judgement.noise[one.nodes.tags.index("img")] = True
+    html = painted_html(one, judgement)
+    assert marks(html) == [("div.text", CONTENT), ("img.pixel", NOISE), ("p", NOISE)]
+
+
+def test_siblings_of_one_verdict_have_no_border_between_them() -> None:
+    one = page("<h1>Title</h1><p>One<p>Two<div>noise</div><p>Three <b>bold</b> <i>noise</i>")
+    html = painted_html(one, judged(one, "noise"))
+    joined = re.findall(r"<(\w+)[^>]* data-denoise-joins=\"([a-z ]+)\"", html)
+    assert joined == [("h1", "below"), ("p", "above below"), ("p", "above"), ("span", "after"), ("b", "before")]
+
+
+def test_each_region_says_why_and_how_sure() -> None:
+    one = page("<h1 title=old>Title</h1><p>noise")
+    html = painted_html(one, judged(one, "noise"))
+    assert re.findall('title="([^"]*)"', html) == [
+        "content: because 1 (score 0.50)",
+        "noise: because 3 (score 0.50)",
+    ]
+
+
+def test_the_legend_names_the_method_and_the_share_removed() -> None:
+    one = page("<p>content</p><p>noise!!</p>")
+    html = painted_html(one, judged(one, "noise"), method="style_tree")
+    assert "<summary>style_tree</summary>" in html
+    assert "53% of 15 characters removed" in html
+    kept = guarded(one, Judgement([True] * len(one.nodes), [0.0] * len(one.nodes)))
+    assert "everything looked like noise, so all was kept" in painted_html(one, kept)
+
+
+# --- it looks like the page
+
+
+def test_style_sheets_charset_base_title_and_doctype_are_those_of_the_page() -> None:
+    one = page(
+        b"""<!DOCTYPE html><html lang=zh class=wide><head><meta charset=gbk><base href=/static/>
+        <title>\xd0\xc2</title>
+        <link rel=stylesheet href=a.css integrity=x><link rel=preload as=style href=b.css><link rel=preload as=font
+        href=c><style media=print>p > a {color: red}</style></head><body bgcolor=red><p>\xce\xc5"""
+    )
+    html = painted_html(one, judged(one))
+    assert html.startswith('<!DOCTYPE html>\n<html lang="zh" class="wide"><head><meta charset="utf-8">')
+    assert '<base href="https://example.com/static/">' in html
+    assert "<title>新</title>" in html
+    assert html.count("<link ") == html.count('rel="stylesheet"') == 2
+    assert '<style media="print">p > a {color: red}</style>' in html
+    assert '<body bgcolor="red" data-denoise="content"' in html
+    assert "gbk" not in html
+    assert "integrity" not in html
+
+
+def test_a_page_without_doctype_keeps_the_quirks_it_had() -> None:
+    one = page("<p>old")
+    assert "HTML 4.0 Transitional" in painted_html(one, judged(one)).splitlines()[0]
+
+
+def test_controls_and_drawings_stay_in_their_place() -> None:
+    html = "<p>Text</p><select><option>One</option></select><svg viewBox='0 0 1 1'><path d=M0></path></svg>"
+    one = page(html + "<textarea>typed</textarea><button><b>Go</b></button><video src=v><p>none")
+    written = painted_html(one, judged(one))
+    assert "<select><option>One</option></select>" in written
+    assert '<path d="M0"></path></svg>' in written
+    assert "<textarea>typed</textarea><button><b>Go</b></button>" in written
+
+
+# --- it is safe to open
+
+RUNNING = """<html onload=run()><head><script>run()</script>
+<meta http-equiv=refresh content="0;url=javascript:run()">
+<link rel=import href=x><link rel=stylesheet href="java
+script:run()"></head><body onload=run()><a href=" java&#10;script:run()">a</a>
+<a href="data:text/html,<script>">b</a>
+<img src=x onerror="run()" OnLoad=run()><iframe src=//ads srcdoc="<script>run()</script>">inner</iframe>
+<svg onload=run()><script>run()</script><style><img src=x onerror=run()></style><a xlink:href="javascript:run()">
+<animate attributeName=href values=javascript:run() /></a></svg><object data=x.swf><embed src=y.swf></object>
+<noscript><img src=x onerror=run()></noscript><template><script>run()</script></template>
+<form action="javascript:run()"><button formaction="javascript:run()">go</button></form>
+<style></style><xmp></xmp><style>a{content:"</sty" "<script>run()</script>"}</style><p>text</p>"""
+
+
+def test_nothing_in_a_painted_page_runs() -> None:
+    one = page(RUNNING)
+    html = painted_html(one, judged(one))
+    elements = [node for node, _, _ in browser_tree(html) if node.type == NodeType.ELEMENT]
+    assert not {"script", "meta", "iframe", "embed"}.intersection(
+        node.tag for node in elements if node.tag != "iframe" or node.attrs
+    )
+    for node in elements:
+        for name in node.attrs:
+            assert not name.startswith("on")
+            assert "script:" not in re.sub(r"\s", "", node.getattr(name))
+    head = HTMLTree.parse(html).head
+    metas = head.get_elements_by_tag_name("meta")
+    assert [node.getattr("http-equiv") for node in metas] == [None, "Content-Security-Policy", None]
+    assert "script-src 'none'" in metas[1].getattr("content")
+    assert "run()" not in re.sub(r"<style>.*?</style>", "", html, flags=re.DOTALL)
+
+
+@given(html=html_pages(), seed=st.integers(0, 1_000_000))
+def test_every_text_lies_in_exactly_one_region_and_the_page_is_untouched(html: str, seed: int) -> None:
+    one = page(html)
+    nodes, chance = one.nodes, random.Random(seed)
+    before = etree.tostring(one.root) if one.root is not None else b""
+    noise = inherit([chance.random() < 0.3 for _ in nodes.tags], nodes.ends)
+    written = painted_html(one, Judgement(noise, [0.0] * len(nodes)))
+    assert (etree.tostring(one.root) if one.root is not None else b"") == before
+
+    found: dict[str, Counter[str]] = {CONTENT: Counter(), NOISE: Counter()}
+    for text, verdicts in painted_texts(written):
+        assert len(verdicts) == 1, (text, verdicts)
+        found[verdicts[0]].update("".join(text.split()))
+    wanted: dict[str, Counter[str]] = {CONTENT: Counter(), NOISE: Counter()}
+    for text, is_noise in zip(nodes.texts, noise, strict=True):
+        wanted[NOISE if is_noise else CONTENT].update("".join(text.split()))
+    assert found == wanted
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<table><tr><td>cell<div>block</div><tr><td>noise</table>",
+        "<table>loose<tr><td>cell</table><p>noise",
+        "<table><form><tr><td>cell<td>other</form></table><p>noise",
+        "<table><tr><form><td>cell</form><td>other</table><p>noise",
+        "<tr><td>cell<td>noise",
+        "<p>one<section>two</section>three<p>noise",
+        "<p><span>one<article>two</article></span><p>noise",
+        "<a href=1><div>one<a href=2>two</a> three</div></a><p>noise",
+        "<form><div>one<form>two</form>three</div>four</form><p>noise",
+        "<ul><li>one<div>two<li>three</ul><p>noise",
+        "<noscript><p>one<p>noise</noscript>",
+        "<title><p>one<p>noise" + "<br>" * 400,
+        "<svg><p>one<p>two</svg><p>noise",
+        "<button><p>one</p>two<p>noise",
+        "<textarea><p>one</p>two<p>noise",
+        "<xmp>one<b>two</b></xmp><p>noise",
+        "<html><body>one</body></html><html><body>two</body></html><p>noise",
+        "<p>one<wbr>two<p>noise",
+        "<div>one<image src=x>two</div><p>noise",
+    ],
+)
+def test_broken_nesting_takes_no_text_out_of_its_region(html: str) -> None:
+    one = page(html)
+    texts = painted_texts(painted_html(one, judged(one, "noise")))
+    assert {text: verdicts for text, verdicts in texts if text != "noise"} == {
+        text: [CONTENT] for text, _ in texts if text != "noise"
+    }
+    assert "".join(sorted("".join(text for text, _ in texts).replace(" ", ""))) == "".join(
+        sorted("".join("".join(one.nodes.texts).split()))
+    )
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "",
+        "<!-- c -->",
+        "<frameset><frame src=a></frameset>",
+        "\0\1\2",
+        b"\xff\xfe\x00\xd8",
+        "<div>" * 3_000 + "deep",
+    ],
+)
+def test_any_page_can_be_painted(html: str | bytes) -> None:
+    one = page(html)
+    for name in ("link_ratio", "style_tree"):
+        written = painted_html(one, guarded(one, method_named(name).judge(one)), method=name)
+        written.encode()
+        assert ("cannot be read: " + str(one.skipped) in written) == bool(one.skipped)
+    assert "deep" not in str(html) or "deep" in written
+
+
+def test_a_large_page_can_be_painted() -> None:
+    one = page("<div><p>one <b>two</b><p>noise</div>" * 5_000)
+    html = painted_html(one, judged(one, "noise"))
+    assert html.count('data-denoise="noise"') == 5_000
+
+
+# --- in a real browser
+
+
+def browser() -> str:
+    for name in ("chromium", "chromium-browser", "google-chrome"):
+        if found := shutil.which(name):
+            return found
+    pytest.skip("no Chromium or Chrome is installed")
+
+
+def demo_page() -> tuple[Page, Judgement]:
+    pages = [
+        Page.parse(BASE + article_path(article), respond(article_path(article), BASE).body)
+        for article in articles()[:12]
+    ]
+    denoiser = Denoiser("style_tree")
+    for one in pages:
+        denoiser.learn(one)
+    return pages[0], denoiser.judge(pages[0])
+
+
+def run_browser(file: Path, *options: str) -> str:
+    command = [browser(), "--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]
+    command += [f"--user-data-dir={file.parent / 'profile'}", "--host-resolver-rules=MAP * ~NOTFOUND"]
+    run = subprocess.run(
+        [*command, *options, file.as_uri()],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        timeout=120,
+        check=True,
+    )
+    return run.stdout.decode()
+
+
+def pixels(png: bytes) -> Counter[tuple[int, int, int]]:
+    """Count the colours of a PNG of 8-bit RGB or RGBA."""
+    width, _, _, kind = struct.unpack(">IIBB", png[16:26])
+    data, position = b"", 8
+    while position < len(png):
+        size = struct.unpack(">I", png[position : position + 4])[0]
+        if png[position + 4 : position + 8] == b"IDAT":
+            data += png[position + 8 : position + 8 + size]
+        position += size + 12
+    step = {2: 3, 6: 4}[kind]
+    raw, length = zlib.decompress(data), width * step
+    above, found = bytearray(length), Counter[tuple[int, int, int]]()
+    for start in range(0, len(raw), length + 1):
+        above = unfiltered(raw[start], bytearray(raw[start + 1 : start + 1 + length]), above, step)
+        found.update(zip(above[0::step], above[1::step], above[2::step], strict=True))
+    return found
+
+
+def unfiltered(kind: int, line: bytearray, above: bytearray, step: int) -> bytearray:
+    for place in range(len(line)) if kind else ():
+        left = line[place - step] if place >= step else 0
+        corner = above[place - step] if place >= step else 0
+        guess = left + above[place] - corner
+        paeth = min((left, above[place], corner), key=lambda value: abs(guess - value))
+        predicted = (0, left, above[place], (left + above[place]) // 2, paeth)[kind]
+        line[place] = (line[place] + predicted) & 0xFF
+    return line
+
+
+def test_a_browser_shows_content_blue_and_noise_grey_with_their_borders(tmp_path: Path) -> None:
+    one, judgement = demo_page()
+    file, picture = tmp_path / "painted.html", tmp_path / "painted.png"
+    file.write_text(painted_html(one, judgement, method="style_tree"), "utf-8")
+    run_browser(file, "--window-size=800,1800", "--force-device-scale-factor=0.5", f"--screenshot={picture}")
+    colours = pixels(picture.read_bytes())
+    blue, grey, red, yellow = (colours[colour] for colour in COLOURS)
+    assert min(blue, grey) > 10_000
+    assert min(red, yellow) > 300
+
+
+COLOURS = [(0xD3, 0xE3, 0xFF), (0xCE, 0xCE, 0xCE), (0xD0, 0x02, 0x1B), (0xF5, 0xC4, 0x00)]
+
+
+def test_a_browser_runs_no_script_in_a_painted_page_even_if_one_were_left(tmp_path: Path) -> None:
+    one = page(RUNNING)
+    html = painted_html(one, judged(one)).replace("</body>", "<script>document.title = 'ran'</script></body>")
+    file = tmp_path / "painted.html"
+    file.write_text(html, "utf-8")
+    assert "<title>ran</title>" not in run_browser(file, "--dump-dom")
+    file.write_text(html.replace("script-src &#x27;none&#x27;; ", ""), "utf-8")
+    assert "<title>ran</title>" in run_browser(file, "--dump-dom")
+
+
+def test_text_stays_readable_on_a_dark_page_with_colours_of_its_own(tmp_path: Path) -> None:
+    one = page(
+        """<style>body{background:#000;color:#eee} .top{background:#222} .top a{color:#fff!important}
+        .card{background:#111;float:left;width:300px}</style><div class=top><a href=/>Home noise</a></div>
+        <div><div class=card><p style="background:#000;color:#ddd">Words</p></div></div>"""
+    )
+    html = painted_html(one, judged(one, "noise"))
+    file = tmp_path / "painted.html"
+    probe = """<script>document.title = [...document.querySelectorAll('.top, .top a, .card, .card p')].map(e =>
+    getComputedStyle(e).backgroundColor + '/' + getComputedStyle(e).color).join('|')</script></body>"""
+    file.write_text(html.replace("script-src &#x27;none&#x27;; ", "").replace("</body>", probe), "utf-8")
+    found = re.search("<title>(.*?)</title>", run_browser(file, "--dump-dom"))
+    assert found
+    for shown in found[1].split("|"):
+        background, _, colour = shown.partition("/")
+        assert min(map(int, re.findall(r"\d+", background)[:3])) > 180
+        assert colour == "rgb(16, 32, 58)"
