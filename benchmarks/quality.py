@@ -14,7 +14,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, TypeAlias
 
 from benchmarks.bench import addressed, folder_with, options, say, table, write_figures
-from denoise_crawler.denoiser import Denoiser, Memory
+from denoise_crawler.denoiser import DEFAULT_METHOD, Denoiser, Memory
 from denoise_crawler.evaluation.choice import add_choices, chosen, contenders, count
 from denoise_crawler.evaluation.contenders import method as method_contender
 from denoise_crawler.evaluation.figures import figures
@@ -56,17 +56,22 @@ def pages_of_set(folder: Path, name: str, at_least: int, most: int | None) -> It
         yield from pages
 
 
-def all_contenders(methods: Sequence[str], peers: Sequence[str]) -> list[Contender]:
+def all_contenders(
+    methods: Sequence[str],
+    peers: Sequence[str],
+    extractors: Sequence[str] = ("none",),
+    after: Sequence[str] = (DEFAULT_METHOD,),
+) -> list[Contender]:
     """Return the contenders with these names, and what is worth a row with other options."""
     variants = [method_contender(name, **VARIANTS[name]) for name in chosen(methods, VARIANTS)]
-    return contenders(methods, peers) + variants
+    return contenders(methods, peers, extractors, after) + variants
 
 
 def compare(arguments: Namespace, folder: Path) -> None:
     """Print the tables of all pages and of the reporting half, and write the figures."""
     least = arguments.at_least or 1
     sets = {name: pages_of_set(folder, name, least, arguments.sites) for name in arguments.sets or SETS}
-    those = all_contenders(arguments.methods, arguments.peers)
+    those = all_contenders(arguments.methods, arguments.peers, arguments.extractors, arguments.after)
     evaluation = evaluate_with_progress(sets, those, workers=arguments.workers)
     reporting = [group for group in groups_of(evaluation, halves=True) if group.label.startswith("reporting half")]
     print(markdown(evaluation, halves=True, more=reporting), end="")

@@ -10,8 +10,13 @@ from typing import IO, TYPE_CHECKING, Protocol
 import msgspec
 
 from denoise_crawler.clean_page import CleanPage
+from denoise_crawler.metadata import metadata_of
 from denoise_crawler.methods import Judgement, Method, guarded, method_named
-from denoise_crawler.output.text import clean_text
+from denoise_crawler.output import extractors
+from denoise_crawler.output.explanation import explanation
+from denoise_crawler.output.markdown import clean_markdown
+from denoise_crawler.output.text import clean_text, removed_share
+from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
 
 if TYPE_CHECKING:
@@ -19,9 +24,11 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-DEFAULT_METHOD = "style_tree"
+DEFAULT_METHOD = "fusion"
 SITES_IN_MEMORY = 100
+AS_TEXT = Writing()
 _SPOOLED_BYTES = 64 << 20
+_FORMS = {"text": clean_text, "markdown": clean_markdown}
 
 
 class Shelf(Protocol):
@@ -45,8 +52,9 @@ class Memory(dict[str, bytes]):
 class Denoiser:
     """Learns sites and judges their pages with one method.
 
-    The sites used last stay in memory, the others lie on ``shelf``. Raises :class:`MethodError` for an
-    unknown method or option.
+    The sites used last stay in memory, the others lie on ``shelf``. ``writing`` says how the text is written.
+    Raises :class:`MethodError` for an unknown method or option, :class:`ExtractorError` for an extractor that
+    cannot be used as ``writing`` says.
     """
 
     def __init__(
@@ -56,13 +64,16 @@ class Denoiser:
         *,
         shelf: Shelf | None = None,
         sites_in_memory: int = SITES_IN_MEMORY,
+        writing: Writing = AS_TEXT,
     ) -> None:
         self._method = method
         self._options = options or {}
         self._shelf = Memory() if shelf is None else shelf
         self._sites_in_memory = sites_in_memory
         self._sites: OrderedDict[str, Method] = OrderedDict()
+        self._writing = writing
         self.learns = method_named(method, self._options).learns
+        extractors.check(writing.extractor, writing.extractor_options)
 
     def method_for(self, site: str) -> Method:
         """Return the method with what is known of ``site``."""
@@ -86,12 +97,12 @@ class Denoiser:
             self.method_for(page.site).observe(page)
 
     def judge(self, page: Page) -> Judgement:
-        """Say of each node of ``page`` whether it is noise, never of all of them."""
+        """Say of each node of ``page`` whether it is noise; see :func:`guarded`."""
         return guarded(page, self.method_for(page.site).judge(page))
 
     def clean(self, page: Page, *, warm: bool = True) -> CleanPage:
         """Judge ``page`` and return what is left of it."""
-        return clean_page(page, self.judge(page), method=self._method, warm=warm)
+        return clean_page(page, self.judge(page), method=self._method, warm=warm, writing=self._writing)
 
     def save(self, site: str | None = None) -> None:
         """Put what is known of ``site`` (None: of every site) on the shelf."""
@@ -104,33 +115,55 @@ class Denoiser:
             self._shelf.put(site, method.to_bytes())
 
 
-def clean_page(page: Page, judgement: Judgement | None, *, method: str, warm: bool) -> CleanPage:
-    """Return the :class:`CleanPage` of a judged page; of the page as it is without a judgement."""
-    raw = clean_text(page)
-    text = raw if judgement is None else clean_text(page, judgement.noise)
+def clean_page(
+    page: Page, judgement: Judgement | None, *, method: str, warm: bool, writing: Writing = AS_TEXT
+) -> CleanPage:
+    """Return the :class:`CleanPage` of a judged page; of the page as it is without a judgement.
+
+    Where the extractor of ``writing`` gave the text, its name stands behind that of the method, as in
+    ``fusion+trafilatura``. Where it gives none, and of a page without a judgement, the text is our own.
+    """
+    noise = None if judgement is None else judgement.noise
+    text = _FORMS[writing.form](page, noise)
+    theirs = _by_extractor(page, judgement, writing) if text else ""
+    metadata = metadata_of(page)
     return CleanPage(
         url=page.url,
         site=page.site,
-        title=page.title,
-        text=text,
-        language=page.language,
+        title=metadata.title,
+        author=metadata.author,
+        date=metadata.date,
+        text=theirs or text,
+        language=metadata.language,
         fetched_at=None,
-        method=method,
+        method=f"{method}+{writing.extractor}" if theirs else method,
         warm=warm,
-        noise_ratio=round(1.0 - len(text) / len(raw), 4) if raw else 0.0,
+        noise_ratio=round(removed_share(page, noise), 4),
+        explanation=explanation(page, judgement) if writing.explain and judgement is not None else None,
     )
 
 
+def _by_extractor(page: Page, judgement: Judgement | None, writing: Writing) -> str:
+    if judgement is None or writing.extractor is None:
+        return ""
+    return extractors.written(page, judgement.noise, writing.extractor, writing.extractor_options)
+
+
 def denoise_pages(
-    pages: Iterable[tuple[str, str | bytes]], *, method: str = DEFAULT_METHOD, **options: object
+    pages: Iterable[tuple[str, str | bytes]],
+    *,
+    method: str = DEFAULT_METHOD,
+    writing: Writing = AS_TEXT,
+    **options: object,
 ) -> Iterator[CleanPage]:
     """Learn each site from all of its ``pages``, given as (url, html), and yield their CleanPages in order.
 
     A method that learns reads the pages twice: between the two readings they lie in a temporary file (in
-    memory up to 64 MB). The url identifies the page: of pages with the same one, one is learned. Raises
-    :class:`MethodError`, at once, for an unknown method or option.
+    memory up to 64 MB). The url identifies the page: of pages with the same one, one is learned. ``writing``
+    says how the text is written, ``options`` are the method's. Raises, at once, :class:`MethodError` for an
+    unknown method or option, :class:`ExtractorError` for an extractor that cannot be used.
     """
-    return _denoised(Denoiser(method, options), pages)
+    return _denoised(Denoiser(method, options, writing=writing), pages)
 
 
 def _denoised(denoiser: Denoiser, pages: Iterable[tuple[str, str | bytes]]) -> Iterator[CleanPage]:

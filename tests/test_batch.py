@@ -85,7 +85,7 @@ def test_sites_that_do_not_fit_in_memory_change_nothing() -> None:
 
 
 def test_a_tree_that_forgets_pages_is_the_same_whatever_the_number_of_workers() -> None:
-    alone = list(denoise_pages(interleaved(), max_pages=3))
+    alone = list(denoise_pages(interleaved(), method="style_tree", max_pages=3))
     for workers in (1, 2):
         assert [found.page for found in cleaned("style_tree", {"max_pages": 3}, workers=workers)] == alone
 
@@ -144,7 +144,7 @@ def few_and_many() -> list[tuple[str, str | bytes]]:
 def test_pages_of_a_site_with_too_few_are_not_warm() -> None:
     found = list(clean_pages(few_and_many, workers=2, warmup_pages=8))
     assert {one.page.site for one in found if one.page.warm} == {"one.example"}
-    assert [one.page.method for one in found if not one.page.warm] == ["style_tree"]
+    assert [one.page.method for one in found if not one.page.warm] == ["fusion"]
     assert all(one.page.warm for one in clean_pages(few_and_many, "link_ratio", workers=1, warmup_pages=99))
 
 
@@ -155,7 +155,7 @@ def test_short_sites_are_cleaned_left_or_dropped(short_sites: str, workers: int)
     assert short.page.warm is False
     assert short.dropped == (short_sites == "drop")
     if short_sites != "drop":
-        assert short.page.method == {"raw": "raw", "clean": "style_tree"}[short_sites]
+        assert short.page.method == {"raw": "raw", "clean": "fusion"}[short_sites]
         assert (short.page.noise_ratio == 0.0) == (short_sites == "raw")
 
 

@@ -24,7 +24,10 @@ from denoise_crawler.demo.site import article_path, articles, respond
 from tests.conftest import ROOT
 
 SETTINGS = "BOT_NAME = 'p'\nDENOISE_METHOD = 'link_ratio'\nDENOISE_METHOD_OPTIONS = {'threshold': 0.4}\n"
-PROMISED = {"url", "site", "title", "text", "language", "fetched_at", "method", "warm", "noise_ratio"}
+PROMISED = {"url", "site", "title", "author", "date", "text", "language", "fetched_at", "method", "warm"} | {
+    "noise_ratio",
+    "explanation",
+}
 
 
 def pages(count: int = 6) -> list[tuple[str, str]]:
@@ -75,7 +78,7 @@ def as_feed(**changes: Any) -> bytes:
     """Return what a Scrapy feed of the pages would hold."""
     feed = io.BytesIO()
     exporter = JsonLinesItemExporter(feed, encoding="utf-8")
-    for page in denoise_pages(pages()):
+    for page in denoise_pages(pages(), method="style_tree"):
         exporter.export_item({**asdict(page), **changes})
     return feed.getvalue()
 
@@ -100,7 +103,7 @@ def test_in_a_project_its_settings_count_and_the_command_line_wins(folder: Path)
     (folder / "own_settings.py").write_text(SETTINGS)
     one = ("clean", "pages.jsonl", "--workers", "1", "-O", "out.jsonl")
 
-    def is_result_of(method: str, **options: object) -> bool:
+    def is_result_of(method: str, **options: Any) -> bool:
         texts = [page.text for page in denoise_pages(pages(), method=method, **options)]
         found = lines(folder / "out.jsonl")
         return [line["text"] for line in found] == texts and {line["method"] for line in found} == {method}

@@ -83,7 +83,7 @@ def test_ctrl_c_gives_one_item_for_each_page_fetched(crawls: Project) -> None:
     assert_one_item_each(items, fetched(crawls))
 
 
-@pytest.mark.parametrize("ending", ["PAGECOUNT=10", "ITEMCOUNT=6", "TIMEOUT=1.5"])
+@pytest.mark.parametrize("ending", ["PAGECOUNT=10", "ITEMCOUNT=6", "TIMEOUT=0.5"])
 def test_a_closed_spider_gives_one_item_for_each_page_fetched(crawls: Project, ending: str) -> None:
     items = crawls.crawl("articles", *quota(6), "-s", f"CLOSESPIDER_{ending}")
     assert crawls.stats["finish_reason"].startswith("closespider")
@@ -195,7 +195,7 @@ def test_the_bundled_site_comes_out_clean_by_the_site_spider(crawls: Project, se
         *quota(10),
     )
     assert len(items) == 15
-    assert {item["method"] for item in items} == {"style_tree"}
+    assert {item["method"] for item in items} == {"fusion"}
     assert all(item["warm"] and item["fetched_at"] and 0 < item["noise_ratio"] < 1 for item in items[1:])
     assert {item["language"] for item in items} <= {"en-us", None}
     by_url = {item["url"]: item["text"] for item in items}

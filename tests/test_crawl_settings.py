@@ -27,7 +27,7 @@ def outside_of_a_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_the_defaults_are_these() -> None:
     found = read()
-    assert found.method == "style_tree"
+    assert found.method == "fusion"
     assert found.method_options == {}
     assert found.warmup_pages == 20
     assert found.short_sites == "clean"
@@ -173,5 +173,5 @@ def test_the_message_shows_the_value_and_what_could_be_set() -> None:
         read(DENOISE_SHORT_SITES="keep")
     with pytest.raises(SettingError, match=r"-1.*0 or more"):
         read(DENOISE_WARMUP_PAGES=-1)
-    with pytest.raises(SettingError, match=r"'no_such_part'.*url, site, title, text"):
+    with pytest.raises(SettingError, match=r"'no_such_part'.*url, site, title, author, date, text"):
         read(DENOISE_EXTRA_FIELDS={"no_such_part": "x"})

@@ -147,7 +147,7 @@ def test_clusters_with_scores_close_to_the_best_are_content_too() -> None:
 def test_the_similarity_threshold_decides_what_is_alike() -> None:
     target, similar = (f"<div id={name} class=x><ul><li>Menu</ul></div><p>{name}</p>" for name in ("one", "two"))
     assert judged(target, similar, similarity_threshold=0.5)[0] == "one"
-    assert judged(target, similar, similarity_threshold=0.9)[0] == "Menu\none"
+    assert judged(target, similar, similarity_threshold=0.9)[0] == "- Menu\none"
 
 
 def test_areas_of_a_rendered_page_choose_between_clusters() -> None:

@@ -185,7 +185,7 @@ def coherent(paragraphs: int) -> str:
 
 def test_a_text_node_over_the_threshold_is_taken_whole() -> None:
     one, judgement = judged(coherent(10))
-    assert clean_text(one, judgement.noise).endswith("words\nmore")
+    assert clean_text(one, judgement.noise).endswith("words\n- more")
     assert judgement.scores[at(one)] == 10 / 11
     assert judgement.reason(at(one)) == "text node, coherence 0.91 over 0.9"
     assert judgement.reason(at(one) + 1) == "within: text node, coherence 0.91 over 0.9"

@@ -110,7 +110,7 @@ def test_nodes_are_nested_ranges_in_document_order() -> None:
 
 def test_blocks_stand_on_lines_of_their_own_and_controls_are_not_text() -> None:
     html = "<h1>T</h1><p>one <a href=x>two</a>.<br>three<button>Go</button></p><ul><li>a<li>b</ul>x<div>y</div>z"
-    assert text_of(html) == "T\none two.\nthree\na\nb\nx\ny\nz"
+    assert text_of(html) == "T\none two.\nthree\n- a\n- b\nx\ny\nz"
 
 
 def test_title_and_language_are_what_the_page_declares() -> None:

@@ -158,7 +158,7 @@ def test_the_legend_names_the_method_and_the_share_removed() -> None:
     assert "<summary>style_tree</summary>" in html
     assert "53% of 15 characters removed" in html
     kept = guarded(one, Judgement([True] * len(one.nodes), [0.0] * len(one.nodes)))
-    assert "everything looked like noise, so all was kept" in painted_html(one, kept)
+    assert "next to nothing was left, so a safer verdict was taken" in painted_html(one, kept)
 
 
 # --- it looks like the page

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 from denoise_crawler.batch.processes import BatchError, Task, crew
 from denoise_crawler.batch.worker import BatchWorker, Cleaned, Job, home_of
-from denoise_crawler.denoiser import DEFAULT_METHOD, SITES_IN_MEMORY
+from denoise_crawler.denoiser import AS_TEXT, DEFAULT_METHOD, SITES_IN_MEMORY
 from denoise_crawler.methods import method_named
+from denoise_crawler.output.extractors import check
 from denoise_crawler.output.renderings import RENDERINGS
 from denoise_crawler.site import site_of
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from denoise_crawler.batch.processes import Crew
+    from denoise_crawler.output.writing import Writing
 
     Pages = Iterable[tuple[str, str | bytes]]
     Batch = list[tuple[str, str | bytes]]
@@ -94,15 +96,16 @@ def clean_pages(
     warmup_pages: int = 0,
     short_sites: str = "clean",
     sites_in_memory: int = SITES_IN_MEMORY,
+    writing: Writing = AS_TEXT,
     tally: Tally | None = None,
 ) -> Iterator[Cleaned]:
     """Learn each site from all of its pages and yield these cleaned, in order, by ``workers`` processes.
 
     ``pages`` is called for each reading: a method that learns reads twice. The result does not depend on
     the number of workers (None: one a core; with 1 all is done in this process). ``render`` is one of
-    :data:`RENDERINGS`. A page is warm if its site has at least ``warmup_pages`` readable pages;
-    ``short_sites`` says what becomes of the others, as the setting DENOISE_SHORT_SITES does. What is known
-    of sites lies in a temporary folder. ``tally`` is kept up to date.
+    :data:`RENDERINGS`, ``writing`` says how the text is written. A page is warm if its site has at least
+    ``warmup_pages`` readable pages; ``short_sites`` says what becomes of the others, as the setting
+    DENOISE_SHORT_SITES does. What is known of sites lies in a temporary folder. ``tally`` is kept up to date.
 
     A page that makes the method raise comes out with all of its text. Raises :class:`MethodError` for an
     unknown method or option and ValueError for other arguments, at once; later :class:`BatchError`.
@@ -116,7 +119,8 @@ def clean_pages(
     count = cores() if workers is None else workers
     if count < 1:
         raise ValueError(f"workers must be at least 1, not {count}")
-    job = Job(method, options or {}, render, site, warmup_pages, short_sites, sites_in_memory, count)
+    check(writing.extractor, writing.extractor_options)
+    job = Job(method, options or {}, render, site, warmup_pages, short_sites, sites_in_memory, count, writing)
     if count > 1:
         _check_picklable(job)
     return _cleaned(pages, job, learns=learns, tally=Tally() if tally is None else tally)

@@ -12,6 +12,7 @@ from denoise_crawler.clean_page import CleanPage
 from denoise_crawler.denoiser import Denoiser, clean_page
 from denoise_crawler.methods import method_named
 from denoise_crawler.output.renderings import RENDERINGS
+from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
 from denoise_crawler.store import SiteState, Store
 from denoise_crawler.text import hash64
@@ -37,6 +38,7 @@ class Job:
     short_sites: str
     sites_in_memory: int
     workers: int
+    writing: Writing
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +155,7 @@ class BatchWorker:
         self, page: Page, judgement: Judgement | None, size: int, *, warm: bool, error: str = ""
     ) -> Cleaned:
         method = "raw" if judgement is None else self._job.method
-        cleaned = clean_page(page, judgement, method=method, warm=warm)
+        cleaned = clean_page(page, judgement, method=method, warm=warm, writing=self._job.writing)
         rendered = None
         if self._job.render is not None:
             try:

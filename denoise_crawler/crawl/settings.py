@@ -13,6 +13,8 @@ from scrapy.utils.project import data_path
 
 from denoise_crawler.denoiser import DEFAULT_METHOD, SITES_IN_MEMORY
 from denoise_crawler.methods import METHODS, MethodError, method_named
+from denoise_crawler.output.extractors import EXTRACTORS, ExtractorError, ExtractorOptionsError, check
+from denoise_crawler.output.writing import FORMS, Writing
 from denoise_crawler.site import site_of
 
 if TYPE_CHECKING:
@@ -44,6 +46,7 @@ class DenoiseSettings:
     url_field: str = "url"
     text_field: str = "text"
     extra_fields: dict[str, str] = field(default_factory=dict)
+    writing: Writing = field(default_factory=Writing)
     job: str = ""
 
     @classmethod
@@ -87,8 +90,35 @@ class DenoiseSettings:
             url_field=_name(settings, "DENOISE_URL_FIELD", "url"),
             text_field=_name(settings, "DENOISE_TEXT_FIELD", "text"),
             extra_fields=extra,
+            writing=_writing(settings),
             job=str(Path(jobdir).resolve()) if jobdir else "",
         )
+
+
+def _writing(settings: BaseSettings) -> Writing:
+    extractor, options = _extractor(settings)
+    form = settings.get("DENOISE_FORM") or "text"
+    if form not in FORMS:
+        raise SettingError(f"DENOISE_FORM is {form!r}: set it to one of {', '.join(FORMS)}")
+    explain = _flag(settings, "DENOISE_EXPLAIN")
+    return Writing(form=form, explain=explain, extractor=extractor, extractor_options=options)
+
+
+def _extractor(settings: BaseSettings) -> tuple[str | None, dict[str, object]]:
+    name = settings.get("DENOISE_EXTRACTOR") or None
+    if name is not None and (not isinstance(name, str) or name not in EXTRACTORS):
+        raise SettingError(
+            f"DENOISE_EXTRACTOR is {name!r}, which is no extractor: set it to one of {', '.join(EXTRACTORS)}, "
+            "or to None for our own text"
+        )
+    options = _mapping(settings, "DENOISE_EXTRACTOR_OPTIONS")
+    try:
+        check(name, options)
+    except ExtractorOptionsError as error:
+        raise SettingError(f"DENOISE_EXTRACTOR_OPTIONS is {options!r}: {error}") from None
+    except ExtractorError as error:
+        raise SettingError(f"DENOISE_EXTRACTOR is {name!r}: {error}") from None
+    return name, options
 
 
 def _store(settings: BaseSettings) -> Path:
@@ -105,6 +135,13 @@ def _default_store() -> str:
         return data_path(_STORE_NAME)
     except NotConfigured:
         return f".scrapy/{_STORE_NAME}"
+
+
+def _flag(settings: BaseSettings, name: str) -> bool:
+    try:
+        return settings.getbool(name)
+    except ValueError:
+        raise SettingError(f"{name} is {settings.get(name)!r}: set it to True or False") from None
 
 
 def _count(settings: BaseSettings, name: str, default: int, *, least: int) -> int:

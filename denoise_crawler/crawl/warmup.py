@@ -17,7 +17,8 @@ Stats, all under ``denoise/``:
 ``store_errors``         failures to write the store; an item that it could not take is cleaned at once
 ``unreadable``           items in the store whose class is gone or changed; they stay there
 ``unfilled``             items without a field for the text
-``guarded``              pages where everything looked like noise and all was kept
+``guarded``              pages of which next to nothing was left, so that a safer verdict was taken
+``extractor_fallbacks``  pages of which the extractor wrote nothing, or on which it failed: our own text
 ``sites_ready``          sites whose warm-up ended in this run
 ``sites_short``          sites with items that never got there
 ``characters_before``    visible characters of the judged pages, ``characters_after`` those kept
@@ -137,7 +138,11 @@ class Warmup:
         judgement = self._denoiser.judge(page)
         if judgement.guarded:
             self._count("guarded")
-        cleaned = clean_page(page, judgement, method=self.settings.method, warm=ready)
+        cleaned = clean_page(
+            page, judgement, method=self.settings.method, warm=ready, writing=self.settings.writing
+        )
+        if self.settings.writing.extractor and cleaned.text and cleaned.method == self.settings.method:
+            self._fell_back(page)
         self._count("cleaned")
         kept = len(cleaned.text)
         ratio = cleaned.noise_ratio or 0.0
@@ -146,6 +151,11 @@ class Warmup:
         if not self.filler.fill(item, cleaned):
             self._count("unfilled")
         return item
+
+    def _fell_back(self, page: Page) -> None:
+        if not self._count("extractor_fallbacks"):
+            extractor = self.settings.writing.extractor
+            logger.warning("%s wrote nothing of %s: our own text takes its place", extractor, page.url)
 
     def skipped(self, page: Page | None) -> bool:
         """Tell, and count, whether there is nothing to be judged."""
@@ -192,7 +202,7 @@ class Warmup:
             yield self.clean(item, page, warm=ready)
         else:
             self._count("raw")
-            self.filler.fill(item, clean_page(page, None, method="raw", warm=False))
+            self.filler.fill(item, clean_page(page, None, method="raw", warm=False, writing=self.settings.writing))
             yield item
 
     def _learn(self, page: Page) -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from argparse import ArgumentTypeError
 from typing import TYPE_CHECKING
 
-from denoise_crawler.evaluation.contenders import method, visible_text
+from denoise_crawler.denoiser import DEFAULT_METHOD
+from denoise_crawler.evaluation.contenders import after, alone, method, visible_text
 from denoise_crawler.evaluation.peers import PEERS
 from denoise_crawler.methods import METHODS
+from denoise_crawler.output.extractors import EXTRACTORS
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
@@ -17,11 +19,27 @@ if TYPE_CHECKING:
 
 
 def add_choices(parser: ArgumentParser) -> None:
-    """Add ``--methods``, ``--peers`` and ``--workers``."""
+    """Add ``--methods``, ``--peers``, ``--extractors``, ``--after`` and ``--workers``."""
     for option, table in (("--methods", METHODS), ("--peers", PEERS)):
         what = f"which of {', '.join(table)}; all (the default) or none"
         choices = [*table, "all", "none"]
         parser.add_argument(option, nargs="+", choices=choices, default=["all"], metavar="NAME", help=what)
+    parser.add_argument(
+        "--extractors",
+        nargs="+",
+        choices=[*EXTRACTORS, "all", "none"],
+        default=["none"],
+        metavar="NAME",
+        help=f"which of {', '.join(EXTRACTORS)} to run alone and after the noise is removed; all or none (none)",
+    )
+    parser.add_argument(
+        "--after",
+        nargs="+",
+        choices=list(METHODS),
+        default=[DEFAULT_METHOD],
+        metavar="NAME",
+        help=f"the methods that remove the noise for --extractors ({DEFAULT_METHOD})",
+    )
     parser.add_argument("--workers", type=count, default=1, metavar="N", help="run N contenders at a time (1)")
 
 
@@ -32,10 +50,24 @@ def count(text: str) -> int:
     return int(text)
 
 
-def contenders(methods: Sequence[str], peers: Sequence[str]) -> list[Contender]:
-    """Return all visible text, and the methods and peers with these names; ``all`` and ``none`` are names."""
+def contenders(
+    methods: Sequence[str],
+    peers: Sequence[str],
+    extractors: Sequence[str] = ("none",),
+    after_methods: Sequence[str] = (DEFAULT_METHOD,),
+) -> list[Contender]:
+    """Return all visible text, and the methods and peers with these names; ``all`` and ``none`` are names.
+
+    Each of ``extractors`` comes alone and after each of ``after_methods``.
+    """
     ours = [method(name) for name in chosen(methods, METHODS)]
-    return [visible_text(), *ours, *(PEERS[name] for name in chosen(peers, PEERS))]
+    theirs = [PEERS[name] for name in chosen(peers, PEERS)]
+    pairs = [
+        contender
+        for name in chosen(extractors, EXTRACTORS)
+        for contender in (alone(name), *(after(before, name) for before in after_methods))
+    ]
+    return [visible_text(), *ours, *theirs, *pairs]
 
 
 def chosen(names: Sequence[str], table: Iterable[str]) -> list[str]:

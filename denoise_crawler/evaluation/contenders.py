@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from lxml import etree
 
-from denoise_crawler.denoiser import denoise_pages
+from denoise_crawler.denoiser import AS_TEXT, denoise_pages
 from denoise_crawler.evaluation.page_file import encoded
 from denoise_crawler.methods import METHODS, method_named
+from denoise_crawler.output.extractors import alone as extract_alone
+from denoise_crawler.output.extractors import check, library_named
 from denoise_crawler.output.text import clean_text
+from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
 
 if TYPE_CHECKING:
@@ -84,12 +87,47 @@ def method(name: str, **options: object) -> Contender:
     return Contender(f"{name}{given}", partial(_load_method, name, options), call, ("denoise-crawler",))
 
 
-def _load_method(name: str, options: dict[str, object]) -> Extractor:
+def _load_method(name: str, options: dict[str, Any], writing: Writing = AS_TEXT) -> Extractor:
+    check(writing.extractor, writing.extractor_options)  # its import is no part of the time
+
     def extractor(pages: Iterable[Source]) -> Iterator[str | Failure]:
         sources = ((page.url, page.html) for page in pages)
-        return (clean.text for clean in denoise_pages(sources, method=name, **options))
+        return (clean.text for clean in denoise_pages(sources, method=name, writing=writing, **options))
 
     return extractor
+
+
+def after(method: str, extractor: str) -> Contender:
+    """Return what users get with ``DENOISE_EXTRACTOR``: the noise removed by ``method``, then that library.
+
+    Raises :class:`MethodError` or :class:`ExtractorError` for unknown names.
+    """
+    method_named(method)
+    writing, library = Writing(extractor=extractor), library_named(extractor)
+    return Contender(
+        f"{extractor} after {method}",
+        partial(_load_method, method, {}, writing),
+        f"denoise_pages(pages, method={method!r}, writing=Writing(extractor={extractor!r}))",
+        ("denoise-crawler", *library.packages),
+        f"pip install 'denoise-crawler[{library.extra}]'",
+    )
+
+
+def alone(extractor: str) -> Contender:
+    """Return the same library, called in the same way, on the pages as they are."""
+    library = library_named(extractor)
+    return Contender(
+        f"{extractor} alone",
+        partial(_load_alone, extractor),
+        library.call,
+        library.packages,
+        f"pip install 'denoise-crawler[{library.extra}]'",
+    )
+
+
+def _load_alone(name: str) -> Extractor:
+    write = extract_alone(name, {})
+    return page_by_page(lambda page: write(page.html, page.url))
 
 
 def all_methods() -> list[Contender]:

@@ -118,7 +118,9 @@ def _tasks(stored: Sequence[_Stored]) -> list[Site]:
 
 def _info(stored: _Stored) -> PageInfo:
     page = stored.page
-    return PageInfo(stored.set, page.site, page.id, page.language, stored.place.size, page.gold is not None)
+    return PageInfo(
+        stored.set, page.site, page.id, page.language, stored.place.size, page.gold is not None, page.page_type
+    )
 
 
 @dataclass(slots=True)

@@ -36,7 +36,11 @@ class GoldError(ValueError):
 
 
 class GoldPage(msgspec.Struct):
-    """One page of a gold set; ``gold`` is None where nobody wrote one, ``attrs`` are values it must keep."""
+    """One page of a gold set.
+
+    ``gold`` is None where nobody wrote one, ``attrs`` are values it must keep, ``page_type`` is what kind of page
+    it is (article, forum, product …), where known.
+    """
 
     id: str
     site: str
@@ -44,6 +48,7 @@ class GoldPage(msgspec.Struct):
     url: str | None = None
     lang: str | None = None
     gold: str | None = None
+    page_type: str | None = None
     attrs: dict[str, list[str]] = {}
 
     @property

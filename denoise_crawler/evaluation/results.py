@@ -25,6 +25,7 @@ class PageInfo(msgspec.Struct, frozen=True):
     language: str | None
     html_bytes: int
     has_gold: bool
+    page_type: str | None = None
 
 
 class PageResult(msgspec.Struct, frozen=True):
@@ -113,8 +114,9 @@ def summary(evaluation: Evaluation, result: Result, group: Group) -> Summary:
 
 
 def groups_of(evaluation: Evaluation, *, halves: bool = False) -> list[Group]:
-    """Return the groups of each set: all pages, by language, by number of pages of their site; ``halves`` as well.
+    """Return the groups of each set: all pages, by language, type and number of pages of their site.
 
+    With ``halves`` those of the halves as well.
     What has no pages, or all, is no group of its own.
     """
     groups = []
@@ -147,6 +149,9 @@ def _parts(evaluation: Evaluation, everything: Group, halves: bool) -> Iterable[
     counts = Counter(pages[number].site for number in everything.pages)
     languages = Counter(pages[number].language for number in everything.pages)
 
+    def of_type(page_type: str) -> Callable[[int], bool]:
+        return lambda number: pages[number].page_type == page_type
+
     def spoken(language: str | None) -> Callable[[int], bool]:
         return lambda number: pages[number].language == language
 
@@ -157,6 +162,8 @@ def _parts(evaluation: Evaluation, everything: Group, halves: bool) -> Iterable[
         return lambda number: half(pages[number].site) == part and sized(at_least)(number)
 
     yield from ((language or "language unknown", spoken(language)) for language, _ in languages.most_common())
+    types = Counter(pages[number].page_type for number in everything.pages)
+    yield from ((name, of_type(name)) for name, _ in types.most_common() if name)
     yield from ((f"sites ≥ {size}", sized(size)) for size in SIZES)
     if halves:
         yield "tuning half", in_half(TUNING, 1)

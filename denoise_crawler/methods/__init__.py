@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from denoise_crawler.methods.base import Judgement, Method, guarded
+from denoise_crawler.methods.base import Judgement, Method
 from denoise_crawler.methods.feature_tree import FeatureTreeMatching
+from denoise_crawler.methods.fusion import Fusion
+from denoise_crawler.methods.guard import guarded
 from denoise_crawler.methods.layout_table import LayoutTable
 from denoise_crawler.methods.link_ratio import LinkRatio
 from denoise_crawler.methods.node_type import NodeTypes
@@ -11,7 +13,7 @@ from denoise_crawler.methods.style_tree import StyleTree, StyleTreeData
 
 METHODS: dict[str, type[Method]] = {
     method.name: method
-    for method in (StyleTree, StyleTreeData, LayoutTable, FeatureTreeMatching, NodeTypes, LinkRatio)
+    for method in (Fusion, StyleTree, StyleTreeData, LayoutTable, FeatureTreeMatching, NodeTypes, LinkRatio)
 }
 
 

@@ -6,8 +6,6 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
-from denoise_crawler.page import TEXT
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -26,7 +24,7 @@ class Judgement:
 
     ``noise[i]`` says whether node i goes; a node below noise is noise too. ``scores[i]`` is what the method
     decided by (its own scale), ``reason(i)`` says why in words, made only when asked for. ``guarded`` is
-    set when the verdict would have left nothing and all was kept instead.
+    set when the verdict would have left next to nothing and a safer one was taken instead.
     """
 
     noise: list[bool]
@@ -87,12 +85,3 @@ def inherit(noise: list[bool], ends: list[int]) -> list[bool]:
         else:
             index += 1
     return result
-
-
-def guarded(page: Page, judgement: Judgement) -> Judgement:
-    """Return ``judgement``, or one that keeps everything if it leaves no text of a page that has some."""
-    texts = [index for index, tag in enumerate(page.nodes.tags) if tag is TEXT]
-    if not texts or not all(judgement.noise[index] for index in texts):
-        return judgement
-    kept = [False] * len(judgement.noise)
-    return Judgement(kept, judgement.scores, lambda _: "everything looked like noise, so all was kept", True)

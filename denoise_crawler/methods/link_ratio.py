@@ -43,8 +43,15 @@ class LinkRatio(Method):
             ratio > self.threshold and tag not in INLINE for ratio, tag in zip(ratios, nodes.tags, strict=True)
         ]
 
-        def reason(index: int) -> str:
-            compared = "over" if ratios[index] > self.threshold else "not over"
-            return f"{ratios[index]:.0%} links, {compared} {self.threshold:.0%}"
+        inherited = inherit(noise, nodes.ends)
 
-        return Judgement(inherit(noise, nodes.ends), ratios, reason)
+        def reason(index: int) -> str:
+            decided = index
+            while nodes.parents[decided] >= 0 and (
+                inherited[nodes.parents[decided]] or (nodes.tags[decided] in INLINE and not inherited[decided])
+            ):
+                decided = nodes.parents[decided]  # to what is noise as a whole, or the block that is none
+            compared = "over" if ratios[decided] > self.threshold else "not over"
+            return f"{ratios[decided]:.0%} links, {compared} {self.threshold:.0%}"
+
+        return Judgement(inherited, ratios, reason)

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from lxml import etree
 
 from denoise_crawler.markup import ADDRESSES
 from denoise_crawler.page import TEXT
+from denoise_crawler.text import normalised
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
     from denoise_crawler.page import Page
+
+_JSON_LD = "application/ld+json"
+_RELATIONS = frozenset({"alternate", "amphtml", "author", "canonical", "license", "shortlink"})
+_LONGEST_TITLE = 1_000
 
 
 def clean_tree(page: Page, noise: list[bool] | None = None) -> _Element:
@@ -46,17 +52,63 @@ def clean_html(page: Page, noise: list[bool] | None = None) -> str:
     return etree.tostring(clean_tree(page, noise), encoding="unicode", method="html")
 
 
+def clean_document(page: Page, noise: list[bool] | None = None) -> str:
+    """Return :func:`clean_html` with what the page says of itself.
+
+    That is its declared language and, in a head, its title, ``meta`` elements, the links that name the page
+    elsewhere, and all of its JSON-LD.
+    """
+    root = clean_tree(page, noise)
+    head = etree.Element("head")
+    root.insert(0, head)
+    etree.SubElement(head, "meta", charset="utf-8")
+    if page.root is not None:
+        _copy_attributes(page, page.root, root)
+        for own in islice(page.root.iter("head"), 1):
+            for element in own.iter("title", "meta", "link"):
+                _tell(page, element, head)
+        for element in page.root.iter("script"):
+            _tell(page, element, head)
+    return etree.tostring(root, encoding="unicode", method="html")
+
+
+def _tell(page: Page, element: _Element, head: _Element) -> None:
+    """Copy ``element`` into ``head`` if it says something of the page."""
+    if element.tag == "script":
+        text = element.text or ""
+        told = element.get("type", "").strip().lower() == _JSON_LD and "</script" not in text.lower()
+    elif element.tag == "title":
+        text = normalised("".join(map(str, element.itertext())))
+        told = len(text) <= _LONGEST_TITLE  # a title that was never closed holds the page
+    else:
+        text = ""
+        told = _says(element)
+    if told:
+        _append_text(_copy(page, element, head), text)
+
+
+def _says(element: _Element) -> bool:
+    """Tell whether a ``meta`` or ``link`` is about the page, not about how to read or draw it."""
+    if element.tag == "meta":
+        return element.get("charset") is None and element.get("http-equiv") is None
+    return not _RELATIONS.isdisjoint(element.get("rel", "").lower().split())
+
+
 def _copy(page: Page, element: _Element, parent: _Element) -> _Element:
     try:
         copy = etree.SubElement(parent, element.tag)
     except ValueError:  # a tag that HTML parsers take and XML names do not allow
         copy = etree.SubElement(parent, "span")
+    _copy_attributes(page, element, copy)
+    return copy
+
+
+def _copy_attributes(page: Page, element: _Element, copy: _Element) -> None:
     for name, value in map(_strings, element.items()):
         try:
             copy.set(name, page.absolute(value) if name in ADDRESSES else value)
         except ValueError:
             continue
-    return copy
 
 
 def _strings(attribute: tuple[str | bytes, str | bytes]) -> tuple[str, str]:

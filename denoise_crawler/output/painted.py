@@ -258,7 +258,7 @@ def _legend(page: Page, judgement: Judgement, method: str) -> str:
     if page.skipped:
         lines.append(f"cannot be read: {page.skipped}")
     if judgement.guarded:
-        lines.append("everything looked like noise, so all was kept")
+        lines.append("next to nothing was left, so a safer verdict was taken")
     said = "".join(f"<div>{escape(line)}</div>" for line in lines)
     return (
         f'<details id="denoise-legend" open><summary>{escape(method or "denoise_crawler")}</summary>{said}'

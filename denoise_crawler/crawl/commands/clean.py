@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import sys
@@ -17,10 +16,13 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from scrapy.exceptions import UsageError
 
 from denoise_crawler.batch import BatchError, Tally, clean_pages, cores
+from denoise_crawler.crawl.commands.method_choice import add_method_choice, set_method
 from denoise_crawler.crawl.commands.page_output import OutputError, output_to
 from denoise_crawler.crawl.settings import DenoiseSettings, SettingError
 from denoise_crawler.methods import method_named
+from denoise_crawler.output.extractors import EXTRACTORS
 from denoise_crawler.output.renderings import RENDERINGS
+from denoise_crawler.output.writing import FORMS
 from denoise_crawler.reading import FORMATS, Reading, SourceError, read_pages, total_bytes
 
 if TYPE_CHECKING:
@@ -60,15 +62,14 @@ def add_arguments(parser: ArgumentParser) -> None:
         default="jsonl",
         help="what to write: one JSON object a line (the default) or, into a folder, a file a page",
     )
-    add("--method", metavar="NAME", help="the method (default: the setting DENOISE_METHOD)")
+    add_method_choice(parser)
+    add("--form", choices=FORMS, help="the form of the text in jsonl (default: the setting DENOISE_FORM)")
     add(
-        "--option",
-        action="append",
-        default=[],
-        type=_option,
-        metavar="NAME=VALUE",
-        help="an option of the method, may be repeated (default: the setting DENOISE_METHOD_OPTIONS)",
+        "--extractor",
+        choices=tuple(EXTRACTORS),
+        help="the library that writes the text once the noise is gone (default: the setting DENOISE_EXTRACTOR)",
     )
+    add("--explain", action="store_true", help="say of each block why it was kept or dropped (jsonl)")
     add("--workers", type=_workers, metavar="N", help="number of processes (default: one a core)")
     add("--format", choices=tuple(FORMATS), help="the format of all files (default: seen from each)")
     add("--base", metavar="URL", help="address of the folder of HTML files (default: https://FIRST-FOLDER/)")
@@ -109,12 +110,14 @@ class _Run:
         self._console = Console(stderr=True, highlight=False, soft_wrap=True)
         self._workers = arguments.workers or cores()
         self._tally, self._reading = Tally(), Reading()
+        self._fallbacks = 0
 
     def into(self, output: Output) -> int:
         """Clean all pages into ``output``, report, return the exit code."""
         start = time.monotonic()
         with self._progress() as pages, closing(self._cleaned(pages)) as cleaned_pages:
             for cleaned in cleaned_pages:
+                self._fallbacks += bool(cleaned.page.text) and cleaned.page.method == self._chosen.method
                 if not cleaned.dropped:
                     output.write(cleaned)
         self._say(*self._report(time.monotonic() - start))
@@ -149,6 +152,7 @@ class _Run:
             warmup_pages=chosen.warmup_pages,
             short_sites=chosen.short_sites,
             sites_in_memory=chosen.sites_in_memory,
+            writing=chosen.writing,
             tally=self._tally,
         )
 
@@ -183,12 +187,12 @@ class _Run:
             yield watched
 
     def _report(self, seconds: float) -> Iterator[str]:
-        tally, reading = self._tally, self._reading
+        tally, reading, extractor = self._tally, self._reading, self._chosen.writing.extractor
         workers = _number(self._workers, "worker")
         rate = tally.pages / seconds if seconds else 0.0
         yield (
             f"{_pages(tally.pages)} of {_number(len(tally.sites), 'site')} in {seconds:.1f} s, {rate:.1f} pages/s "
-            f"({self._chosen.method}, {workers})"
+            f"({self._chosen.method}{f'+{extractor}' if extractor else ''}, {workers})"
         )
         yield (
             f"size: {decimal(tally.html_bytes)} of HTML -> {decimal(tally.text_bytes)} of text"
@@ -202,7 +206,9 @@ class _Run:
         if tally.skipped:
             yield f"nothing to read on: {_counts(tally.skipped)}"
         if tally.guarded:
-            yield f"everything looked like noise, so all was kept: {_pages(tally.guarded)}"
+            yield f"next to nothing was left, so a safer verdict was taken: {_pages(tally.guarded)}"
+        if extractor and self._fallbacks:
+            yield f"{extractor} wrote nothing, so the text is our own: {_pages(self._fallbacks)}"
         if reading.skipped:
             yield f"passed over: {_counts(reading.skipped)}"
         yield from _damage(reading)
@@ -243,27 +249,18 @@ def _share(part: int, whole: int) -> str:
 def _settings(arguments: Namespace, settings: BaseSettings) -> DenoiseSettings:
     """Return the project's settings with what the command line says; raise UsageError for wrong ones."""
     settings = settings.copy()
-    another = arguments.method is not None and arguments.method != settings.get("DENOISE_METHOD")
-    if arguments.method is not None:
-        settings.set("DENOISE_METHOD", arguments.method, priority="cmdline")
+    if arguments.form is not None:
+        settings.set("DENOISE_FORM", arguments.form, priority="cmdline")
+    if arguments.explain:
+        settings.set("DENOISE_EXPLAIN", value=True, priority="cmdline")
+    if arguments.extractor is not None and arguments.extractor != settings.get("DENOISE_EXTRACTOR"):
+        settings.set("DENOISE_EXTRACTOR", arguments.extractor, priority="cmdline")
+        settings.set("DENOISE_EXTRACTOR_OPTIONS", {}, priority="cmdline")  # they are those of another
     try:
-        if another or arguments.option:  # the options of the project are those of its own method
-            known = {} if another else settings.getdict("DENOISE_METHOD_OPTIONS")
-            options = {**known, **dict(arguments.option)}
-            settings.set("DENOISE_METHOD_OPTIONS", options, priority="cmdline")
+        set_method(arguments, settings)
         return DenoiseSettings.from_settings(settings)
     except (SettingError, TypeError, ValueError) as error:
         raise UsageError(str(error), print_help=False) from None
-
-
-def _option(text: str) -> tuple[str, Any]:
-    name, equals, value = text.partition("=")
-    if not name or not equals:
-        raise ArgumentTypeError(f"{text!r} is not of the form NAME=VALUE")
-    try:
-        return name, json.loads(value)
-    except ValueError:
-        raise ArgumentTypeError(f'{value!r} is not JSON, as 0.7, true or "text" are') from None
 
 
 def _workers(text: str) -> int:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 SUBCOMMANDS: dict[str, str] = {
     "clean": "clean pages on disk: folders of HTML, WARC, JSON Lines, Tianwang",
     "tree": "draw the site style tree of pages on disk, or of a crawl",
+    "explain": "say of each block of a page why it was kept or dropped",
     "evaluate": "compare methods and existing extractors on pages with gold text",
 }
 

@@ -62,7 +62,7 @@ def _evaluated(arguments: Namespace) -> Evaluation:
     broken: list[Broken] = []
     evaluation = evaluate_with_progress(
         gold_sets(arguments.gold, broken.append),
-        contenders(arguments.methods, arguments.peers),
+        contenders(arguments.methods, arguments.peers, arguments.extractors, arguments.after),
         selection=Selection(
             arguments.language, None if arguments.half is None else HALVES[arguments.half], arguments.sites_with
         ),

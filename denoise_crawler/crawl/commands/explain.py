@@ -1,0 +1,252 @@
+"""``scrapy denoise explain``: the blocks of a page, each with its verdict and why."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from argparse import ArgumentTypeError
+from collections import Counter
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.text import Text
+from scrapy.exceptions import UsageError
+
+from denoise_crawler.crawl.commands.fetching import FetchError, fetch, is_address
+from denoise_crawler.crawl.commands.method_choice import add_method_choice, set_method
+from denoise_crawler.crawl.settings import DenoiseSettings, SettingError
+from denoise_crawler.denoiser import Denoiser, Memory, clean_page
+from denoise_crawler.methods import method_named
+from denoise_crawler.output.writing import Writing
+from denoise_crawler.page import Page
+from denoise_crawler.reading import Reading, SourceError, read_pages
+from denoise_crawler.store import Store, StoreError
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from scrapy.settings import BaseSettings
+
+    from denoise_crawler.clean_page import CleanPage
+    from denoise_crawler.output.explanation import BlockVerdict
+
+DONE, FAILED = 0, 1
+_EPILOG = (
+    "Exit codes: 0 every page is explained, 1 one could not be fetched or read, or there was none, 2 wrong usage. "
+    "Without --site-pages, what is known of the site comes from the store of a crawl, if there is one."
+)
+_EXPLAINED = Writing(explain=True)
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    add = parser.add_argument
+    parser.epilog = _EPILOG
+    add(
+        "sources",
+        nargs="+",
+        metavar="URL-or-FILE",
+        help="a page's address (http, https), or a file or folder of pages",
+    )
+    add_method_choice(parser)
+    add("--store", metavar="FILE", help="what a crawl knows of the sites (default: the setting DENOISE_STORE)")
+    add(
+        "--site-pages",
+        nargs="+",
+        metavar="PATH",
+        help="learn the site from these pages on disk instead; all are taken for pages of the same site",
+    )
+    add("--site", metavar="NAME", help="the site's name (default: by DENOISE_SITE from the page's address)")
+    add("--only", choices=("kept", "dropped"), help="these blocks alone")
+    add("--min-characters", type=_count, default=0, metavar="N", help="blocks of N characters or more alone")
+    add("--json", action="store_true", help="one JSON object a page, on one line")
+
+
+def run(arguments: Namespace, settings: BaseSettings) -> int:
+    """Explain the pages; return the exit code. Raises UsageError for what cannot be done as it was said."""
+    chosen = _settings(arguments, settings)
+    failed = explained = 0
+    knowledge = _Knowledge(arguments, chosen)
+    try:
+        for source in arguments.sources:
+            try:
+                for url, html in _pages(source, chosen, settings.get("USER_AGENT")):
+                    _show(arguments, chosen, knowledge, url, html)
+                    explained += 1
+            except (FetchError, SourceError, OSError) as error:
+                if isinstance(error, BrokenPipeError):
+                    raise
+                print(error, file=sys.stderr)
+                failed += 1
+    except StoreError as error:
+        print(error, file=sys.stderr)
+        return FAILED
+    except BrokenPipeError:  # whoever reads the output has enough of it
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return DONE
+    if not explained and not failed:
+        print(f"no page was found in {', '.join(arguments.sources)}", file=sys.stderr)
+    return FAILED if failed or not explained else DONE
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal():
+        raise ArgumentTypeError(f"{text!r} is not a whole number")
+    return int(text)
+
+
+def _settings(arguments: Namespace, settings: BaseSettings) -> DenoiseSettings:
+    settings = settings.copy()
+    if arguments.store is not None:
+        settings.set("DENOISE_STORE", arguments.store, priority="cmdline")
+    try:
+        set_method(arguments, settings)
+        return DenoiseSettings.from_settings(settings)
+    except (SettingError, TypeError, ValueError) as error:
+        raise UsageError(str(error), print_help=False) from None
+
+
+def _pages(source: str, chosen: DenoiseSettings, user_agent: str) -> Iterator[tuple[str, str | bytes]]:
+    if is_address(source):
+        yield fetch(source, user_agent=user_agent)
+        return
+    reading = Reading()
+    yield from read_pages(source, reading=reading, url_field=chosen.url_field, html_field=chosen.html_field)
+    if not reading.pages:
+        kinds = Counter(reading.damage) + Counter(reading.skipped)
+        raise SourceError(f"no page in {source}{''.join(f'; {kind}' for kind in kinds)}")
+
+
+class _Knowledge:
+    """What is known of the pages' sites: learned from pages on disk, or by a crawl."""
+
+    def __init__(self, arguments: Namespace, chosen: DenoiseSettings) -> None:
+        self._arguments, self._chosen = arguments, chosen
+        self._denoiser: Denoiser | None = None
+        self._one_site: str | None = arguments.site
+
+    def site_of(self, url: str) -> str:
+        """Return the site of a page; with pages to learn, that of the first one."""
+        name = self._one_site or self._chosen.site(url)
+        if self._arguments.site_pages:
+            self._one_site = name
+        return name
+
+    def denoiser(self, site: str) -> Denoiser:
+        """Return the denoiser that knows ``site``; raise StoreError or SourceError."""
+        if self._denoiser is None:
+            shelf = Memory() if self._arguments.site_pages else _StoreShelf(self._store(), self._key())
+            self._denoiser = Denoiser(self._chosen.method, self._chosen.method_options, shelf=shelf)
+            for url, html in self._site_pages():
+                self._denoiser.learn(Page.parse(url, html, site=site))
+        return self._denoiser
+
+    def _site_pages(self) -> Iterable[tuple[str, str | bytes]]:
+        if not self._arguments.site_pages:
+            return ()
+        chosen = self._chosen
+        pages = read_pages(self._arguments.site_pages, url_field=chosen.url_field, html_field=chosen.html_field)
+        first = next(pages, None)
+        if first is None:
+            raise SourceError(f"no page to learn in {', '.join(self._arguments.site_pages)}")
+        return chain([first], pages)
+
+    def _key(self) -> str:
+        return method_named(self._chosen.method, self._chosen.method_options).store_key
+
+    def _store(self) -> Path | None:
+        path = self._chosen.store
+        if path.is_file():
+            return path
+        if self._arguments.store is not None:
+            raise StoreError(f"there is no store {path}")
+        return None
+
+
+class _StoreShelf:
+    """What a crawl knows of sites, to be read alone."""
+
+    def __init__(self, path: Path | None, key: str) -> None:
+        self._path, self._key = path, key
+
+    def get(self, site: str) -> bytes | None:
+        if self._path is None:
+            return None
+        store = Store(self._path)
+        try:
+            return store.knowledge(site, self._key)
+        finally:
+            store.close()
+
+    def put(self, site: str, knowledge: bytes) -> None:
+        """Explaining teaches nothing."""
+
+
+def _show(
+    arguments: Namespace, chosen: DenoiseSettings, knowledge: _Knowledge, url: str, html: str | bytes
+) -> None:
+    page = Page.parse(url, html, site=knowledge.site_of(url))
+    denoiser = knowledge.denoiser(page.site)
+    known = denoiser.method_for(page.site).pages_known
+    judgement = denoiser.judge(page)
+    clean = clean_page(page, judgement, method=chosen.method, warm=bool(known), writing=_EXPLAINED)
+    blocks = clean.explanation or []
+    shown = [block for block in blocks if _wanted(block, arguments)]
+    if arguments.json:
+        about: dict[str, Any] = {
+            "url": clean.url,
+            "site": clean.site,
+            "title": clean.title,
+            "method": clean.method,
+        }
+        about |= {"pages_known": known, "guarded": judgement.guarded, "noise_ratio": clean.noise_ratio}
+        print(json.dumps({**about, "skipped": page.skipped, "blocks": shown}))
+        return
+    console = Console(highlight=False, soft_wrap=True)
+    for line in _head(clean, blocks, page.skipped, known if denoiser.learns else None, guarded=judgement.guarded):
+        console.print(line)
+    for block in shown:
+        console.print(_line(block))
+        if block["reason"]:
+            console.print(Text(f"         {_printable(block['reason'])}", style="dim"))
+    console.print()
+
+
+def _wanted(block: BlockVerdict, arguments: Namespace) -> bool:
+    chosen: bool = arguments.only is None or block["kept"] is (arguments.only == "kept")
+    return chosen and len(block["text"]) >= int(arguments.min_characters)
+
+
+def _head(
+    clean: CleanPage, blocks: list[BlockVerdict], skipped: str | None, known: int | None, *, guarded: bool
+) -> Iterator[Text]:
+    yield Text(_printable(clean.url), style="bold")
+    if known is None:
+        of_site = "this method needs one page only"
+    else:
+        of_site = f"{known} page{'s' * (known != 1)} known" if known else "nothing known: judged by the page alone"
+    yield Text(f"method {clean.method}; site {_printable(clean.site)}, {of_site}")
+    if skipped:
+        yield Text(f"nothing to read: {skipped}", style="yellow")
+        return
+    kept = sum(block["kept"] for block in blocks)
+    yield Text(
+        f"{kept} of {len(blocks)} blocks kept, {clean.noise_ratio or 0.0:.0%} of the characters removed "
+        "(+ kept, - dropped, with the method's score)"
+    )
+    if guarded:
+        yield Text("guard: next to nothing was left, so a safer verdict was taken", style="yellow")
+
+
+def _line(block: BlockVerdict) -> Text:
+    sign, style = ("+", "green") if block["kept"] else ("-", "red")
+    return Text(f"{sign} {block['score']:6.2f} {_printable(block['text'])}", style=style)
+
+
+def _printable(text: str) -> str:
+    """Return ``text`` without what would steer a terminal."""
+    return "".join(letter if letter.isprintable() else "\ufffd" for letter in text)

@@ -1,0 +1,105 @@
+"""The bytes of a site's sketches: versioned, compressed, data only."""
+
+from __future__ import annotations
+
+import zlib
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+
+from denoise_crawler.fusion.sketch import Sketch
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from denoise_crawler.fusion.blocks import Hashes, Indices
+
+MAGIC = b"FSE\x01"
+_MAX_BYTES = 1 << 30
+
+
+class EvidenceFormatError(ValueError):
+    """The bytes are not site evidence, are damaged, or come from a newer version."""
+
+
+class _Record(msgspec.Struct, array_like=True):
+    key: int
+    columns: list[bytes]  # those of a sketch, in its order, as 32-bit numbers
+
+
+def encode(sketches: Sequence[Sketch]) -> bytes:
+    """Write ``sketches``, which come in the order of their keys."""
+    records = [_Record(one.key, [_pack(column) for column in _columns(one)]) for one in sketches]
+    return MAGIC + zlib.compress(msgspec.msgpack.encode(records))
+
+
+def decode(data: bytes) -> list[Sketch]:
+    """Read what :func:`encode` wrote; raise :class:`EvidenceFormatError` for anything else."""
+    if data[:3] != MAGIC[:3] or len(data) < len(MAGIC):
+        raise EvidenceFormatError("these bytes are not site evidence")
+    if data[:4] != MAGIC:
+        raise EvidenceFormatError(f"site evidence of version {data[3]}; this release reads version {MAGIC[3]}")
+    try:
+        unpacker = zlib.decompressobj()
+        plain = unpacker.decompress(data[4:], _MAX_BYTES)
+        if not unpacker.eof:
+            raise EvidenceFormatError("site evidence that is cut off or too large")
+        return [_sketch(record) for record in msgspec.msgpack.decode(plain, type=list[_Record])]
+    except (zlib.error, msgspec.MsgspecError, ValueError) as error:
+        raise EvidenceFormatError(f"damaged site evidence: {error}") from error
+
+
+def _columns(one: Sketch) -> list[NDArray[Any]]:
+    of_paths: list[NDArray[Any]] = [one.paths, one.parents, one.elements]
+    return [*of_paths, one.homes, one.texts, one.characters, one.linked, one.masked, one.links]
+
+
+def _sketch(record: _Record) -> Sketch:
+    if len(record.columns) != 9 or not 0 <= record.key < 1 << 64:
+        raise EvidenceFormatError("a page that does not fit together")
+    paths, parents, elements, homes, texts, characters, linked, masked, links = record.columns
+    one = Sketch(
+        key=record.key,
+        paths=_hashes(paths),
+        parents=_numbers(parents),
+        elements=_numbers(elements),
+        homes=_numbers(homes),
+        texts=_hashes(texts),
+        characters=_numbers(characters),
+        linked=_numbers(linked),
+        masked=_hashes(masked),
+        links=_hashes(links),
+    )
+    _check(one)
+    return one
+
+
+def _check(one: Sketch) -> None:
+    """Raise an error unless paths come after their parents and blocks stand on known paths."""
+    paths, blocks = len(one.paths), len(one.homes)
+    lengths = [len(one.parents), len(one.elements)], [len(one.texts), len(one.characters), len(one.linked)]
+    fits = all(length == paths for length in lengths[0]) and all(length == blocks for length in lengths[1])
+    if not fits or (blocks and not paths):
+        raise EvidenceFormatError("a page whose columns differ in length")
+    if paths and (one.parents[0] != -1 or (one.parents[1:] < 0).any() or (one.parents >= np.arange(paths)).any()):
+        raise EvidenceFormatError("a page whose paths are not in order")
+    if blocks and not (one.homes.min() >= 0 and one.homes.max() < paths):
+        raise EvidenceFormatError("a page whose blocks stand on no path")
+    if any((column < 0).any() for column in (one.elements, one.characters, one.linked)):
+        raise EvidenceFormatError("a page with negative counts")
+
+
+def _pack(numbers: NDArray[Any]) -> bytes:
+    kind = np.dtype("<u4" if numbers.dtype == np.uint32 else "<i4")
+    return bytes(np.minimum(numbers, np.iinfo(kind).max).astype(kind).tobytes())
+
+
+def _hashes(data: bytes) -> Hashes:
+    return np.frombuffer(data, "<u4").astype(np.uint32)
+
+
+def _numbers(data: bytes) -> Indices:
+    return np.frombuffer(data, "<i4").astype(np.int64)

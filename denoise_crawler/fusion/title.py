@@ -1,0 +1,79 @@
+"""Which blocks say what the page says of itself: its title, its description."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from denoise_crawler.fusion.blocks import TAGS
+from denoise_crawler.text import normalised
+
+if TYPE_CHECKING:
+    from denoise_crawler.fusion.blocks import Blocks, Numbers
+    from denoise_crawler.page import Page
+
+_LETTERS = 3
+_BEGINNING = 24
+_LEAST = 0.3
+_H1 = TAGS.index("h1")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Headline:
+    """By block how much it resembles the page's title, whether it is an ``h1``, and which block is the title.
+
+    ``best`` is -1 where no block resembles it.
+    """
+
+    overlap: Numbers
+    first_heading: Numbers
+    best: int
+
+
+def headline_of(page: Page, blocks: Blocks) -> Headline:
+    """Find the title of ``page`` among its blocks."""
+    overlap = title_overlap(page.title, blocks)
+    first_heading = (blocks.around.tags[blocks.elements] == _H1).astype(np.float64)
+    chances = overlap + 0.3 * first_heading - 0.5 * blocks.linked / np.maximum(blocks.characters, 1.0)
+    best = int(chances.argmax()) if len(blocks) and chances.max() > _LEAST else -1
+    return Headline(overlap, first_heading, best)
+
+
+def title_overlap(title: str, blocks: Blocks) -> Numbers:
+    """Return by block 2·|A ∩ B| / (|A| + |B|) over the distinct letter trigrams of its text and the title.
+
+    0 for blocks of three characters or less and for those more than twice as long as the title.
+    """
+    wanted = _trigrams(title.lower())
+    overlap = np.zeros(len(blocks))
+    if wanted:
+        fitting = (blocks.characters > _LETTERS) & (blocks.characters <= 2 * len(title) + 10)
+        for index in np.flatnonzero(fitting).tolist():
+            found = _trigrams(blocks.texts[index].lower())
+            overlap[index] = 2 * len(found & wanted) / (len(found) + len(wanted))
+    return overlap
+
+
+def description_of(page: Page, blocks: Blocks) -> Numbers:
+    """Return 1 for blocks that hold the beginning of the page's description, else 0; −1 without one."""
+    beginning = _description(page)[:_BEGINNING].lower()
+    if len(beginning) < _BEGINNING // 2:
+        return np.full(len(blocks), -1.0)
+    return np.array([float(beginning in text.lower()) for text in blocks.texts])
+
+
+def _description(page: Page) -> str:
+    if page.root is None:
+        return ""
+    found = (
+        normalised(meta.get("content", ""))
+        for meta in page.root.iter("meta")
+        if (meta.get("name") or meta.get("property") or "").lower() in ("description", "og:description")
+    )
+    return max(found, key=len, default="")
+
+
+def _trigrams(text: str) -> set[str]:
+    return {text[start : start + _LETTERS] for start in range(len(text) - _LETTERS + 1)}

@@ -1,0 +1,75 @@
+"""Why each block of a page was kept or dropped."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypedDict
+
+from denoise_crawler.markup import INLINE
+from denoise_crawler.page import TEXT
+from denoise_crawler.text import normalised
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from denoise_crawler.methods.base import Judgement
+    from denoise_crawler.page import Nodes, Page
+
+LONGEST = 120
+
+
+class BlockVerdict(TypedDict):
+    """One block: its ``text`` (of a long one the beginning), whether it was ``kept``, by what ``score``, and why.
+
+    ``score`` is on the method's own scale.
+    """
+
+    text: str
+    kept: bool
+    score: float
+    reason: str
+
+
+def explanation(page: Page, judgement: Judgement) -> list[BlockVerdict]:
+    """Return the verdicts on the blocks of ``page``, in its order.
+
+    A block is a line of :func:`clean_text`, or the part of one that was judged alike.
+    """
+    return [
+        BlockVerdict(
+            text=text if len(text) <= LONGEST else text[: LONGEST - 1].rstrip() + "…",
+            kept=not judgement.noise[decisive],
+            score=round(float(judgement.scores[decisive]), 4),
+            reason=judgement.reason(decisive),
+        )
+        for text, decisive in _blocks(page.nodes, judgement.noise)
+    ]
+
+
+def _blocks(nodes: Nodes, noise: list[bool]) -> Iterator[tuple[str, int]]:
+    """Yield the text of each block and its longest run, which speaks for it."""
+    for run in _runs(nodes, noise):
+        if text := normalised("".join(nodes.texts[index] for index in run)):
+            yield text, max(run, key=lambda index: len(nodes.texts[index].strip()))
+
+
+def _runs(nodes: Nodes, noise: list[bool]) -> Iterator[list[int]]:
+    """Yield the text nodes that stand in one line and share a verdict."""
+    run: list[int] = []
+    open_ends: list[int] = []
+    for index, tag in enumerate(nodes.tags):
+        ended = False
+        while open_ends and open_ends[-1] <= index:
+            open_ends.pop()
+            ended = True
+        if tag is TEXT:
+            ended = ended or bool(run and noise[run[-1]] != noise[index])
+        elif tag not in INLINE:
+            ended = True
+            open_ends.append(nodes.ends[index])
+        if ended and run:
+            yield run
+            run = []
+        if tag is TEXT:
+            run.append(index)
+    if run:
+        yield run

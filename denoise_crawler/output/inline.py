@@ -1,0 +1,94 @@
+"""How runs of text meet inside a line: what would be glued together or lose its meaning is told apart."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lxml import etree
+
+from denoise_crawler.markup import INLINE
+from denoise_crawler.page import TEXT
+
+if TYPE_CHECKING:
+    from denoise_crawler.page import Nodes
+
+LINE_BREAKS = frozenset({"br", "div"})
+_WIDE = "\u2e80"  # from here on, scripts that are written without spaces between words
+
+
+class Joints:
+    """Says, from text to text along a line, what the markup between two of them stands for.
+
+    That is nothing for most; a space where something that was left out, a picture or the border of two links
+    parts two words; ``^`` before a number that is raised behind a number; parentheses around the reading of a
+    ruby character, where the page has none of its own.
+    """
+
+    def __init__(self, nodes: Nodes) -> None:
+        self._nodes = nodes
+        self._last, self._end = -1, ""
+        self._gap = False
+
+    def new_line(self) -> None:
+        """Forget what came before."""
+        self._last, self._end, self._gap = -1, "", False
+
+    def gap(self) -> None:
+        """Note that something stands here that is not written."""
+        self._gap = True
+
+    def between(self, index: int) -> str:
+        """Return what to write before text node ``index``, given the one of the line before it."""
+        nodes, text = self._nodes, self._nodes.texts[index]
+        begin, last, end = text[:1], self._last, self._end
+        gap, self._gap = self._gap, False
+        self._last, self._end = index, text[-1:]
+        if last < 0 or not (begin.isalnum() and end.isalnum()):
+            return ""
+        if end.isdecimal() and begin.isdecimal() and _raised(nodes, index) and not _raised(nodes, last):
+            return "^"
+        link = nodes.links[index]
+        other_link = link >= 0 and 0 <= nodes.links[last] != link
+        return " " if (gap or other_link) and (end < _WIDE or begin < _WIDE) else ""
+
+
+def _raised(nodes: Nodes, index: int) -> bool:
+    return nodes.tags[nodes.parents[index]] == "sup"
+
+
+def text_of(nodes: Nodes, index: int) -> str:
+    """Return the text of node ``index``, the reading of a ruby character in parentheses."""
+    text, parent = nodes.texts[index], nodes.parents[index]
+    if nodes.tags[parent] != "rt" or nodes.tags[nodes.parents[parent - 1]] == "rp":
+        return text
+    return f"({text.strip()})"
+
+
+def is_verbatim(nodes: Nodes, index: int, noise: list[bool] | None) -> bool:
+    """Tell whether the lines of a ``pre`` can be written as they are: none of its text goes, no block is in it."""
+    below = range(index + 1, nodes.ends[index])
+    tags = nodes.tags
+    return all(tags[one] in INLINE or tags[one] in LINE_BREAKS for one in below) and not (
+        noise and any(noise[one] for one in below if tags[one] is TEXT)
+    )
+
+
+def verbatim(nodes: Nodes, index: int) -> str:
+    """Return the lines of a ``pre`` without the blank ones at its ends; of its markup, only line breaks count."""
+    element = nodes.elements[index]
+    parts = [element.text or ""]
+    walk = etree.iterwalk(element, events=("start", "end", "comment", "pi"))
+    for event, child in walk:
+        if child is element:
+            continue
+        if event == "start":
+            if child.tag in ("script", "style", "template", "noscript"):
+                walk.skip_subtree()
+                continue
+            breaks = child.tag == "br" or (child.tag == "div" and not "".join(parts[-1:]).endswith("\n"))
+            parts.append(("\n" if breaks else "") + (child.text or ""))
+        else:
+            parts.append(("\n" if event == "end" and child.tag == "div" else "") + (child.tail or ""))
+    lines = [line.rstrip() for line in "".join(parts).splitlines()]
+    filled = [number for number, line in enumerate(lines) if line]
+    return "\n".join(lines[filled[0] : filled[-1] + 1]) if filled else ""

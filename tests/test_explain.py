@@ -1,0 +1,296 @@
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+import threading
+from contextlib import contextmanager, suppress
+from dataclasses import asdict
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given, settings
+from scrapy.settings import Settings
+
+from denoise_crawler.crawl.commands.fetching import FetchError, fetch
+from denoise_crawler.crawl.settings import DenoiseSettings, SettingError
+from denoise_crawler.demo.site import article_path, articles, respond
+from denoise_crawler.denoiser import Denoiser, clean_page
+from denoise_crawler.methods import METHODS, method_named
+from denoise_crawler.output.explanation import LONGEST, explanation
+from denoise_crawler.output.writing import Writing
+from denoise_crawler.page import Page
+from denoise_crawler.store import SiteState, Store
+from tests.conftest import ROOT
+from tests.strategies import html_pages
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from denoise_crawler.demo.server import DemoServer
+    from tests.conftest import Project
+
+PATHS = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+HTML = f"""<ul><li><a href=1>One</a><li><a href=2>Two</a></ul>
+<p>A sentence with <a href=3>a link</a> in it.<p>{"long " * 100}"""
+
+
+def page(html: str = HTML) -> Page:
+    return Page.parse("https://example.com/1", html)
+
+
+# --- what is explained
+
+
+def test_each_block_comes_in_order_with_its_verdict_score_and_reason() -> None:
+    one = page()
+    found = explanation(one, method_named("link_ratio").judge(one))
+    assert found[:3] == [
+        {"text": "One", "kept": False, "score": 1.0, "reason": "100% links, over 70%"},
+        {"text": "Two", "kept": False, "score": 1.0, "reason": "100% links, over 70%"},
+        {
+            "text": "A sentence with a link in it.",
+            "kept": True,
+            "score": 0.0,
+            "reason": "22% links, not over 70%",
+        },
+    ]
+    assert len(found[3]["text"]) <= LONGEST
+    assert found[3]["text"].endswith("long…")
+
+
+@pytest.mark.parametrize("name", sorted(METHODS))
+@settings(max_examples=30)
+@given(html=html_pages(15))
+def test_the_blocks_hold_all_text_kept_and_dropped_for_every_method(name: str, html: str) -> None:
+    one = page(html)
+    judgement = method_named(name).judge(one)
+    found = explanation(one, judgement)
+    json.dumps(found)
+    for kept in (True, False):
+        texts = [text for text, gone in zip(one.nodes.texts, judgement.noise, strict=True) if gone is not kept]
+        told = [block["text"] for block in found if block["kept"] is kept]
+        assert "".join("".join(told).split()) == "".join("".join(texts).split())
+
+
+def test_a_page_is_explained_only_where_that_is_asked_for() -> None:
+    one, denoiser = page(), Denoiser("link_ratio")
+    judgement = denoiser.judge(one)
+    assert denoiser.clean(one).explanation is None
+    explain = Writing(explain=True)
+    explained = clean_page(one, judgement, method="link_ratio", warm=True, writing=explain)
+    assert explained.explanation == explanation(one, judgement)
+    assert clean_page(one, None, method="raw", warm=False, writing=explain).explanation is None
+    assert json.loads(json.dumps(asdict(explained)))["explanation"][0]["kept"] is False
+
+
+def test_the_setting_asks_for_explanations() -> None:
+    assert not DenoiseSettings.from_settings(Settings()).writing.explain
+    for value in (True, "1", "True"):
+        assert DenoiseSettings.from_settings(Settings({"DENOISE_EXPLAIN": value})).writing.explain
+    with pytest.raises(SettingError, match="DENOISE_EXPLAIN is 'perhaps': set it to True or False"):
+        DenoiseSettings.from_settings(Settings({"DENOISE_EXPLAIN": "perhaps"}))
+
+
+def test_a_feed_carries_explanations(project: Project, server: DemoServer) -> None:
+    project.write(
+        "test_spiders.py",
+        "import scrapy\nclass One(scrapy.Spider):\n    name = 'one'\n"
+        f"    start_urls = ['{server.url}{article_path(articles()[0])}']\n"
+        "    def parse(self, response):\n        yield {'url': response.url}\n",
+    )
+    extra = ("-s", "DENOISE_EXPLAIN=1", "-s", 'DENOISE_EXTRA_FIELDS={"explanation": "why"}')
+    (item,) = project.crawl("one", *extra)
+    kept = [block["text"] for block in item["why"] if block["kept"]]
+    assert kept
+    assert kept[0].rstrip("…") in item["text"]
+
+
+# --- scrapy denoise explain
+
+
+def run(folder: Path, *arguments: str, code: int = 0, **environment: str) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        [sys.executable, "-m", "scrapy", "denoise", *arguments],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": PATHS, **environment},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    return done
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with some pages of a site in one file, and the first of them in another."""
+    base = "https://news.example"
+    lines = [
+        json.dumps({"url": base + article_path(story), "html": respond(article_path(story), base).body.decode()})
+        for story in articles()[:5]
+    ]
+    (tmp_path / "pages.jsonl").write_text("\n".join(lines))
+    (tmp_path / "one.jsonl").write_text(lines[0])
+    return tmp_path
+
+
+def test_blocks_of_a_file_are_printed_with_verdict_and_reason(folder: Path) -> None:
+    done = run(folder, "explain", "one.jsonl")
+    lines = done.stdout.splitlines()
+    assert lines[1] == "method fusion; site news.example, nothing known: judged by the page alone"
+    assert " blocks kept, " in lines[2]
+    assert "-   0.0" in done.stdout
+    assert "+   0.9" in done.stdout
+    assert "\x1b" not in done.stdout
+    assert not done.stderr
+
+
+def test_pages_of_the_site_make_the_reasons_tell_of_them(folder: Path) -> None:
+    done = run(folder, "explain", "one.jsonl", "--site-pages", "pages.jsonl")
+    assert "site news.example, 5 pages known" in done.stdout
+    assert "the same text stands on 4 of 4 other pages" in done.stdout
+
+
+def test_what_a_crawl_knows_is_taken_from_its_store(folder: Path) -> None:
+    method = method_named("style_tree")
+    for line in (folder / "pages.jsonl").read_text().splitlines():
+        found = json.loads(line)
+        method.observe(Page.parse(found["url"], found["html"]))
+    store = Store(folder / "known.sqlite")
+    store.save_knowledge("news.example", method.store_key, method.to_bytes(), lambda _, new: new)
+    store.save_state("news.example", method.store_key, SiteState(5, ready=True))
+    store.close()
+    arguments = ("explain", "one.jsonl", "--method", "style_tree", "--option", "threshold=0.5")
+    done = run(folder, *arguments, "--store", "known.sqlite")
+    assert "method style_tree; site news.example, 5 pages known" in done.stdout
+    assert "below 0.5; on 5 of 5 pages" in done.stdout
+    assert "nothing known" in run(folder, *arguments).stdout
+    assert "there is no store none.sqlite" in run(folder, *arguments, "--store", "none.sqlite", code=1).stderr
+
+
+def test_json_is_an_object_a_page_and_filters_hold(folder: Path) -> None:
+    def blocks(*arguments: str) -> list[dict[str, Any]]:
+        done = run(folder, "explain", "one.jsonl", "--json", *arguments)
+        (line,) = done.stdout.splitlines()
+        found: list[dict[str, Any]] = json.loads(line)["blocks"]
+        return found
+
+    everything, kept, dropped = blocks(), blocks("--only", "kept"), blocks("--only", "dropped")
+    assert {block["kept"] for block in kept} == {True}
+    assert {block["kept"] for block in dropped} == {False}
+    assert len(kept) + len(dropped) == len(everything)
+    assert min(len(block["text"]) for block in blocks("--min-characters", "30")) >= 30
+
+
+def test_an_address_is_fetched(folder: Path, server: DemoServer) -> None:
+    url = server.url + article_path(articles()[0])
+    done = run(folder, "explain", url, "--json")
+    found = json.loads(done.stdout)
+    assert found["url"] == url
+    assert any(block["kept"] for block in found["blocks"])
+    assert "the server answers 404" in run(folder, "explain", server.url + "/nowhere", code=1).stderr
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("ftp://example.com/a", "only http and https can be fetched, not ftp"),
+        ("file:///etc/hosts", "only http and https can be fetched, not file"),
+        ("nowhere.html", "nowhere.html is not there"),
+        ("http://127.0.0.1:1/", "cannot be fetched"),
+        ("http://[bad/", "cannot be fetched"),
+    ],
+)
+def test_what_cannot_be_read_is_told_and_the_others_are_explained(folder: Path, source: str, said: str) -> None:
+    done = run(folder, "explain", source, "one.jsonl", code=1)
+    assert said in done.stderr
+    assert "blocks kept" in done.stdout
+
+
+def test_wrong_usage_is_exit_code_2(folder: Path) -> None:
+    assert "unknown_one" in run(folder, "explain", "one.jsonl", "--method", "unknown_one", code=2).stderr
+    run(folder, "explain", code=2)
+
+
+@pytest.mark.parametrize("no_color", [False, True])
+def test_a_terminal_gets_colours_unless_it_wants_none(folder: Path, no_color: bool) -> None:
+    ours, theirs = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm-256color", "PYTHONPATH": PATHS}
+    environment.pop("NO_COLOR", None)
+    if no_color:
+        environment["NO_COLOR"] = "1"
+    command = [sys.executable, "-m", "scrapy", "denoise", "explain", "one.jsonl", "--only", "kept"]
+    with subprocess.Popen(command, cwd=folder, env=environment, stdout=theirs):
+        os.close(theirs)
+        shown = b""
+        with suppress(OSError):  # how the other end of a terminal says that it is closed
+            while piece := os.read(ours, 4096):
+                shown += piece
+    os.close(ours)
+    assert b"+   0." in shown
+    assert (b"\x1b[32m" in shown) is not no_color
+
+
+def test_clean_explains_in_its_lines(folder: Path) -> None:
+    arguments = ("clean", "one.jsonl", "--workers", "1")
+    assert json.loads(run(folder, *arguments).stdout)["explanation"] is None
+    found = json.loads(run(folder, *arguments, "--explain").stdout)["explanation"]
+    assert {block["kept"] for block in found} == {True, False}
+
+
+# --- fetching
+
+
+@contextmanager
+def answering(content_type: str, body: bytes, location: str = "") -> Iterator[str]:
+    """Serve one answer on the loopback interface."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(302 if location else 200)
+            if location:
+                self.send_header("Location", location)
+            self.send_header("Content-Type", content_type)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            with suppress(ConnectionError):
+                self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def test_the_charset_of_the_answer_counts() -> None:
+    with answering("text/html; charset=gb18030", "<p>港湾纪事".encode("gb18030")) as url:
+        assert fetch(url, user_agent="test") == (url, "<p>港湾纪事")
+
+
+@pytest.mark.parametrize(
+    ("content_type", "size", "location", "said"),
+    [
+        ("image/png", 10, "", "is image/png, not HTML"),
+        ("text/html", 16_000_001, "", "is larger than 16,000,000 bytes"),
+        ("text/html", 10, "file:///etc/hosts", "cannot be fetched|the server answers 302"),
+        ("text/html", 10, "ftp://127.0.0.1/a", "cannot be fetched|the server answers 302"),
+    ],
+)
+def test_what_is_no_page_is_refused(content_type: str, size: int, location: str, said: str) -> None:
+    with answering(content_type, b"x" * size, location) as url, pytest.raises(FetchError, match=said):
+        fetch(url, user_agent="test")

@@ -1,0 +1,183 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lxml import html as lxml_html
+from markdown_it import MarkdownIt
+from scrapy.settings import Settings
+
+from denoise_crawler import denoise_pages
+from denoise_crawler.crawl.settings import DenoiseSettings, SettingError
+from denoise_crawler.evaluation.gold import read_gold
+from denoise_crawler.output.markdown import clean_markdown
+from denoise_crawler.output.writing import Writing
+from denoise_crawler.page import Page
+from tests.strategies import html_pages
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+URL = "https://example.com/d/"
+READER = MarkdownIt("commonmark", {"maxNesting": 100}).enable("table")
+
+
+def markdown_of(html: str) -> str:
+    return clean_markdown(Page.parse(URL, html))
+
+
+def shown(markdown: str) -> str:
+    """Return what a reader of CommonMark shows, without white space."""
+    rendered = READER.render(markdown)
+    return "".join("".join(map(str, lxml_html.fromstring(f"<div>{rendered}</div>").itertext())).split())
+
+
+def kept(page: Page, noise: list[bool] | None = None) -> str:
+    texts = page.nodes.texts
+    return "".join("".join(text for index, text in enumerate(texts) if not (noise and noise[index])).split())
+
+
+@pytest.mark.parametrize(
+    ("html", "markdown"),
+    [
+        ("<h1>A <b>b</b></h1><h3>C#</h3><p>d", "# A b\n\n### C\\#\n\nd"),
+        ("<p>a<br>b<br><br>c", "a\\\nb\n\nc"),
+        ("<p>a<b> b </b>c <i>d</i>e <s>f</s> <code>g`h</code>", "a **b** c *d*e f ``g`h``"),
+        ("<p>他说<b>“你好”</b>然后", "他说“你好”然后"),
+        ("<ul><li>a<ul><li>b</ul><li>c</ul>", "- a\n  - b\n- c"),
+        ("<ul><li><p>a<p>b<li></ul><ul><li>c</ul>", "- a\n\n  b\n\n* c"),
+        ("<ol start=9><li>a<li>b<ol><li>c</ol></ol>", "9. a\n10. b\n    1. c"),
+        ("<blockquote>a<p>b<ul><li>c</ul></blockquote><p>d", "> a\n>\n> b\n>\n> - c\n\nd"),
+        ("a<hr>b", "a\n\n***\n\nb"),
+        ("<pre class='language-py'>a\n\n  ```</pre>", "````py\na\n\n  ```\n````"),
+        (
+            '<a href="../x y(1)">a]</a> <a href="javascript:x">b</a><a href=#c>c</a>',
+            "[a\\]](https://example.com/x%20y%281%29) b [c](https://example.com/d/#c)",
+        ),
+        (
+            "<a href=/p><img src=i.png alt='an *i*'></a>",
+            "[![an \\*i\\*](https://example.com/d/i.png)](https://example.com/p)",
+        ),
+        (
+            "<img src='data:image/gif;base64,x' data-src=i.png><img src=p width=1>",
+            "![](https://example.com/d/i.png)",
+        ),
+        ("<a href=1><h2>T</h2><p>t</a>", "## [T](https://example.com/d/1)\n\n[t](https://example.com/d/1)"),
+        (
+            "<table><caption>C</caption><tr><th>a|b<th>c<tr><td>1<br>2<td>3</table>",
+            "C\n\n| a\\|b | c |\n| --- | --- |\n| 1 2 | 3 |",
+        ),
+        (
+            "<table><tr><td rowspan=2>a<td>b<tr><td>c<tr><td colspan=2>d<tr><td>e<td>f</table>",
+            "|  |  |\n| --- | --- |\n| a | b |\n|  | c |\n| d |  |\n| e | f |",
+        ),
+        ("<table><tr><td>a<td><ul><li>b</ul><tr><td>c<td>d</table>", "a\n\n- b\n\nc\n\nd"),
+        (
+            "<p>1. a<p># b<p>+ c<p>snake_case _d_ 2*3 &lt;e> &amp;amp; f!<a href=1>g</a>",
+            "1\\. a\n\n\\# b\n\n\\+ c\n\nsnake_case \\_d\\_ 2\\*3 \\<e> \\&amp; f\\![g](https://example.com/d/1)",
+        ),
+    ],
+)
+def test_markdown_is_written_like_this(html: str, markdown: str) -> None:
+    assert markdown_of(html) == markdown
+    page = Page.parse(URL, html)
+    assert shown(markdown) == kept(page)
+
+
+def test_noise_and_the_pictures_in_it_are_left_out() -> None:
+    page = Page.parse(URL, "<p>a<div>b<img src=x></div><ul><li>c<li>d</ul>")
+    tags = page.nodes.tags
+    noise = [False] * len(tags)
+    for index in range(tags.index("div"), page.nodes.ends[tags.index("div")]):
+        noise[index] = True
+    noise[tags.index("li") + 1] = True
+    assert clean_markdown(page, noise) == "a\n\n- d"
+
+
+@pytest.mark.parametrize("tag", ["div", "blockquote", "ul><li", "ol><li", "b", "table><tr><td", "pre", "h1"])
+def test_deep_pages_are_written(tag: str) -> None:
+    found = markdown_of(f"<{tag}>a " * 3_000 + "deep")
+    assert "deep" in found
+    assert len(found) < 400_000
+
+
+_MARKS = st.sampled_from(
+    [
+        *"*_`#-+>[](!&\\|=~: a7“。",
+        "**",
+        "__",
+        "``",
+        "1. ",
+        "2) ",
+        "](",
+        "![",
+        "&lt;b>",
+        "&amp;lt;",
+        "| - |",
+        "---",
+        "```",
+    ]
+)
+_TAGS = [
+    "b",
+    "i",
+    "code",
+    "p",
+    "h2",
+    "ul",
+    "ol",
+    "li",
+    "blockquote",
+    "pre",
+    "table",
+    "tr",
+    "td",
+    "th",
+    "dt",
+    "div",
+]
+_ELEMENTS = st.sampled_from(
+    [f"<{end}{tag}>" for tag in _TAGS for end in ("", "/")]
+    + ["<a href='u_*v'>", "</a>", "<br>", "<hr>", "<img src=x alt='*'>"]
+)
+
+
+@given(st.lists(st.one_of(_MARKS, _ELEMENTS), max_size=40).map("".join))
+def test_a_reader_shows_the_text_of_the_page(html: str) -> None:
+    page = Page.parse(URL, html)
+    assert shown(clean_markdown(page)) == kept(page)
+
+
+@given(html_pages(), st.booleans())
+def test_a_reader_shows_all_that_is_kept_of_any_page(html: str, drop: bool) -> None:
+    page = Page.parse(URL, html)
+    noise = [drop and page.nodes.tags[parent] == "b" for parent in page.nodes.parents]
+    assert shown(clean_markdown(page, noise)) == kept(page, noise)
+
+
+def test_a_reader_shows_the_words_of_real_pages(corpus: Path) -> None:
+    for number, one in enumerate(read_gold(corpus, "daniel")):
+        page = Page.parse(URL, one.html)
+        found, expected = shown(clean_markdown(page)), kept(page)
+        assert found.replace("^", "").replace("(", "").replace(")", "") == (
+            expected.replace("^", "").replace("(", "").replace(")", "")
+        )
+        if number == 40:
+            break
+
+
+def test_clean_pages_are_in_markdown_where_that_is_wanted() -> None:
+    [page] = denoise_pages(
+        [(URL, "<h1>T</h1><p>one <b>two</b>")], method="link_ratio", writing=Writing(form="markdown")
+    )
+    assert (page.text, page.noise_ratio) == ("# T\n\none **two**", 0.0)
+
+
+def test_the_setting_says_the_form_and_a_wrong_one_is_told() -> None:
+    assert DenoiseSettings.from_settings(Settings()).writing.form == "text"
+    assert DenoiseSettings.from_settings(Settings({"DENOISE_FORM": "markdown"})).writing.form == "markdown"
+    for wrong in ("html", ["text"]):
+        with pytest.raises(SettingError, match=r"DENOISE_FORM is .*text, markdown"):
+            DenoiseSettings.from_settings(Settings({"DENOISE_FORM": wrong}))

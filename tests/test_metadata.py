@@ -1,0 +1,214 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from denoise_crawler import denoise_pages
+from denoise_crawler.dates import iso_date
+from denoise_crawler.metadata import LONGEST_JSON, Metadata, metadata_of
+from denoise_crawler.page import Page
+from tests.strategies import html_pages
+
+URL = "https://example.com/story"
+
+
+def read(html: str) -> Metadata:
+    return metadata_of(Page.parse(URL, html))
+
+
+def json_ld(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value)
+    return f'<title>fall-back</title><script type="application/ld+json">{text}</script><p>x'
+
+
+@pytest.mark.parametrize(
+    ("text", "date"),
+    [
+        ("2011-12-15", "2011-12-15"),
+        ("2011-12-15T10:03:00Z", "2011-12-15T10:03:00+00:00"),
+        ("2011-12-15T10:03:20.123-0500", "2011-12-15T10:03:20-05:00"),
+        ("2011年12月15日 10:03", "2011-12-15T10:03:00"),
+        ("发布时间：2011年1月5日10时03分", "2011-01-05T10:03:00"),
+        ("2011/1/5 9:03 PM", "2011-01-05T21:03:00"),
+        ("20111215", "2011-12-15"),
+        ("20111215T1003Z", "2011-12-15T10:03:00+00:00"),
+        ("Thu, 15 Dec 2011 10:03:00 GMT", "2011-12-15T10:03:00+00:00"),
+        ("December 15th, 2011 at 12:30 am", "2011-12-15T00:30:00"),
+        ("15.12.2011", "2011-12-15"),
+        ("12/15/2011", "2011-12-15"),
+        ("05/05/2011", "2011-05-05"),
+        ("2011-12-15 99:99", "2011-12-15"),
+        ("05/06/2011", None),
+        ("2011-13-45", None),
+        ("0000-00-00", None),
+        ("yesterday", None),
+        ("15/12/11", None),
+        ("1323943380", None),
+        ("", None),
+        ("2011-12-15" + " " * 90 + "x", None),
+    ],
+)
+def test_dates_are_read_like_this(text: str, date: str | None) -> None:
+    assert iso_date(text) == date
+
+
+@given(st.text(max_size=120) | st.from_regex(r"[0-9]{1,4}[-/.年][0-9]{1,2}[-/.月][0-9]{1,4}.{0,9}"))
+def test_no_text_is_a_date_that_raises(text: str) -> None:
+    date = iso_date(text)
+    assert date is None or iso_date(date) == date
+
+
+def test_an_article_in_json_ld_says_all() -> None:
+    article = {
+        "@type": "NewsArticle",
+        "headline": "A &amp; B",
+        "author": {"name": "Ann"},
+        "datePublished": "2011-12-15",
+    }
+    assert read(json_ld({**article, "inLanguage": "en"})) == Metadata("A & B", "Ann", "2011-12-15", "en")
+    assert read(json_ld([{"@type": "Organization", "name": "O"}, article])).title == "A & B"
+    assert read(json_ld({"@type": "WebPage", "mainEntity": article})).author == "Ann"
+
+
+def test_authors_of_a_graph_are_found_by_their_id_and_several_are_joined() -> None:
+    graph = [
+        {"@type": ["Article", "Thing"], "headline": "T", "author": [{"@id": "#a"}, "Bob", {"name": "Bob"}]},
+        {"@type": "WebPage", "datePublished": "2011-12-15T10:03:00+01:00", "name": "T - Site"},
+        {"@type": "Person", "@id": "#a", "name": "Ann"},
+    ]
+    assert read(json_ld({"@graph": graph})) == Metadata("T", "Ann; Bob", "2011-12-15T10:03:00+01:00", None)
+
+
+def test_of_several_articles_the_one_with_the_address_of_the_page_counts() -> None:
+    two = [
+        {"@type": "Article", "headline": name, "url": f"https://example.com/{name}"} for name in ("other", "story")
+    ]
+    assert read(json_ld(two)).title == "story"
+    assert read(json_ld([{"@type": "Article", "headline": name} for name in "ab"])).title == "fall-back"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "",
+            "{",
+            "[",
+            "null",
+            "7",
+            '"x"',
+            "[[[]]]",
+            '{"@graph": 3}',
+            '{"@type": 3}',
+            "[" * 100_000,
+            '{"a":' * 5_000,
+        ),
+        '{"@type": "Article", "headline": 7, "author": [[1]], "datePublished": {"@value": []}}',
+    ],
+)
+def test_broken_json_ld_counts_as_not_there(text: str) -> None:
+    assert read(json_ld(text)) == Metadata("fall-back")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<!-- {"@type": "Article", "headline": "T"} -->',
+        '//<![CDATA[\n{"@type": "Article", "headline": "T"}\n//]]>',
+        '{"@type": "Article", "headline": " T\n", "x": "\\ud800"};',
+        '{"@type": "https://schema.org/BlogPosting", "headline": {"@value": "<b>T</b>"}}',
+    ],
+)
+def test_json_ld_is_read_as_pages_write_it(text: str) -> None:
+    assert read(json_ld(text)).title == "T"
+
+
+def test_lone_surrogates_in_json_ld_become_characters_that_can_be_written() -> None:
+    read(json_ld('{"@type": "Article", "headline": "a\\ud800b"}')).title.encode()
+
+
+def test_huge_json_ld_is_not_read() -> None:
+    huge = {"@type": "Article", "headline": "T", "articleBody": "x" * LONGEST_JSON}
+    assert read(json_ld(huge)).title == "fall-back"
+    assert read(json_ld({"@graph": [{"@type": "Thing"}] * 60_000})).title == "fall-back"
+
+
+@pytest.mark.parametrize(
+    ("html", "author", "date", "language"),
+    [
+        (
+            '<meta name=author content="Ann"><meta property="article:published_time" content="2011-12-15">',
+            "Ann",
+            "2011-12-15",
+            None,
+        ),
+        (
+            '<meta name=citation_author content="Lee, A."><meta name=citation_author content="Roy, B.">',
+            "Lee, A.; Roy, B.",
+            None,
+            None,
+        ),
+        (
+            '<meta property="article:author" content="https://facebook.com/x"><a rel=author href=/ann>Ann Lee</a>',
+            "Ann Lee",
+            None,
+            None,
+        ),
+        ("<p itemprop=author><a href=/x><span itemprop=name>Ann</span></a> reporter", "Ann", None, None),
+        (
+            "<meta name=DC.Date content=unknown><meta name=pubdate content=2011年12月15日>",
+            None,
+            "2011-12-15",
+            None,
+        ),
+        ("<time datetime=2011-12-15>then</time>", None, "2011-12-15", None),
+        ("<time>15 Dec 2011</time><time>16 Dec 2011</time>", None, None, None),
+        ("<time>15 Dec 2011</time><article><time>16 Dec 2011</time></article>", None, "2011-12-16", None),
+        ('<meta property="og:locale" content="pt_BR">', None, None, "pt-BR"),
+        ('<html lang=zh-CN><meta http-equiv="Content-Language" content="en">', None, None, "zh-CN"),
+        ('<meta name="author" content=" "><meta name=date content="">', None, None, None),
+    ],
+)
+def test_metadata_beside_json_ld_is_read(
+    html: str, author: str | None, date: str | None, language: str | None
+) -> None:
+    assert read(html + "<p>x") == Metadata("", author, date, language)
+
+
+def test_clean_pages_carry_their_metadata() -> None:
+    html = "<title>T</title><meta name=author content=Ann><meta name=date content=2011-12-15><p lang=en>text"
+    [page] = denoise_pages([(URL, html)])
+    assert (page.title, page.author, page.date, page.language) == ("T", "Ann", "2011-12-15", None)
+
+
+@given(html_pages(), st.text())
+def test_no_page_raises(html: str, text: str) -> None:
+    read(html)
+    read(json_ld(text))
+
+
+_VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.sampled_from(["Article", "#a", "2011-12-15", "x"]),
+    lambda inner: (
+        st.lists(inner)
+        | st.dictionaries(
+            st.sampled_from(
+                ["@type", "@id", "@graph", "author", "name", "headline", "datePublished", "url", "@value"]
+            ),
+            inner,
+        )
+    ),
+)
+
+
+@given(_VALUES)
+def test_no_json_ld_raises(value: Any) -> None:
+    read(json_ld(value))

@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from denoise_crawler.evaluation.measures import tokens
+from denoise_crawler.output.text import clean_text, removed_share
+from denoise_crawler.page import TEXT, Page
+from tests.strategies import html_pages
+
+URL = "https://example.com/"
+
+
+def text_of(html: str) -> str:
+    return clean_text(Page.parse(URL, html))
+
+
+def without(html: str, tag: str) -> str:
+    """Return the text of a page on which all that stands right in elements called ``tag`` is noise."""
+    page = Page.parse(URL, html)
+    tags, parents = page.nodes.tags, page.nodes.parents
+    return clean_text(page, [parent >= 0 and tags[parent] == tag for parent in parents])
+
+
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ("<h2>T</h2><p>a  b\n c<p>d<br>e<blockquote>q</blockquote>f", "T\na b c\nd\ne\nq\nf"),
+        ("<ul><li>a<ul><li>b</ul><li>c</ul><ol><li>d</ol><p>e", "- a\n  - b\n- c\n- d\ne"),
+        ("<ul><li><p>a<p>b</ul>", "- a\nb"),
+        ("<ul><li></li><li> <img src=x></li></ul><p>a", "a"),
+        ("<ul><li><ul><li>a</ul></ul>", "  - a"),
+        ("<table><tr><th>k<th>v<tr><td>a <b>b</b><td>c<td></table>d", "k\tv\na b\tc\nd"),
+        ("<table><tr><td>menu<td><p>one<p>two</table>", "menu\none\ntwo"),
+        ("<pre>\n\nif x:\n    y  \n\n<b>z</b>\n</pre>a", "if x:\n    y\n\nz\na"),
+        ("<pre><code><span>a</span>\n<span>  b</span><br>c<!-- x --></code></pre>", "a\n  b\nc"),
+        ("<pre>a<div>b</div>c<script>x</script></pre>", "a\nb\nc"),
+        ("<pre>a  b<p>c", "a b\nc"),
+        ("<b>H</b>ello<wbr>x H<sub>2</sub>O 1<sup>st</sup> 10<sup>6</sup>", "Hellox H2O 1st 10^6"),
+        ("<a href=1>one</a><a href=2>two</a> <a>x</a>y <a href=1>美</a><a href=2>国</a>", "one two xy 美国"),
+        ("a<img src=x>b (<img src=x>)", "a b ()"),
+        ("<ruby>漢<rt>kan</rt>字<rp>(</rp><rt>ji</rt><rp>)</rp></ruby>", "漢(kan)字(ji)"),
+    ],
+)
+def test_text_is_written_like_this(html: str, text: str) -> None:
+    assert text_of(html) == text
+
+
+def test_words_around_what_was_removed_are_not_glued() -> None:
+    assert without("<p>one<i>x</i>two, three<i>y</i>.<p><i>z</i>four", "i") == "one two, three.\nfour"
+
+
+def test_a_pre_with_noise_in_it_is_written_without_it() -> None:
+    assert without("<pre>a\n<i>b</i>c</pre>", "i") == "a c"
+
+
+def test_the_share_removed_counts_characters_and_no_white_space() -> None:
+    page = Page.parse(URL, "<p>a b  c</p><i>d </i>")
+    assert (
+        removed_share(
+            page,
+            [tag is TEXT and text == "d " for tag, text in zip(page.nodes.tags, page.nodes.texts, strict=True)],
+        )
+        == 0.25
+    )
+    assert removed_share(page, None) == removed_share(Page.parse(URL, ""), [False]) == 0.0
+
+
+@pytest.mark.parametrize("tag", ["div", "li", "td", "pre", "ruby", "ul><li", "table><tr><td"])
+def test_deep_pages_are_written(tag: str) -> None:
+    assert "deep" in text_of(f"<{tag}>a " * 3_000 + "deep")
+
+
+@given(html_pages(), st.booleans())
+def test_the_words_are_those_of_the_kept_text(html: str, drop: bool) -> None:
+    page = Page.parse(URL, html)
+    nodes = page.nodes
+    noise = [drop and nodes.tags[parent] == "b" for parent in nodes.parents]
+    kept = [text for text, is_noise in zip(nodes.texts, noise, strict=True) if not is_noise]
+    text = clean_text(page, noise)
+    lines = [line.lstrip(" ").removeprefix("- ") for line in text.splitlines()]
+    assert "".join("".join(lines).split()) == "".join("".join(kept).split())
+    if not any(noise) and not {"a", "img"} & set(nodes.tags):
+        assert tokens(text) == tokens(_by_block(page))
+
+
+def _by_block(page: Page) -> str:
+    """Return the text with a space wherever an element that is no span or b begins or ends."""
+    found, nodes = [], page.nodes
+    ends: set[int] = set()
+    for index, tag in enumerate(nodes.tags):
+        if index in ends:
+            found.append(" ")
+        if tag not in (TEXT, "span", "b"):
+            found.append(" ")
+            ends.add(nodes.ends[index])
+        found.append(nodes.texts[index])
+    return "".join(found)
