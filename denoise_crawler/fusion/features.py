@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 UNKNOWN = -1.0
 ANCESTORS = 6
+EVERYWHERE_SHARE, EVERYWHERE_PAGES = 0.8, 5
 
 
 @dataclass(eq=False)
@@ -83,6 +84,14 @@ class Evidence:
         if standing is None or standing.pages < 2:
             return np.zeros(len(self.blocks), bool)
         return standing.texts >= max(1.0, REPEATED_SHARE * standing.pages)
+
+    @cached_property
+    def everywhere(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+        """Which blocks' texts stand on four of five of the site's other pages (of five pages or more)."""
+        standing = self.standing
+        if standing is None or standing.pages < EVERYWHERE_PAGES:
+            return np.zeros(len(self.blocks), bool)
+        return standing.texts >= EVERYWHERE_SHARE * standing.pages
 
     @cached_property
     def region(self) -> MainRegion:

@@ -332,3 +332,10 @@ _TELLERS: dict[str, Teller] = {
     "other": _silent,
 }
 TOPICS = frozenset(_TELLERS)
+
+
+def everywhere_reason(evidence: Evidence, block: int) -> str:
+    """Say of a text that nearly all pages of the site have that they do."""
+    standing = evidence.standing
+    assert standing is not None  # noqa: S101
+    return f"the same text stands on {int(standing.texts[block])} of {standing.pages} other pages"

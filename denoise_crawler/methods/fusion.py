@@ -8,7 +8,7 @@ import numpy as np
 
 from denoise_crawler.fusion.blocks import blocks_of
 from denoise_crawler.fusion.features import Evidence, table_of
-from denoise_crawler.fusion.reasons import Verdict, why
+from denoise_crawler.fusion.reasons import Verdict, everywhere_reason, why
 from denoise_crawler.fusion.records import field_reason, record_fields
 from denoise_crawler.fusion.selection import first_of_each, most_f1
 from denoise_crawler.fusion.site_evidence import SiteEvidence
@@ -72,6 +72,7 @@ class Fusion(Method):
         evidence = Evidence(page, blocks, self.evidence.standing(page.key, blocks), self.model.class_words)
         table = table_of(evidence, self.model.features)
         chances = 1.0 / (1.0 + np.exp(-self.model.trees.scores(table)))
+        chances[evidence.everywhere] = 0.0
         likely, fields = most_f1(chances, blocks.tokens), record_fields(evidence)
         best = likely | fields
         taken = first_of_each(best, blocks.text_hashes, blocks.characters)
@@ -86,6 +87,8 @@ class Fusion(Method):
                 return "without text: goes with what it stands in" if index else ""
             if fields[block] and taken[block] and not likely[block]:
                 return field_reason(evidence, block)
+            if evidence.everywhere[block]:
+                return everywhere_reason(evidence, block)
             repeated = bool(best[block] and not taken[block])
             verdict = Verdict(bool(taken[block]), float(chances[block]), bar, repeated)
             return why(evidence, self.model, table, block, verdict)
