@@ -260,7 +260,7 @@ def test_the_command_takes_limits_and_the_methods_options(pages: Path, tmp_path:
     dot = (tmp_path / "tree.dot").read_text("utf-8")
     assert len(boxes(dot)) == 3
     assert "read as one" not in dot
-    assert draw(*wanted, DENOISE_METHOD_OPTIONS={"threshold": 0.5}) == 0
+    assert draw(*wanted, DENOISE_METHOD="style_tree", DENOISE_METHOD_OPTIONS={"threshold": 0.5}) == 0
     assert "importance 0.5 or more" in (tmp_path / "tree.dot").read_text("utf-8")
 
 
