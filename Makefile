@@ -27,8 +27,9 @@ bench: $(VENV)/.installed-dev ## needs DENOISE_CORPUS, a folder of gold pages
 	$(BIN)/python -m benchmarks.quality
 	$(BIN)/python -m benchmarks.scale
 
+# older pips than the newest cannot resolve the extras of lxml that some extractors ask for
 $(BIN)/python:
-	$(PYTHON) -m venv $(VENV)
+	$(PYTHON) -m venv --upgrade-deps $(VENV)
 
 $(VENV)/.installed: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
