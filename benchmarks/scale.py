@@ -1,129 +1,211 @@
-"""What a large site costs: 2,000 product pages of one shop, learned and cleaned one after the other.
+"""What a large site costs, and what many sites cost: seconds per 1,000 pages, memory, bytes of what is known.
 
-A site style tree keeps a sample of at most 128 pages: those with the lowest hash of their address. So the bytes
-of the tree stop growing once it has 128 pages, and of the n-th page after that one in n / 128 is still learned:
-the seconds for learning, and for bringing the importances up to date before a page is judged, fall with n until
-only parsing and judging are left.
+One site: each page is learned and cleaned at once, as in a crawl. The first 2,000 pages are product pages of a
+real shop; the others are the same ones under other addresses with every digit of their text changed, so that they
+are other pages of the same template. ``fusion`` and ``style_tree`` keep a sample of at most 128 pages of a site: those
+with the lowest hash of their address. So what they know stops growing there, and of the n-th page after that one
+in n / 128 is still learned: the seconds fall with n until only parsing, judging and writing are left.
 
-Each road runs in a process of its own, so that its peak memory is its own. Seconds are CPU seconds without
-those of reading the corpus; read them as ratios to what lxml needs to parse the same pages.
+Many sites: ten pages each, of news sites and blogs under made-up hosts, with what is known kept in a store. In
+turns, every site has its first page before any has its second, which is the worst order for the sites that are
+kept in memory (``DENOISE_SITES_IN_MEMORY``).
+
+Each road runs in a process of its own, so that its peak memory is its own. Seconds are CPU seconds without those
+of reading the corpus; read them as ratios to what lxml needs to parse the same pages in the same process. Bytes in
+memory are summed over all objects and arrays that can be reached from what is known (``benchmarks.memory``).
 """
 
 from __future__ import annotations
 
-import resource
-import sys
+import re
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass
-from itertools import islice
+from contextlib import closing
+from dataclasses import asdict, dataclass, fields
+from functools import partial
+from itertools import count, islice
 from multiprocessing import get_context
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import process_time
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from lxml import etree
 
 from benchmarks.bench import folder_with, options, say, table, write_figures
-from denoise_crawler import denoise_pages
-from denoise_crawler.denoiser import Denoiser
-from denoise_crawler.evaluation.gold import read_gold
+from benchmarks.memory import bytes_held
+from denoise_crawler.denoiser import SITES_IN_MEMORY, Denoiser
+from denoise_crawler.evaluation.contender_process import peak_bytes
+from denoise_crawler.evaluation.gold import by_site, read_gold
+from denoise_crawler.methods.fusion import Fusion
 from denoise_crawler.methods.style_tree import StyleTree
 from denoise_crawler.page import Page
+from denoise_crawler.store import Store
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
+    from collections.abc import Callable, Iterator, Sequence
+
+    from denoise_crawler.methods import Method
 
 P = ParamSpec("P")
 T = TypeVar("T")
-SET = "christianbook"
+METHODS = ("fusion", "style_tree")
+SHOP, SHOP_PAGES = "christianbook", 2_000
+NEWS, PAGES_OF_A_SITE, GROUPS = ("daniel", "dragnet"), 10, 60
 MIB = 1 << 20
+BOUNDS = {"growth": 1.1, "memory": 5.0, "stored": 1.0, "slower": 1.1}
+_TEXT = re.compile(r">[^<>]+<")
+_DIGITS = "0123456789"
 
 
 @dataclass
 class Step:
-    """What some pages cost, and what stood there after them."""
+    """What some pages cost, and what stood there after them. ``mean_`` figures are by site."""
 
     pages: int = 0
-    learn_seconds: float = 0.0
+    parse_seconds: float = 0.0  # lxml alone
+    learn_seconds: float = 0.0  # with the parse
     clean_seconds: float = 0.0
-    pages_in_tree: int = 0
-    tree_bytes: int = 0
-    peak_bytes: int = 0
+    pages_known: int = 0
+    memory_bytes: int = 0
+    stored_bytes: int = 0
+    peak_bytes: int | None = None  # where the system tells
 
+    @property
+    def seconds(self) -> float:
+        """Return the CPU seconds of the whole road."""
+        return self.learn_seconds + self.clean_seconds
 
-class Corpus:
-    """The pages as a stream of (url, html); ``seconds`` is the CPU time that reading them took so far."""
-
-    def __init__(self, folder: Path, count: int) -> None:
-        self._pages = islice(read_gold(folder, SET), count)
-        self.seconds = 0.0
-
-    def __iter__(self) -> Iterator[tuple[str, str]]:
-        while True:
-            start = process_time()
-            page = next(self._pages, None)
-            self.seconds += process_time() - start
-            if page is None:
-                return
-            yield page.address, page.html
-
-
-def peak_bytes() -> int:
-    """Return the most memory this process ever held."""
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else peak * 1024
-
-
-def parse_alone(folder: Path, count: int) -> Step:
-    """Let lxml parse the pages and nothing else."""
-    step = Step()
-    for _, html in Corpus(folder, count):
-        source = html.encode()
+    def take(self, denoiser: Denoiser, url: str, html: str) -> None:
+        """Learn and clean one page, and let lxml parse it."""
+        source = html.encode("utf-8", "replace")
         start = process_time()
         etree.fromstring(source, etree.HTMLParser(encoding="utf-8", huge_tree=True))
-        step.clean_seconds += process_time() - start
-        step.pages += 1
-    step.peak_bytes = peak_bytes()
-    return step
-
-
-def stream(folder: Path, count: int) -> Step:
-    """Run the pages through ``denoise_pages``."""
-    corpus, start = Corpus(folder, count), process_time()
-    pages = sum(1 for _ in denoise_pages(corpus, method="style_tree"))
-    seconds = process_time() - start - corpus.seconds
-    return Step(pages, clean_seconds=seconds, peak_bytes=peak_bytes())
-
-
-def page_by_page(folder: Path, count: int, every: int) -> list[Step]:
-    """Learn each page and clean it at once, as a crawl does; a step is ``every`` pages long."""
-    denoiser, steps = Denoiser("style_tree"), [Step()]
-    for url, html in Corpus(folder, count):
-        if steps[-1].pages == every:
-            steps.append(Step())
-        step, start = steps[-1], process_time()
-        page = Page.parse(url, html)
+        parsed = process_time()
+        page = Page.parse(url, source)
         denoiser.learn(page)
         learned = process_time()
         denoiser.clean(page)
-        step.learn_seconds += learned - start
-        step.clean_seconds += process_time() - learned
-        step.pages += 1
-        if step.pages == every:
-            _look(step, denoiser, page.site)
+        self.clean_seconds += process_time() - learned
+        self.learn_seconds += learned - parsed
+        self.parse_seconds += parsed - start
+        self.pages += 1
+
+
+def renumbered(html: str, by: int) -> str:
+    """Return ``html`` with every digit of its text raised by ``by``; 9 is followed by 0."""
+    if not by % 10:
+        return html
+    other = str.maketrans(_DIGITS, _DIGITS[by % 10 :] + _DIGITS[: by % 10])
+    return _TEXT.sub(lambda text: text[0].translate(other), html)
+
+
+def shop_pages(folder: Path) -> Iterator[tuple[str, str]]:
+    """Yield the pages of the shop, for ever."""
+    for again in count():
+        for page in islice(read_gold(folder, SHOP), SHOP_PAGES):
+            url = page.address
+            if again:
+                url += f"{'&' if '?' in url else '?'}copy={again}"
+            yield url, renumbered(page.html, again)
+
+
+def one_site(folder: Path, method: str, pages: int, every: int) -> list[Step]:
+    """Learn and clean ``pages`` of the shop; a step is ``every`` pages long."""
+    denoiser, steps = Denoiser(method), [Step()]
+    for url, html in islice(shop_pages(folder), pages):
+        if steps[-1].pages == every:
+            steps.append(Step())
+        steps[-1].take(denoiser, url, html)
+        if steps[-1].pages == every:
+            _look(steps[-1], denoiser.method_for(Page.parse(url, html).site))
     if steps[-1].pages < every:
-        _look(steps[-1], denoiser, page.site)
+        _look(steps[-1], denoiser.method_for(Page.parse(url, html).site))
     return steps
 
 
-def _look(step: Step, denoiser: Denoiser, site: str) -> None:
-    step.peak_bytes = peak_bytes()  # before the tree is written, which a crawl does once
-    method = denoiser.method_for(site)
+def _look(step: Step, method: Method) -> None:
+    step.peak_bytes = peak_bytes()  # before it is written, which a crawl does once
+    step.pages_known, step.memory_bytes = method.pages_known, known_bytes(method)
+    step.stored_bytes = len(method.to_bytes())
+    say(f"  {step.pages} pages more: {step.seconds:.1f} s")
+
+
+def known_bytes(method: Method) -> int:
+    """Return the bytes in memory of what ``method`` knows of its site."""
+    if isinstance(method, Fusion):
+        return bytes_held(method.evidence)
     assert isinstance(method, StyleTree)  # noqa: S101
-    step.pages_in_tree = method.pages_known
-    step.tree_bytes = len(method.to_bytes())
-    say(f"  {step.pages} pages more: {step.learn_seconds + step.clean_seconds:.1f} s")
+    return bytes_held(method.tree)
+
+
+class StoreShelf:
+    """A store's file as the place of the sites that are not in memory."""
+
+    def __init__(self, store: Store, method: str) -> None:
+        self._store, self._method = store, method
+        self.bytes: dict[str, int] = {}
+
+    def get(self, site: str) -> bytes | None:
+        """Return what is stored of ``site``."""
+        return self._store.knowledge(site, self._method)
+
+    def put(self, site: str, knowledge: bytes) -> None:
+        """Store what is known of ``site``."""
+        self._store.save_knowledge(site, self._method, knowledge, lambda _, new: new)
+        self.bytes[site] = len(knowledge)
+
+
+@dataclass(frozen=True)
+class Order:
+    """How the pages of many sites come, and how many sites stay in memory."""
+
+    in_turns: bool
+    in_memory: int
+
+    def __str__(self) -> str:
+        return f"{'in turns' if self.in_turns else 'site by site'}, {self.in_memory:,} in memory"
+
+    def places(self, sites: int) -> Iterator[tuple[int, int]]:
+        """Yield pairs of the numbers of a site and of a page of it."""
+        if self.in_turns:
+            return ((site, page) for page in range(PAGES_OF_A_SITE) for site in range(sites))
+        return ((site, page) for site in range(sites) for page in range(PAGES_OF_A_SITE))
+
+
+def write_groups(folder: Path, to: Path) -> int:
+    """Write groups of ten pages of one site into ``to``, a file each; return how many there are."""
+    groups = 0
+    for name in NEWS:
+        for pages in by_site(read_gold(folder, name), PAGES_OF_A_SITE).values():
+            if groups < GROUPS:
+                for number, page in enumerate(pages[:PAGES_OF_A_SITE]):
+                    (to / f"{groups}-{number}.html").write_text(page.html, "utf-8", "replace", newline="")
+                groups += 1
+    return groups
+
+
+def many_sites(pages: Path, groups: int, method: str, sites: int, order: Order) -> Step:
+    """Learn and clean the pages of many sites."""
+    step, held = Step(), dict[str, int]()
+    with closing(Store(pages / f"{method}-{order}.sqlite")) as store:
+        shelf = StoreShelf(store, method)
+        denoiser = Denoiser(method, shelf=shelf, sites_in_memory=order.in_memory)
+        for site, number in order.places(sites):
+            html = (pages / f"{site % groups}-{number}.html").read_text("utf-8")
+            name = f"site{site:05}.example"
+            step.take(denoiser, f"https://{name}/{number}", renumbered(html, site // groups))
+            if number == PAGES_OF_A_SITE - 1 and site % 20 == 0:
+                held[name] = known_bytes(denoiser.method_for(name))
+        step.peak_bytes = peak_bytes()
+        start = process_time()
+        denoiser.save()
+        step.clean_seconds += process_time() - start
+    step.memory_bytes = sum(held.values()) // len(held)
+    step.stored_bytes = sum(shelf.bytes.values()) // len(shelf.bytes)
+    step.pages_known = PAGES_OF_A_SITE
+    say(f"  {method}, {order}: {step.seconds:.1f} s")
+    return step
 
 
 def alone(run: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
@@ -132,60 +214,124 @@ def alone(run: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
         return pool.submit(run, *arguments, **named).result()
 
 
-def steps_table(steps: list[Step], parsing: Step) -> str:
-    """Return the table of the road page by page, with its sum."""
-    per_page = parsing.clean_seconds / parsing.pages
-    rows, done = [], 0
-    for step in steps:
-        rows.append([f"{done + 1:,} to {done + step.pages:,}", *_costs(step, per_page), *_state(step)])
-        done += step.pages
-    total = Step(done, sum(step.learn_seconds for step in steps), sum(step.clean_seconds for step in steps))
-    rows.append(["all", *_costs(total, per_page), *_state(steps[-1])])
-    heads = ["pages", "parse + learn s", "clean s", "sum s", "x lxml parse", "in tree", "tree KiB", "peak RSS MiB"]
-    return table(heads, rows)
+def together(steps: Sequence[Step]) -> Step:
+    """Return the cost of ``steps`` and what stood there after the last."""
+    summed = {"pages", "parse_seconds", "learn_seconds", "clean_seconds"}
+    values = {
+        field.name: sum(getattr(step, field.name) for step in steps)
+        if field.name in summed
+        else getattr(steps[-1], field.name)
+        for field in fields(Step)
+    }
+    return Step(**values)
 
 
-def _costs(step: Step, per_page: float) -> Iterator[str]:
-    both = step.learn_seconds + step.clean_seconds
-    yield from (f"{seconds:.1f}" for seconds in (step.learn_seconds, step.clean_seconds, both))
-    yield f"{both / (per_page * step.pages):.1f}"
+HEADS = [
+    *("s per 1,000", "learn", "clean", "x lxml parse"),
+    *("pages known", "in memory KiB", "stored KiB", "peak RSS MiB"),
+]
 
 
-def _state(step: Step) -> Iterator[str]:
-    yield str(step.pages_in_tree)
-    yield f"{step.tree_bytes / 1024:,.0f}"
-    yield _mib(step)
+def site_table(steps: Sequence[Step]) -> str:
+    """Return the table of one site: the first steps, then ever longer stretches, and the last step by itself."""
+    ends = sorted({end for end in (1, 2, 3, 4, 10, 20, len(steps) - 1, len(steps)) if 0 < end <= len(steps)})
+    rows, done, begin = [], 0, 0
+    for end in ends:
+        part = together(steps[begin:end])
+        rows.append([f"{done + 1:,} to {done + part.pages:,}", *_cells(part)])
+        done, begin = done + part.pages, end
+    return table(["pages", *HEADS], [*rows, ["all", *_cells(together(steps))]])
 
 
-def _mib(step: Step) -> str:
-    return f"{step.peak_bytes / MIB:.0f}"
+def _cells(step: Step) -> list[str]:
+    thousand = [1_000 * seconds / step.pages for seconds in (step.seconds, step.learn_seconds, step.clean_seconds)]
+    return [
+        *(f"{seconds:.1f}" for seconds in thousand),
+        f"{step.seconds / step.parse_seconds:.1f}",
+        str(step.pages_known),
+        *(f"{held / 1024:,.0f}" for held in (step.memory_bytes, step.stored_bytes)),
+        "–" if step.peak_bytes is None else f"{step.peak_bytes / MIB:.0f}",
+    ]
+
+
+def bounds(steps: Sequence[Step], every: int) -> dict[str, tuple[float, float]]:
+    """Return figures of a site and the bound of each: of its first 2,000 pages, and of the last of all."""
+    half, whole = SHOP_PAGES // 2 // every, SHOP_PAGES // every
+    if not half or len(steps) < whole:
+        half, whole = max(1, len(steps) // 2), len(steps)
+    first, middle, at, last = steps[0], steps[half - 1], steps[whole - 1], steps[-1]
+
+    def upto(step: Step) -> str:
+        return f"{together(steps[: steps.index(step) + 1]).pages:,} pages"
+
+    stored, memory = at.stored_bytes / middle.stored_bytes, at.memory_bytes / middle.memory_bytes
+    spent = f"seconds, last {every} / first {every}"
+    return {
+        f"stored bytes, {upto(at)} / {upto(middle)}": (stored, BOUNDS["growth"]),
+        f"bytes in memory, {upto(at)} / {upto(middle)}": (memory, BOUNDS["growth"]),
+        f"MiB in memory, {upto(at)}": (at.memory_bytes / MIB, BOUNDS["memory"]),
+        f"MiB stored, {upto(at)}": (at.stored_bytes / MIB, BOUNDS["stored"]),
+        f"{spent}, {upto(at)}": (at.seconds / first.seconds, BOUNDS["slower"]),
+        f"{spent}, {upto(last)}": (last.seconds / first.seconds, BOUNDS["slower"]),
+    }
+
+
+def bounds_table(found: dict[str, tuple[float, float]]) -> str:
+    """Return the table of bounds."""
+    rows = [
+        [name, f"{value:.2f}", f"{most:g}", "yes" if value <= most else "no"]
+        for name, (value, most) in found.items()
+    ]
+    return table(["", "measured", "bound", "held"], rows)
 
 
 def _arguments(argv: list[str] | None) -> Namespace:
     parser = options(__doc__)
-    parser.add_argument("--pages", type=int, default=2_000, metavar="N", help="take N pages (2000)")
-    parser.add_argument("--every", type=int, default=500, metavar="N", help="pages in a step of the table (500)")
+    parser.add_argument("--methods", nargs="+", default=METHODS, choices=METHODS)
+    parser.add_argument("--pages", type=int, default=20_000, metavar="N", help="pages of one site (20000)")
+    parser.add_argument("--every", type=int, default=500, metavar="N", help="pages in a step (500)")
+    parser.add_argument("--sites", type=int, default=2_000, metavar="N", help="sites of ten pages (2000, 0: none)")
     return parser.parse_args(argv)
+
+
+def _one_site(folder: Path, arguments: Namespace) -> dict[str, object]:
+    figures: dict[str, object] = {}
+    for method in arguments.methods if arguments.pages else ():
+        say(f"one site, {method}")
+        steps = alone(one_site, folder, method, arguments.pages, arguments.every)
+        held = bounds(steps, arguments.every)
+        print(
+            f"{method}: {arguments.pages:,} pages of {SHOP}, each learned and then cleaned\n\n{site_table(steps)}\n"
+        )
+        print(f"{bounds_table(held)}\n", flush=True)
+        figures[method] = {"steps": [asdict(step) for step in steps], "bounds": held}
+    return figures
+
+
+def _many_sites(folder: Path, arguments: Namespace) -> dict[str, object]:
+    figures: dict[str, object] = {}
+    orders = [Order(False, SITES_IN_MEMORY), Order(True, SITES_IN_MEMORY), Order(True, arguments.sites)]
+    rows = []
+    with TemporaryDirectory() as made:
+        groups = alone(write_groups, folder, Path(made))
+        for method in arguments.methods:
+            run = partial(many_sites, Path(made), groups, method, arguments.sites)
+            found = {str(order): alone(run, order) for order in orders}
+            rows += [[f"{method}, {order}", *_cells(step)] for order, step in found.items()]
+            figures[method] = {order: asdict(step) for order, step in found.items()}
+    print(
+        f"{arguments.sites:,} sites of {PAGES_OF_A_SITE} pages; bytes are by site\n\n{table(['', *HEADS], rows)}"
+    )
+    return figures
 
 
 def main(argv: list[str] | None = None) -> None:
     """Print the tables."""
     arguments = _arguments(argv)
-    folder = folder_with([SET])
-    say("lxml")
-    parsing = alone(parse_alone, folder, arguments.pages)
-    say("page by page")
-    steps = alone(page_by_page, folder, arguments.pages, arguments.every)
-    say("as a stream")
-    whole = alone(stream, folder, arguments.pages)
-    print(f"style_tree on {parsing.pages:,} pages of {SET}, each learned and then cleaned (Denoiser)\n")
-    print(steps_table(steps, parsing))
-    rows = [
-        [label, f"{step.clean_seconds:.1f}", f"{step.clean_seconds / parsing.clean_seconds:.1f}", _mib(step)]
-        for label, step in (("lxml parse alone", parsing), ("denoise_pages: learn all, then clean all", whole))
-    ]
-    print(f"\nThe same pages\n\n{table(['', 's', 'x lxml parse', 'peak RSS MiB'], rows)}")
-    figures = {"parse": asdict(parsing), "steps": [asdict(step) for step in steps], "stream": asdict(whole)}
+    folder = folder_with((SHOP, *NEWS) if arguments.sites else (SHOP,))
+    figures = {"one site": _one_site(folder, arguments)}
+    if arguments.sites:
+        figures["many sites"] = _many_sites(folder, arguments)
     write_figures(arguments.json, figures)
 
 

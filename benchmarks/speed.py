@@ -1,13 +1,17 @@
 """What each stage costs on a page: CPU milliseconds, and as ratios to lxml's parse of the same page.
 
-The pages are a fixed sample of the sites with ten pages or more. Every stage runs on the same pages in the same
-process, on a tree that knows their site (at most 128 pages of it). The best of some repeats counts, save for
-learning and what follows from it, which happen once. Milliseconds are this machine's; the ratios are medians
-of each page's own ratio.
+The pages are a fixed sample of the sites with ten pages or more; their sites are learned first, from 100 other
+pages at most. Every stage runs on the same pages in the same process, and the fastest of some repeats counts.
+Milliseconds are this machine's; the ratios are medians of each page's own ratio.
+
+The whole road is what a page costs from its bytes to its clean item: parsed, learned (or found not to be wanted,
+as most pages of a large site), judged, written, its metadata read. In a crawl the spider's tree is there already,
+and the rest is what the add-on costs.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import islice
 from statistics import median
 from time import process_time_ns
@@ -17,133 +21,177 @@ import trafilatura
 from lxml import etree
 from resiliparse.extract.html2text import extract_plain_text
 
-from benchmarks.bench import addressed, folder_with, options, say, table, write_figures
-from denoise_crawler.denoiser import Denoiser
-from denoise_crawler.evaluation.gold import by_site, read_gold
-from denoise_crawler.methods.style_tree import StyleTree
+from benchmarks.bench import folder_with, options, say, table, write_figures
+from denoise_crawler.denoiser import Denoiser, Memory
+from denoise_crawler.evaluation.gold import addressed, by_site, read_gold
+from denoise_crawler.fusion.blocks import blocks_of
+from denoise_crawler.metadata import metadata_of
 from denoise_crawler.output.text import clean_text
 from denoise_crawler.page import Page
-from denoise_crawler.site_style_tree.tree import MAX_PAGES
 from denoise_crawler.text import hash64
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
 Times: TypeAlias = dict[str, int]  # nanoseconds by stage
+Ready: TypeAlias = "Callable[[], Callable[[], object]]"
 
 SETS = ("daniel", "dragnet", "christianbook")
-READ_AT_MOST = 700  # of christianbook's 2,000 pages more than one tree's sample is not needed
-PARSE = "lxml parse alone"
-LEARN, REFRESH = "learn (a page of the sample)", "importances after it"
-STAGES = {
+CHINESE = "daniel, Chinese"
+READ_AT_MOST = 700  # of christianbook's 2,000 pages more than one site's sample is not needed
+LINK_RATIO = Denoiser("link_ratio")
+OTHERS = 100  # pages of a site that are known, so that one more is wanted
+PARSE, TRAFILATURA, RESILIPARSE = "lxml parse alone", "trafilatura", "resiliparse"
+ROAD, CRAWL = "whole road, page learned", "the same, the spider's tree given"
+WARM = "whole road, page not wanted"
+PEERS = (TRAFILATURA, RESILIPARSE)
+CALLS = {
     PARSE: "etree.fromstring",
-    "parse": "Page.parse",
     "nodes": "page.nodes",
-    LEARN: "denoiser.learn",
-    REFRESH: "tree.refresh",
-    "judge, style_tree": "method.judge",
-    "judge, link_ratio": "method.judge",
+    "blocks": "blocks_of",
+    "learn": "denoiser.learn",
+    "judge": "denoiser.judge",
     "text": "clean_text",
-    "whole road, style_tree": "Page.parse, denoiser.clean",
-    "whole road, link_ratio": "Page.parse, denoiser.clean",
-    "trafilatura": "extract",
-    "resiliparse": "extract_plain_text",
+    "metadata": "metadata_of",
+    ROAD: "Page.parse, learn, clean",
+    WARM: "Page.parse, learn, clean",
+    CRAWL: "Page, learn, clean",
+    "whole road, style_tree": "Page.parse, learn, clean",
+    "whole road, link_ratio": "Page.parse, clean",
+    TRAFILATURA: "extract",
+    "trafilatura, fast": "extract(fast=True)",
+    RESILIPARSE: "extract_plain_text",
 }
 
 
 class Source(NamedTuple):
     """A page as it is given to every stage."""
 
+    site: str
     url: str
     html: str
+    chinese: bool
 
 
-def cpu(run: Callable[[], object], repeats: int) -> int:
-    """Return the CPU nanoseconds of the fastest of some runs."""
+class Known(NamedTuple):
+    """What the other pages of a site taught ``fusion``, as bytes, and a denoiser that knows them for good."""
+
+    fusion: bytes
+    style_tree: Denoiser
+
+    def denoiser(self, site: str) -> Denoiser:
+        """Return a denoiser that knows the site by ``fusion``."""
+        denoiser = Denoiser("fusion", shelf=Memory({site: self.fusion}))
+        denoiser.method_for(site)
+        return denoiser
+
+
+def cpu(ready: Ready, repeats: int) -> int:
+    """Return the CPU nanoseconds of the fastest of some runs, each made ready before."""
     found = []
     for _ in range(repeats):
+        run = ready()
         start = process_time_ns()
         run()
         found.append(process_time_ns() - start)
     return min(found)
 
 
-def sample(folder: Path, name: str, count: int) -> tuple[list[Source], list[Source]]:
-    """Return a fixed sample of a set's pages, and other pages to learn their sites from."""
-    sites = by_site(islice(read_gold(folder, name), READ_AT_MOST), at_least=10)
-    by_hash = {
-        site: sorted((Source(*pair) for pair in addressed(found)), key=lambda page: hash64(page.url))
-        for site, found in sites.items()
+def sample(folder: Path, name: str, size: int) -> tuple[list[Source], dict[str, Known]]:
+    """Return a fixed sample of a set's pages, and what is known of their sites from other pages."""
+    sites: dict[str, list[Source]] = {}
+    for site, gold in by_site(islice(read_gold(folder, name), READ_AT_MOST), at_least=10).items():
+        sites[site] = [
+            Source(site, *pair, (page.language or "").startswith("zh"))
+            for pair, page in zip(addressed(gold), gold, strict=True)
+        ]
+    every = [page for found in sites.values() for page in found]
+    chosen = set(sorted(every, key=lambda page: hash64(page.url))[:size])
+    say(f"{name}: {len(chosen)} pages; other pages of their sites are learned first")
+    of_sites = {page.site for page in chosen}
+    known = {site: learned([page for page in sites[site] if page not in chosen][:OTHERS]) for site in of_sites}
+    return sorted(chosen), known
+
+
+def learned(pages: list[Source]) -> Known:
+    """Return what ``pages`` of one site teach."""
+    shelf, style_tree = Memory(), Denoiser("style_tree")
+    fusion = Denoiser("fusion", shelf=shelf)
+    for source in pages:
+        page = Page.parse(source.url, source.html, site=source.site)
+        fusion.learn(page)
+        style_tree.learn(page)
+    fusion.save()
+    return Known(next(iter(shelf.values()), b""), style_tree)
+
+
+def stages(known: Known, source: Source) -> dict[str, Ready]:
+    """Return all stages of one page whose site is known."""
+    site, url, html, encoded = source.site, source.url, source.html, source.html.encode()
+    page = Page.parse(url, html, site=site)
+    noise = known.denoiser(site).judge(page).noise
+
+    def parsed() -> Page:
+        return Page(url, page.root, site=site, source=html)
+
+    def unparsed() -> Page:
+        return Page.parse(url, html, site=site)
+
+    def cut() -> Page:
+        one = parsed()
+        one.once(blocks_of)
+        return one
+
+    def walk(denoiser: Denoiser, make: Callable[[], Page]) -> None:
+        one = make()
+        denoiser.learn(one)
+        denoiser.clean(one)
+
+    def not_wanted() -> Callable[[], object]:
+        denoiser = known.denoiser(site)
+        denoiser.learn(cut())
+        denoiser.judge(cut())
+        return partial(walk, denoiser, unparsed)
+
+    def at_once(run: Callable[[], object]) -> Ready:
+        return lambda: run
+
+    return {
+        PARSE: at_once(lambda: etree.fromstring(encoded, etree.HTMLParser(encoding="utf-8", huge_tree=True))),
+        "nodes": at_once(lambda: parsed().nodes),
+        "blocks": at_once(lambda: blocks_of(page)),
+        "learn": lambda: partial(known.denoiser(site).learn, cut()),
+        "judge": lambda: partial(known.denoiser(site).judge, cut()),
+        "text": at_once(lambda: clean_text(page, noise)),
+        "metadata": at_once(lambda: metadata_of(parsed())),
+        ROAD: lambda: partial(walk, known.denoiser(site), unparsed),
+        WARM: not_wanted,
+        CRAWL: lambda: partial(walk, known.denoiser(site), parsed),
+        "whole road, style_tree": at_once(lambda: walk(known.style_tree, unparsed)),
+        "whole road, link_ratio": at_once(lambda: walk(LINK_RATIO, unparsed)),
+        TRAFILATURA: at_once(lambda: trafilatura.extract(html, include_comments=False)),
+        "trafilatura, fast": at_once(lambda: trafilatura.extract(html, include_comments=False, fast=True)),
+        RESILIPARSE: at_once(lambda: extract_plain_text(html, main_content=True)),
     }
-    pages = sorted((page for found in by_hash.values() for page in found), key=lambda page: hash64(page.url))
-    chosen = set(pages[:count])
-    others = [
-        page
-        for found in by_hash.values()
-        for page in [page for page in found if page not in chosen][: MAX_PAGES - count]
-    ]
-    return sorted(chosen), others
 
 
-def learned(denoiser: Denoiser, source: Source) -> Times:
-    """Time a page on its way into the tree, and what it makes the tree compute anew."""
-    page = Page.parse(*source)
-    assert page.skipped is None  # noqa: S101 - and so its nodes are made, which is another stage
-    method = tree_of(denoiser, page)
-    method.tree.refresh()
-    assert not method.knows(page)  # noqa: S101
-    times = {LEARN: cpu(lambda: denoiser.learn(page), 1)}
-    return times | {REFRESH: cpu(method.tree.refresh, 1)}
-
-
-def tree_of(denoiser: Denoiser, page: Page) -> StyleTree:
-    """Return the method that knows the site of ``page``."""
-    method = denoiser.method_for(page.site)
-    assert isinstance(method, StyleTree)  # noqa: S101
-    return method
-
-
-def timed(style_tree: Denoiser, link_ratio: Denoiser, source: Source, repeats: int) -> Times:
-    """Time all stages that can be repeated on one page whose site is learned."""
-    encoded = source.html.encode()
-    page = Page.parse(*source)
-    noise = style_tree.judge(page).noise  # brings the tree up to date as well
-    stages: dict[str, Callable[[], object]] = {
-        PARSE: lambda: etree.fromstring(encoded, etree.HTMLParser(encoding="utf-8", huge_tree=True)),
-        "parse": lambda: Page.parse(*source),
-        "nodes": lambda: Page(page.url, page.root, source=source.html).nodes,
-        "judge, style_tree": lambda: style_tree.judge(page),
-        "judge, link_ratio": lambda: link_ratio.judge(page),
-        "text": lambda: clean_text(page, noise),
-        "whole road, style_tree": lambda: style_tree.clean(Page.parse(*source)),
-        "whole road, link_ratio": lambda: link_ratio.clean(Page.parse(*source)),
-        "trafilatura": lambda: trafilatura.extract(source.html, include_comments=False),
-        "resiliparse": lambda: extract_plain_text(source.html, main_content=True),
-    }
-    return {stage: cpu(run, repeats) for stage, run in stages.items()}
-
-
-def measure(folder: Path, name: str, count: int, repeats: int) -> list[Times]:
+def measure(folder: Path, name: str, size: int, repeats: int) -> dict[Source, Times]:
     """Return the times of each sampled page of a set."""
-    chosen, others = sample(folder, name, count)
-    say(f"{name}: {len(chosen)} pages; {len(others)} others of their sites are learned first")
-    style_tree, link_ratio = Denoiser("style_tree"), Denoiser("link_ratio")
-    for source in others:
-        style_tree.learn(Page.parse(*source))
-    first = [learned(style_tree, source) for source in chosen]
-    return [
-        once | timed(style_tree, link_ratio, source, repeats) for once, source in zip(first, chosen, strict=True)
-    ]
+    chosen, known = sample(folder, name, size)
+    return {
+        source: {stage: cpu(ready, repeats) for stage, ready in stages(known[source.site], source).items()}
+        for source in chosen
+    }
 
 
-def ratio(stage: str, pages: list[Times]) -> float:
-    """Return the median over ``pages`` of what ``stage`` takes in terms of lxml's parse."""
-    return median(page[stage] / page[PARSE] for page in pages)
+def ratio(stage: str, to: str, pages: Iterable[Times]) -> float:
+    """Return the median over ``pages`` of what ``stage`` takes in terms of another."""
+    return median(page[stage] / page[to] for page in pages)
 
 
-def milliseconds(stage: str, pages: list[Times]) -> float:
+def milliseconds(stage: str, pages: Iterable[Times]) -> float:
     """Return the median over ``pages``."""
     return median(page[stage] for page in pages) / 1e6
 
@@ -156,21 +204,34 @@ def _arguments(argv: list[str] | None) -> Namespace:
 
 
 def main(argv: list[str] | None = None) -> None:
-    """Print the table."""
+    """Print the tables."""
     arguments = _arguments(argv)
     folder = folder_with(SETS)
     by_set = {name: measure(folder, name, arguments.pages, arguments.repeats) for name in SETS}
-    pages = [page for found in by_set.values() for page in found]
+    groups = {name: list(found.values()) for name, found in by_set.items()}
+    groups[CHINESE] = [times for found in by_set.values() for source, times in found.items() if source.chinese]
+    groups = {name: found for name, found in groups.items() if found}
+    every = [times for found in by_set.values() for times in found.values()]
     rows = [
-        [stage, call, f"{milliseconds(stage, pages):.2f}", f"{ratio(stage, pages):.2f}"]
-        + [f"{ratio(stage, found):.2f}" for found in by_set.values()]
-        for stage, call in STAGES.items()
+        [stage, call, f"{milliseconds(stage, every):.2f}", f"{ratio(stage, PARSE, every):.2f}"]
+        + [f"{ratio(stage, PARSE, found):.2f}" for found in groups.values()]
+        for stage, call in CALLS.items()
     ]
-    print(f"{len(pages)} pages: CPU ms and ratios to lxml's parse, medians\n")
-    print(table(["stage", "call", "ms", "x lxml parse", *(f"x, {name}" for name in by_set)], rows))
+    print(f"{len(every)} pages: CPU ms and ratios to lxml's parse, medians\n")
+    print(table(["stage", "call", "ms", "x lxml parse", *(f"x, {name}" for name in groups)], rows))
+    rows = [
+        [road, *(f"{ratio(road, to, found):.2f}" for to in PEERS for found in (every, *groups.values()))]
+        for road in (ROAD, WARM, CRAWL)
+    ]
+    heads = [f"x {to}, {name}" for to in PEERS for name in ("all", *groups)]
+    print(f"\n{table(['beside peers', *heads], rows)}")
     figures = {
-        name: {stage: {"ms": milliseconds(stage, found), "ratio": ratio(stage, found)} for stage in STAGES}
-        for name, found in {"all": pages, **by_set}.items()
+        name: {
+            stage: {"ms": milliseconds(stage, found), "ratio": ratio(stage, PARSE, found)}
+            | {to: ratio(stage, to, found) for to in PEERS}
+            for stage in CALLS
+        }
+        for name, found in {"all": every, **groups}.items()
     }
     write_figures(arguments.json, figures)
 

@@ -28,6 +28,7 @@ DEFAULT_METHOD = "fusion"
 SITES_IN_MEMORY = 100
 AS_TEXT = Writing()
 _SPOOLED_BYTES = 64 << 20
+_KEPT_CHARACTERS = 8_000_000
 _FORMS = {"text": clean_text, "markdown": clean_markdown}
 
 
@@ -93,8 +94,8 @@ class Denoiser:
 
     def learn(self, page: Page) -> None:
         """Add ``page`` to what is known of its site."""
-        if self.learns and not page.skipped:
-            self.method_for(page.site).observe(page)
+        if self.learns and (method := self.method_for(page.site)).wants(page) and not page.skipped:
+            method.observe(page)
 
     def judge(self, page: Page) -> Judgement:
         """Say of each node of ``page`` whether it is noise; see :func:`guarded`."""
@@ -158,10 +159,11 @@ def denoise_pages(
 ) -> Iterator[CleanPage]:
     """Learn each site from all of its ``pages``, given as (url, html), and yield their CleanPages in order.
 
-    A method that learns reads the pages twice: between the two readings they lie in a temporary file (in
-    memory up to 64 MB). The url identifies the page: of pages with the same one, one is learned. ``writing``
-    says how the text is written, ``options`` are the method's. Raises, at once, :class:`MethodError` for an
-    unknown method or option, :class:`ExtractorError` for an extractor that cannot be used.
+    A method that learns reads the pages twice: between the two readings the first 8 million characters wait
+    parsed, the others lie in a temporary file (in memory up to 64 MB). The url identifies the page: of pages with
+    the same one, one is learned. ``writing`` says how the text is written, ``options`` are the method's. Raises,
+    at once, :class:`MethodError` for an unknown method or option, :class:`ExtractorError` for an extractor that
+    cannot be used.
     """
     return _denoised(Denoiser(method, options, writing=writing), pages)
 
@@ -170,10 +172,20 @@ def _denoised(denoiser: Denoiser, pages: Iterable[tuple[str, str | bytes]]) -> I
     if not denoiser.learns:
         yield from (denoiser.clean(Page.parse(url, html)) for url, html in pages)
         return
+    kept: list[Page] = []  # the first pages need not be parsed again
+    room = _KEPT_CHARACTERS
     with SpooledTemporaryFile(max_size=_SPOOLED_BYTES) as spool:
         for url, html in pages:
-            denoiser.learn(Page.parse(url, html))
-            _spool(spool, url, html)
+            page = Page.parse(url, html)
+            denoiser.learn(page)
+            room -= len(html)
+            if room >= 0:
+                kept.append(page)
+            else:
+                _spool(spool, url, html)
+        kept.reverse()
+        while kept:
+            yield denoiser.clean(kept.pop())
         spool.seek(0)
         for url, html in _spooled(spool):
             yield denoiser.clean(Page.parse(url, html))

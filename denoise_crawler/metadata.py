@@ -11,9 +11,11 @@ import re
 from dataclasses import dataclass
 from functools import partial
 from html import unescape
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from lxml import etree
 
 from denoise_crawler.dates import iso_date
 from denoise_crawler.text import normalised
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 LONGEST_JSON = 2_000_000  # characters of JSON-LD of a page: what is beyond is not read
 _MOST_ITEMS = 2_000
 _MOST_AUTHORS = 20
+_MOST_TIMES = 1_000
 _LONGEST_NAME = 200
 # The types of https://schema.org that are what a page is about, and those that only wrap it.
 _ARTICLE = re.compile(r"(?:article|posting|report|review|recipe)$", re.IGNORECASE)
@@ -48,6 +51,9 @@ _DATES = (
 )
 _LANGUAGES = ("og:locale", "content-language", "dc.language", "dcterms.language")
 _WANTED = frozenset(_AUTHORS + _MORE_AUTHORS + _DATES + _LANGUAGES)
+# attributes are found much faster than elements that have them
+_PROPERTIES = etree.XPath("/descendant::*/@itemprop")
+_RELATIONS = etree.XPath("/descendant::a/@rel")
 _NAMING = ("property", "name", "itemprop", "http-equiv")
 _ADDRESS = re.compile(r"(?:https?:)?//|www\.|@\w|[\w-]+\.(?:com|org|net)\b", re.IGNORECASE)
 _LANGUAGE = re.compile(r"[a-zA-Z]{2,3}(?:[-_][a-zA-Z0-9]{2,8})*")
@@ -188,16 +194,21 @@ def _author(root: _Element, work: Item, metas: dict[str, list[str]], known: dict
     for name in _AUTHORS + _MORE_AUTHORS:
         if names := _names(map(_clean, metas.get(name, ()))):
             return names
-    for path in ("//*[@itemprop='author']", "//a[@rel='author']"):
-        if names := _names(_texts(root, path)):
+    for naming in (_PROPERTIES, _RELATIONS):
+        if names := _names(_texts(_named(root, naming, "author"))):
             return names
     return None
 
 
-def _texts(root: _Element, path: str) -> Iterator[str]:
-    """Yield what the elements at ``path`` say: of microdata the name within, else all their text."""
-    found: Any = root.xpath(path)
-    for element in found[:_MOST_AUTHORS]:
+def _named(root: _Element, naming: etree.XPath, name: str) -> list[_Element]:
+    """Return the first elements whose attribute found by ``naming`` is ``name``."""
+    attributes: Any = naming(root)
+    return [attribute.getparent() for attribute in attributes if attribute == name][:_MOST_AUTHORS]
+
+
+def _texts(elements: Iterable[_Element]) -> Iterator[str]:
+    """Yield what ``elements`` say: of microdata the name within, else all their text."""
+    for element in elements:
         inner: Any = element.xpath(".//*[@itemprop='name']")
         said = inner[0] if inner else element
         yield _clean(said.get("content") or "".join(map(str, said.itertext())))
@@ -224,16 +235,17 @@ def _date_texts(root: _Element, work: Item, metas: dict[str, list[str]], wrapper
     for name in _DATES:
         yield from metas.get(name, ())
     yield from _strings(*(item.get("datePublished") for item in wrappers))
-    for path in ("//*[@itemprop='datePublished']", "//time[@pubdate]", "(//article|//main)//time"):
-        yield from _moments(root, path)
-    if len(times := set(_moments(root, "//time"))) == 1:  # with several there is no saying whose they are
-        yield from times
+    yield from _moments(_named(root, _PROPERTIES, "datePublished"))
+    if times := list(islice(root.iter("time"), _MOST_TIMES)):
+        yield from _moments(time for time in times if time.get("pubdate") is not None)
+        yield from _moments(time for time in times if any(time.iterancestors("article", "main")))
+        if len(said := set(_moments(times))) == 1:  # with several there is no saying whose they are
+            yield from said
     yield from _strings(work.get("dateModified"))
 
 
-def _moments(root: _Element, path: str) -> Iterator[str]:
-    found: Any = root.xpath(path)
-    for element in found[:_MOST_AUTHORS]:
+def _moments(elements: Iterable[_Element]) -> Iterator[str]:
+    for element in islice(elements, _MOST_AUTHORS):
         yield element.get("datetime") or element.get("content") or "".join(map(str, element.itertext()))
 
 

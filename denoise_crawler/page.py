@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
 from urllib.parse import urljoin
 
 from lxml import etree
@@ -14,12 +14,14 @@ from denoise_crawler.site import site_of
 from denoise_crawler.text import hash64, normalised
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from lxml.etree import _Element
 
 Element: TypeAlias = "_Element"
 Boxes: TypeAlias = "Mapping[str, Sequence[float]]"
+
+T = TypeVar("T")
 
 TEXT = "#text"
 MAX_CHARACTERS = 16_000_000
@@ -77,7 +79,7 @@ class Nodes:
 
 
 class Page:
-    """One web page. ``root`` is the parsed ``html`` element, which may be shared and is never changed.
+    """One web page. Its tree (``root``, the ``html`` element) may be shared and is never changed.
 
     ``boxes`` says where a browser drew elements: (left, top, width, height) in CSS pixels by XPath.
 
@@ -95,16 +97,36 @@ class Page:
         boxes: Boxes | None = None,
     ) -> None:
         self.url = url
-        self.root = root
+        self._root = root
         self.site = site_of(url) if site is None else site
         self.boxes = boxes
         self._source = source
+        self._parsed = True
+        self._made: dict[Callable[[Page], object], object] = {}
 
     @classmethod
     def parse(cls, url: str, html: str | bytes, *, site: str | None = None, boxes: Boxes | None = None) -> Page:
-        """Parse ``html``; bytes are decoded by their own declaration. Never raises on bad HTML."""
-        root = None if len(html) > MAX_CHARACTERS else parse(html)
-        return cls(url, root, site=site, source=html, boxes=boxes)
+        """Return the page of ``html``, which is parsed when its tree is asked for; never raises on bad HTML.
+
+        Bytes are decoded by their own declaration.
+        """
+        page = cls(url, None, site=site, source=html, boxes=boxes)
+        page._parsed = len(html) > MAX_CHARACTERS
+        return page
+
+    @property
+    def root(self) -> Element | None:
+        """The ``html`` element, None for a page without one and for one that is too large."""
+        if not self._parsed:
+            self._parsed = True
+            self._root = parse(self._source or "")
+        return self._root
+
+    def once(self, make: Callable[[Page], T]) -> T:
+        """Return ``make(page)``, worked out when it is first asked for, so that no two layers do it each."""
+        if make not in self._made:
+            self._made[make] = make(self)
+        return cast("T", self._made[make])
 
     @property
     def markup(self) -> str:
@@ -135,9 +157,14 @@ class Page:
             return Nodes(["body"], [-1], [1], [""], [-1], [etree.Element("body")])
         nodes, depth = _flatten(self.root, _SKIPPED)
         if depth >= DEEPEST and self._source is not None:
-            self.root = parse_flattened(self._source)
-            nodes, depth = _flatten(self.root, _SKIPPED)
-        return nodes if TEXT in nodes.tags else _hidden_nodes(self.root) or nodes
+            self._root = parse_flattened(self._source)
+            nodes, depth = _flatten(self._root, _SKIPPED)
+        return nodes if TEXT in nodes.tags or self.root is None else _hidden_nodes(self.root) or nodes
+
+    @cached_property
+    def characters(self) -> list[int]:
+        """By node, the characters of its text that are no white space."""
+        return [len("".join(text.split())) if text else 0 for text in self.nodes.texts]
 
     @cached_property
     def base(self) -> str:
@@ -208,30 +235,31 @@ def _flatten(root: Element, skipped: frozenset[str]) -> tuple[Nodes, int]:
 
 def _walk(top: Element, nodes: Nodes, runs: _Runs, skipped: frozenset[str]) -> int:
     """Append the nodes below ``top`` to ``nodes``; return the number of levels."""
-    ends, deepest = nodes.ends, 1
-    runs.add(0, top.text)
+    ends, append, add, deepest = nodes.ends, nodes.append, runs.add, 1
+    if top.text:
+        add(0, top.text)
     walk = [(iter(top), 0, top)]
     while walk:
         children, parent, element = walk[-1]
         for child in children:
             tag = child.tag
-            if type(tag) is not str or tag in skipped:
-                runs.add(parent, child.tail)
-                continue
-            index = nodes.append(tag, parent, child)
-            if tag not in _OPAQUE or next(child.iter(*_BLOCKS), None) is not None:
-                runs.add(index, child.text)
-                if len(child):
-                    walk.append((iter(child), index, child))
-                    deepest = max(deepest, len(walk))
-                    break
-            ends[index] = len(ends)
-            runs.add(parent, child.tail)
+            if type(tag) is str and tag not in skipped:
+                index = append(tag, parent, child)
+                if tag not in _OPAQUE or next(child.iter(*_BLOCKS), None) is not None:
+                    if text := child.text:
+                        add(index, text)
+                    if len(child):
+                        walk.append((iter(child), index, child))
+                        deepest = max(deepest, len(walk))
+                        break
+                ends[index] = len(ends)
+            if text := child.tail:
+                add(parent, text)
         else:
             walk.pop()
             ends[parent] = len(ends)
-            if walk:
-                runs.add(walk[-1][1], element.tail)
+            if walk and (text := element.tail):
+                add(walk[-1][1], text)
     return deepest
 
 
@@ -243,19 +271,19 @@ class _Runs:
         self.parts: list[str] = []
         self.index = -1
 
-    def add(self, parent: int, text: str | None) -> None:
-        if not text:
+    def add(self, parent: int, text: str) -> None:
+        parts = self.parts
+        if text.isspace():
+            if parts and not parts[-1][-1].isspace():
+                parts.append(" ")  # so that no words are glued together
             return
         nodes = self.nodes
         last = len(nodes.tags) - 1
-        if text.isspace():
-            if self.parts and not self.parts[-1][-1].isspace():
-                self.parts.append(" ")  # so that no words are glued together
-            return
         if self.index == last >= 0 and nodes.parents[last] == parent:
-            self.parts.append(text)
+            parts.append(text)
             return
-        self.close()
+        if parts:
+            nodes.texts[self.index] = parts[0] if len(parts) == 1 else "".join(parts)
         self.index = nodes.append(TEXT, parent, nodes.elements[parent])
         self.parts = [text]
 

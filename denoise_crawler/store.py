@@ -2,54 +2,25 @@
 
 from __future__ import annotations
 
+import logging
 import sqlite3
-import time
 import uuid
 import zlib
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from filelock import FileLock, Timeout
 
+from denoise_crawler.store_file import VERSION, DamagedStoreError, StoreError, opened, unusable
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-VERSION = 1
-_BUSY_SECONDS = 60
-_SCHEMA = """
-CREATE TABLE site (
-    name TEXT NOT NULL, method TEXT NOT NULL, knowledge BLOB,
-    pages_seen INTEGER NOT NULL DEFAULT 0, ready INTEGER NOT NULL DEFAULT 0,
-    PRIMARY KEY (name, method)
-) WITHOUT ROWID;
-CREATE TABLE run (name TEXT PRIMARY KEY, spider TEXT NOT NULL, job TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE parked (
-    id INTEGER PRIMARY KEY, run TEXT NOT NULL, origin BLOB NOT NULL, inherited INTEGER NOT NULL DEFAULT 0,
-    released INTEGER NOT NULL DEFAULT 0, site TEXT NOT NULL, url TEXT NOT NULL, html BLOB NOT NULL,
-    item BLOB NOT NULL
-);
-CREATE INDEX parked_waiting ON parked (run, site, released, id);
-CREATE INDEX parked_origin ON parked (run, inherited, origin);
-"""
+__all__ = ["VERSION", "DamagedStoreError", "Parked", "SiteState", "Store", "StoreError"]
 
-
-def _use_wal(db: sqlite3.Connection) -> None:
-    """Switch to write-ahead logging; SQLite does not wait for another process that does so right now."""
-    deadline = time.monotonic() + _BUSY_SECONDS
-    while True:
-        try:
-            db.execute("PRAGMA journal_mode = WAL")
-            return
-        except sqlite3.OperationalError as error:
-            if "locked" not in str(error) or time.monotonic() > deadline:
-                raise
-            time.sleep(0.05)
-
-
-class StoreError(Exception):
-    """The store file cannot be used; the message says which and what to do."""
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +33,7 @@ class Parked:
     html: str
     item: bytes
     origin: bytes
+    inherited: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,27 +49,43 @@ class Store:
 
     Parked rows belong to a run. The rows of a run that ended without handing them on (killed, or paused
     with a job folder) go to the next run of the same spider: see :meth:`inherit`.
+
+    Raises :class:`StoreError`; with ``check``, which reads the whole file, also where only a part of it is
+    damaged (:class:`DamagedStoreError`).
     """
 
-    def __init__(self, path: str | Path, *, spider: str = "", job: str = "") -> None:
+    def __init__(self, path: str | Path, *, spider: str = "", job: str = "", check: bool = False) -> None:
         self.path = Path(path)
         self.spider, self.job = spider, job
         self.run = uuid.uuid4().hex
         self._lock: FileLock | None = None
-        self._db = self._open()
+        self._db = opened(self.path, check=check)
 
-    def close(self) -> None:
-        """Forget this run's rows that were handed on, and close the file."""
-        with self._transaction() as db:
-            db.execute("DELETE FROM parked WHERE run = ? AND released", (self.run,))
-            db.execute(
-                "DELETE FROM run WHERE name = ?1 AND NOT EXISTS (SELECT 1 FROM parked WHERE run = ?1)",
-                (self.run,),
-            )
-        self._db.close()
-        if self._lock is not None:
-            self._lock.release()
-            self._lock_file(self.run).unlink(missing_ok=True)
+    def close(self, *, safe: bool = True) -> None:
+        """Close the file, having forgotten this run's rows that were handed on.
+
+        If what was handed on is not ``safe`` (a feed failed), those rows wait again, for the next run.
+        """
+        try:
+            with self._transaction() as db:
+                if safe:
+                    db.execute("DELETE FROM parked WHERE run = ? AND released", (self.run,))
+                else:
+                    db.execute("UPDATE parked SET released = 0 WHERE run = ?", (self.run,))
+                db.execute(
+                    "DELETE FROM run WHERE name = ?1 AND NOT EXISTS (SELECT 1 FROM parked WHERE run = ?1)",
+                    (self.run,),
+                )
+        except sqlite3.Error:
+            if safe and self._lock is not None:
+                with suppress(OSError):  # says what the file could not; to rename takes no room on a full disk
+                    self._lock_file(self.run).rename(self._ended_file(self.run))
+            raise
+        finally:
+            self._db.close()
+            if self._lock is not None:
+                self._lock.release()
+                self._lock_file(self.run).unlink(missing_ok=True)
 
     # --- sites
 
@@ -114,6 +102,19 @@ class Store:
             "SELECT knowledge FROM site WHERE name = ? AND method = ?", (name, method)
         ).fetchone()
         return row[0] if row else None
+
+    def methods_that_know(self, name: str) -> list[str]:
+        """Return the methods of which something is known of a site."""
+        rows = self._db.execute(
+            "SELECT method FROM site WHERE name = ? AND knowledge IS NOT NULL ORDER BY method", (name,)
+        )
+        return [row[0] for row in rows]
+
+    def known(self) -> list[tuple[str, str]]:
+        """Return each site and method of which something is known."""
+        return self._db.execute(
+            "SELECT name, method FROM site WHERE knowledge IS NOT NULL ORDER BY 1, 2"
+        ).fetchall()
 
     def save_state(self, name: str, method: str, state: SiteState) -> None:
         """Keep how far a site has come; another run may have brought it further."""
@@ -158,15 +159,26 @@ class Store:
             )
 
     def waiting(self, site: str | None = None, *, inherited: bool = True) -> Iterator[Parked]:
-        """Yield this run's rows that wait (of one ``site``, or of all), in order, also those parked meanwhile."""
+        """Yield this run's rows that wait (of one ``site``, or of all), in order, also those parked meanwhile.
+
+        A row whose bytes were damaged is logged, and stays.
+        """
         query = (
-            "SELECT id, site, url, html, item, origin FROM parked WHERE run = ?1 AND NOT released AND id > ?2 "
-            "AND (?3 IS NULL OR site = ?3) AND (?4 OR NOT inherited) ORDER BY id LIMIT 1"
+            "SELECT id, site, url, html, item, origin, inherited FROM parked "
+            "WHERE run = ?1 AND NOT released AND id > ?2 AND (?3 IS NULL OR site = ?3) "
+            "AND (?4 OR NOT inherited) ORDER BY id LIMIT 1"
         )
         last = -1
         while row := self._db.execute(query, (self.run, last, site, inherited)).fetchone():
             last = row[0]
-            yield Parked(last, row[1], row[2], zlib.decompress(row[3]).decode(), zlib.decompress(row[4]), row[5])
+            try:
+                html, item = zlib.decompress(row[3]).decode(), zlib.decompress(row[4])
+            except (zlib.error, UnicodeDecodeError) as error:
+                logger.error(
+                    "A page that waits in %s cannot be read (%s) and stays there: %s", self.path, error, row[2]
+                )
+                continue
+            yield Parked(last, row[1], row[2], html, item, row[5], bool(row[6]))
 
     def hand_on(self, parked: Parked) -> None:
         """Note that a row waits no longer; it stays in the file until :meth:`close`, when feeds are safe."""
@@ -200,7 +212,7 @@ class Store:
         """Take over the rows of this spider's runs that are no longer alive; return how many.
 
         The rows of a paused job go to that job only, as long as its folder is there. Rows that were handed
-        on but never known to be safe in a feed (the run was killed) wait again.
+        on but never known to be safe in a feed (the run was killed, or a feed failed) wait again.
         """
         taken = 0
         rows = self._db.execute(
@@ -214,12 +226,15 @@ class Store:
                     taken += self._take_over(run)
             except Timeout:
                 continue  # alive
-            self._lock_file(run).unlink(missing_ok=True)
+            for file in (self._lock_file(run), self._ended_file(run)):
+                file.unlink(missing_ok=True)
         return taken
 
     def _take_over(self, run: str) -> int:
         self._begin_run()
         with self._transaction() as db:
+            if self._ended_file(run).exists():
+                db.execute("DELETE FROM parked WHERE run = ? AND released", (run,))
             taken = db.execute(
                 "UPDATE parked SET run = ?, inherited = 1, released = 0 WHERE run = ?", (self.run, run)
             ).rowcount
@@ -227,38 +242,6 @@ class Store:
         return taken
 
     # --- the file
-
-    def _open(self) -> sqlite3.Connection:
-        db = None
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            db = sqlite3.connect(self.path, timeout=_BUSY_SECONDS, isolation_level=None)
-            _use_wal(db)
-            db.execute("PRAGMA synchronous = NORMAL")
-            self._prepare(db)
-        except (OSError, sqlite3.Error) as error:
-            if db is not None:
-                db.close()
-            raise self._unusable(error) from None
-        return db
-
-    def _unusable(self, error: Exception) -> StoreError:
-        return StoreError(
-            f"the store {self.path} cannot be used: {error}. Move it away or name another file in DENOISE_STORE."
-        )
-
-    def _prepare(self, db: sqlite3.Connection) -> None:
-        db.execute("BEGIN IMMEDIATE")
-        version = db.execute("PRAGMA user_version").fetchone()[0]
-        if version == 0:
-            for statement in _SCHEMA.split(";"):
-                db.execute(statement)
-            db.execute(f"PRAGMA user_version = {VERSION}")
-        db.execute("COMMIT")
-        if version > VERSION:
-            raise sqlite3.DatabaseError(
-                f"it has version {version}, this release of denoise_crawler reads version {VERSION}"
-            )
 
     def _begin_run(self) -> None:
         """Announce this run, alive as long as it holds its lock file."""
@@ -270,7 +253,7 @@ class Store:
             lock = FileLock(lock_file)
             lock.acquire(timeout=0)
         except OSError as error:
-            raise self._unusable(error) from None
+            raise unusable(self.path, error) from None
         try:
             with self._transaction() as db:
                 db.execute("INSERT INTO run VALUES (?, ?, ?)", (self.run, self.spider, self.job))
@@ -281,6 +264,10 @@ class Store:
 
     def _lock_file(self, run: str) -> Path:
         return self.path.with_name(self.path.name + "-runs") / f"{run}.lock"
+
+    def _ended_file(self, run: str) -> Path:
+        """Return the file that stands for a run that ended well but could not write so into the store."""
+        return self._lock_file(run).with_suffix(".ended")
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:

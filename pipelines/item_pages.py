@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import WeakKeyDictionary
 
 from denoise_crawler.crawl.item_processor import FlushingItemProcessor
+from denoise_crawler.crawl.starting import in_one_line
 from denoise_crawler.crawl.warmup import Warmup
 from denoise_crawler.page import Page
 
@@ -25,7 +26,8 @@ class ItemPages:
     _of_crawler: ClassVar[WeakKeyDictionary[Crawler, ItemPages]] = WeakKeyDictionary()
 
     def __init__(self, crawler: Crawler) -> None:
-        self.warmup = Warmup.of(crawler)
+        with in_one_line(crawler):
+            self.warmup = Warmup.of(crawler)
         self.by_addon = crawler.settings["ITEM_PROCESSOR"] is FlushingItemProcessor
         self._pages: OrderedDict[int, tuple[Any, Page]] = OrderedDict()
         self._replayed: dict[int, Any] = {}

@@ -1,13 +1,10 @@
 from __future__ import annotations
 
-import contextlib
 import io
 import json
 import os
-import pty
 import signal
 import subprocess
-import sys
 import time
 from dataclasses import asdict
 from pathlib import Path
@@ -21,7 +18,7 @@ from scrapy.exporters import JsonLinesItemExporter
 from denoise_crawler import denoise_pages
 from denoise_crawler.crawl.commands.page_output import readable_name, site_folder
 from denoise_crawler.demo.site import article_path, articles, respond
-from tests.conftest import ROOT
+from tests.scrapy_command import command, denoise, environment, group_lives, on_a_terminal
 
 SETTINGS = "BOT_NAME = 'p'\nDENOISE_METHOD = 'link_ratio'\nDENOISE_METHOD_OPTIONS = {'threshold': 0.4}\n"
 PROMISED = {"url", "site", "title", "author", "date", "text", "language", "fetched_at", "method", "warm"} | {
@@ -34,29 +31,6 @@ def pages(count: int = 6) -> list[tuple[str, str]]:
     base = "https://news.example"
     found = articles()[:count]
     return [(base + article_path(story), respond(article_path(story), base).body.decode()) for story in found]
-
-
-def command(*arguments: str | Path) -> list[str]:
-    return [sys.executable, "-m", "scrapy", "denoise", *map(str, arguments)]
-
-
-def environment() -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
-
-
-def denoise(folder: Path, *arguments: str | Path, code: int = 0) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        command(*arguments),
-        cwd=folder,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == code, done.stderr
-    assert "Traceback" not in done.stderr
-    return done
 
 
 def lines(path: Path) -> list[dict[str, Any]]:
@@ -178,18 +152,8 @@ def test_several_paths_of_different_formats_are_one_batch(folder: Path) -> None:
 
 
 def test_on_a_terminal_a_bar_shows_how_far_it_is(folder: Path) -> None:
-    ours, theirs = pty.openpty()
-    arguments = command("clean", "pages.jsonl", "-o", "out.jsonl", "--workers", "1", "--method", "style_tree")
-    with subprocess.Popen(
-        arguments, cwd=folder, env={**environment(), "TERM": "xterm", "COLUMNS": "100"}, stderr=theirs
-    ) as process:
-        os.close(theirs)
-        shown = b""
-        with contextlib.suppress(OSError):  # how the other end of a terminal says that it is closed
-            while piece := os.read(ours, 4096):
-                shown += piece
-    os.close(ours)
-    assert process.returncode == 0
+    arguments = ("clean", "pages.jsonl", "-o", "out.jsonl", "--workers", "1", "--method", "style_tree")
+    shown = on_a_terminal(folder, *arguments, stream="stderr", TERM="xterm", COLUMNS="100")
     assert b"learning" in shown
     assert b"cleaning" in shown
     assert b"100 %  6 pages" in shown
@@ -197,14 +161,6 @@ def test_on_a_terminal_a_bar_shows_how_far_it_is(folder: Path) -> None:
 
 
 # --- how it ends early
-
-
-def group_lives(group: int) -> bool:
-    try:
-        os.killpg(group, 0)
-    except ProcessLookupError:
-        return False
-    return True
 
 
 @pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
@@ -215,7 +171,7 @@ def test_a_signal_ends_all_processes_and_leaves_whole_lines(folder: Path, by: si
     with subprocess.Popen(
         command("clean", *["many.jsonl"] * 40, "-o", "out.jsonl", "--method", "link_ratio", "--workers", "2"),
         cwd=folder,
-        env={**environment(), "TMPDIR": str(temporary)},
+        env=environment(TMPDIR=str(temporary)),
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,

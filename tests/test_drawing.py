@@ -242,9 +242,36 @@ def test_the_command_draws_what_a_crawl_learned(tmp_path: Path, capsys: pytest.C
     assert "text|0.75 · 3 pages" in labels((tmp_path / "tree.dot").read_text("utf-8"))
     capsys.readouterr()
     assert draw("-o", tmp_path / "x.dot", "--site", "a.test", DENOISE_STORE=str(tmp_path / "store.sqlite")) == 1
-    assert "has no style tree of 'a.test'" in capsys.readouterr().err
+    message = "has no style tree of 'a.test': it knows nothing of this site. Name another with --site"
+    assert message in capsys.readouterr().err
     assert draw(*wanted) == 1
     assert "with --site the site to take" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("method", "said"),
+    [
+        ("fusion", "it holds what fusion learned, which has no tree. Name pages to learn a tree from, or crawl"),
+        ("feature_tree", "crawl with DENOISE_METHOD = 'style_tree'"),
+        ("style_tree_data", "it holds style_tree:32 instead of style_tree:64. Set DENOISE_METHOD to 'style_tree'"),
+    ],
+)
+def test_a_store_without_the_tree_says_what_it_holds_and_how_to_get_one(
+    method: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options: dict[str, object] = {"features_per_leaf": 32} if method == "style_tree_data" else {}
+    learned = method_named(method, options)
+    learned.observe(Page.parse("https://news.example/1", NEWS[0]))
+    store = Store(tmp_path / "store.sqlite")
+    store.save_knowledge("news.example", learned.store_key, learned.to_bytes(), lambda old, new: new)
+    store.close()
+    wanted = ["-o", tmp_path / "tree.dot", "--store", tmp_path / "store.sqlite", "--site", "news.example"]
+    assert draw(*wanted) == 1
+    message = capsys.readouterr().err
+    assert said in message
+    assert message.count("\n") == 1
+    if options:
+        assert draw(*wanted, DENOISE_METHOD="style_tree", DENOISE_METHOD_OPTIONS=options) == 0
 
 
 def test_a_store_that_is_not_there_is_not_made(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

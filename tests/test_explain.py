@@ -1,10 +1,6 @@
 from __future__ import annotations
 
 import json
-import os
-import pty
-import subprocess
-import sys
 import threading
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
@@ -24,7 +20,7 @@ from denoise_crawler.output.explanation import LONGEST, explanation
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
 from denoise_crawler.store import SiteState, Store
-from tests.conftest import ROOT
+from tests.scrapy_command import denoise, on_a_terminal
 from tests.strategies import html_pages
 
 if TYPE_CHECKING:
@@ -34,7 +30,6 @@ if TYPE_CHECKING:
     from denoise_crawler.demo.server import DemoServer
     from tests.conftest import Project
 
-PATHS = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
 HTML = f"""<ul><li><a href=1>One</a><li><a href=2>Two</a></ul>
 <p>A sentence with <a href=3>a link</a> in it.<p>{"long " * 100}"""
 
@@ -113,21 +108,6 @@ def test_a_feed_carries_explanations(project: Project, server: DemoServer) -> No
 # --- scrapy denoise explain
 
 
-def run(folder: Path, *arguments: str, code: int = 0, **environment: str) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "scrapy", "denoise", *arguments],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": PATHS, **environment},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == code, done.stderr
-    assert "Traceback" not in done.stderr
-    return done
-
-
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A folder with some pages of a site in one file, and the first of them in another."""
@@ -142,7 +122,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_blocks_of_a_file_are_printed_with_verdict_and_reason(folder: Path) -> None:
-    done = run(folder, "explain", "one.jsonl")
+    done = denoise(folder, "explain", "one.jsonl")
     lines = done.stdout.splitlines()
     assert lines[1] == "method fusion; site news.example, nothing known: judged by the page alone"
     assert " blocks kept, " in lines[2]
@@ -153,7 +133,7 @@ def test_blocks_of_a_file_are_printed_with_verdict_and_reason(folder: Path) -> N
 
 
 def test_pages_of_the_site_make_the_reasons_tell_of_them(folder: Path) -> None:
-    done = run(folder, "explain", "one.jsonl", "--site-pages", "pages.jsonl")
+    done = denoise(folder, "explain", "one.jsonl", "--site-pages", "pages.jsonl")
     assert "site news.example, 5 pages known" in done.stdout
     assert "the same text stands on 4 of 4 other pages" in done.stdout
 
@@ -168,16 +148,16 @@ def test_what_a_crawl_knows_is_taken_from_its_store(folder: Path) -> None:
     store.save_state("news.example", method.store_key, SiteState(5, ready=True))
     store.close()
     arguments = ("explain", "one.jsonl", "--method", "style_tree", "--option", "threshold=0.5")
-    done = run(folder, *arguments, "--store", "known.sqlite")
+    done = denoise(folder, *arguments, "--store", "known.sqlite")
     assert "method style_tree; site news.example, 5 pages known" in done.stdout
     assert "below 0.5; on 5 of 5 pages" in done.stdout
-    assert "nothing known" in run(folder, *arguments).stdout
-    assert "there is no store none.sqlite" in run(folder, *arguments, "--store", "none.sqlite", code=1).stderr
+    assert "nothing known" in denoise(folder, *arguments).stdout
+    assert "there is no store none.sqlite" in denoise(folder, *arguments, "--store", "none.sqlite", code=1).stderr
 
 
 def test_json_is_an_object_a_page_and_filters_hold(folder: Path) -> None:
     def blocks(*arguments: str) -> list[dict[str, Any]]:
-        done = run(folder, "explain", "one.jsonl", "--json", *arguments)
+        done = denoise(folder, "explain", "one.jsonl", "--json", *arguments)
         (line,) = done.stdout.splitlines()
         found: list[dict[str, Any]] = json.loads(line)["blocks"]
         return found
@@ -191,11 +171,11 @@ def test_json_is_an_object_a_page_and_filters_hold(folder: Path) -> None:
 
 def test_an_address_is_fetched(folder: Path, server: DemoServer) -> None:
     url = server.url + article_path(articles()[0])
-    done = run(folder, "explain", url, "--json")
+    done = denoise(folder, "explain", url, "--json")
     found = json.loads(done.stdout)
     assert found["url"] == url
     assert any(block["kept"] for block in found["blocks"])
-    assert "the server answers 404" in run(folder, "explain", server.url + "/nowhere", code=1).stderr
+    assert "the server answers 404" in denoise(folder, "explain", server.url + "/nowhere", code=1).stderr
 
 
 @pytest.mark.parametrize(
@@ -209,39 +189,31 @@ def test_an_address_is_fetched(folder: Path, server: DemoServer) -> None:
     ],
 )
 def test_what_cannot_be_read_is_told_and_the_others_are_explained(folder: Path, source: str, said: str) -> None:
-    done = run(folder, "explain", source, "one.jsonl", code=1)
+    done = denoise(folder, "explain", source, "one.jsonl", code=1)
     assert said in done.stderr
     assert "blocks kept" in done.stdout
 
 
 def test_wrong_usage_is_exit_code_2(folder: Path) -> None:
-    assert "unknown_one" in run(folder, "explain", "one.jsonl", "--method", "unknown_one", code=2).stderr
-    run(folder, "explain", code=2)
+    assert "unknown_one" in denoise(folder, "explain", "one.jsonl", "--method", "unknown_one", code=2).stderr
+    denoise(folder, "explain", code=2)
 
 
 @pytest.mark.parametrize("no_color", [False, True])
-def test_a_terminal_gets_colours_unless_it_wants_none(folder: Path, no_color: bool) -> None:
-    ours, theirs = pty.openpty()
-    environment = {**os.environ, "TERM": "xterm-256color", "PYTHONPATH": PATHS}
-    environment.pop("NO_COLOR", None)
-    if no_color:
-        environment["NO_COLOR"] = "1"
-    command = [sys.executable, "-m", "scrapy", "denoise", "explain", "one.jsonl", "--only", "kept"]
-    with subprocess.Popen(command, cwd=folder, env=environment, stdout=theirs):
-        os.close(theirs)
-        shown = b""
-        with suppress(OSError):  # how the other end of a terminal says that it is closed
-            while piece := os.read(ours, 4096):
-                shown += piece
-    os.close(ours)
+def test_a_terminal_gets_colours_unless_it_wants_none(
+    folder: Path, no_color: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    wish = {"TERM": "xterm-256color", **({"NO_COLOR": "1"} if no_color else {})}
+    shown = on_a_terminal(folder, "explain", "one.jsonl", "--only", "kept", stream="stdout", **wish)
     assert b"+   0." in shown
     assert (b"\x1b[32m" in shown) is not no_color
 
 
 def test_clean_explains_in_its_lines(folder: Path) -> None:
     arguments = ("clean", "one.jsonl", "--workers", "1")
-    assert json.loads(run(folder, *arguments).stdout)["explanation"] is None
-    found = json.loads(run(folder, *arguments, "--explain").stdout)["explanation"]
+    assert json.loads(denoise(folder, *arguments).stdout)["explanation"] is None
+    found = json.loads(denoise(folder, *arguments, "--explain").stdout)["explanation"]
     assert {block["kept"] for block in found} == {True, False}
 
 

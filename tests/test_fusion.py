@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from denoise_crawler.evaluation.gold import by_site, read_gold
 from denoise_crawler.fusion.blocks import PLACES, Blocks, blocks_of
-from denoise_crawler.fusion.class_words import named_content, words_of
+from denoise_crawler.fusion.class_words import ClassWords, words_of
 from denoise_crawler.fusion.codec import EvidenceFormatError
 from denoise_crawler.fusion.features import Evidence, columns_of, feature_names
 from denoise_crawler.fusion.records import field_reason, record_fields
@@ -258,7 +258,7 @@ class TestSelection:
 def test_words_of_classes_are_split_at_capitals_and_their_odds_are_summed_within_limits() -> None:
     assert words_of("postBody main-nav2 x") == ("body", "main", "nav", "post")
     odds = {"post": 1.0, "nav": -5.0, "footer": -4.0}
-    assert named_content(["post", "post nav", "nav footer", "", "else"], odds).tolist() == [
+    assert ClassWords(odds).worth(["post", "post nav", "nav footer", "", "else"]).tolist() == [
         1.0,
         -4.0,
         -6.0,
@@ -267,9 +267,9 @@ def test_words_of_classes_are_split_at_capitals_and_their_odds_are_summed_within
     ]
 
 
-def test_the_title_is_found_by_its_letters() -> None:
+def test_the_title_is_found_by_its_words() -> None:
     found = blocks("<p>Ferry aground</p><h1>Ferry aground!</h1><p>Something else altogether</p>")
-    assert title_overlap("Ferry aground", found).tolist() == pytest.approx([1.0, 22 / 23, 0.0], abs=0.02)
+    assert title_overlap("Ferry aground", found, np.ones(3, bool)).tolist() == [1.0, 1.0, 0.0]
 
 
 def test_the_fields_of_a_shop_are_kept_and_its_furniture_goes() -> None:
@@ -283,7 +283,7 @@ def test_the_fields_of_a_shop_are_kept_and_its_furniture_goes() -> None:
     assert "Home" not in text
     assert "All rights reserved" not in text
     found = blocks_of(pages[0])
-    evidence = Evidence(pages[0], found, method.evidence.standing(pages[0].key, found), {})  # type: ignore[attr-defined]
+    evidence = Evidence(pages[0], found, method.evidence.standing(pages[0].key, found), ClassWords({}))  # type: ignore[attr-defined]
     fields = np.flatnonzero(record_fields(evidence)).tolist()
     assert [found.texts[block] for block in fields] == ["Kettle de luxe", "$12.50", "Made by Orr"]
     assert "6 of 6 others have" in field_reason(evidence, fields[2])
@@ -294,7 +294,7 @@ def test_a_site_without_prices_has_no_fields() -> None:
     for number, html in enumerate(SHOP_PAGES):
         evidence.add(number, blocks(html.replace("$", "No. ")))
     found = blocks(SHOP_PAGES[0].replace("$", "No. "))
-    assert not record_fields(Evidence(page(0, ""), found, evidence.standing(0, found), {})).any()
+    assert not record_fields(Evidence(page(0, ""), found, evidence.standing(0, found), ClassWords({}))).any()
 
 
 @given(html=html_pages())
@@ -304,7 +304,7 @@ def test_every_feature_is_a_finite_number_for_each_block(html: str) -> None:
     evidence.add(1, blocks_of(one))
     found = blocks_of(one)
     for standing in (None, evidence.standing(0, found)):
-        columns = columns_of(Evidence(one, found, standing, {"nav": -1.0}))
+        columns = columns_of(Evidence(one, found, standing, ClassWords({"nav": -1.0})))
         assert list(columns) == feature_names()
         assert all(len(column) == len(found) and np.isfinite(column).all() for column in columns.values())
 

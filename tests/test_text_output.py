@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from denoise_crawler.evaluation.measures import tokens
+from denoise_crawler.methods.base import inherit
 from denoise_crawler.output.text import clean_text, removed_share
 from denoise_crawler.page import TEXT, Page
 from tests.strategies import html_pages
@@ -76,7 +77,7 @@ def test_deep_pages_are_written(tag: str) -> None:
 def test_the_words_are_those_of_the_kept_text(html: str, drop: bool) -> None:
     page = Page.parse(URL, html)
     nodes = page.nodes
-    noise = [drop and nodes.tags[parent] == "b" for parent in nodes.parents]
+    noise = inherit([drop and parent >= 0 and nodes.tags[parent] == "b" for parent in nodes.parents], nodes.ends)
     kept = [text for text, is_noise in zip(nodes.texts, noise, strict=True) if not is_noise]
     text = clean_text(page, noise)
     lines = [line.lstrip(" ").removeprefix("- ") for line in text.splitlines()]

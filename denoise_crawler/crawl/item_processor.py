@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.utils.misc import build_from_crawler, load_object
 
+from denoise_crawler.crawl.starting import in_one_line
 from denoise_crawler.crawl.warmup import Warmup
 
 if TYPE_CHECKING:
@@ -27,7 +28,8 @@ class FlushingItemProcessor:
         self._crawler = crawler
         wrapped = load_object(crawler.settings.get(WRAPPED_SETTING, DEFAULT_PROCESSOR))
         self._wrapped: Any = build_from_crawler(wrapped, crawler)
-        self._warmup = Warmup.of(crawler)
+        with in_one_line(crawler):
+            self._warmup = Warmup.of(crawler)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:

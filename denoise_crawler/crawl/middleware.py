@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from itemadapter import is_item
 
 from denoise_crawler.crawl.pages import page_of_response
+from denoise_crawler.crawl.starting import in_one_line
 from denoise_crawler.crawl.warmup import Warmup
 from denoise_crawler.page import Page
 
@@ -27,7 +28,8 @@ class WarmupMiddleware:
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
-        self._warmup = Warmup.of(crawler)
+        with in_one_line(crawler):
+            self._warmup = Warmup.of(crawler)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:

@@ -50,9 +50,15 @@ def pack(item: object) -> bytes:
 def unpack(data: bytes) -> Any:
     """Read what :func:`pack` wrote. Of the class only its fields are set: no code of it runs.
 
-    Raises :class:`UnparkableError` if the class is there no longer, or is no class of items.
+    Raises :class:`UnparkableError` if the class is there no longer, or is no class of items, and for bytes that
+    :func:`pack` did not write.
     """
-    return _restored(msgspec.msgpack.decode(data))
+    try:
+        return _restored(msgspec.msgpack.decode(data))
+    except UnparkableError:
+        raise
+    except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
+        raise UnparkableError(f"the item is damaged: {type(error).__name__}: {error}") from error
 
 
 def _plain(value: Any, where: tuple[str, ...]) -> Any:

@@ -43,6 +43,8 @@ from scrapy.utils.asyncio import call_later
 from scrapy.utils.httpobj import urlparse_cached
 from scrapy.utils.misc import load_object
 
+from denoise_crawler.crawl.starting import in_one_line
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -181,14 +183,15 @@ class PoliteSlot(Slot):
 
 
 class PoliteDownloader(Downloader):
-    """Scrapy's downloader with a PoliteSlot per host. Raises ValueError for wrong settings."""
+    """Scrapy's downloader with a PoliteSlot per host. Wrong settings end the program, see :func:`in_one_line`."""
 
     def __init__(self, crawler: Crawler) -> None:
         # Before Scrapy opens anything: a wrong setting must leave nothing to close.
-        self.gaps = HostGaps.from_settings(crawler.settings)
-        self._retry_after_max = _seconds(
-            "DENOISE_RETRY_AFTER_MAX", crawler.settings.get("DENOISE_RETRY_AFTER_MAX", 600.0)
-        )
+        with in_one_line(crawler):
+            self.gaps = HostGaps.from_settings(crawler.settings)
+            self._retry_after_max = _seconds(
+                "DENOISE_RETRY_AFTER_MAX", crawler.settings.get("DENOISE_RETRY_AFTER_MAX", 600.0)
+            )
         if not hasattr(Downloader, "_get_slot"):
             raise RuntimeError("this version of Scrapy has no Downloader._get_slot: gaps cannot be kept")
         super().__init__(crawler)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _STORE_NAME = "denoise.sqlite"
 SHORT_SITES = ("clean", "raw", "drop")
+LIVE_PORTS = (6080, 6089)
 
 
 class SettingError(ValueError):
@@ -48,6 +49,8 @@ class DenoiseSettings:
     extra_fields: dict[str, str] = field(default_factory=dict)
     writing: Writing = field(default_factory=Writing)
     job: str = ""
+    live: bool = False
+    live_ports: tuple[int, ...] = LIVE_PORTS
 
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> DenoiseSettings:
@@ -92,6 +95,8 @@ class DenoiseSettings:
             extra_fields=extra,
             writing=_writing(settings),
             job=str(Path(jobdir).resolve()) if jobdir else "",
+            live=_flag(settings, "DENOISE_LIVE"),
+            live_ports=_ports(settings, "DENOISE_LIVE_PORT"),
         )
 
 
@@ -153,6 +158,18 @@ def _count(settings: BaseSettings, name: str, default: int, *, least: int) -> in
     if number < least or (isinstance(value, float) and value != number):
         raise SettingError(f"{name} is {value!r}: set it to a whole number, {least} or more")
     return number
+
+
+def _ports(settings: BaseSettings, name: str) -> tuple[int, ...]:
+    value = settings.get(name, LIVE_PORTS)
+    try:
+        given = value.split(",") if isinstance(value, str) else [value] if isinstance(value, int) else value
+        ports = tuple(int(port) for port in given)
+    except (TypeError, ValueError):
+        ports = ()
+    if not 1 <= len(ports) <= 2 or list(ports) != sorted(ports) or not all(0 <= port < 65_536 for port in ports):
+        raise SettingError(f"{name} is {value!r}: set it to a port, or to the first and the last to try")
+    return ports
 
 
 def _name(settings: BaseSettings, name: str, default: str) -> str:

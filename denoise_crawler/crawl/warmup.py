@@ -14,8 +14,9 @@ Stats, all under ``denoise/``:
 ``inherited``            items that an earlier run left waiting
 ``superseded``           inherited items whose page came again
 ``unparkable``           items that could not be written, cleaned at once instead
-``store_errors``         failures to write the store; an item that it could not take is cleaned at once
+``store_errors``         failures to read or write the store; an item that it could not take is cleaned at once
 ``unreadable``           items in the store whose class is gone or changed; they stay there
+``failed``               pages that could not be learned or cleaned, by a mistake of ours; their items go on
 ``unfilled``             items without a field for the text
 ``guarded``              pages of which next to nothing was left, so that a safer verdict was taken
 ``extractor_fallbacks``  pages of which the extractor wrote nothing, or on which it failed: our own text
@@ -28,7 +29,6 @@ Stats, all under ``denoise/``:
 from __future__ import annotations
 
 import logging
-import sqlite3
 from dataclasses import dataclass, field
 from math import ceil
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -36,16 +36,19 @@ from weakref import WeakKeyDictionary
 
 from scrapy import signals
 
+from denoise_crawler.crawl.feed_results import feeds_are_safe
 from denoise_crawler.crawl.filling import Filler
+from denoise_crawler.crawl.guarded_store import GuardedStore, StoreShelf
 from denoise_crawler.crawl.parked_items import UnparkableError, pack, unpack
 from denoise_crawler.crawl.settings import DenoiseSettings
+from denoise_crawler.damaged_store import open_store
 from denoise_crawler.denoiser import Denoiser, clean_page
 from denoise_crawler.methods import method_named
 from denoise_crawler.page import Page
-from denoise_crawler.store import SiteState, Store, StoreError
+from denoise_crawler.store import SiteState
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from scrapy.crawler import Crawler
 
@@ -74,11 +77,13 @@ class Warmup:
         self._key = method_named(self.settings.method, self.settings.method_options).store_key
         self._progress: dict[str, _Progress] = {}
         spider = crawler.spidercls.name if crawler.spidercls else ""
-        self.store = Store(self.settings.store, spider=spider, job=self.settings.job)
+        self.store = GuardedStore(
+            open_store(self.settings.store, spider=spider, job=self.settings.job), self._store_failed
+        )
         self._denoiser = Denoiser(
             self.settings.method,
             self.settings.method_options,
-            shelf=_StoreShelf(self.store, self.settings, self._key, self._store_failed),
+            shelf=StoreShelf(self.store, self.settings, self._key),
             sites_in_memory=self.settings.sites_in_memory,
         )
         crawler.signals.connect(self._opened, signals.spider_opened)
@@ -108,16 +113,14 @@ class Warmup:
     def park(self, item: Any, page: Page, origin: bytes) -> bool:
         """Let ``item`` wait in the store; return whether that was possible."""
         try:
-            self.store.park(page.site, page.url, page.markup, pack(item), origin)
+            packed = pack(item)
         except UnparkableError as error:
             if not self._count("unparkable"):
                 logger.warning("An item cannot wait until its site is known and is cleaned at once: %s", error)
             return False
-        except (StoreError, sqlite3.Error) as error:
-            self._store_failed(error)
-            return False
-        self._count("parked")
-        return True
+        waits = self.store.park(page.site, page.url, page.markup, packed, origin)
+        self._count("parked", int(waits))
+        return waits
 
     def release(self, site: str) -> Iterator[Any]:
         """Yield the items of ``site`` that wait, cleaned, in order."""
@@ -134,7 +137,13 @@ class Warmup:
 
     def clean(self, item: Any, page: Page, *, warm: bool | None = None) -> Any:
         """Fill ``item`` with the clean text of ``page`` and return it."""
-        ready = self._progress_of(page.site).ready if warm is None else warm
+        try:
+            self._fill(item, page, self._progress_of(page.site).ready if warm is None else warm)
+        except Exception:  # a mistake of ours must not cost the item
+            self._page_failed(page)
+        return item
+
+    def _fill(self, item: Any, page: Page, ready: bool) -> None:
         judgement = self._denoiser.judge(page)
         if judgement.guarded:
             self._count("guarded")
@@ -150,7 +159,12 @@ class Warmup:
         self._count("characters_after", kept)
         if not self.filler.fill(item, cleaned):
             self._count("unfilled")
-        return item
+
+    def _page_failed(self, page: Page) -> None:
+        self._count("failed")
+        logger.exception(
+            "%s cannot be cleaned, which is a mistake of denoise_crawler; its items go on as they are", page.url
+        )
 
     def _fell_back(self, page: Page) -> None:
         if not self._count("extractor_fallbacks"):
@@ -191,7 +205,8 @@ class Warmup:
             if not self._count("unreadable"):
                 logger.error("An item of %s stays in %s: %s", parked.url, self.settings.store, error)
             return
-        self.store.hand_on(parked)
+        if not self.store.hand_on(parked):
+            return  # it would come again in the next run
         page = Page.parse(parked.url, parked.html, site=parked.site)
         ready = self._progress_of(parked.site).ready
         if not ready and self.settings.short_sites == "drop":
@@ -209,9 +224,13 @@ class Warmup:
         progress = self._progress_of(page.site)
         if not self._denoiser.learns:
             return
-        method = self._denoiser.method_for(page.site)
-        new = page.key not in progress.keys and not method.knows(page)
-        method.observe(page)
+        try:
+            method = self._denoiser.method_for(page.site)
+            new = page.key not in progress.keys and not method.knows(page)
+            method.observe(page)
+        except Exception:
+            self._page_failed(page)
+            return
         if not new or progress.ready:
             return
         progress.keys.add(page.key)
@@ -233,16 +252,18 @@ class Warmup:
     def _save(self, site: str | None = None) -> None:
         """Write what is known of ``site``, None: of all sites, so that the next crawl starts from there."""
         self._denoiser.save(site)
-        try:
-            for name, progress in self._progress.items():
-                if progress.pages_seen and site in (None, name):
-                    self.store.save_state(name, self._key, SiteState(progress.pages_seen, progress.ready))
-        except sqlite3.Error as error:
-            self._store_failed(error)
+        for name, progress in self._progress.items():
+            if progress.pages_seen and site in (None, name):
+                self.store.save_state(name, self._key, SiteState(progress.pages_seen, progress.ready))
 
     def _store_failed(self, error: Exception) -> None:
         if not self._count("store_errors"):
-            logger.error("The store %s cannot be written: %s", self.settings.store, error)
+            logger.error(
+                "The store %s cannot be read or written: %s. Items that cannot wait are cleaned at once; those "
+                "that wait come out as soon as it works, in this run or the next.",
+                self.settings.store,
+                error,
+            )
 
     def _progress_of(self, site: str) -> _Progress:
         if site not in self._progress:
@@ -272,37 +293,8 @@ class Warmup:
         self._save()
         if left := self.store.waiting_count():
             logger.info("%d items wait in %s for the next run", left, self.settings.store)
-        self.store.close()
-
-
-class _StoreShelf:
-    """The store as the place for what is known of sites that are not in memory."""
-
-    def __init__(
-        self, store: Store, settings: DenoiseSettings, key: str, failed: Callable[[Exception], None]
-    ) -> None:
-        self._store, self._settings, self._key, self._failed = store, settings, key, failed
-        self._seen: dict[str, int] = {}
-
-    def get(self, site: str) -> bytes | None:
-        knowledge = self._store.knowledge(site, self._key)
-        self._seen[site] = hash(knowledge)
-        return knowledge
-
-    def put(self, site: str, knowledge: bytes) -> None:
-        def merge(known: bytes, new: bytes) -> bytes:
-            if hash(known) == self._seen.get(site):
-                return new  # it was all read before, so it is in the new one
-            method = method_named(self._settings.method, self._settings.method_options)
-            for part in (known, new):
-                try:
-                    method.merge_bytes(part)
-                except ValueError as error:
-                    logger.warning("What was stored of %s cannot be read: %s", site, error)
-            return method.to_bytes()
-
-        try:
-            self._store.save_knowledge(site, self._key, knowledge, merge)
-        except sqlite3.Error as error:
-            self._failed(error)
-        self._seen[site] = hash(knowledge)
+        if not (safe := feeds_are_safe(self._crawler)):
+            logger.error(
+                "A feed failed: the items that had waited stay in %s for the next run", self.settings.store
+            )
+        self.store.close(safe=safe)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentTypeError
 from typing import TYPE_CHECKING
 
+from denoise_crawler.argument_types import whole_number
 from denoise_crawler.denoiser import DEFAULT_METHOD
 from denoise_crawler.evaluation.contenders import after, alone, method, visible_text
 from denoise_crawler.evaluation.peers import PEERS
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from denoise_crawler.evaluation.contenders import Contender
+
+count = whole_number(1)
 
 
 def add_choices(parser: ArgumentParser) -> None:
@@ -41,13 +43,6 @@ def add_choices(parser: ArgumentParser) -> None:
         help=f"the methods that remove the noise for --extractors ({DEFAULT_METHOD})",
     )
     parser.add_argument("--workers", type=count, default=1, metavar="N", help="run N contenders at a time (1)")
-
-
-def count(text: str) -> int:
-    """Return the number from 1 on that ``text`` says, as a type of an argument."""
-    if not (text.isascii() and text.isdigit() and int(text)):
-        raise ArgumentTypeError(f"{text!r} is not a number from 1 on")
-    return int(text)
 
 
 def contenders(

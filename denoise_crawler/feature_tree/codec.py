@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import zlib
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
 
 from denoise_crawler.feature_tree.nodes import DEPTH, FeatureTree, depths_of
+from denoise_crawler.versioned_format import VersionedFormat
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,13 +17,14 @@ if TYPE_CHECKING:
 
     from denoise_crawler.feature_tree.nodes import Features, Numbers
 
-MAGIC = b"FTR\x01"
-_MAX_BYTES = 1 << 30
 _COLUMNS = 9
 
 
 class ReferencesFormatError(ValueError):
     """The bytes are not reference pages, are damaged, or come from a newer version."""
+
+
+_FORMAT = VersionedFormat(b"FTR\x01", "reference pages", ReferencesFormatError)
 
 
 class _TreeRecord(msgspec.Struct, array_like=True):
@@ -57,25 +58,17 @@ def encode(trees: Sequence[FeatureTree]) -> bytes:
         )
         for tree, features in zip(trees, stored, strict=True)
     ]
-    return MAGIC + zlib.compress(msgspec.msgpack.encode(_Record(values.astype("<u8").tobytes(), records)))
+    return _FORMAT.write(_Record(values.astype("<u8").tobytes(), records))
 
 
 def decode(data: bytes) -> list[FeatureTree]:
     """Read what :func:`encode` wrote; raise :class:`ReferencesFormatError` for anything else."""
-    if data[:3] != MAGIC[:3] or len(data) < len(MAGIC):
-        raise ReferencesFormatError("these bytes are not reference pages")
-    if data[:4] != MAGIC:
-        raise ReferencesFormatError(f"reference pages of version {data[3]}; this release reads version {MAGIC[3]}")
-    try:
-        unpacker = zlib.decompressobj()
-        plain = unpacker.decompress(data[4:], _MAX_BYTES)
-        if not unpacker.eof:
-            raise ReferencesFormatError("reference pages that are cut off or too large")
-        record = msgspec.msgpack.decode(plain, type=_Record)
-        values = np.frombuffer(record.values, "<u8").astype(np.uint64)
-        return [_tree(found, values) for found in record.trees]
-    except (zlib.error, msgspec.MsgspecError, IndexError, OverflowError, ValueError) as error:
-        raise ReferencesFormatError(f"damaged reference pages: {error}") from error
+    return _FORMAT.read(data, _Record, _trees)
+
+
+def _trees(record: _Record) -> list[FeatureTree]:
+    values = np.frombuffer(record.values, "<u8").astype(np.uint64)
+    return [_tree(found, values) for found in record.trees]
 
 
 def _tree(record: _TreeRecord, values: Features) -> FeatureTree:
@@ -95,13 +88,13 @@ def _check(parents: Numbers, kinds: Numbers, kind_parents: Numbers) -> None:
     """Raise ValueError unless nodes come level by level and kinds in the order in which nodes have them."""
     size = len(kinds)
     if not size or len(parents) != size or kinds[0] or not kinds[1:].all() or kind_parents[0]:
-        raise ReferencesFormatError("a page that does not fit together")
+        raise ValueError("a page that does not fit together")
     later, highest = np.arange(1, size), np.maximum.accumulate(kinds)
     ordered = (parents[1:] < later).all() and (np.diff(parents) >= 0).all() and (np.diff(highest) <= 1).all()
     if not ordered or highest[-1] != len(kind_parents) - 1:
-        raise ReferencesFormatError("a page whose nodes are not in level order")
+        raise ValueError("a page whose nodes are not in level order")
     if (kind_parents[kinds[1:]] != kinds[parents[1:]]).any():
-        raise ReferencesFormatError("a page whose kinds do not fit its nodes")
+        raise ValueError("a page whose kinds do not fit its nodes")
 
 
 def _pack(numbers: npt.NDArray[Any]) -> bytes:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from denoise_crawler.bottom_k import BottomK
 from denoise_crawler.feature_tree import codec
 from denoise_crawler.feature_tree.nodes import CLASS, DEPTH, ID, TAG, read
 
@@ -29,9 +30,13 @@ class References:
     def __init__(self, limit: int) -> None:
         if limit < 1:
             raise ValueError(f"references must be at least 1, not {limit}")
-        self.limit = limit
-        self._trees: dict[int, FeatureTree] = {}
+        self._trees: BottomK[FeatureTree] = BottomK(limit, _encoded)  # of a page that has changed, one state stays
         self._shapes: dict[int, tuple[Features, Numbers]] = {}
+
+    @property
+    def limit(self) -> int:
+        """How many pages there may be."""
+        return self._trees.limit
 
     def __len__(self) -> int:
         return len(self._trees)
@@ -41,13 +46,12 @@ class References:
 
     def add(self, page: Page) -> None:
         """Learn ``page``, if it is new and among the lowest."""
-        if page.key in self._trees or (len(self) >= self.limit and page.key > max(self._trees)):
-            return
-        self._unite([read(page).tree.first(MAX_NODES)])
+        if self._trees.wants(page.key):
+            self._unite([read(page).tree.first(MAX_NODES)])
 
     def merge(self, other: References) -> None:
         """Learn the pages of ``other``."""
-        self._unite(other._trees.values())
+        self._unite(other._trees)
 
     def merge_bytes(self, data: bytes) -> None:
         """Learn pages that :meth:`to_bytes` wrote; raise :class:`ReferencesFormatError` for other bytes."""
@@ -55,7 +59,7 @@ class References:
 
     def to_bytes(self) -> bytes:
         """Write the pages: equal sets give equal bytes."""
-        return codec.encode([self._trees[key] for key in sorted(self._trees)])
+        return codec.encode(list(self._trees))
 
     def most_similar(self, tree: FeatureTree) -> FeatureTree | None:
         """Return the page with the largest share of nodes of the same depth, tag, id and class; None without any.
@@ -64,9 +68,7 @@ class References:
         itself, by its address or by its text. Of equally similar pages the one with the lowest hash is taken.
         """
         own = _shape(tree)
-        others = [
-            other for key, other in sorted(self._trees.items()) if key != tree.key and other.text != tree.text
-        ]
+        others = [other for other in self._trees if other.key != tree.key and other.text != tree.text]
         shares = [self._share(own, len(tree), other) for other in others]
         return others[shares.index(max(shares))] if shares else None
 
@@ -78,16 +80,12 @@ class References:
         return 2 * float(np.minimum(own[1][here], counts[there]).sum()) / (size + len(other))
 
     def _unite(self, trees: Iterable[FeatureTree]) -> None:
-        for tree in trees:
-            known = self._trees.get(tree.key)
-            if known is tree:
-                continue
-            if known is None or codec.encode([tree]) < codec.encode([known]):  # a page that has changed
-                self._trees[tree.key] = tree
-                self._shapes.pop(tree.key, None)
-        for key in sorted(self._trees)[self.limit :]:
-            del self._trees[key]
-            self._shapes.pop(key, None)
+        for gone in self._trees.merge(trees):
+            self._shapes.pop(gone.key, None)
+
+
+def _encoded(tree: FeatureTree) -> bytes:
+    return codec.encode([tree])
 
 
 def _shape(tree: FeatureTree) -> tuple[Features, Numbers]:

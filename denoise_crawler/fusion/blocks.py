@@ -14,7 +14,7 @@ from denoise_crawler.page import TEXT
 from denoise_crawler.text import hash64
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -52,9 +52,10 @@ _HIDING = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden")
 _COMMENTS = re.compile(r"comment|disqus|respond|repl(?:y|ies)|reviews?\b|discuss", re.IGNORECASE)
 _DIGITS = re.compile(r"\d+")
 _MASKED_CHARACTERS = 200
+_REMEMBERED_CHARACTERS = 200
 _COMMAS = ",，、。"
 _ENDS = frozenset('.!?。！？…:：;；"”»')
-_HAN_OR_KANA = re.compile("[぀-ヿ㐀-鿿]")
+IDEOGRAPH = re.compile("[぀-ヿ㐀-鿿]")
 
 
 @dataclass(slots=True, eq=False)
@@ -78,6 +79,17 @@ class Elements:
 
     def __len__(self) -> int:
         return len(self.names)
+
+    def ancestors(self) -> Iterator[Indices]:
+        """Yield by element the ancestor 1, 2, 4, 8 … levels up, ``len(self)`` where there is none.
+
+        What is joined with that of each of these in turn is joined with that of all ancestors (pointer jumping).
+        """
+        nowhere = len(self)
+        above = np.append(np.where(self.parents < 0, nowhere, self.parents), nowhere)
+        while (above != nowhere).any():
+            yield above
+            above = above[above]
 
 
 @dataclass(slots=True, eq=False)
@@ -111,37 +123,35 @@ def blocks_of(page: Page) -> Blocks:
     """Cut ``page`` into blocks."""
     nodes = page.nodes
     lines, homes, elements = _walk(nodes)
-    columns: list[tuple[int, int, int, int, bool, int, int, int]] = []
-    texts, kept, kept_homes = [], [], []
+    columns: list[tuple[int, int, int, int, int, int]] = []
+    texts, kept, kept_homes, links = [], [], [], []
     for line, home in zip(lines, homes, strict=True):
-        text = "".join([nodes.texts[index] for index in line]) if len(line) > 1 else nodes.texts[line[0]]
-        words = text.split()
-        if not words:
-            continue
-        text = " ".join(words)
-        texts.append(text)
-        kept.append(line)
-        kept_homes.append(home)
-        columns.append(_measured(nodes, line, text, len(words)))
-    table = np.array(columns, np.int64).reshape(-1, 8)
-    first_nodes = np.array([line[0] for line in kept], np.int64)
+        written = "".join([nodes.texts[index] for index in line]) if len(line) > 1 else nodes.texts[line[0]]
+        text, measures = _remembered(written) if len(written) <= _REMEMBERED_CHARACTERS else _measured(written)
+        if text:
+            texts.append(text)
+            kept.append(line)
+            kept_homes.append(home)
+            columns.append(measures)
+            links.append(_linked(nodes, line, measures[0]))
+    table, first_nodes = np.array(columns, np.int64).reshape(-1, 6), np.array([line[0] for line in kept], np.int64)
     elements.first = np.searchsorted(first_nodes, elements.nodes)
     elements.last = np.searchsorted(first_nodes, elements.last)
-    numbers, hashes = table[:, :5].astype(np.float64), table[:, 5:].astype(np.uint32)
-    characters, linked, tokens, commas, closed = numbers.T.copy()
-    text_hashes, masked_hashes, link_hashes = hashes.T.copy()
+    characters, tokens, commas, closed = table[:, :4].T.astype(np.float64)
+    text_hashes, masked_hashes = table[:, 4:].T.astype(np.uint32)
+    linked, link_hashes = np.array(links, np.int64).reshape(-1, 2).T
     return Blocks(
         texts=texts,
         nodes=kept,
         elements=np.array(kept_homes, np.int64),
         characters=characters,
-        linked=linked,
+        linked=linked.astype(np.float64),
         tokens=tokens,
         commas=commas,
         closed=closed,
         text_hashes=text_hashes,
         masked_hashes=masked_hashes,
-        link_hashes=link_hashes,
+        link_hashes=link_hashes.astype(np.uint32),
         around=elements,
     )
 
@@ -151,17 +161,16 @@ def _walk(nodes: Nodes) -> tuple[list[list[int]], list[int], Elements]:
     lines: list[list[int]] = []
     homes: list[int] = []
     line: list[int] | None = None
-    open_ends: list[int] = []
     home_of = [0] * len(nodes)  # of each node, the nearest block-level element at or above it
-    own, parents, places, tags, names, paths, depths = [0], [-1], [0], [_TAG_CODES["body"]], [""], [0], [0]
-    for index, (tag, parent) in enumerate(zip(nodes.tags, nodes.parents, strict=True)):
-        while open_ends and open_ends[-1] <= index:
+    place, name = _attributes(nodes.elements[0], 0)
+    places, paths, depths, names = [place], [0], [0], [name]
+    columns = [(0, -1, _TAG_CODES["body"])]
+    open_ends, end = [len(nodes)], len(nodes)  # of the block-level elements that are open; of the innermost
+    for index, tag in enumerate(nodes.tags[1:], 1):
+        while index >= end:
             open_ends.pop()
-            line = None
-        if parent < 0:
-            places[0], names[0] = _attributes(nodes.elements[0], 0)
-            continue
-        home = home_of[parent]
+            end, line = open_ends[-1], None
+        home = home_of[nodes.parents[index]]
         if tag is TEXT:
             if line is None:
                 line = []
@@ -171,30 +180,30 @@ def _walk(nodes: Nodes) -> tuple[list[list[int]], list[int], Elements]:
         elif tag in INLINE:
             home_of[index] = home
         else:
+            home_of[index] = len(columns)
+            columns.append((index, home, _TAG_CODES.get(tag, 0)))
             place, name = _attributes(nodes.elements[index], places[home] | _PLACE_OF_TAG.get(tag, 0))
-            home_of[index] = len(own)
-            own.append(index)
-            parents.append(home)
             places.append(place)
-            tags.append(_TAG_CODES.get(tag, 0))
             names.append(name)
             paths.append(_step(paths[home], tag, name))
             depths.append(depths[home] + 1)
-            open_ends.append(nodes.ends[index])
-            line = None
+            end, line = nodes.ends[index], None
+            open_ends.append(end)
+    own, parents, tags = np.array(columns, np.int64).T
     ends = np.array(nodes.ends, np.int64)
-    own_nodes = np.array(own, np.int64)
-    integers = [np.array(column, np.int64) for column in (parents, places, tags, depths)]
     return lines, homes, Elements(
-        own_nodes, integers[0], own_nodes, ends[own_nodes], integers[1], integers[2], names,
-        np.array(paths, np.uint32), integers[3],
+        own, parents, own, ends[own], np.array(places, np.int64), tags, names,
+        np.array(paths, np.uint32), np.array(depths, np.int64),
     )  # fmt: skip
 
 
 def _attributes(element: Element, places: int) -> tuple[int, str]:
     """Return ``places`` with what the element's attributes add, and its class and id."""
+    attributes = element.items()
+    if not attributes:
+        return places, ""
     class_name = identity = ""
-    for name, value in element.items():
+    for name, value in attributes:
         if name == "class":
             class_name = str(value)
         elif name == "id":
@@ -225,33 +234,39 @@ def _step(path: int, tag: str, names: str) -> int:
     return hash64(f"{path} {tag} {_DIGITS.sub('', names)}") & LOW_BITS
 
 
-def _measured(
-    nodes: Nodes, line: list[int], text: str, words: int
-) -> tuple[int, int, int, int, bool, int, int, int]:
+def _measured(written: str) -> tuple[str, tuple[int, int, int, int, int, int]]:
+    """Return the normalised text, its characters, tokens, commas, how it ends, its hash and its masked hash."""
+    parts = written.split()
+    text, words = " ".join(parts), len(parts)
     characters = len(text) - words + 1
-    linked, link_hash = 0, 0
+    own_hash = hash64(text) & LOW_BITS
+    if text.isascii():
+        tokens, commas = words, text.count(",")
+    else:
+        ideographic = len(IDEOGRAPH.findall(text)) > characters // 3
+        tokens, commas = characters if ideographic else words, sum(map(text.count, _COMMAS))
+    masked = own_hash if len(text) > _MASKED_CHARACTERS else hash64(_DIGITS.sub("0", text)) & LOW_BITS
+    return text, (characters, tokens, commas, text[-1:] in _ENDS, own_hash, masked)
+
+
+# what stands in every page of a site is measured once
+_remembered = lru_cache(maxsize=16_384)(_measured)
+
+
+def _linked(nodes: Nodes, line: list[int], characters: int) -> tuple[int, int]:
+    """Return the characters of a line that are inside links, and the hash of the first link's address (else 0)."""
+    links = nodes.links
+    if len(line) == 1:
+        link = links[line[0]]
+        return (characters, _address_hash(nodes.elements[link].get("href"))) if link >= 0 else (0, 0)
+    linked = link_hash = 0
     for index in line:
-        if (link := nodes.links[index]) >= 0:
+        if (link := links[index]) >= 0:
             linked += len(nodes.texts[index].replace(" ", ""))
             link_hash = link_hash or _address_hash(nodes.elements[link].get("href"))
-    ideographic = not text.isascii() and len(_HAN_OR_KANA.findall(text)) > characters // 3
-    return (
-        characters,
-        min(linked, characters),
-        characters if ideographic else words,
-        sum(map(text.count, _COMMAS)),
-        text[-1] in _ENDS,
-        hash64(text) & LOW_BITS,
-        _masked(text),
-        link_hash,
-    )
+    return min(linked, characters), link_hash
 
 
-def _masked(text: str) -> int:
-    if len(text) > _MASKED_CHARACTERS:
-        return hash64(text) & LOW_BITS
-    return hash64(_DIGITS.sub("0", text)) & LOW_BITS
-
-
+@lru_cache(maxsize=16_384)
 def _address_hash(href: str | None) -> int:
     return (hash64(href) & LOW_BITS) if href else 0

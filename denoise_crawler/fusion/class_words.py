@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _WORD = re.compile(r"[A-Z]?[a-z]{2,}|[A-Z]{2,}")
 _LIMIT = 6.0
+_REMEMBERED = 16_384
 
 
 @lru_cache(maxsize=16_384)
@@ -23,11 +24,21 @@ def words_of(names: str) -> tuple[str, ...]:
     return tuple(sorted({word.lower() for word in _WORD.findall(names)}))
 
 
-def named_content(names: Sequence[str], class_words: Mapping[str, float]) -> Numbers:
-    """Return for each element's names the sum of their words' log odds, within ±6; 0 for words not known."""
-    known: dict[str, float] = {"": 0.0}
-    for one in names:
-        if one not in known:
-            total = sum(class_words.get(word, 0.0) for word in words_of(one))
-            known[one] = max(-_LIMIT, min(_LIMIT, total))
-    return np.array([known[one] for one in names])
+class ClassWords(dict[str, float]):
+    """Log odds by word. What names are worth is remembered, since a site has few and they come back."""
+
+    def __init__(self, log_odds: Mapping[str, float]) -> None:
+        super().__init__(log_odds)
+        self._worth: dict[str, float] = {}
+
+    def worth(self, names: Sequence[str]) -> Numbers:
+        """Return for each element's names the sum of their words' log odds, within ±6; 0 for words not known."""
+        if len(self._worth) > _REMEMBERED:
+            self._worth.clear()
+        worth = self._worth
+        return np.array([worth[one] if one in worth else self._found(one) for one in names])
+
+    def _found(self, names: str) -> float:
+        total = sum(self.get(word, 0.0) for word in words_of(names))
+        self._worth[names] = max(-_LIMIT, min(_LIMIT, total))
+        return self._worth[names]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import zlib
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
 
 from denoise_crawler.fusion.sketch import Sketch
+from denoise_crawler.versioned_format import VersionedFormat
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
     from denoise_crawler.fusion.blocks import Hashes, Indices
 
-MAGIC = b"FSE\x01"
-_MAX_BYTES = 1 << 30
-
 
 class EvidenceFormatError(ValueError):
     """The bytes are not site evidence, are damaged, or come from a newer version."""
+
+
+_FORMAT = VersionedFormat(b"FSE\x01", "site evidence", EvidenceFormatError)
 
 
 class _Record(msgspec.Struct, array_like=True):
@@ -32,24 +32,12 @@ class _Record(msgspec.Struct, array_like=True):
 
 def encode(sketches: Sequence[Sketch]) -> bytes:
     """Write ``sketches``, which come in the order of their keys."""
-    records = [_Record(one.key, [_pack(column) for column in _columns(one)]) for one in sketches]
-    return MAGIC + zlib.compress(msgspec.msgpack.encode(records))
+    return _FORMAT.write([_Record(one.key, [_pack(column) for column in _columns(one)]) for one in sketches])
 
 
 def decode(data: bytes) -> list[Sketch]:
     """Read what :func:`encode` wrote; raise :class:`EvidenceFormatError` for anything else."""
-    if data[:3] != MAGIC[:3] or len(data) < len(MAGIC):
-        raise EvidenceFormatError("these bytes are not site evidence")
-    if data[:4] != MAGIC:
-        raise EvidenceFormatError(f"site evidence of version {data[3]}; this release reads version {MAGIC[3]}")
-    try:
-        unpacker = zlib.decompressobj()
-        plain = unpacker.decompress(data[4:], _MAX_BYTES)
-        if not unpacker.eof:
-            raise EvidenceFormatError("site evidence that is cut off or too large")
-        return [_sketch(record) for record in msgspec.msgpack.decode(plain, type=list[_Record])]
-    except (zlib.error, msgspec.MsgspecError, ValueError) as error:
-        raise EvidenceFormatError(f"damaged site evidence: {error}") from error
+    return _FORMAT.read(data, list[_Record], lambda records: [_sketch(record) for record in records])
 
 
 def _columns(one: Sketch) -> list[NDArray[Any]]:
@@ -59,7 +47,7 @@ def _columns(one: Sketch) -> list[NDArray[Any]]:
 
 def _sketch(record: _Record) -> Sketch:
     if len(record.columns) != 9 or not 0 <= record.key < 1 << 64:
-        raise EvidenceFormatError("a page that does not fit together")
+        raise ValueError("a page that does not fit together")
     paths, parents, elements, homes, texts, characters, linked, masked, links = record.columns
     one = Sketch(
         key=record.key,
@@ -83,13 +71,13 @@ def _check(one: Sketch) -> None:
     lengths = [len(one.parents), len(one.elements)], [len(one.texts), len(one.characters), len(one.linked)]
     fits = all(length == paths for length in lengths[0]) and all(length == blocks for length in lengths[1])
     if not fits or (blocks and not paths):
-        raise EvidenceFormatError("a page whose columns differ in length")
+        raise ValueError("a page whose columns differ in length")
     if paths and (one.parents[0] != -1 or (one.parents[1:] < 0).any() or (one.parents >= np.arange(paths)).any()):
-        raise EvidenceFormatError("a page whose paths are not in order")
+        raise ValueError("a page whose paths are not in order")
     if blocks and not (one.homes.min() >= 0 and one.homes.max() < paths):
-        raise EvidenceFormatError("a page whose blocks stand on no path")
+        raise ValueError("a page whose blocks stand on no path")
     if any((column < 0).any() for column in (one.elements, one.characters, one.linked)):
-        raise EvidenceFormatError("a page with negative counts")
+        raise ValueError("a page with negative counts")
 
 
 def _pack(numbers: NDArray[Any]) -> bytes:

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from denoise_crawler.fusion.blocks import PLACES, blocks_of
-from denoise_crawler.fusion.class_words import named_content
+from denoise_crawler.fusion.class_words import ClassWords
 from denoise_crawler.fusion.main_region import MainRegion, main_region
-from denoise_crawler.fusion.site_evidence import REPEATED_SHARE
+from denoise_crawler.fusion.site_sums import REPEATED_SHARE
 from denoise_crawler.fusion.title import Headline, description_of, headline_of
 from denoise_crawler.page import Page
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from denoise_crawler.fusion.blocks import Blocks, Indices, Numbers
     from denoise_crawler.fusion.site_evidence import Standing
@@ -36,12 +36,12 @@ class Evidence:
     page: Page
     blocks: Blocks
     standing: Standing | None
-    class_words: Mapping[str, float]
+    class_words: ClassWords
 
     @cached_property
     def named(self) -> Numbers:
         """By element, how much its class and id speak for content."""
-        return named_content(self.blocks.around.names, self.class_words)
+        return self.class_words.worth(self.blocks.around.names)
 
     @cached_property
     def ancestors(self) -> list[Indices]:
@@ -101,7 +101,7 @@ class Evidence:
     @cached_property
     def headline(self) -> Headline:
         """The block that is the page's title."""
-        return headline_of(self.page, self.blocks)
+        return headline_of(self.page, self.blocks, ~self.everywhere)
 
     @cached_property
     def link_shares(self) -> Numbers:
@@ -135,10 +135,10 @@ def columns_of(evidence: Evidence) -> Columns:
 def table_of(evidence: Evidence, names: Sequence[str]) -> Table:
     """Return the features with these ``names``, a row for each block."""
     columns = columns_of(evidence)
-    table = np.empty((len(evidence.blocks), len(names)), np.float32)
+    by_feature = np.empty((len(names), len(evidence.blocks)), np.float32)
     for number, name in enumerate(names):
-        table[:, number] = columns[name]
-    return table
+        by_feature[number] = columns[name]
+    return by_feature.T
 
 
 def _own(evidence: Evidence) -> Columns:
@@ -191,15 +191,14 @@ def _above(evidence: Evidence) -> Columns:
 
 def _names(evidence: Evidence) -> Columns:
     """Return what classes and ids say: of the nearest ancestors, in sum, at most, at least, nearest with any."""
-    named, parents = evidence.named, evidence.blocks.around.parents
-    total, most, least, nearest = named.copy(), named.copy(), named.copy(), named.copy()
-    for element, parent in enumerate(parents.tolist()):  # parents first
-        if parent >= 0:
-            total[element] += total[parent]
-            most[element] = max(most[element], most[parent])
-            least[element] = min(least[element], least[parent])
-            if nearest[element] == 0.0:
-                nearest[element] = nearest[parent]
+    named = evidence.named
+    total = nearest = np.append(named, 0.0)
+    most, least = np.append(named, -np.inf), np.append(named, np.inf)
+    for above in evidence.blocks.around.ancestors():
+        total = total + total[above]
+        most = np.maximum(most, most[above])
+        least = np.minimum(least, least[above])
+        nearest = np.where(nearest == 0.0, nearest[above], nearest)
     at = evidence.blocks.elements
     columns = {
         "names sum": total[at],
@@ -349,4 +348,4 @@ _GROUPS = (_own, _page, _above, _names, _around, _region, _headline, _repetition
 def feature_names() -> list[str]:
     """Return the names of all features, in the order of :func:`columns_of`."""
     nothing = Page.parse("", "")
-    return list(columns_of(Evidence(nothing, blocks_of(nothing), None, {})))
+    return list(columns_of(Evidence(nothing, blocks_of(nothing), None, ClassWords({}))))

@@ -56,10 +56,9 @@ class MainRegion:
 
     def best_above(self, blocks: Blocks) -> Numbers:
         """Return by block the best score of the elements around it."""
-        parents, best = blocks.around.parents, self.scores.copy()
-        for element, parent in enumerate(parents.tolist()):  # parents first
-            if parent >= 0 and best[parent] > best[element]:
-                best[element] = best[parent]
+        best = np.append(self.scores, -np.inf)
+        for above in blocks.around.ancestors():
+            best = np.maximum(best, best[above])
         return best[blocks.elements]
 
     def common_ancestors(self, blocks: Blocks) -> CommonAncestors:

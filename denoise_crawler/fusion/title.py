@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from denoise_crawler.fusion.blocks import TAGS
+from denoise_crawler.fusion.blocks import IDEOGRAPH, TAGS
 from denoise_crawler.text import normalised
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from denoise_crawler.fusion.blocks import Blocks, Numbers
     from denoise_crawler.page import Page
 
 _LETTERS = 3
+_WORD = re.compile(r"\w+")
 _BEGINNING = 24
 _LEAST = 0.3
 _H1 = TAGS.index("h1")
@@ -32,28 +37,40 @@ class Headline:
     best: int
 
 
-def headline_of(page: Page, blocks: Blocks) -> Headline:
-    """Find the title of ``page`` among its blocks."""
-    overlap = title_overlap(page.title, blocks)
+def headline_of(page: Page, blocks: Blocks, possible: NDArray[np.bool_]) -> Headline:
+    """Find the title of ``page`` among its ``possible`` blocks."""
+    overlap = title_overlap(page.title, blocks, possible)
     first_heading = (blocks.around.tags[blocks.elements] == _H1).astype(np.float64)
     chances = overlap + 0.3 * first_heading - 0.5 * blocks.linked / np.maximum(blocks.characters, 1.0)
     best = int(chances.argmax()) if len(blocks) and chances.max() > _LEAST else -1
     return Headline(overlap, first_heading, best)
 
 
-def title_overlap(title: str, blocks: Blocks) -> Numbers:
-    """Return by block 2·|A ∩ B| / (|A| + |B|) over the distinct letter trigrams of its text and the title.
+def title_overlap(title: str, blocks: Blocks, possible: NDArray[np.bool_]) -> Numbers:
+    """Return by block 2·|A ∩ B| / (|A| + |B|) over the distinct words of its text and the title.
 
-    0 for blocks of three characters or less and for those more than twice as long as the title.
+    Of a title in Chinese or Japanese, over pairs of characters. 0 for blocks that are not ``possible``, of three
+    characters or less and more than twice as long as the title.
     """
-    wanted = _trigrams(title.lower())
+    parts = _pairs if IDEOGRAPH.search(title) else _words
+    wanted = parts(title)
     overlap = np.zeros(len(blocks))
     if wanted:
-        fitting = (blocks.characters > _LETTERS) & (blocks.characters <= 2 * len(title) + 10)
+        fitting = possible & (blocks.characters > _LETTERS) & (blocks.characters <= 2 * len(title) + 10)
         for index in np.flatnonzero(fitting).tolist():
-            found = _trigrams(blocks.texts[index].lower())
-            overlap[index] = 2 * len(found & wanted) / (len(found) + len(wanted))
+            found = parts(blocks.texts[index])
+            if common := len(wanted & found):
+                overlap[index] = 2 * common / (len(found) + len(wanted))
     return overlap
+
+
+def _words(text: str) -> set[str]:
+    return set(_WORD.findall(text.lower()))
+
+
+def _pairs(text: str) -> set[tuple[str, str]]:
+    text = text.lower()
+    return set(pairwise(text))
 
 
 def description_of(page: Page, blocks: Blocks) -> Numbers:
@@ -61,7 +78,8 @@ def description_of(page: Page, blocks: Blocks) -> Numbers:
     beginning = _description(page)[:_BEGINNING].lower()
     if len(beginning) < _BEGINNING // 2:
         return np.full(len(blocks), -1.0)
-    return np.array([float(beginning in text.lower()) for text in blocks.texts])
+    least = len(beginning)
+    return np.array([float(len(text) >= least and beginning in text.lower()) for text in blocks.texts])
 
 
 def _description(page: Page) -> str:
@@ -73,7 +91,3 @@ def _description(page: Page) -> str:
         if (meta.get("name") or meta.get("property") or "").lower() in ("description", "og:description")
     )
     return max(found, key=len, default="")
-
-
-def _trigrams(text: str) -> set[str]:
-    return {text[start : start + _LETTERS] for start in range(len(text) - _LETTERS + 1)}

@@ -61,7 +61,7 @@ class BoostedTrees:
         """Return the score (log odds) of each row of ``table``."""
         if not len(table):
             return np.zeros(0)
-        failed = table.T[self._features] > self._thresholds
+        failed = np.ascontiguousarray(table.T)[self._features] > self._thresholds
         masks = np.where(failed, self._masks, _ALL)
         left = np.bitwise_and.reduceat(masks, self._starts, axis=0)
         lowest = left & (~left + np.uint32(1))

@@ -7,6 +7,7 @@ from importlib.resources import files
 
 import msgspec
 
+from denoise_crawler.fusion.class_words import ClassWords
 from denoise_crawler.fusion.trees import BoostedTrees, Tree
 
 FILE = "weights.json"
@@ -37,7 +38,7 @@ class Model:
         if weights.version != VERSION:
             raise WeightsError(f"weights of version {weights.version}; this release reads version {VERSION}")
         self.features = weights.features
-        self.class_words = weights.class_words
+        self.class_words = ClassWords(weights.class_words)
         self.trees = BoostedTrees(weights.trees)
 
 

@@ -61,6 +61,10 @@ class Method(ABC):
         """Tell whether ``page`` is learned already."""
         return False
 
+    def wants(self, page: Page) -> bool:  # noqa: ARG002
+        """Tell whether learning ``page`` can change anything; asked before the page is parsed."""
+        return True
+
     def observe(self, page: Page) -> None:  # noqa: B027 - a page-only method has nothing to learn
         """Learn ``page``; a page learned already changes nothing."""
 

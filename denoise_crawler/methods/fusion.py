@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -14,13 +15,12 @@ from denoise_crawler.fusion.selection import first_of_each, most_f1
 from denoise_crawler.fusion.site_evidence import SiteEvidence
 from denoise_crawler.fusion.weights import shipped_model
 from denoise_crawler.methods.base import Judgement, Method
-from denoise_crawler.page import TEXT
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Self
 
-    from denoise_crawler.fusion.blocks import Blocks
+    from denoise_crawler.fusion.blocks import Blocks, Numbers
     from denoise_crawler.page import Nodes, Page
 
 MAX_PAGES = 128
@@ -49,10 +49,14 @@ class Fusion(Method):
         """Tell whether ``page`` is in the evidence."""
         return page.key in self.evidence
 
+    def wants(self, page: Page) -> bool:
+        """Tell whether ``page`` would change the evidence."""
+        return self.evidence.wants(page.key)
+
     def observe(self, page: Page) -> None:
         """Add ``page`` to the evidence."""
         if self.evidence.wants(page.key):
-            self.evidence.add(page.key, blocks_of(page))
+            self.evidence.add(page.key, page.once(blocks_of))
 
     def merge(self, other: Self) -> None:
         """Add the pages of ``other``'s evidence."""
@@ -68,11 +72,11 @@ class Fusion(Method):
 
     def judge(self, page: Page) -> Judgement:
         """Mark all blocks but those to take."""
-        blocks = blocks_of(page)
+        blocks = page.once(blocks_of)
         evidence = Evidence(page, blocks, self.evidence.standing(page.key, blocks), self.model.class_words)
         table = table_of(evidence, self.model.features)
-        chances = 1.0 / (1.0 + np.exp(-self.model.trees.scores(table)))
-        chances[evidence.everywhere] = 0.0
+        chances, open_question = np.zeros(len(blocks)), ~evidence.everywhere
+        chances[open_question] = 1.0 / (1.0 + np.exp(-self.model.trees.scores(table[open_question])))
         likely, fields = most_f1(chances, blocks.tokens), record_fields(evidence)
         best = likely | fields
         taken = first_of_each(best, blocks.text_hashes, blocks.characters)
@@ -93,7 +97,7 @@ class Fusion(Method):
             verdict = Verdict(bool(taken[block]), float(chances[block]), bar, repeated)
             return why(evidence, self.model, table, block, verdict)
 
-        return Judgement(*_by_node(page.nodes, blocks, taken.tolist(), chances.tolist()), reason)
+        return Judgement(*_by_node(page.nodes, blocks, taken, chances), reason)
 
 
 def _block_of_nodes(nodes: Nodes, blocks: Blocks, taken: NDArray[np.bool_]) -> dict[int, int]:
@@ -112,23 +116,21 @@ def _block_of_nodes(nodes: Nodes, blocks: Blocks, taken: NDArray[np.bool_]) -> d
 
 
 def _by_node(
-    nodes: Nodes, blocks: Blocks, taken: list[bool], chances: list[float]
+    nodes: Nodes, blocks: Blocks, taken: NDArray[np.bool_], chances: Numbers
 ) -> tuple[list[bool], list[float]]:
-    """Return noise and scores by node.
+    """Return noise and scores by node: an element has the highest score of its text.
 
     An element is noise if all its text is; one without text goes with its parent.
     """
-    has_text, kept, scores = [False] * len(nodes), [False] * len(nodes), [0.0] * len(nodes)
-    for texts, take, chance in zip(blocks.nodes, taken, chances, strict=True):
-        for index in texts:
-            has_text[index], kept[index], scores[index] = True, take, chance
-    for index in range(len(nodes) - 1, 0, -1):
-        if has_text[index]:
-            parent = nodes.parents[index]
-            has_text[parent] = True
-            kept[parent] = kept[parent] or kept[index]
-            scores[parent] = max(scores[parent], scores[index])
-    for index in range(1, len(nodes)):
-        if not has_text[index] and nodes.tags[index] is not TEXT:
-            kept[index] = kept[nodes.parents[index]]
-    return [not one for one in kept], scores
+    count, ends = len(nodes), np.array(nodes.ends, np.int64)
+    texts = np.fromiter(chain.from_iterable(blocks.nodes), np.int64)
+    block_of = np.repeat(np.arange(len(blocks)), [len(one) for one in blocks.nodes])
+    has_text, has_kept, scores = np.zeros(count + 1, np.int64), np.zeros(count + 1, np.int64), np.zeros(count + 1)
+    has_text[texts + 1], has_kept[texts + 1], scores[texts] = 1, taken[block_of], chances[block_of]
+    has_text, has_kept = has_text.cumsum(), has_kept.cumsum()
+    noise = (has_kept[ends] == has_kept[:-1]).tolist()
+    for index in np.flatnonzero(has_text[ends] == has_text[:-1]).tolist():
+        if index:
+            noise[index] = noise[nodes.parents[index]]
+    below = np.column_stack([np.arange(count), ends]).ravel()
+    return noise, np.maximum.reduceat(scores, below)[::2].tolist()

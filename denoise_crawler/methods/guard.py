@@ -40,14 +40,12 @@ def guarded(page: Page, judgement: Judgement) -> Judgement:
 
 def _unlinked(page: Page, noise: Sequence[bool]) -> tuple[int, int]:
     """Return the characters of text outside links: all, and those that are no noise."""
-    nodes = page.nodes
     everything = kept = 0
-    for text, link, gone in zip(nodes.texts, nodes.links, noise, strict=True):
-        if text and link < 0:
-            length = len(text.strip())
-            everything += length
+    for characters, link, gone in zip(page.characters, page.nodes.links, noise, strict=True):
+        if characters and link < 0:
+            everything += characters
             if not gone:
-                kept += length
+                kept += characters
     return everything, kept
 
 

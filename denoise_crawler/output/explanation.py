@@ -9,12 +9,13 @@ from denoise_crawler.page import TEXT
 from denoise_crawler.text import normalised
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from denoise_crawler.methods.base import Judgement
     from denoise_crawler.page import Nodes, Page
 
 LONGEST = 120
+MOST_REASONS = 2_000  # on one page: a reason takes milliseconds
 
 
 class BlockVerdict(TypedDict):
@@ -32,17 +33,25 @@ class BlockVerdict(TypedDict):
 def explanation(page: Page, judgement: Judgement) -> list[BlockVerdict]:
     """Return the verdicts on the blocks of ``page``, in its order.
 
-    A block is a line of :func:`clean_text`, or the part of one that was judged alike.
+    A block is a line of :func:`clean_text`, or the part of one that was judged alike. Reasons stand with the first
+    ``MOST_REASONS`` of them.
     """
+    reason = first_reasons(judgement)
     return [
         BlockVerdict(
             text=text if len(text) <= LONGEST else text[: LONGEST - 1].rstrip() + "…",
             kept=not judgement.noise[decisive],
             score=round(float(judgement.scores[decisive]), 4),
-            reason=judgement.reason(decisive),
+            reason=reason(decisive),
         )
         for text, decisive in _blocks(page.nodes, judgement.noise)
     ]
+
+
+def first_reasons(judgement: Judgement) -> Callable[[int], str]:
+    """Return a function that gives the reasons for nodes, ``MOST_REASONS`` times; then it gives none."""
+    left = iter(range(MOST_REASONS))
+    return lambda index: "" if next(left, None) is None else judgement.reason(index)
 
 
 def _blocks(nodes: Nodes, noise: list[bool]) -> Iterator[tuple[str, int]]:

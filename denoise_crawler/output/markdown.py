@@ -181,7 +181,7 @@ class _Writer:
         self._joints.new_line()
         for lines in _paragraphs(runs):
             if level:
-                self._write(["#" * level + " " + re.sub(r"(#+)$", r"\\\1", " ".join(lines))])
+                self._write(["#" * level + " " + _unclosed(" ".join(lines))])
             else:
                 lines = [escaped_line_start(line) for line in lines]
                 self._write([*(line + "\\" for line in lines[:-1]), lines[-1]])
@@ -291,6 +291,12 @@ def _paragraphs(runs: list[Run]) -> Iterator[list[str]]:
         elif lines:
             yield lines
             lines = []
+
+
+def _unclosed(heading: str) -> str:
+    """Return the text of a heading so that number signs at its end are no closing sequence."""
+    signs = len(heading) - len(heading.rstrip("#"))
+    return f"{heading[:-signs]}\\{'#' * signs}" if signs else heading
 
 
 def _fenced(code: str, language: str) -> list[str]:

@@ -6,6 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from denoise_crawler.markup import INLINE
+from denoise_crawler.output.explanation import first_reasons
 from denoise_crawler.output.nesting import CLOSES_PARAGRAPH, VOID, torn
 from denoise_crawler.output.regions import joins, regions
 from denoise_crawler.output.safe_markup import (
@@ -111,6 +112,7 @@ class _Painting:
     def __init__(self, page: Page, judgement: Judgement) -> None:
         nodes = page.nodes  # first: a page that is too deep gets another root by this
         self.nodes, self.judgement = nodes, judgement
+        self.reason = first_reasons(judgement)
         self.tags = _written_tags(nodes)
         self.regions = regions(nodes, judgement.noise, torn(nodes, self.tags))
         self.joins = joins(nodes, self.regions)
@@ -209,7 +211,7 @@ class _Painting:
             if name.lower() != "title" and not name.lower().startswith(MARK)
         ]
         verdict = "noise" if self.regions[index] else "content"
-        said = f"{verdict}: {self.judgement.reason(index)}".rstrip(" :")
+        said = f"{verdict}: {self.reason(index)}".rstrip(" :")
         if index in self.joins:
             kept.append(("data-denoise-joins", " ".join(self.joins[index])))
         return [*kept, (MARK, verdict), ("title", f"{said} (score {self.judgement.scores[index]:.2f})")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import compress
 from typing import TYPE_CHECKING
 
 from denoise_crawler.markup import INLINE
@@ -34,12 +35,8 @@ def removed_share(page: Page, noise: list[bool] | None) -> float:
     """Return how much of the text of ``page`` is noise (0-1), by characters that are not white space."""
     if noise is None:
         return 0.0
-    everything = gone = 0
-    for text, is_noise in zip(page.nodes.texts, noise, strict=True):
-        if text:
-            characters = sum(map(len, text.split()))
-            everything += characters
-            gone += characters if is_noise else 0
+    everything = sum(page.characters)
+    gone = sum(compress(page.characters, noise))
     return gone / everything if everything else 0.0
 
 
@@ -59,7 +56,7 @@ class _Lines:
     def walk(self) -> None:
         nodes, noise = self._nodes, self._noise
         blocks: list[int] = []  # ends of the block-level elements that are open
-        copied_to = 0
+        copied_to = 0  # up to where nothing is left to write
         for index, tag in enumerate(nodes.tags):
             if index < copied_to:
                 continue
@@ -73,6 +70,8 @@ class _Lines:
             elif tag not in INLINE:
                 blocks.append(nodes.ends[index])
                 copied_to = self._begin_block(index, tag)
+                if noise is not None and noise[index]:
+                    copied_to = nodes.ends[index]
             elif tag == "img":
                 self._joints.gap()
         self._end_line()

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from denoise_crawler.reading.compression import inflated
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from denoise_crawler.reading.account import Notes
     from denoise_crawler.reading.window import Window
 
@@ -16,6 +18,33 @@ _AHEAD = 512
 _CLOSED = re.compile(rb"</(?:html|body)\b", re.IGNORECASE)
 _HEADERS_END = re.compile(rb"\r?\n\r?\n")
 _CONTENT_LENGTH = re.compile(rb"^content-length:[ \t]*(\d{1,15})\s*$", re.IGNORECASE | re.MULTILINE)
+
+
+def record_offsets(window: Window, start: re.Pattern[bytes], notes: Notes) -> Iterator[int]:
+    """Yield where each record begins, with ``window`` there; what stands between records is noted as damage.
+
+    Whoever iterates takes the record from the window; after damage it goes on with the next ``start``.
+    """
+    while True:
+        at = window.offset
+        if garbage := window.skip_to(start):
+            notes.damaged("garbage between records", at, repr(garbage))
+        if not window.peek(1):
+            return
+        yield window.offset
+
+
+def length_of(value: str) -> int | None:
+    """Return the length that a header gives, None if that is no number."""
+    return int(value) if value.isascii() and value.isdigit() and len(value) < 16 else None
+
+
+def address_of(value: str, at: int, notes: Notes) -> str:
+    """Return the address that a header gives; for an empty one a made-up address, and damage is noted."""
+    if value:
+        return value
+    notes.damaged("record without a url", at)
+    return notes.made_up_address(at)
 
 
 def take_body(window: Window, length: int | None, start: re.Pattern[bytes], notes: Notes) -> bytes:

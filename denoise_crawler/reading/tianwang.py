@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from denoise_crawler.reading.compression import inflated
 from denoise_crawler.reading.http_response import html_of
-from denoise_crawler.reading.records import MAX_RECORD, take_body
+from denoise_crawler.reading.records import MAX_RECORD, address_of, length_of, record_offsets, take_body
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,21 +30,15 @@ _MOST_FIELDS = 100
 
 def pages(window: Window, notes: Notes) -> Iterator[tuple[str, str | bytes]]:
     """Yield the pages of the records; after damage go on with the next line that starts with ``version:``."""
-    while True:
-        at = window.offset
-        if garbage := window.skip_to(RECORD):
-            notes.damaged("garbage between records", at, repr(garbage))
-        if not window.peek(1):
-            return
-        at = window.offset
+    for at in record_offsets(window, RECORD, notes):
         fields = _fields(window)
-        raw = take_body(window, _number(fields.get("length", "")), RECORD, notes)
+        raw = take_body(window, length_of(fields.get("length", "")), RECORD, notes)
         raw, problem = inflated(raw, MAX_RECORD)
         if problem:
             notes.damaged("damaged body", at, problem)
         html = html_of(raw, notes, at)
         if html is not None:
-            yield _address(fields, notes, at), html
+            yield address_of(fields.get("url", ""), at, notes), html
 
 
 def _fields(window: Window) -> dict[str, str]:
@@ -68,14 +62,3 @@ def _text(value: bytes) -> str:
         return value.decode()
     except UnicodeDecodeError:
         return value.decode("gb18030", "replace")
-
-
-def _number(value: str) -> int | None:
-    return int(value) if value.isascii() and value.isdigit() and len(value) < 16 else None
-
-
-def _address(fields: dict[str, str], notes: Notes, at: int) -> str:
-    if url := fields.get("url", ""):
-        return url
-    notes.damaged("record without a url", at)
-    return notes.made_up_address(at)

@@ -10,7 +10,7 @@ from warcio.exceptions import ArchiveLoadFailed
 from warcio.recordloader import ArcWarcRecordLoader
 
 from denoise_crawler.reading.http_response import HTML_TYPES, html_of, response_of
-from denoise_crawler.reading.records import MAX_RECORD, take_body
+from denoise_crawler.reading.records import MAX_RECORD, address_of, length_of, record_offsets, take_body
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,15 +27,9 @@ _loader = ArcWarcRecordLoader()
 
 def pages(window: Window, notes: Notes) -> Iterator[tuple[str, str | bytes]]:
     """Yield the HTML pages of the response records that say the request succeeded (or do not say)."""
-    while True:
-        at = window.offset
-        if garbage := window.skip_to(RECORD):
-            notes.damaged("garbage between records", at, repr(garbage))
-        if not window.peek(1):
-            return
-        at = window.offset
+    for at in record_offsets(window, RECORD, notes):
         headers = _headers(window, notes)
-        length, kind = _number(headers.get("content-length", "")), headers.get("warc-type", "unknown").lower()
+        length, kind = length_of(headers.get("content-length", "")), headers.get("warc-type", "unknown").lower()
         if length is not None and length > MAX_RECORD:
             _pass_over(window, length, kind, notes)
             continue
@@ -43,7 +37,7 @@ def pages(window: Window, notes: Notes) -> Iterator[tuple[str, str | bytes]]:
         if kind != "response":
             notes.skipped(f"{kind} record")
         elif (html := html_of(raw, notes, at)) is not None:
-            yield _address(headers, notes, at), html
+            yield address_of(headers.get("warc-target-uri", ""), at, notes), html
 
 
 def _headers(window: Window, notes: Notes) -> dict[str, str]:
@@ -74,14 +68,3 @@ def _pass_over(window: Window, length: int, kind: str, notes: Notes) -> None:
         notes.skipped("not HTML" if kind == "response" else f"{kind} record")
     if (passed := window.skip(length)) < length:
         notes.damaged("file cut off", window.offset, f"{passed} bytes of {length}")
-
-
-def _number(value: str) -> int | None:
-    return int(value) if value.isascii() and value.isdigit() and len(value) < 16 else None
-
-
-def _address(headers: dict[str, str], notes: Notes, at: int) -> str:
-    if url := headers.get("warc-target-uri", ""):
-        return url
-    notes.damaged("record without a url", at)
-    return notes.made_up_address(at)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import zlib
 from array import array
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -12,16 +11,17 @@ import msgspec
 
 from denoise_crawler.page import TEXT
 from denoise_crawler.site_style_tree.digest import PageDigest
+from denoise_crawler.versioned_format import VersionedFormat
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-MAGIC = b"SST\x01"
-_MAX_BYTES = 1 << 30
-
 
 class TreeFormatError(ValueError):
     """The bytes are not a tree, are damaged, or come from a newer version."""
+
+
+_FORMAT = VersionedFormat(b"SST\x01", "site style tree", TreeFormatError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,30 +64,19 @@ def encode(header: Header, digests: Iterable[PageDigest]) -> bytes:
         )
         for page in digests
     ]
-    record = _TreeRecord(header.max_pages, header.features_per_leaf, labels, pages)
-    return MAGIC + zlib.compress(msgspec.msgpack.encode(record))
+    return _FORMAT.write(_TreeRecord(header.max_pages, header.features_per_leaf, labels, pages))
 
 
 def decode(data: bytes) -> tuple[Header, list[PageDigest]]:
     """Read what :func:`encode` wrote; raise :class:`TreeFormatError` for anything else."""
-    if data[:3] != MAGIC[:3]:
-        raise TreeFormatError("these bytes are not a site style tree")
-    if data[:4] != MAGIC:
-        raise TreeFormatError(f"a tree of version {data[3]}; this release reads version {MAGIC[3]}")
-    try:
-        unpacker = zlib.decompressobj()
-        plain = unpacker.decompress(data[4:], _MAX_BYTES)
-        if not unpacker.eof:
-            raise TreeFormatError("a site style tree that is cut off or too large")
-        record = msgspec.msgpack.decode(plain, type=_TreeRecord)
-        if record.max_pages < 1 or record.features_per_leaf < 1:
-            raise TreeFormatError("a site style tree whose limits are below 1")
-        labels = [TEXT if label == TEXT else label for label in record.labels]
-        return Header(record.max_pages, record.features_per_leaf), [
-            _checked(page, labels) for page in record.pages
-        ]
-    except (zlib.error, msgspec.MsgspecError, IndexError, OverflowError, ValueError) as error:
-        raise TreeFormatError(f"a damaged site style tree: {error}") from error
+    return _FORMAT.read(data, _TreeRecord, _digests)
+
+
+def _digests(record: _TreeRecord) -> tuple[Header, list[PageDigest]]:
+    if record.max_pages < 1 or record.features_per_leaf < 1:
+        raise ValueError("limits below 1")
+    labels = [TEXT if label == TEXT else label for label in record.labels]
+    return Header(record.max_pages, record.features_per_leaf), [_checked(page, labels) for page in record.pages]
 
 
 def _checked(record: _PageRecord, labels: list[str]) -> PageDigest:
@@ -103,13 +92,13 @@ def _checked(record: _PageRecord, labels: list[str]) -> PageDigest:
     size = len(page.labels)
     whole = size > 0 and len(ends) == size == len(starts) - 1 and ends[0] == size
     if not whole or len(page.hashes) != starts[-1] or len(page.counts) != starts[-1] or 0 in page.counts:
-        raise TreeFormatError("a site style tree with a page that does not fit together")
+        raise ValueError("a page that does not fit together")
     open_ends = [size]
     for index, end in enumerate(ends):
         while open_ends[-1] <= index:
             open_ends.pop()
         if not index < end <= open_ends[-1] or starts[index] > starts[index + 1]:
-            raise TreeFormatError("a site style tree with a page whose nodes are not nested")
+            raise ValueError("a page whose nodes are not nested")
         open_ends.append(end)
     return page
 

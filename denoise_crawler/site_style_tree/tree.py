@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from heapq import heappop, heappush
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from denoise_crawler.bottom_k import BottomK
 from denoise_crawler.page import TEXT
 from denoise_crawler.site_style_tree import codec
 from denoise_crawler.site_style_tree.digest import PageDigest, digest, outline
@@ -64,13 +64,16 @@ class SiteStyleTree:
             raise ValueError("max_pages and features_per_leaf must be at least 1")
         if not 0.0 < gamma < 1.0:
             raise ValueError(f"gamma must lie between 0 and 1, not {gamma}")
-        self.max_pages = max_pages
         self.collapse = collapse
         self.rules = ImportanceRules(gamma, single_page, presence, data_node, features_per_leaf)
         self.root = ElementNode("body")
-        self._digests: dict[int, PageDigest] = {}
-        self._highest: list[int] = []  # negated keys, so that the heap's first is the highest key
+        self._digests: BottomK[PageDigest] = BottomK(max_pages)
         self._strings: dict[str, str] = {TEXT: TEXT}
+
+    @property
+    def max_pages(self) -> int:
+        """How many pages there may be in the tree."""
+        return self._digests.limit
 
     @property
     def pages(self) -> int:
@@ -82,13 +85,14 @@ class SiteStyleTree:
 
     def add(self, page: Page) -> bool:
         """Learn ``page``; return whether it changed the tree (not if known, or not among the sample)."""
-        if not self._wanted(page.key):
+        if not self._digests.wants(page.key):
             return False
-        return self._add_digest(digest(page, self.rules.features_per_leaf))
+        self._add_digest(digest(page, self.rules.features_per_leaf))
+        return True
 
     def merge(self, other: SiteStyleTree) -> None:
         """Learn all pages of ``other``: the result equals having learned both trees' pages, in any order."""
-        self._unite(other._header, other._sorted_digests())
+        self._unite(other._header, list(other._digests))
 
     def merge_bytes(self, data: bytes) -> None:
         """Learn all pages of a tree that :meth:`to_bytes` wrote; raise :class:`TreeFormatError` for others."""
@@ -96,7 +100,7 @@ class SiteStyleTree:
 
     def to_bytes(self) -> bytes:
         """Write the tree: equal trees give equal bytes."""
-        return codec.encode(self._header, self._sorted_digests())
+        return codec.encode(self._header, self._digests)
 
     @classmethod
     def from_bytes(cls, data: bytes, **options: object) -> SiteStyleTree:
@@ -152,39 +156,28 @@ class SiteStyleTree:
     def _header(self) -> codec.Header:
         return codec.Header(self.max_pages, self.rules.features_per_leaf)
 
-    def _sorted_digests(self) -> list[PageDigest]:
-        return [self._digests[key] for key in sorted(self._digests)]
-
     def _unite(self, header: codec.Header, digests: list[PageDigest]) -> None:
         """Add the pages of another tree, described by its ``header``."""
         if header.features_per_leaf != self.rules.features_per_leaf:
             raise ValueError("trees with another features_per_leaf cannot be merged")
         if len(digests) == header.max_pages < self.max_pages:  # a sample cannot grow again
-            self.max_pages = header.max_pages
-            self._forget_surplus()
+            self._forget(self._digests.shrink(header.max_pages))
         for found in digests:
-            if self._wanted(found.key):
+            if self._digests.wants(found.key):
                 self._add_digest(found)
 
-    def _wanted(self, key: int) -> bool:
-        if key in self._digests:
-            return False
-        return len(self._digests) < self.max_pages or key < -self._highest[0]
-
-    def _add_digest(self, found: PageDigest) -> bool:
+    def _add_digest(self, found: PageDigest) -> None:
         strings = self._strings
         shared = replace(found, labels=[strings.setdefault(label, label) for label in found.labels])
-        self._digests[found.key] = shared
-        heappush(self._highest, -found.key)
+        surplus = self._digests.add(shared)
         self._lay([(self.root, [0])], shared)
-        self._forget_surplus()
-        return found.key in self._digests
+        self._forget(surplus)
 
-    def _forget_surplus(self) -> None:
-        while len(self._digests) > self.max_pages:
-            self._lift(self._digests.pop(-heappop(self._highest)))
+    def _forget(self, surplus: list[PageDigest]) -> None:
+        for page in surplus:
+            self._lift(page)
         if len(self._strings) > 100_000:  # labels of pages long forgotten
-            used = {label for kept in self._digests.values() for label in kept.labels}
+            used = {label for kept in self._digests for label in kept.labels}
             self._strings = {label: label for label in used | {TEXT}}
 
     def _lay(self, places: list[tuple[ElementNode, list[int]]], page: PageDigest, *, fold: bool = True) -> None:

@@ -20,6 +20,7 @@ from rich.console import Console
 from rich.progress import track
 
 from denoise_crawler.evaluation.gold import TUNING, by_site, gold_sets, half
+from denoise_crawler.fusion.class_words import ClassWords
 from denoise_crawler.fusion.features import feature_names
 from denoise_crawler.fusion.weights import VERSION, Weights, write_weights
 from denoise_crawler.text import hash64
@@ -31,7 +32,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 FOLDS = 5
+FEATURES = 80
 WARM_WEIGHT = 3.0  # what a page counts that knows its site: most pages of gold sets are alone of theirs
+OTHER_TYPE_WEIGHT = 2.0  # what a page counts that is no article: there are few of them
 
 
 def fold(site: str) -> int:
@@ -40,7 +43,7 @@ def fold(site: str) -> int:
 
 
 def train(
-    sets: Sequence[Path], boosting: Boosting, features: int | None = None, *, everything: bool = False
+    sets: Sequence[Path], boosting: Boosting, features: int = FEATURES, *, everything: bool = False
 ) -> Weights:
     """Return weights from the tuning halves of ``sets`` (of all sites if ``everything``).
 
@@ -55,7 +58,7 @@ def train(
         trained_on[name] = {"sites": len(found), "pages": sum(map(len, found))}
         sites += [site for site in found if site]
     by_votes = [(fold(site[0].site), votes(site)) for site in sites]
-    words = [log_odds(vote for other, vote in by_votes if other != one) for one in range(FOLDS)]
+    words = [ClassWords(log_odds(vote for other, vote in by_votes if other != one)) for one in range(FOLDS)]
     parts, content, weights = [], [], []
     for site in track(sites, "features", console=console):
         shown = list(examples(site, words[fold(site[0].site)]))
@@ -63,15 +66,16 @@ def train(
         for one in shown:
             parts.append(one.table)
             content.append(one.page.content)
-            weights.append(one.page.weights / times[id(one.page)] * (WARM_WEIGHT if one.known else 1.0))
+            weight = (WARM_WEIGHT if one.known else 1.0) * (1.0 if one.page.is_article else OTHER_TYPE_WEIGHT)
+            weights.append(one.page.weights / times[id(one.page)] * weight)
     table, names = np.concatenate(parts), feature_names()
-    wanted, weight = np.concatenate(content), np.concatenate(weights)
-    if features is not None:
-        _, gains = boosting.fit(table, wanted, weight, names)
+    wanted, counts = np.concatenate(content), np.concatenate(weights)
+    if features < len(names):
+        _, gains = boosting.fit(table, wanted, counts, names)
         best = set(sorted(names, key=lambda name: -gains[name])[:features])
         kept = [index for index, name in enumerate(names) if name in best]
         table, names = table[:, kept], [names[index] for index in kept]
-    trees, _ = boosting.fit(table, wanted, weight, names)
+    trees, _ = boosting.fit(table, wanted, counts, names)
     return Weights(VERSION, trained_on, list(names), log_odds(vote for _, vote in by_votes), trees)
 
 
@@ -89,7 +93,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--trees", type=int, default=Boosting.trees, metavar="N")
     parser.add_argument("--leaves", type=int, default=Boosting.leaves, metavar="N")
     parser.add_argument("--rate", type=float, default=Boosting.rate, metavar="R")
-    parser.add_argument("--features", type=int, default=None, metavar="N", help="keep the N most useful features")
+    parser.add_argument("--features", type=int, default=FEATURES, metavar="N", help="keep the N most useful")
     parser.add_argument("--everything", action="store_true", help="learn from the reporting half as well")
     given = parser.parse_args(argv)
     boosting = Boosting(given.trees, given.leaves, given.rate)

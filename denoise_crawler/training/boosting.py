@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 class Boosting:
     """How many trees of how many leaves, and how fast they learn."""
 
-    trees: int = 150
+    trees: int = 100
     leaves: int = 24
-    rate: float = 0.1
+    rate: float = 0.12
 
     def __post_init__(self) -> None:
         if not 2 <= self.leaves <= MAX_LEAVES:

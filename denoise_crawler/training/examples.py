@@ -17,13 +17,15 @@ from denoise_crawler.text import hash64
 from denoise_crawler.training.labels import labels
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from denoise_crawler.evaluation.gold import GoldPage
     from denoise_crawler.fusion.blocks import Blocks
+    from denoise_crawler.fusion.class_words import ClassWords
 
+ARTICLE = "article"
 KNOWN_PAGES = (1, 2, 4, 9)
 MAX_KNOWN = 128
 _WARM_SHARE = 0.35
@@ -32,9 +34,13 @@ _FULL_WEIGHT, _LEAST = 200.0, 100.0
 
 @dataclass(eq=False)
 class LabelledPage:
-    """A page, its blocks, which of them are content, and how much each counts in training."""
+    """A page, its blocks, which of them are content, and how much each counts in training.
+
+    ``is_article`` is false for what a gold set calls another type of page: a forum, a shop, a list …
+    """
 
     site: str
+    is_article: bool
     page: Page
     blocks: Blocks
     content: NDArray[np.bool_]
@@ -53,7 +59,8 @@ def labelled(pages: Iterable[GoldPage]) -> Iterator[LabelledPage]:
         page = Page.parse(address, gold.html, site=gold.site)
         if page.skipped is None:
             blocks = blocks_of(page)
-            yield LabelledPage(gold.site, page, blocks, labels(blocks.texts, gold.gold or ""))
+            is_article = gold.page_type in (None, ARTICLE)
+            yield LabelledPage(gold.site, is_article, page, blocks, labels(blocks.texts, gold.gold or ""))
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +72,7 @@ class Example:
     table: NDArray[np.float32]
 
 
-def examples(site: Sequence[LabelledPage], class_words: Mapping[str, float]) -> Iterator[Example]:
+def examples(site: Sequence[LabelledPage], class_words: ClassWords) -> Iterator[Example]:
     """Yield each page of a site cold, knowing all other pages, and knowing a few of them."""
     names = feature_names()
     for one in site:

@@ -6,24 +6,24 @@ import os
 import signal
 import sys
 import time
-from argparse import ArgumentTypeError
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.filesize import decimal
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from scrapy.exceptions import UsageError
 
+from denoise_crawler.argument_types import whole_number
 from denoise_crawler.batch import BatchError, Tally, clean_pages, cores
-from denoise_crawler.crawl.commands.method_choice import add_method_choice, set_method
+from denoise_crawler.crawl.commands.help_text import help_text
+from denoise_crawler.crawl.commands.method_choice import add_method_choice, chosen_settings
 from denoise_crawler.crawl.commands.page_output import OutputError, output_to
-from denoise_crawler.crawl.settings import DenoiseSettings, SettingError
+from denoise_crawler.crawl.commands.reading_bar import reading_bar
 from denoise_crawler.methods import method_named
 from denoise_crawler.output.extractors import EXTRACTORS
 from denoise_crawler.output.renderings import RENDERINGS
 from denoise_crawler.output.writing import FORMS
-from denoise_crawler.reading import FORMATS, Reading, SourceError, read_pages, total_bytes
+from denoise_crawler.reading import FORMATS, Reading, SourceError, read_pages
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -33,13 +33,19 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from denoise_crawler.crawl.commands.page_output import Output
+    from denoise_crawler.crawl.settings import DenoiseSettings
 
     Pages = Iterator[tuple[str, str | bytes]]
 
 DONE, FAILED, INTERRUPTED = 0, 1, 130
-_EPILOG = (
+_EPILOG = help_text(
+    {
+        "scrapy denoise clean archive.warc.gz -O clean.jsonl": "learn each site of an archive, clean its pages",
+        "scrapy denoise clean mirror/ -o painted --as painted": "what was kept and what went, to look at",
+        "scrapy denoise clean pages.jsonl --form markdown | head -1": "Markdown, on stdout",
+    },
     "Exit codes: 0 all that can be read is written (damage is reported), 1 nothing could be read, the work could "
-    "not go on or, with --strict, something was damaged, 2 wrong usage, 130 interrupted."
+    "not go on or, with --strict, something was damaged, 2 wrong usage, 130 interrupted.",
 )
 
 
@@ -70,7 +76,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="the library that writes the text once the noise is gone (default: the setting DENOISE_EXTRACTOR)",
     )
     add("--explain", action="store_true", help="say of each block why it was kept or dropped (jsonl)")
-    add("--workers", type=_workers, metavar="N", help="number of processes (default: one a core)")
+    add("--workers", type=whole_number(1), metavar="N", help="number of processes (default: one a core)")
     add("--format", choices=tuple(FORMATS), help="the format of all files (default: seen from each)")
     add("--base", metavar="URL", help="address of the folder of HTML files (default: https://FIRST-FOLDER/)")
     add("--url-field", metavar="NAME", help="field of JSON Lines (default: the setting DENOISE_URL_FIELD)")
@@ -160,31 +166,10 @@ class _Run:
         for line in lines:
             self._console.print(line, markup=False)
 
-    @contextmanager
-    def _progress(self) -> Iterator[Callable[[], Pages]]:
-        """Give the function that reads the pages: on a terminal, each reading moves a bar."""
-        if not self._console.is_terminal:
-            yield self.read
-            return
+    def _progress(self) -> Any:
         learns = method_named(self._chosen.method, self._chosen.method_options).learns
-        names = iter(["learning", "cleaning"] if learns else ["cleaning"])
-        total = total_bytes(self._arguments.paths)
-        columns = (
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TextColumn("{task.percentage:>3.0f} %  {task.fields[pages]:,} pages"),
-            TimeRemainingColumn(),
-        )
-        with Progress(*columns, console=self._console) as progress:
-
-            def watched() -> Pages:
-                task = progress.add_task(next(names), total=total, pages=0)
-                for page in self.read():
-                    progress.update(task, completed=self._reading.bytes_read, pages=self._reading.pages)
-                    yield page
-                progress.update(task, completed=total, pages=self._reading.pages)
-
-            yield watched
+        names = ("learning", "cleaning") if learns else ("cleaning",)
+        return reading_bar(self.read, lambda: self._reading, self._arguments.paths, names, self._console)
 
     def _report(self, seconds: float) -> Iterator[str]:
         tally, reading, extractor = self._tally, self._reading, self._chosen.writing.extractor
@@ -248,25 +233,15 @@ def _share(part: int, whole: int) -> str:
 
 def _settings(arguments: Namespace, settings: BaseSettings) -> DenoiseSettings:
     """Return the project's settings with what the command line says; raise UsageError for wrong ones."""
-    settings = settings.copy()
+    given: dict[str, object] = {}
     if arguments.form is not None:
-        settings.set("DENOISE_FORM", arguments.form, priority="cmdline")
+        given["DENOISE_FORM"] = arguments.form
     if arguments.explain:
-        settings.set("DENOISE_EXPLAIN", value=True, priority="cmdline")
+        given["DENOISE_EXPLAIN"] = True
     if arguments.extractor is not None and arguments.extractor != settings.get("DENOISE_EXTRACTOR"):
-        settings.set("DENOISE_EXTRACTOR", arguments.extractor, priority="cmdline")
-        settings.set("DENOISE_EXTRACTOR_OPTIONS", {}, priority="cmdline")  # they are those of another
-    try:
-        set_method(arguments, settings)
-        return DenoiseSettings.from_settings(settings)
-    except (SettingError, TypeError, ValueError) as error:
-        raise UsageError(str(error), print_help=False) from None
-
-
-def _workers(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise ArgumentTypeError(f"{text!r} is not a whole number, 1 or more")
-    return int(text)
+        given["DENOISE_EXTRACTOR"] = arguments.extractor
+        given["DENOISE_EXTRACTOR_OPTIONS"] = {}  # the project's are those of another
+    return chosen_settings(arguments, settings, given)
 
 
 @contextmanager

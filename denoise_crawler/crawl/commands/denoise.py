@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser
+import sys
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -11,14 +12,18 @@ from scrapy.exceptions import UsageError
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+    from typing import NoReturn
 
+WRONG_USAGE, INTERRUPTED = 2, 130
 # One module each, with ``add_arguments(parser)`` and ``run(arguments, settings)``, which returns the exit code.
 # Each is imported when it runs: Scrapy loads this module for each of its own commands.
 SUBCOMMANDS: dict[str, str] = {
     "clean": "clean pages on disk: folders of HTML, WARC, JSON Lines, Tianwang",
     "tree": "draw the site style tree of pages on disk, or of a crawl",
     "explain": "say of each block of a page why it was kept or dropped",
+    "report": "write a static site that shows sites, style trees and pages, and why blocks were kept or dropped",
+    "merge": "merge what several crawls, or Spark, know of sites into one store",
     "evaluate": "compare methods and existing extractors on pages with gold text",
 }
 
@@ -40,6 +45,7 @@ class DenoiseCommand(ScrapyCommand):
     def add_options(self, parser: ArgumentParser) -> None:
         """Add Scrapy's options and the subcommands with theirs."""
         super().add_options(parser)
+        vars(parser)["error"] = _told("scrapy denoise")
         parser.epilog = 'Use "scrapy denoise SUBCOMMAND -h" for the options of a subcommand.'
         choices = parser.add_subparsers(
             title="Subcommands",
@@ -62,13 +68,24 @@ class DenoiseCommand(ScrapyCommand):
             raise UsageError(f"name what to do: {', '.join(SUBCOMMANDS)}", print_help=False)
         if args:
             raise UsageError(f"{opts.subcommand} does not know: {' '.join(args)}", print_help=False)
-        self.exitcode = _module(opts.subcommand).run(opts, self.settings)
+        try:
+            self.exitcode = _module(opts.subcommand).run(opts, self.settings)
+        except KeyboardInterrupt:
+            print("interrupted", file=sys.stderr)
+            self.exitcode = INTERRUPTED
 
 
 class _SubcommandParser(ArgumentParser):
     """Gets its arguments when it is used: the modules of the other subcommands are never imported."""
 
     _complete = False
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(formatter_class=RawDescriptionHelpFormatter, **given)
+
+    def error(self, message: str) -> NoReturn:
+        """Say in one line what is wrong and end with exit code 2."""
+        _told(self.prog)(f"{message}; {self.prog} -h tells more")
 
     def parse_known_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: Namespace | None = None
@@ -86,6 +103,16 @@ class _SubcommandParser(ArgumentParser):
                 help="set/override setting (may be repeated)",
             )
         return super().parse_known_args(args, namespace)
+
+
+def _told(name: str) -> Callable[[str], NoReturn]:
+    """Return what is called with a mistake of the user: it says one line, without the usage, and exits with 2."""
+
+    def error(message: str) -> NoReturn:
+        print(f"{name}: {message}", file=sys.stderr)
+        sys.exit(WRONG_USAGE)
+
+    return error
 
 
 def _module(subcommand: str) -> Any:

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from denoise_crawler.crawl.commands.help_text import help_text
 from denoise_crawler.evaluation.choice import add_choices, contenders, count
 from denoise_crawler.evaluation.contest import Selection
 from denoise_crawler.evaluation.figures import figures
@@ -22,11 +23,21 @@ if TYPE_CHECKING:
 
     from denoise_crawler.evaluation.results import Evaluation
 
+_EPILOG = help_text(
+    {
+        "scrapy denoise evaluate gold.jsonl --methods fusion": "beside all extractors that are installed",
+        "scrapy denoise evaluate gold.jsonl --html report.html": "with the worst pages of each, to look at",
+    },
+    "A gold set holds pages with the text a perfect extractor would give, one JSON object a line: site, html, "
+    "gold and, where known, url and lang. pip install 'denoise-crawler[peers]' brings the other extractors.",
+    "Exit codes: 0 done, 1 nothing to evaluate or a file could not be written, 2 wrong usage, 130 interrupted.",
+)
 _FORMS = {"json": figures, "html": html_report, "markdown": markdown}
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add what can be chosen."""
+    parser.epilog = _EPILOG
     gold = "JSON lines (.jsonl, .gz or .xz), a folder of them, or a folder of HTML files"
     parser.add_argument("gold", nargs="+", type=Path, metavar="GOLD", help=gold)
     add_choices(parser)
@@ -43,19 +54,29 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, settings: BaseSettings) -> int:  # noqa: ARG001
-    """Print the tables and write the files; return 1 where there is nothing to evaluate."""
+    """Print the tables and write the files; return 1 where there is nothing to evaluate or a file fails."""
     try:
+        _check_files(arguments)  # now, not when hours of work are done
         evaluation = _evaluated(arguments)
+        if evaluation.pages:
+            _show(evaluation, arguments)
     except (GoldError, OSError) as error:
         print(error, file=sys.stderr)
         return 1
-    if evaluation.pages:
-        _show(evaluation, arguments)
     for note in notes(evaluation):
         print(note, file=sys.stderr)
     if not evaluation.pages:
         print("No page was chosen, so there is nothing to evaluate.", file=sys.stderr)
     return 0 if evaluation.pages else 1
+
+
+def _check_files(arguments: Namespace) -> None:
+    """Raise OSError if a file to be written has no folder, or is one."""
+    for file in filter(None, (getattr(arguments, form) for form in _FORMS)):
+        if file.is_dir():
+            raise OSError(f"{file} is a folder; name a file")
+        if not file.parent.is_dir():
+            raise OSError(f"{file} cannot be written: there is no folder {file.parent}")
 
 
 def _evaluated(arguments: Namespace) -> Evaluation:

@@ -5,18 +5,18 @@ from __future__ import annotations
 import json
 import os
 import sys
-from argparse import ArgumentTypeError
 from collections import Counter
-from itertools import chain
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.text import Text
-from scrapy.exceptions import UsageError
 
+from denoise_crawler.argument_types import whole_number
 from denoise_crawler.crawl.commands.fetching import FetchError, fetch, is_address
-from denoise_crawler.crawl.commands.method_choice import add_method_choice, set_method
-from denoise_crawler.crawl.settings import DenoiseSettings, SettingError
+from denoise_crawler.crawl.commands.help_text import help_text
+from denoise_crawler.crawl.commands.method_choice import add_method_choice, chosen_settings
+from denoise_crawler.crawl.commands.reading_bar import reading_bar
 from denoise_crawler.denoiser import Denoiser, Memory, clean_page
 from denoise_crawler.methods import method_named
 from denoise_crawler.output.writing import Writing
@@ -26,18 +26,24 @@ from denoise_crawler.store import Store, StoreError
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
     from scrapy.settings import BaseSettings
 
     from denoise_crawler.clean_page import CleanPage
+    from denoise_crawler.crawl.settings import DenoiseSettings
     from denoise_crawler.output.explanation import BlockVerdict
 
 DONE, FAILED = 0, 1
-_EPILOG = (
+_EPILOG = help_text(
+    {
+        "scrapy denoise explain https://example.com/news/1": "fetch one page; ask the store of the project",
+        "scrapy denoise explain saved.html --site-pages mirror/": "a file, its site learned from a folder",
+        "scrapy denoise explain page.warc --only dropped --json": "what went, for a program to read",
+    },
     "Exit codes: 0 every page is explained, 1 one could not be fetched or read, or there was none, 2 wrong usage. "
-    "Without --site-pages, what is known of the site comes from the store of a crawl, if there is one."
+    "Without --site-pages, what is known of the site comes from the store of a crawl, if there is one.",
 )
 _EXPLAINED = Writing(explain=True)
 
@@ -62,13 +68,20 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     add("--site", metavar="NAME", help="the site's name (default: by DENOISE_SITE from the page's address)")
     add("--only", choices=("kept", "dropped"), help="these blocks alone")
-    add("--min-characters", type=_count, default=0, metavar="N", help="blocks of N characters or more alone")
+    add(
+        "--min-characters",
+        type=whole_number(0),
+        default=0,
+        metavar="N",
+        help="blocks of N characters or more alone",
+    )
     add("--json", action="store_true", help="one JSON object a page, on one line")
 
 
 def run(arguments: Namespace, settings: BaseSettings) -> int:
     """Explain the pages; return the exit code. Raises UsageError for what cannot be done as it was said."""
-    chosen = _settings(arguments, settings)
+    given = {} if arguments.store is None else {"DENOISE_STORE": arguments.store}
+    chosen = chosen_settings(arguments, settings, given)
     failed = explained = 0
     knowledge = _Knowledge(arguments, chosen)
     try:
@@ -91,23 +104,6 @@ def run(arguments: Namespace, settings: BaseSettings) -> int:
     if not explained and not failed:
         print(f"no page was found in {', '.join(arguments.sources)}", file=sys.stderr)
     return FAILED if failed or not explained else DONE
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal():
-        raise ArgumentTypeError(f"{text!r} is not a whole number")
-    return int(text)
-
-
-def _settings(arguments: Namespace, settings: BaseSettings) -> DenoiseSettings:
-    settings = settings.copy()
-    if arguments.store is not None:
-        settings.set("DENOISE_STORE", arguments.store, priority="cmdline")
-    try:
-        set_method(arguments, settings)
-        return DenoiseSettings.from_settings(settings)
-    except (SettingError, TypeError, ValueError) as error:
-        raise UsageError(str(error), print_help=False) from None
 
 
 def _pages(source: str, chosen: DenoiseSettings, user_agent: str) -> Iterator[tuple[str, str | bytes]]:
@@ -141,19 +137,19 @@ class _Knowledge:
         if self._denoiser is None:
             shelf = Memory() if self._arguments.site_pages else _StoreShelf(self._store(), self._key())
             self._denoiser = Denoiser(self._chosen.method, self._chosen.method_options, shelf=shelf)
-            for url, html in self._site_pages():
-                self._denoiser.learn(Page.parse(url, html, site=site))
+            paths, reading = self._arguments.site_pages or [], Reading()
+            with reading_bar(lambda: self._site_pages(reading), lambda: reading, paths, ["learning"]) as pages:
+                for url, html in pages():
+                    self._denoiser.learn(Page.parse(url, html, site=site))
         return self._denoiser
 
-    def _site_pages(self) -> Iterable[tuple[str, str | bytes]]:
-        if not self._arguments.site_pages:
-            return ()
-        chosen = self._chosen
-        pages = read_pages(self._arguments.site_pages, url_field=chosen.url_field, html_field=chosen.html_field)
-        first = next(pages, None)
-        if first is None:
-            raise SourceError(f"no page to learn in {', '.join(self._arguments.site_pages)}")
-        return chain([first], pages)
+    def _site_pages(self, reading: Reading) -> Iterator[tuple[str, str | bytes]]:
+        paths, chosen = self._arguments.site_pages, self._chosen
+        if not paths:
+            return
+        yield from read_pages(paths, reading=reading, url_field=chosen.url_field, html_field=chosen.html_field)
+        if not reading.pages:
+            raise SourceError(f"no page to learn in {', '.join(paths)}")
 
     def _key(self) -> str:
         return method_named(self._chosen.method, self._chosen.method_options).store_key
@@ -176,11 +172,8 @@ class _StoreShelf:
     def get(self, site: str) -> bytes | None:
         if self._path is None:
             return None
-        store = Store(self._path)
-        try:
+        with closing(Store(self._path)) as store:
             return store.knowledge(site, self._key)
-        finally:
-            store.close()
 
     def put(self, site: str, knowledge: bytes) -> None:
         """Explaining teaches nothing."""

@@ -1,10 +1,14 @@
-"""The method, and its options, that a command line chooses over the settings."""
+"""The settings of a command, with the method and its options that the command line chooses over them."""
 
 from __future__ import annotations
 
 import json
 from argparse import ArgumentTypeError
 from typing import TYPE_CHECKING, Any
+
+from scrapy.exceptions import UsageError
+
+from denoise_crawler.crawl.settings import DenoiseSettings, SettingError
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -25,11 +29,21 @@ def add_method_choice(parser: ArgumentParser) -> None:
     )
 
 
-def set_method(arguments: Namespace, settings: BaseSettings) -> None:
-    """Put what the command line says of the method into ``settings``.
+def chosen_settings(arguments: Namespace, settings: BaseSettings, given: dict[str, object]) -> DenoiseSettings:
+    """Return the project's settings with those ``given`` and the method that the command line names.
 
-    Raises TypeError or ValueError if the options in the settings are no dict.
+    Raises UsageError for one that cannot be used.
     """
+    settings = settings.copy()
+    settings.setdict(given, priority="cmdline")
+    try:
+        _set_method(arguments, settings)
+        return DenoiseSettings.from_settings(settings)
+    except (SettingError, TypeError, ValueError) as error:
+        raise UsageError(str(error), print_help=False) from None
+
+
+def _set_method(arguments: Namespace, settings: BaseSettings) -> None:
     another = arguments.method is not None and arguments.method != settings.get("DENOISE_METHOD")
     if arguments.method is not None:
         settings.set("DENOISE_METHOD", arguments.method, priority="cmdline")

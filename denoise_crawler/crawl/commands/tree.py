@@ -5,22 +5,34 @@ from __future__ import annotations
 import sys
 from argparse import ArgumentTypeError, BooleanOptionalAction
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from denoise_crawler.argument_types import whole_number
+from denoise_crawler.crawl.commands.help_text import help_text
+from denoise_crawler.crawl.commands.reading_bar import reading_bar
 from denoise_crawler.crawl.settings import DenoiseSettings, SettingError
 from denoise_crawler.methods.style_tree import StyleTree
 from denoise_crawler.output import drawing
 from denoise_crawler.page import Page
-from denoise_crawler.reading import SourceError, read_pages
+from denoise_crawler.reading import Reading, SourceError, read_pages
 from denoise_crawler.store import Store, StoreError
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Callable
 
     from scrapy.settings import BaseSettings
 
+_EPILOG = help_text(
+    {
+        "scrapy denoise tree mirror/ -o tree.svg": "learned from pages on disk",
+        "scrapy denoise tree --site example.com -o tree.pdf": "as a crawl with style_tree left it",
+    },
+    "Solid boxes are elements, dashed ones the sequences of children that pages have there. Blue is kept, grey "
+    "goes. .svg, .pdf and .png need Graphviz; .dot does not.",
+    "Exit codes: 0 written, 1 there is nothing to draw, 2 wrong usage.",
+)
 _TEXT_FORMATS = (".dot", ".gv")
 _SITES_NAMED = 10
 
@@ -31,26 +43,34 @@ class _NoTreeError(Exception):
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add what can be chosen."""
+    parser.epilog = _EPILOG
     parser.add_argument("paths", nargs="*", type=Path, metavar="PATH", help="pages to learn: files, folders")
     parser.add_argument(
         "-o", "--output", type=_output, required=True, metavar="FILE", help="a .dot, .svg, .pdf or .png file"
     )
     parser.add_argument("--site", metavar="NAME", help="the site to draw, if there are several")
     parser.add_argument(
-        "--store", type=Path, metavar="FILE", help="without PATH: the store of a crawl (default: DENOISE_STORE)"
+        "--store",
+        type=Path,
+        metavar="FILE",
+        help="without PATH: the store of a crawl whose method was style_tree (default: DENOISE_STORE)",
     )
     parser.add_argument(
-        "--depth", type=_number(0), default=drawing.DEPTH, metavar="N", help="levels (%(default)s)"
+        "--depth", type=whole_number(0), default=drawing.DEPTH, metavar="N", help="levels (%(default)s)"
     )
     parser.add_argument(
         "--min-pages",
-        type=_number(1),
+        type=whole_number(1),
         default=drawing.MIN_PAGES,
         metavar="N",
         help="sequences of children on N pages or more (%(default)s)",
     )
     parser.add_argument(
-        "--max-nodes", type=_number(1), default=drawing.MAX_NODES, metavar="N", help="nodes in all (%(default)s)"
+        "--max-nodes",
+        type=whole_number(1),
+        default=drawing.MAX_NODES,
+        metavar="N",
+        help="nodes in all (%(default)s)",
     )
     parser.add_argument(
         "--collapse",
@@ -79,15 +99,6 @@ def _output(value: str) -> Path:
     return path
 
 
-def _number(least: int) -> Callable[[str], int]:
-    def number(value: str) -> int:
-        if not value.isdecimal() or int(value) < least:
-            raise ArgumentTypeError(f"{value!r} is not a whole number, {least} or more")
-        return int(value)
-
-    return number
-
-
 def _method(arguments: Namespace, settings: DenoiseSettings) -> StyleTree:
     """Return the method of the settings if it is this one, else this one with its defaults."""
     options = dict(settings.method_options) if settings.method == StyleTree.name else {}
@@ -99,13 +110,15 @@ def _method(arguments: Namespace, settings: DenoiseSettings) -> StyleTree:
 def _learn(arguments: Namespace, settings: DenoiseSettings, method: StyleTree) -> str:
     """Learn the pages of the site that was named, or of the only one; return its name."""
     found: Counter[str] = Counter()
-    for url, html in read_pages(arguments.paths):
-        site = settings.site(url)
-        found[site] += 1
-        if site == (arguments.site or next(iter(found))):
-            page = Page.parse(url, html, site=site)
-            if not page.skipped:
-                method.observe(page)
+    paths, reading = arguments.paths, Reading()
+    with reading_bar(lambda: read_pages(paths, reading=reading), lambda: reading, paths, ["learning"]) as pages:
+        for url, html in pages():
+            site = settings.site(url)
+            found[site] += 1
+            if site == (arguments.site or next(iter(found))):
+                page = Page.parse(url, html, site=site)
+                if not page.skipped:
+                    method.observe(page)
     if not found:
         raise _NoTreeError(f"no page was found in {', '.join(map(str, arguments.paths))}")
     name = str(arguments.site or next(iter(found)))
@@ -125,18 +138,33 @@ def _load(arguments: Namespace, settings: DenoiseSettings, method: StyleTree) ->
         raise _NoTreeError(f"name pages to learn, or with --site the site to take from the store {path}")
     if not path.is_file():
         raise _NoTreeError(f"there is no store {path}; name another with --store")
-    store = Store(path)
-    try:
+    with closing(Store(path)) as store:
         known = store.knowledge(arguments.site, method.store_key)
-    finally:
-        store.close()
+        others = store.methods_that_know(arguments.site)
     if known is None:
-        raise _NoTreeError(f"the store {path} has no style tree of {arguments.site!r}")
+        of_others = _of_others(others, method.store_key)
+        raise _NoTreeError(f"the store {path} has no style tree of {arguments.site!r}: {of_others}")
     try:
         method.merge_bytes(known)
     except ValueError as error:
         raise _NoTreeError(f"the tree of {arguments.site} in {path} cannot be read: {error}") from None
     return str(arguments.site)
+
+
+def _of_others(store_keys: list[str], wanted: str) -> str:
+    """Say what the store holds of a site instead of the tree that is ``wanted``, and how to get one."""
+    if not store_keys:
+        return "it knows nothing of this site. Name another with --site or --store, or pages to learn"
+    names = sorted({key.partition(":")[0] for key in store_keys})
+    if StyleTree.name in names:
+        return (
+            f"it holds {', '.join(store_keys)} instead of {wanted}. Set DENOISE_METHOD to {StyleTree.name!r} and "
+            "features_per_leaf in DENOISE_METHOD_OPTIONS to the number behind the name"
+        )
+    return (
+        f"it holds what {', '.join(names)} learned, which has no tree. Name pages to learn a tree from, or crawl "
+        f"with DENOISE_METHOD = {StyleTree.name!r}"
+    )
 
 
 def _write(arguments: Namespace, method: StyleTree, name: str) -> None:

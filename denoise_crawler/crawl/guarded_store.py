@@ -1,0 +1,119 @@
+"""The store as a crawl uses it: whatever fails there, the crawl goes on and no item is lost."""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+from typing import TYPE_CHECKING, TypeVar
+
+from denoise_crawler.methods import method_named
+from denoise_crawler.store import SiteState, StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from denoise_crawler.crawl.settings import DenoiseSettings
+    from denoise_crawler.store import Parked, Store
+
+logger = logging.getLogger(__name__)
+T = TypeVar("T")
+
+
+class GuardedStore:
+    """A store of which every failure is told to ``failed`` and then taken as an empty answer."""
+
+    def __init__(self, store: Store, failed: Callable[[Exception], None]) -> None:
+        self._store = store
+        self._failed = failed
+        self._superseded: set[bytes] = set()
+
+    def site(self, name: str, key: str) -> SiteState:
+        """Return how far a site has come; a new one's state if it cannot be read."""
+        return self._tried(lambda: self._store.site(name, key), SiteState())
+
+    def knowledge(self, name: str, key: str) -> bytes | None:
+        """Return what is known of a site."""
+        return self._tried(lambda: self._store.knowledge(name, key), None)
+
+    def save_state(self, name: str, key: str, state: SiteState) -> None:
+        """Keep how far a site has come."""
+        self._tried(lambda: self._store.save_state(name, key, state), None)
+
+    def save_knowledge(self, name: str, key: str, data: bytes, merge: Callable[[bytes, bytes], bytes]) -> None:
+        """Keep what is known of a site, merged with what is there."""
+        self._tried(lambda: self._store.save_knowledge(name, key, data, merge), None)
+
+    def park(self, site: str, url: str, html: str, item: bytes, origin: bytes) -> bool:
+        """Let an item wait; return whether it does."""
+        return self._tried(lambda: self._store.park(site, url, html, item, origin), False, done=True)
+
+    def waiting(self, site: str | None = None, *, inherited: bool = True) -> Iterator[Parked]:
+        """Yield the rows that wait, as far as they can be read."""
+        try:
+            for parked in self._store.waiting(site, inherited=inherited):
+                if parked.origin not in self._superseded or not parked.inherited:
+                    yield parked
+        except (StoreError, sqlite3.Error) as error:
+            self._failed(error)
+
+    def hand_on(self, parked: Parked) -> bool:
+        """Note that a row waits no longer; if that fails it goes on waiting, and must not go out now."""
+        return self._tried(lambda: self._store.hand_on(parked), False, done=True)
+
+    def waiting_count(self, site: str | None = None, *, inherited: bool = True) -> int:
+        """Return how many rows wait."""
+        return self._tried(lambda: self._store.waiting_count(site, inherited=inherited), 0)
+
+    def supersede(self, origin: bytes) -> int:
+        """Drop the inherited rows of a page that has come again; return how many."""
+        dropped = self._tried(lambda: self._store.supersede(origin), -1)
+        if dropped < 0:
+            self._superseded.add(origin)  # so that they do not come out in this run at least
+        return max(dropped, 0)
+
+    def inherit(self) -> int:
+        """Take over the rows of runs that ended early; return how many."""
+        return self._tried(self._store.inherit, 0)
+
+    def close(self, *, safe: bool) -> None:
+        """Close the file; unless the feeds are ``safe``, what was handed on waits again."""
+        self._tried(lambda: self._store.close(safe=safe), None)
+
+    def _tried(self, call: Callable[[], object], otherwise: T, *, done: T | None = None) -> T:
+        try:
+            found = call()
+        except (StoreError, sqlite3.Error) as error:
+            self._failed(error)
+            return otherwise
+        return done if done is not None else found  # type: ignore[return-value]
+
+
+class StoreShelf:
+    """The store as the place for what is known of sites that are not in memory."""
+
+    def __init__(self, store: GuardedStore, settings: DenoiseSettings, key: str) -> None:
+        self._store, self._settings, self._key = store, settings, key
+        self._seen: dict[str, int] = {}
+
+    def get(self, site: str) -> bytes | None:
+        """Return what is stored of ``site``."""
+        knowledge = self._store.knowledge(site, self._key)
+        self._seen[site] = hash(knowledge)
+        return knowledge
+
+    def put(self, site: str, knowledge: bytes) -> None:
+        """Store what is known of ``site``, merged with what another crawl stored meanwhile."""
+
+        def merge(known: bytes, new: bytes) -> bytes:
+            if hash(known) == self._seen.get(site):
+                return new  # it was all read before, so it is in the new one
+            method = method_named(self._settings.method, self._settings.method_options)
+            for part in (known, new):
+                try:
+                    method.merge_bytes(part)
+                except ValueError as error:
+                    logger.warning("What was stored of %s cannot be read: %s", site, error)
+            return method.to_bytes()
+
+        self._store.save_knowledge(site, self._key, knowledge, merge)
+        self._seen[site] = hash(knowledge)

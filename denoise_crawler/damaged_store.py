@@ -1,0 +1,131 @@
+"""A store file that is damaged: found out, set aside, never deleted; what can be read of it moves to a new one."""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+import zlib
+from contextlib import closing
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+from filelock import FileLock
+
+from denoise_crawler.store import DamagedStoreError, Store
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+logger = logging.getLogger(__name__)
+
+_BESIDE = ("", "-wal", "-shm")  # the files that make up a database
+_MOST_UNREADABLE = 10_000  # rows that cannot be read, one behind the other: then no more are tried
+# What is copied, in this order; tables without a row id are read up to the first row that cannot be read.
+_TABLES = {"site": "name, method", "run": "name"}
+
+
+def open_store(path: Path, *, spider: str, job: str) -> Store:
+    """Open a store; a damaged one is set aside first, and what can be read of it is copied into a new one.
+
+    Raises :class:`StoreError` for a file that cannot be used.
+    """
+    inode = _inode(path)
+    try:
+        return Store(path, spider=spider, job=job, check=True)
+    except DamagedStoreError as error:
+        aside = _set_aside(path, inode)
+        store = Store(path, spider=spider, job=job)
+        if aside is not None:
+            items, sites = salvage(aside, store)
+            logger.error(
+                "%s. The file was set aside as %s; %d waiting items and %d sites could be read and stand in a "
+                "new store.",
+                error.what,
+                aside,
+                items,
+                sites,
+            )
+        return store
+
+
+def salvage(aside: Path, store: Store) -> tuple[int, int]:
+    """Copy the readable rows of ``aside`` into ``store``; return the number of waiting items and of sites.
+
+    The items wait there as those of a run that was killed.
+    """
+    uri = f"{aside.absolute().as_uri()}?mode=ro"
+    with closing(sqlite3.connect(uri, uri=True)) as db, closing(sqlite3.connect(store.path, timeout=60)) as new:
+        db.execute("PRAGMA writable_schema = ON")  # else a file that was cut is not read at all
+        copied = {table: _copy(new, table, _in_order(db, table, key)) for table, key in _TABLES.items()}
+        items = _copy(new, "parked", _by_id(db))
+        # of rows whose run cannot be read any more
+        new.execute(
+            "INSERT INTO run SELECT DISTINCT run, ?, ? FROM parked WHERE run NOT IN (SELECT name FROM run)",
+            (store.spider, store.job),
+        )
+        new.commit()
+    return items, copied["site"]
+
+
+def _inode(path: Path) -> int | None:
+    try:
+        return path.stat().st_ino
+    except OSError:
+        return None
+
+
+def _set_aside(path: Path, inode: int | None) -> Path | None:
+    """Rename the files of a store; return the new name, None if another run did so meanwhile."""
+    folder = path.with_name(path.name + "-runs")
+    folder.mkdir(parents=True, exist_ok=True)
+    with FileLock(folder / "set-aside.lock"):
+        if inode is None or _inode(path) != inode:
+            return None
+        names = (path.with_name(f"{path.name}.damaged-{number}") for number in count(1))
+        aside = next(name for name in names if not name.exists())
+        for ending in _BESIDE:
+            part = path.with_name(path.name + ending)
+            if part.exists():
+                part.rename(aside.with_name(aside.name + ending))
+    return aside
+
+
+def _copy(new: sqlite3.Connection, table: str, rows: Iterator[tuple[Any, ...]]) -> int:
+    copied = 0
+    for row in rows:
+        places = ", ".join("?" * len(row))
+        copied += new.execute(f"INSERT OR IGNORE INTO {table} VALUES ({places})", row).rowcount  # noqa: S608
+    return copied
+
+
+def _in_order(db: sqlite3.Connection, table: str, key: str) -> Iterator[tuple[Any, ...]]:
+    try:
+        yield from db.execute(f"SELECT * FROM {table} ORDER BY {key}")  # noqa: S608 - names of ours
+    except sqlite3.Error:
+        return
+
+
+def _by_id(db: sqlite3.Connection) -> Iterator[tuple[Any, ...]]:
+    last, unreadable = 0, 0
+    while unreadable < _MOST_UNREADABLE:
+        try:
+            row = db.execute("SELECT * FROM parked WHERE id > ? ORDER BY id LIMIT 1", (last,)).fetchone()
+        except sqlite3.Error:
+            last, unreadable = last + 1, unreadable + 1
+            continue
+        if row is None:
+            return
+        last, unreadable = row[0], 0
+        if _is_whole(row):
+            yield row
+
+
+def _is_whole(row: tuple[Any, ...]) -> bool:
+    """Tell whether the page and the item of a row can be read: SQLite does not notice all that is missing."""
+    try:
+        for packed in row[-2:]:
+            zlib.decompress(packed)
+    except (TypeError, zlib.error):
+        return False
+    return True

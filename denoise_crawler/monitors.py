@@ -1,0 +1,60 @@
+"""Spidermon monitors of the cleaning.
+
+``SPIDERMON_SPIDER_CLOSE_MONITORS = ["denoise_crawler.monitors.CleaningMonitorSuite"]``; the limits are settings:
+DENOISE_MONITOR_NOISE_MIN (.02), DENOISE_MONITOR_NOISE_MAX (.98), DENOISE_MONITOR_UNREAD_MAX (.1).
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from spidermon import MonitorSuite
+from spidermon.contrib.scrapy.monitors import BaseScrapyMonitor
+
+from denoise_crawler.crawl.stat_checks import lost, noise_share, unread_share
+
+NOISE_MIN, NOISE_MAX, UNREAD_MAX = 0.02, 0.98, 0.1
+
+
+class NothingLostMonitor(BaseScrapyMonitor):  # type: ignore[misc]
+    """Every item got its text, and the store could be read and written."""
+
+    def test_nothing_lost(self) -> None:
+        """No stat counts a loss."""
+        found = lost(self.data.stats)
+        if found:
+            self.fail(", ".join(f"denoise/{name} is {count}" for name, count in found.items()))
+
+
+class NoiseShareMonitor(BaseScrapyMonitor):  # type: ignore[misc]
+    """The share of the text that was removed is as it should be."""
+
+    def test_noise_share(self) -> None:
+        """The share is within DENOISE_MONITOR_NOISE_MIN and _MAX."""
+        share = noise_share(self.data.stats)
+        if share is None:
+            self.skipTest("no page was judged")
+        settings = self.data.crawler.settings
+        least = settings.getfloat("DENOISE_MONITOR_NOISE_MIN", NOISE_MIN)
+        most = settings.getfloat("DENOISE_MONITOR_NOISE_MAX", NOISE_MAX)
+        if not least <= share <= most:
+            self.fail(f"{share:.0%} was noise, not {least:.0%} to {most:.0%}")
+
+
+class ReadablePagesMonitor(BaseScrapyMonitor):  # type: ignore[misc]
+    """Few pages are empty, or built by scripts."""
+
+    def test_readable_pages(self) -> None:
+        """Their share is at most DENOISE_MONITOR_UNREAD_MAX."""
+        share = unread_share(self.data.stats)
+        if share is None:
+            self.skipTest("there was no page")
+        most = self.data.crawler.settings.getfloat("DENOISE_MONITOR_UNREAD_MAX", UNREAD_MAX)
+        if share > most:
+            self.fail(f"{share:.0%} of the pages gave no text, more than {most:.0%}")
+
+
+class CleaningMonitorSuite(MonitorSuite):  # type: ignore[misc]
+    """All of them, for the end of a crawl."""
+
+    monitors: ClassVar[list[type]] = [NothingLostMonitor, NoiseShareMonitor, ReadablePagesMonitor]

@@ -1,0 +1,131 @@
+"""A feed exporter for Parquet: ``FEED_EXPORTERS = {"parquet": "denoise_crawler.parquet.ParquetItemExporter"}``."""
+
+from __future__ import annotations
+
+import io
+import tempfile
+from datetime import date, datetime, timezone
+from typing import IO, TYPE_CHECKING, Any
+
+import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+from scrapy.exporters import BaseItemExporter
+from scrapy.utils.serialize import ScrapyJSONEncoder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROWS_PER_GROUP = 2_000
+_TYPES: dict[str, Any] = {
+    "bool": pa.bool_(),
+    "int": pa.int64(),
+    "float": pa.float64(),
+    "bytes": pa.binary(),
+    "date": pa.date32(),
+    "time": pa.timestamp("us"),
+    "time in UTC": pa.timestamp("us", tz="UTC"),
+    "text": pa.string(),
+}
+_READ = {"date": date.fromisoformat, "time": datetime.fromisoformat, "time in UTC": datetime.fromisoformat}
+_to_json = ScrapyJSONEncoder(ensure_ascii=False).encode
+
+
+class AppendError(ValueError):
+    """The feed's file has something in it already, and Parquet cannot be appended to."""
+
+
+class ParquetItemExporter(BaseItemExporter):
+    """Writes all items into one Parquet file, when the feed closes.
+
+    A column for each field of any item, in order of appearance, or for those of FEED_EXPORT_FIELDS. Its type is
+    that of all of its values (bool, int, float, str, bytes, date, datetime; int beside float: float). Where they
+    differ, or are lists, dicts or items, it is text: strings as they are, all else as JSON. Until the feed
+    closes, the items lie in a temporary file; memory holds ``rows_per_group`` of them. ``compression`` is
+    pyarrow's.
+    """
+
+    def __init__(
+        self, file: IO[bytes], *, compression: str = "zstd", rows_per_group: int = ROWS_PER_GROUP, **options: Any
+    ) -> None:
+        super().__init__(dont_fail=True, **options)
+        self._file = file
+        self._compression = compression
+        self._rows_per_group = rows_per_group
+        self._spool: IO[bytes] = io.BytesIO()
+        self._kinds: dict[str, set[str]] = {}
+
+    def start_exporting(self) -> None:
+        """Begin; raise AppendError for a file that is not empty."""
+        if self._file.seekable() and self._file.tell():
+            name = getattr(self._file, "name", "the feed's file")
+            raise AppendError(f"{name} is there already, and Parquet cannot be appended to: use -O, or overwrite")
+        self._spool = tempfile.TemporaryFile()  # noqa: SIM115 closed in finish_exporting
+
+    def export_item(self, item: Any) -> None:
+        """Keep ``item`` for the file; raise TypeError for a value that no feed could write."""
+        row = {}
+        for name, value in self.get_serialized_fields(item, include_empty=True):
+            kinds = self._kinds.setdefault(name, set())
+            if value is not None:
+                kind, row[name] = _cell(value)
+                kinds.add(kind)
+        packed = msgspec.msgpack.encode(row)
+        self._spool.write(len(packed).to_bytes(8, "little") + packed)
+
+    def finish_exporting(self) -> None:
+        """Write the file."""
+        kinds = {name: _common(found) for name, found in self._kinds.items()}
+        schema = pa.schema([(name, _TYPES[kind]) for name, kind in kinds.items()])
+        with self._spool, pq.ParquetWriter(self._file, schema, compression=self._compression) as writer:
+            for rows in self._groups():
+                columns = [
+                    pa.array([_read(row.get(name), kind) for row in rows], _TYPES[kind])
+                    for name, kind in kinds.items()
+                ]
+                writer.write_table(pa.Table.from_arrays(columns, schema=schema))
+
+    def _groups(self) -> Iterator[list[dict[str, Any]]]:
+        self._spool.seek(0)
+        rows: list[dict[str, Any]] = []
+        while size := self._spool.read(8):
+            rows.append(msgspec.msgpack.decode(self._spool.read(int.from_bytes(size, "little"))))
+            if len(rows) == self._rows_per_group:
+                yield rows
+                rows = []
+        if rows:
+            yield rows
+
+
+def _cell(value: Any) -> tuple[str, Any]:
+    """Return the kind of ``value`` and how it lies in the temporary file."""
+    if isinstance(value, str):
+        return "text", value.encode("utf-8", "replace").decode()
+    if isinstance(value, datetime):
+        if value.tzinfo is None:
+            return "time", value.isoformat()
+        return "time in UTC", value.astimezone(timezone.utc).isoformat()
+    if isinstance(value, date):
+        return "date", value.isoformat()
+    plain = type(value).__name__
+    if plain in ("bool", "float", "bytes") or (plain == "int" and -(1 << 63) <= value < 1 << 63):
+        return plain, value
+    return "text", _to_json(value).encode("utf-8", "replace").decode()
+
+
+def _common(kinds: set[str]) -> str:
+    if len(kinds) == 1:
+        return next(iter(kinds))
+    return "float" if kinds == {"int", "float"} else "text"
+
+
+def _read(plain: Any, kind: str) -> Any:
+    if plain is None:
+        return None
+    if kind in _READ:
+        return _READ[kind](plain)
+    if kind == "float":
+        return float(plain)
+    if kind == "text" and not isinstance(plain, str):
+        return plain.decode("utf-8", "replace") if isinstance(plain, bytes) else _to_json(plain)
+    return plain

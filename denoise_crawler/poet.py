@@ -1,0 +1,80 @@
+"""scrapy-poet: the page input ``CleanText``, which a page object asks for by its type.
+
+``ADDONS = {"scrapy_poet.Addon": 300}`` and
+``SCRAPY_POET_PROVIDERS = {"denoise_crawler.poet.CleanTextProvider": 500}``; the DENOISE_* settings hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from scrapy.http import Response
+from scrapy_poet.page_input_providers import PageObjectInputProvider
+from web_poet.serialization import SerializedLeafData, register_serialization
+
+from denoise_crawler.clean_page import CleanPage
+from denoise_crawler.crawl.item_processor import FlushingItemProcessor
+from denoise_crawler.crawl.pages import page_of_response
+from denoise_crawler.crawl.warmup import Warmup
+
+if TYPE_CHECKING:
+    from denoise_crawler.page import Page
+
+_FIXTURE_FILE = "page.json"
+
+
+@dataclass
+class CleanText(CleanPage):
+    """The clean page of a response, judged when it came: with what was known of its site until then.
+
+    ``warm`` says whether the site was known. A page that cannot be judged (no HTML, empty) has no text.
+    """
+
+    def __str__(self) -> str:
+        """Return the text."""
+        return self.text
+
+
+class CleanTextProvider(PageObjectInputProvider):
+    """Gives page objects and callbacks their ``CleanText``, and learns each page it gives.
+
+    With the add-on in force the pages are learned there.
+    """
+
+    provided_classes = {CleanText}  # noqa: RUF012 as scrapy-poet declares it
+    name = "denoise_clean_text"
+
+    def __init__(self, injector: Any) -> None:
+        super().__init__(injector)  # type: ignore[no-untyped-call]
+        self._crawler = injector.crawler
+        self._warmup = Warmup.of(injector.crawler)
+
+    # scrapy-poet reads the annotations: their names must be there when it runs
+    def __call__(self, to_provide: set[Callable[..., Any]], response: Response) -> Sequence[CleanText]:  # noqa: ARG002
+        """Return the clean text of ``response``."""
+        warmup = self._warmup
+        page = page_of_response(response, warmup.settings.site)
+        if warmup.skipped(page) or page is None:
+            return [CleanText(url=response.url, site=warmup.settings.site(response.url))]
+        if self._crawler.settings["ITEM_PROCESSOR"] is not FlushingItemProcessor:
+            warmup.meet(page, self._origin(response, page))
+        return [warmup.clean(CleanText(url=page.url), page)]
+
+    def _origin(self, response: Response, page: Page) -> bytes:
+        if response.request is None:
+            return page.key.to_bytes(8, "big")
+        return bytes(self._crawler.request_fingerprinter.fingerprint(response.request))
+
+
+def _written(clean: CleanText) -> SerializedLeafData:
+    return {_FIXTURE_FILE: msgspec.json.encode(asdict(clean))}
+
+
+def _read(kind: type[CleanText], data: SerializedLeafData) -> CleanText:
+    return kind(**msgspec.json.decode(data[_FIXTURE_FILE]))
+
+
+register_serialization(_written, _read)

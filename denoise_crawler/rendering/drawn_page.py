@@ -1,0 +1,53 @@
+"""The page as a browser draws it, taken in one evaluation."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import TYPE_CHECKING
+
+from playwright.async_api import TimeoutError as BrowserTimeout
+
+if TYPE_CHECKING:
+    from playwright.async_api import Page as BrowserPage
+
+SECONDS = 30.0
+
+
+class RenderingError(Exception):
+    """A page could not be read in the browser; the message says which and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnPage:
+    """A rendered page: ``html`` with ``data-box`` and ``hidden`` attributes, and how many elements it counts.
+
+    ``hidden`` counts the outermost elements that are not drawn.
+    """
+
+    html: str
+    elements: int
+    hidden: int
+
+
+async def drawn_page(page: BrowserPage, wait: float = 0.0, seconds: float = SECONDS) -> DrawnPage:
+    """Read ``page`` once its network is silent, or after ``wait`` seconds.
+
+    Raises :class:`RenderingError` if the page's scripts leave no room for that within ``seconds``.
+    """
+    if wait > 0:
+        with suppress(BrowserTimeout):
+            await page.wait_for_load_state("networkidle", timeout=wait * 1000)
+    try:
+        found = await asyncio.wait_for(page.evaluate(_script()), seconds)
+    except asyncio.TimeoutError:
+        raise RenderingError(f"{page.url} keeps the browser busy: not read after {seconds:g} s") from None
+    return DrawnPage(found["html"], found["elements"], found["hidden"])
+
+
+@cache
+def _script() -> str:
+    return resources.files(__package__).joinpath("drawn_page.js").read_text("utf-8")

@@ -1,0 +1,98 @@
+"""What a report says in numbers: of a page, of a site, of a run."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from denoise_crawler.report.learning_curve import LearningCurve
+
+
+@dataclass(slots=True)
+class Sizes:
+    """Before and after: bytes of HTML, visible characters (no white space), those kept, bytes of clean text."""
+
+    html_bytes: int = 0
+    visible: int = 0
+    kept: int = 0
+    text_bytes: int = 0
+
+    def add(self, other: Sizes) -> None:
+        """Add the sizes of another page or site."""
+        self.html_bytes += other.html_bytes
+        self.visible += other.visible
+        self.kept += other.kept
+        self.text_bytes += other.text_bytes
+
+    @property
+    def noise_share(self) -> float | None:
+        """The share of the visible characters that was removed (0-1), None without any."""
+        return 1.0 - self.kept / self.visible if self.visible else None
+
+
+@dataclass(slots=True)
+class PageFigures:
+    """One judged page; ``file`` is the name of its own page in the report, None if it has none."""
+
+    url: str
+    title: str
+    sizes: Sizes
+    skipped: str | None = None
+    guarded: bool = False
+    error: str | None = None
+    file: str | None = None
+
+
+@dataclass(slots=True)
+class SiteFigures:
+    """One site; ``pages_seen``, ``ready``, ``known_by`` and ``waiting`` are what the store of a crawl says."""
+
+    name: str
+    folder: str
+    detailed: bool = True
+    pages: int = 0
+    failed: int = 0
+    guarded: int = 0
+    skipped: Counter[str] = field(default_factory=Counter)
+    sizes: Sizes = field(default_factory=Sizes)
+    shown: list[PageFigures] = field(default_factory=list)
+    shares: list[float] = field(default_factory=list)
+    curve: LearningCurve | None = None
+    tree_nodes: int = 0
+    tree_note: str = ""
+    pages_known: int = 0
+    pages_seen: int | None = None
+    ready: bool | None = None
+    waiting: int = 0
+    known_by: list[str] = field(default_factory=list)
+
+    @property
+    def title(self) -> str:
+        """The name to show; pages without a host belong to a site without a name."""
+        return self.name or "(no site)"
+
+
+@dataclass(slots=True)
+class RunFigures:
+    """One report: what it was made from and how."""
+
+    sources: list[str]
+    method: str
+    made: str
+    version: str
+    sites: list[SiteFigures] = field(default_factory=list)
+
+    @property
+    def sizes(self) -> Sizes:
+        """The sizes of all pages."""
+        total = Sizes()
+        for site in self.sites:
+            total.add(site.sizes)
+        return total
+
+    @property
+    def pages(self) -> int:
+        """The number of pages judged."""
+        return sum(site.pages for site in self.sites)

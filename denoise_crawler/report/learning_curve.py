@@ -1,0 +1,75 @@
+"""The learning curve of a site without gold text: how soon the verdicts become those of the whole site."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from denoise_crawler.methods import guarded, method_named
+from denoise_crawler.output.text import removed_share
+from denoise_crawler.page import Page
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from denoise_crawler.methods import Judgement, Method
+
+JUDGED_PAGES = 5
+_STEPS = (0, 1, 2, 3, 5, 10, 20, 50, 100)
+
+
+@dataclass(slots=True)
+class LearningCurve:
+    """What is said of the same few pages after so many other ``pages`` of the site were learned.
+
+    ``removed`` is the mean share of characters removed from the ``judged`` pages, ``settled`` the share of their
+    characters whose verdict is that of the last step (0-1).
+    """
+
+    judged: int
+    pages: list[int] = field(default_factory=list)
+    removed: list[float] = field(default_factory=list)
+    settled: list[float] = field(default_factory=list)
+
+
+def learning_curve(
+    pages: Sequence[tuple[str, str | bytes]], method: str, options: dict[str, object], site: str
+) -> LearningCurve | None:
+    """Learn ``pages`` of one site in order and judge the last few of them at each step.
+
+    None for a method that does not learn, and for fewer than four readable pages.
+    """
+    learner = method_named(method, options)
+    readable = [page for page in (Page.parse(url, html, site=site) for url, html in pages) if not page.skipped]
+    if not learner.learns or len(readable) < 4:
+        return None
+    judged = readable[-min(JUDGED_PAGES, len(readable) // 2) :]
+    learned = readable[: -len(judged)]
+    steps = sorted({*(step for step in _STEPS if step < len(learned)), len(learned)})
+    verdicts = _verdicts(learner, learned, judged, steps)
+    curve = LearningCurve(len(judged), steps)
+    for of_step in verdicts:
+        shares = [removed_share(page, found.noise) for page, found in zip(judged, of_step, strict=True)]
+        curve.removed.append(sum(shares) / len(shares))
+        curve.settled.append(_alike(judged, of_step, verdicts[-1]))
+    return curve
+
+
+def _verdicts(learner: Method, learned: list[Page], judged: list[Page], steps: list[int]) -> list[list[Judgement]]:
+    found, done = [], 0
+    for step in steps:
+        for page in learned[done:step]:
+            learner.observe(page)
+        done = step
+        found.append([guarded(page, learner.judge(page)) for page in judged])
+    return found
+
+
+def _alike(pages: list[Page], some: list[Judgement], last: list[Judgement]) -> float:
+    """Return the share of characters on which two judgements agree."""
+    alike = everything = 0
+    for page, one, other in zip(pages, some, last, strict=True):
+        for text, mine, final in zip(page.nodes.texts, one.noise, other.noise, strict=True):
+            everything += len(text)
+            alike += len(text) * (mine == final)
+    return alike / everything if everything else 1.0

@@ -1,0 +1,116 @@
+"""The report's own pages: templates, one inline script each, and a policy that lets nothing else run or leave."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_ASSETS = "assets"
+_SAFE_JSON = {ord("<"): "\\u003c", ord(">"): "\\u003e", ord("&"): "\\u0026", 0x2028: "\\u2028", 0x2029: "\\u2029"}
+
+
+def rendered(
+    template: str, *, scripts: Iterable[str] = (), remote: bool = False, connect: str = "'none'", **values: Any
+) -> str:
+    """Return a page of the report.
+
+    ``remote`` lets painted pages fetch their style sheets and pictures; ``connect`` is what our script may ask.
+    """
+    script = "\n".join(_asset(name) for name in scripts)
+    return (
+        _environment()
+        .get_template(template)
+        .render(
+            style=Markup(_asset("report.css")),  # noqa: S704 - our own file
+            script=Markup(script),  # noqa: S704 - our own file
+            policy=policy(script, remote=remote, connect=connect),
+            remote=remote,
+            **values,
+        )
+    )
+
+
+def policy(script: str, *, remote: bool = False, connect: str = "'none'") -> str:
+    """Return the Content-Security-Policy of a page with ``script`` inline: no other runs, nothing is fetched.
+
+    Frames made from ``srcdoc`` inherit it, and cannot be led to any address.
+    """
+    digest = b64encode(sha256(script.encode()).digest()).decode()
+    web = " http: https:" if remote else ""
+    rules = [
+        "default-src 'none'",
+        f"script-src 'sha256-{digest}'" if script else "script-src 'none'",
+        f"style-src 'unsafe-inline'{web}",
+        f"img-src data:{web}",
+        f"font-src data:{web}",
+        f"connect-src {connect}",
+        "base-uri http: https:" if remote else "base-uri 'none'",
+        "frame-src 'none'",
+        "form-action 'none'",
+    ]
+    return "; ".join(rules)
+
+
+def json_data(value: Any) -> Markup:
+    """Return ``value`` as JSON that can stand in a script element, whatever strings are in it."""
+    written = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return Markup(written.translate(_SAFE_JSON))  # noqa: S704 - no tag can begin or end in it
+
+
+def srcdoc(html: str) -> Markup:
+    """Return a document as the value of an attribute in double quotes."""
+    return Markup(html.replace("&", "&amp;").replace('"', "&quot;"))  # noqa: S704 - escaped by this
+
+
+def percent(share: float | None) -> str:
+    """Return a share (0-1) as a percentage, a dash for none."""
+    return "–" if share is None else f"{share:.1%}"
+
+
+def number(value: int | None) -> str:
+    """Return a whole number with its thousands parted, a dash for none."""
+    return "–" if value is None else f"{value:,}"
+
+
+def size(value: int) -> str:
+    """Return a number of bytes in the unit that suits it."""
+    amount = float(value)
+    for unit in ("bytes", "kB", "MB", "GB"):
+        if amount < 1000 or unit == "GB":
+            break
+        amount /= 1000
+    return f"{value:,} bytes" if unit == "bytes" else f"{amount:,.1f} {unit}"
+
+
+def counted(value: int, what: str) -> str:
+    """Return ``3 pages``, ``1 page``."""
+    return f"{value:,} {what}{'' if value == 1 else 's'}"
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("denoise_crawler.report", _ASSETS),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    filters = {"percent": percent, "number": number, "size": size, "counted": counted}
+    environment.filters.update({**filters, "srcdoc": srcdoc, "json_data": json_data})
+    return environment
+
+
+@cache
+def _asset(name: str) -> str:
+    return (files("denoise_crawler.report") / _ASSETS / name).read_text("utf-8")

@@ -1,0 +1,97 @@
+"""What a crawl left in its store, to be read alone."""
+
+from __future__ import annotations
+
+import sqlite3
+import zlib
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from denoise_crawler.store import VERSION, StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_MAGIC = b"SQLite format 3\0"
+
+
+@dataclass(slots=True)
+class StoredSite:
+    """How far a site has come by each method (the store's keys), and how many of its items wait."""
+
+    pages_seen: dict[str, int] = field(default_factory=dict)
+    ready: dict[str, bool] = field(default_factory=dict)
+    known_by: list[str] = field(default_factory=list)
+    waiting: int = 0
+
+
+def is_store(path: Path) -> bool:
+    """Tell whether a file is an SQLite database, as stores are."""
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_MAGIC)) == _MAGIC
+    except OSError:
+        return False
+
+
+class StoreView:
+    """A store file, opened for each look at it and never written; raises :class:`StoreError` if that fails."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.sites = self._sites()
+
+    def knowledge(self, site: str, key: str) -> bytes | None:
+        """Return what is known of a site under the key of a method."""
+        rows = self._rows("SELECT knowledge FROM site WHERE name = ? AND method = ?", site, key)
+        found: bytes | None = rows[0][0] if rows else None
+        return found
+
+    def pages(self) -> Iterator[tuple[str, str, str]]:
+        """Yield (site, url, html) of the pages that wait, each address once."""
+        seen: set[str] = set()
+        last = -1
+        while rows := self._rows("SELECT id, site, url, html FROM parked WHERE id > ? ORDER BY id LIMIT 20", last):
+            for number, site, url, packed in rows:
+                last = number
+                if url not in seen:
+                    seen.add(url)
+                    yield site, url, self._unpacked(packed, url)
+
+    def _unpacked(self, packed: bytes, url: str) -> str:
+        try:
+            return zlib.decompress(packed).decode("utf-8", "replace")
+        except zlib.error as error:
+            raise self._unreadable(f"the page {url} in it is damaged: {error}") from None
+
+    def _sites(self) -> dict[str, StoredSite]:
+        found: dict[str, StoredSite] = {}
+        version = self._rows("PRAGMA user_version")[0][0]
+        if version != VERSION:
+            raise self._unreadable(f"it has version {version}, this release reads version {VERSION}")
+        rows = self._rows(
+            "SELECT name, method, pages_seen, ready, knowledge IS NOT NULL FROM site "
+            "ORDER BY pages_seen DESC, name"
+        )
+        for name, key, pages_seen, ready, known in rows:
+            site = found.setdefault(name, StoredSite())
+            site.pages_seen[key], site.ready[key] = pages_seen, bool(ready)
+            if known:
+                site.known_by.append(key)
+        waiting = self._rows("SELECT site, count(*) FROM parked WHERE NOT released GROUP BY site")
+        for name, number in waiting:
+            found.setdefault(name, StoredSite()).waiting = number
+        return found
+
+    def _rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
+        try:
+            address = f"{self.path.resolve().as_uri()}?mode=ro"
+            with closing(sqlite3.connect(address, uri=True, timeout=10)) as db:
+                return db.execute(query, values).fetchall()
+        except (OSError, sqlite3.Error, OverflowError) as error:
+            raise self._unreadable(str(error)) from None
+
+    def _unreadable(self, why: str) -> StoreError:
+        return StoreError(f"the store {self.path} cannot be read: {why}")

@@ -1,0 +1,43 @@
+"""Where the style tree of a report comes from: the store of a crawl, or pages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from denoise_crawler.methods.style_tree import StyleTree
+from denoise_crawler.page import Page
+from denoise_crawler.report.rendering import counted
+
+if TYPE_CHECKING:
+    from denoise_crawler.report.gathering import Sample
+    from denoise_crawler.report.store_view import StoreView
+
+
+def style_tree_of(
+    site: str, sample: Sample | None, options: dict[str, object], store: StoreView | None
+) -> tuple[StyleTree | None, str]:
+    """Return a site's style tree, None if there is none, and what is to be said of it.
+
+    It is that of the store, else one learned from the ``sample`` of its pages.
+    """
+    method = StyleTree(**options)  # type: ignore[arg-type]
+    stored = store.knowledge(site, method.store_key) if store else None
+    if stored is not None:
+        try:
+            method.merge_bytes(stored)
+        except ValueError as error:
+            return None, f"The style tree in the store cannot be read: {error}."
+        no_words = " It keeps hashes, not words: name pages beside the store to see what nodes say."
+        return method, "The tree is the one in the store." + ("" if sample else no_words)
+    for url, html in sample.pages() if sample else ():
+        page = Page.parse(url, html, site=site)
+        if not page.skipped:
+            method.observe(page)
+    if method.pages_known:
+        return method, f"Learned from {counted(method.pages_known, 'page')} of those given, for this report."
+    if store and not sample:
+        return None, (
+            "The store holds no style tree of this site: the method of the crawl keeps none. Name pages beside "
+            "the store to have one learned."
+        )
+    return None, "No page of this site can be read, so there is no style tree."

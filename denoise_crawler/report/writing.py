@@ -1,0 +1,213 @@
+"""Writing a report: a static site in a folder, its sites one after the other."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from denoise_crawler.denoiser import clean_page
+from denoise_crawler.methods.style_tree import StyleTree
+from denoise_crawler.output.text import removed_share
+from denoise_crawler.page import Page
+from denoise_crawler.report.charted import run_charts, site_charts
+from denoise_crawler.report.explorer import tree_data
+from denoise_crawler.report.figures import PageFigures, SiteFigures, Sizes
+from denoise_crawler.report.gathering import gather
+from denoise_crawler.report.learning_curve import learning_curve
+from denoise_crawler.report.page_view import PageView, page_view
+from denoise_crawler.report.rendering import rendered
+from denoise_crawler.report.tree_source import style_tree_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from denoise_crawler.methods import Judgement
+    from denoise_crawler.report.feed import FeedCurve
+    from denoise_crawler.report.figures import RunFigures
+    from denoise_crawler.report.gathering import Gathered, Sample, SitedPages
+    from denoise_crawler.report.store_view import StoreView
+
+_NOTHING = PageView("", [])
+_LONGEST_TITLE = 300
+_LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,4}")
+_UNSAFE = re.compile(r"[^a-z0-9.-]+")
+_CHARTED_SHARES = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How much is shown: pages of a site, sites with pages of their own, nodes of a style tree."""
+
+    pages: int = 20
+    sites: int = 50
+    nodes: int = 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a report is made of.
+
+    ``pages`` gives (site, url, html) of all pages, and is called twice. Sites that ``store`` knows by the method
+    are judged by that knowledge, the others by what their pages teach. With ``remote``, painted pages may fetch
+    their pictures and style sheets when they are looked at.
+    """
+
+    pages: Callable[[], SitedPages]
+    method: str
+    options: dict[str, object]
+    bounds: Bounds = Bounds()
+    store: StoreView | None = None
+    feed: FeedCurve | None = None
+    remote: bool = False
+
+
+def write_report(folder: Path, plan: Plan, run: RunFigures) -> RunFigures:
+    """Write the report into ``folder``, which is there; return ``run`` with its figures filled in.
+
+    ``index.html`` comes last. Of a page that makes the method raise only its failure is told.
+    """
+    _Report(folder, plan, run).write()
+    return run
+
+
+class _Report:
+    def __init__(self, folder: Path, plan: Plan, run: RunFigures) -> None:
+        self.folder, self.plan, self.run = folder, plan, run
+        self.sites: dict[str, SiteFigures] = {}
+
+    def write(self) -> None:
+        plan = self.plan
+        gathered = gather(plan.pages(), plan.method, plan.options, sites=plan.bounds.sites, store=plan.store)
+        for name in [*gathered.pages, *(plan.store.sites if plan.store else ())]:
+            if name not in self.sites:
+                self.sites[name] = self._site(name, gathered)
+        for name, url, html in plan.pages():
+            if name in gathered.pages:  # the store of a crawl that runs may have more by now
+                self._judge(self.sites[name], gathered, url, html)
+        for site in self.sites.values():
+            if site.detailed:
+                self._write_site(site, gathered)
+        self.run.sites = sorted(self.sites.values(), key=lambda site: -site.pages)
+        self._write("index.html", "index.html", **run_charts(self.run), feed=plan.feed)
+
+    def _site(self, name: str, gathered: Gathered) -> SiteFigures:
+        slug = _UNSAFE.sub("_", name.lower()).strip("._-")[:40] or "no-site"
+        detailed = name in gathered.samples or len(self.sites) < self.plan.bounds.sites
+        site = SiteFigures(name, f"{len(self.sites) + 1:03}-{slug}", detailed=detailed)
+        stored = self.plan.store.sites.get(name) if self.plan.store else None
+        if stored is not None:
+            site.pages_seen = max(stored.pages_seen.values(), default=0)
+            site.ready = any(stored.ready.values())
+            site.waiting, site.known_by = stored.waiting, stored.known_by
+        if detailed:
+            (self.folder / site.folder).mkdir(exist_ok=True)
+        return site
+
+    # --- pages
+
+    def _judge(self, site: SiteFigures, gathered: Gathered, url: str, html: str | bytes) -> None:
+        site.pages += 1
+        figures = PageFigures(
+            url,
+            url,
+            Sizes(html_bytes=len(html) if isinstance(html, bytes) else len(html.encode("utf-8", "replace"))),
+        )
+        most = self.plan.bounds.pages
+        shown = site.detailed and len(site.shown) < most
+        try:
+            page = Page.parse(url, html, site=site.name)
+            judgement = gathered.denoiser.judge(page)
+            text = _measure(figures, page, judgement, self.plan.method)
+            view = page_view(page, judgement, self.plan.method) if shown else _NOTHING
+            language = page.language
+        except Exception as error:  # whatever it is, the other pages are to go on
+            text, view, language = "", _NOTHING, None
+            figures.error = f"{type(error).__name__}: {error}"[:200]
+            site.failed += 1
+        if shown:
+            figures.file = f"page-{len(site.shown) + 1:03}.html"
+            self._write_page(site, figures, text, view, language, min(gathered.pages[site.name], most))
+        self._count(site, figures, shown=shown)
+
+    def _count(self, site: SiteFigures, figures: PageFigures, *, shown: bool) -> None:
+        site.sizes.add(figures.sizes)
+        site.guarded += figures.guarded
+        if figures.skipped:
+            site.skipped[figures.skipped] += 1
+        share = figures.sizes.noise_share
+        if share is not None and len(site.shares) < _CHARTED_SHARES:
+            site.shares.append(share)
+        if shown:
+            site.shown.append(figures)
+
+    def _write_page(
+        self, site: SiteFigures, figures: PageFigures, text: str, view: PageView, language: str | None, of: int
+    ) -> None:
+        position = len(site.shown) + 1
+        self._write(
+            f"{site.folder}/{figures.file}",
+            "page.html",
+            scripts=["page.js"],
+            site=site,
+            page=figures,
+            language=language if language and _LANGUAGE.fullmatch(language) else None,
+            text=text,
+            view=view,
+            position=position,
+            of=of,
+            previous=f"page-{position - 1:03}.html" if position > 1 else None,
+            next=f"page-{position + 1:03}.html" if position < of else None,
+        )
+
+    # --- sites
+
+    def _write_site(self, site: SiteFigures, gathered: Gathered) -> None:
+        sample = gathered.samples.get(site.name)
+        method = gathered.denoiser.method_for(site.name)
+        site.pages_known = method.pages_known
+        self._write_tree(site, sample)
+        if sample is not None and not (self.plan.store and site.known_by):
+            site.curve = learning_curve(list(sample.pages()), self.plan.method, self.plan.options, site.name)
+        self._write(f"{site.folder}/index.html", "site.html", site=site, **site_charts(site))
+
+    def _write_tree(self, site: SiteFigures, sample: Sample | None) -> None:
+        tree, note = style_tree_of(site.name, sample, self._tree_options(), self.plan.store)
+        if tree is None:
+            site.tree_note = note
+            return
+        shown = [page for page in site.shown if not page.skipped and not page.error]
+        files = {page.url: (page.title or page.url, page.file) for page in shown}
+        sampled = {url: html for url, html in (sample.pages() if sample else ()) if url in files}
+        pages = [Page.parse(url, html, site=site.name) for url, html in sampled.items()]
+        data = tree_data(tree.tree, pages, threshold=tree.threshold, max_nodes=self.plan.bounds.nodes)
+        links = [{"title": files[page.url][0], "file": files[page.url][1]} for page in pages]
+        site.tree_nodes = len(data.parents)
+        self._write(
+            f"{site.folder}/tree.html",
+            "tree.html",
+            scripts=["tree.js"],
+            site=site,
+            data=data,
+            pages=links,
+            note=note,
+        )
+
+    def _tree_options(self) -> dict[str, object]:
+        return self.plan.options if self.plan.method == StyleTree.name else {}
+
+    def _write(self, name: str, template: str, **values: Any) -> None:
+        html = rendered(template, run=self.run, remote=self.plan.remote, **values)
+        (self.folder / name).write_text(html, encoding="utf-8", errors="replace", newline="\n")
+
+
+def _measure(figures: PageFigures, page: Page, judgement: Judgement, method: str) -> str:
+    """Fill in the figures of a page; return its clean text."""
+    clean = clean_page(page, judgement, method=method, warm=True)
+    sizes = figures.sizes
+    sizes.visible = sum(len("".join(text.split())) for text in page.nodes.texts if text)
+    sizes.kept = round(sizes.visible * (1.0 - removed_share(page, judgement.noise)))
+    sizes.text_bytes = len(clean.text.encode("utf-8", "replace"))
+    figures.title, figures.skipped, figures.guarded = clean.title[:_LONGEST_TITLE], page.skipped, judgement.guarded
+    return clean.text

@@ -1,0 +1,138 @@
+"""Addresses of pages as columns: their site, their key, and which of a site are to be learned."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import pyarrow as pa
+from pyspark.sql.functions import col
+from pyspark.sql.pandas.functions import arrow_udf
+
+from denoise_crawler.bottom_k import BottomK
+from denoise_crawler.methods import method_named
+from denoise_crawler.methods.feature_tree import FeatureTreeMatching
+from denoise_crawler.methods.fusion import Fusion
+from denoise_crawler.methods.style_tree import StyleTree
+from denoise_crawler.spark.sorted_rows import runs, together_and_sorted
+from denoise_crawler.text import hash64
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from pyspark.sql import DataFrame
+
+SITE, KEY, PAGES, BAR = "_site", "_key", "_pages", "_bar"
+_HELD = 1_000_000  # keys in memory before they are handed on
+_MIDDLE = 1 << 63  # keys are unsigned, Spark's numbers are not: moved down, they keep their order
+_LOWEST = f"{SITE} string, {PAGES} bigint, keys array<bigint>"
+_BARS = f"{SITE} string, {PAGES} bigint, {BAR} bigint"
+_LOWEST_ARROW = pa.schema([(SITE, pa.string()), (PAGES, pa.int64()), ("keys", pa.list_(pa.int64()))])
+_BARS_ARROW = pa.schema([(SITE, pa.string()), (PAGES, pa.int64()), (BAR, pa.int64())])
+
+
+def pages_kept(method: str, options: dict[str, object]) -> int | None:
+    """Return of how many pages, those with the lowest keys, a method keeps a site's knowledge; None for all."""
+    match method_named(method, options):
+        case Fusion(evidence=evidence):
+            return evidence.max_pages
+        case StyleTree(tree=tree):
+            return tree.max_pages
+        case FeatureTreeMatching(references=references):
+            return references.limit
+    return None
+
+
+def with_site_and_key(pages: DataFrame, site: Callable[[str], str]) -> DataFrame:
+    """Add the columns ``SITE`` and ``KEY``, made of ``url``."""
+    schema = pa.struct([(SITE, pa.string()), (KEY, pa.int64())])
+
+    @arrow_udf(f"struct<{SITE}:string,{KEY}:bigint>")  # type: ignore[call-overload, untyped-decorator]
+    def placed(urls: pa.Array) -> pa.Array:
+        found = [(site_name(site, url or ""), _key(url or "")) for url in urls.to_pylist()]
+        sites, keys = [one[0] for one in found], [one[1] for one in found]
+        return pa.StructArray.from_arrays(
+            [pa.array(sites, pa.string()), pa.array(keys, pa.int64())], fields=schema
+        )
+
+    return pages.withColumn("_place", placed(col("url"))).select(*pages.columns, f"_place.{SITE}", f"_place.{KEY}")
+
+
+def bars(pages: DataFrame, site: Callable[[str], str], limit: int | None) -> DataFrame:
+    """Return of each site its number of ``PAGES`` and the highest key to be learned, ``BAR``.
+
+    The bar is null where all pages are to be learned. Only addresses are read; at most ``limit`` keys of a site
+    leave a partition.
+    """
+
+    def lowest(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        sites: dict[str, _Lowest] = {}
+        held = 0
+        for batch in batches:
+            for url in batch.column("url").to_pylist():
+                name = site_name(site, url or "")
+                found = sites.setdefault(name, _Lowest(limit))
+                held += found.add(_key(url or ""))
+            if held > _HELD:
+                yield _lowest_batch(sites)
+                sites, held = {}, 0
+        yield _lowest_batch(sites)
+
+    def barred(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for name, rows in runs(batches, SITE):
+            found = _Lowest(limit)
+            for row in rows:
+                found.merge(row[PAGES], row["keys"])
+            yield pa.RecordBatch.from_pylist([{SITE: name, PAGES: found.pages, BAR: found.bar}], _BARS_ARROW)
+
+    partial = pages.select("url").mapInArrow(lowest, _LOWEST)
+    return together_and_sorted(partial, [SITE]).mapInArrow(barred, _BARS)
+
+
+def site_name(site: Callable[[str], str], url: str) -> str:
+    """Return the site of ``url``; "" from a function of the user's that cannot take it."""
+    try:
+        return site(url)
+    except Exception:
+        return ""
+
+
+def _key(url: str) -> int:
+    return hash64(url) - _MIDDLE
+
+
+class _Address(NamedTuple):
+    key: int
+
+
+class _Lowest:
+    """The lowest keys of a site's pages: one more than are learned, to tell whether all are."""
+
+    def __init__(self, limit: int | None) -> None:
+        self._limit = limit or 0
+        self._lowest: BottomK[_Address] = BottomK(self._limit + 1)
+        self.pages = 0
+
+    def add(self, key: int) -> bool:
+        self.pages += 1
+        return self._add(key)
+
+    def merge(self, pages: int, keys: list[int]) -> None:
+        self.pages += pages
+        for key in keys:
+            self._add(key)
+
+    def _add(self, key: int) -> bool:
+        return bool(self._limit) and self._lowest.wants(key) and not self._lowest.add(_Address(key))
+
+    @property
+    def keys(self) -> list[int]:
+        return [address.key for address in self._lowest]
+
+    @property
+    def bar(self) -> int | None:
+        return self.keys[self._limit - 1] if len(self._lowest) > self._limit > 0 else None
+
+
+def _lowest_batch(sites: dict[str, _Lowest]) -> pa.RecordBatch:
+    rows = [{SITE: name, PAGES: found.pages, "keys": found.keys} for name, found in sites.items()]
+    return pa.RecordBatch.from_pylist(rows, _LOWEST_ARROW)

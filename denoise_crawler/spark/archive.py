@@ -1,0 +1,130 @@
+"""Pages from files as a DataFrame: Parquet and JSON Lines by Spark, all other formats by ``read_pages``."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import fsspec
+import pyarrow as pa
+from pyspark.sql.functions import col
+
+from denoise_crawler.parsing import decode
+from denoise_crawler.reading import FORMATS, Reading, SourceError, read_pages
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from pyspark.sql import DataFrame, SparkSession
+
+logger = logging.getLogger(__name__)
+
+BY_SPARK = ("parquet", "jsonl")
+_PAGES = pa.schema([("url", pa.string()), ("html", pa.string())])
+_BATCH_PAGES, _BATCH_CHARACTERS = 64, 4 << 20
+
+
+def read_archive(
+    spark: SparkSession,
+    paths: Sequence[str],
+    file_format: str = "archive",
+    *,
+    url_field: str = "url",
+    html_field: str = "html",
+) -> DataFrame:
+    """Return the pages in ``paths``, with columns ``url`` and ``html``.
+
+    With ``file_format`` "parquet" or "jsonl" Spark reads them, with all their other columns. "archive" is all
+    that :func:`read_pages` knows, one task a file: WARC, Tianwang, HTML files, compressed JSON Lines; a key of
+    its ``FORMATS`` names one. The paths of these are local to all machines, or addresses that fsspec knows
+    (``s3://…``, ``hdfs://…``): files are then copied to the machine that reads them. They may have ``*``, and
+    name folders. Damage in files is told in the log of the task. Raises :class:`SourceError` without a file.
+    """
+    if file_format in BY_SPARK:
+        rows = spark.read.parquet(*paths) if file_format == "parquet" else spark.read.json(list(paths))
+        missing = [name for name in (url_field, html_field) if name not in rows.columns]
+        if missing:
+            raise SourceError(
+                f"no column {', '.join(missing)} in {', '.join(paths)}: name it with --url-field or --html-field"
+            )
+        others = [name for name in rows.columns if name not in (url_field, html_field)]
+        return rows.select(col(url_field).alias("url"), col(html_field).alias("html"), *others)
+    files = _files(paths)
+    chosen = None if file_format == "archive" else file_format
+    if chosen is not None and chosen not in FORMATS:
+        raise SourceError(f"unknown format {chosen!r}; there are archive, {', '.join([*BY_SPARK, *FORMATS])}")
+
+    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for number in batch.column("id").to_pylist():
+                yield from _batches(_pages(files[number], chosen, url_field, html_field))
+
+    return spark.range(len(files), numPartitions=len(files)).mapInArrow(read, "url string, html string")
+
+
+def _files(paths: Iterable[str]) -> list[str]:
+    found: list[str] = []
+    for path in paths:
+        system, place = fsspec.core.url_to_fs(path)
+        files = sorted(name for name in system.expand_path(place, recursive=True) if system.isfile(name))
+        if not files:
+            raise SourceError(f"{path} holds no files")
+        found += [system.unstrip_protocol(name) if "://" in path else name for name in files]
+    return found
+
+
+def _pages(file: str, chosen: str | None, url_field: str, html_field: str) -> Iterator[tuple[str, str]]:
+    reading = Reading()
+    with _local(file) as path:
+        try:
+            for url, html in read_pages(
+                path, reading=reading, file_format=chosen, url_field=url_field, html_field=html_field
+            ):
+                yield _clean(url), _clean(html if isinstance(html, str) else decode(html))
+        except SourceError as error:
+            logger.warning("%s is passed over: %s", file, error)
+    if reading.damage or reading.skipped:
+        logger.warning("%s: damage %s, passed over %s", file, dict(reading.damage), dict(reading.skipped))
+
+
+@contextmanager
+def _local(file: str) -> Iterator[Path]:
+    """Give the file on this machine: a copy, if it lies elsewhere."""
+    if "://" not in file:
+        yield Path(file)
+        return
+    with tempfile.TemporaryDirectory(prefix="denoise-") as folder:
+        path = Path(folder) / file.rpartition("/")[2]
+        with fsspec.open(file, "rb") as source, path.open("wb") as copy:
+            shutil.copyfileobj(source, copy, 1 << 20)
+        yield path
+
+
+def _clean(text: str) -> str:
+    """Return ``text`` without halves of surrogate pairs, which no column can hold; as the parser reads it."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+def _batches(pages: Iterator[tuple[str, str]]) -> Iterator[pa.RecordBatch]:
+    rows, size = list[tuple[str, str]](), 0
+    for url, html in pages:
+        rows.append((url, html))
+        size += len(html)
+        if len(rows) >= _BATCH_PAGES or size >= _BATCH_CHARACTERS:
+            yield _batch(rows)
+            rows, size = [], 0
+    if rows:
+        yield _batch(rows)
+
+
+def _batch(rows: list[tuple[str, str]]) -> pa.RecordBatch:
+    columns = [pa.array([row[place] for row in rows], pa.string()) for place in (0, 1)]
+    return pa.RecordBatch.from_arrays(columns, schema=_PAGES)

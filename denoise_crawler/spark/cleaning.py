@@ -1,0 +1,174 @@
+"""Cleaning pages: each site's tree is sent to where its pages are judged."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from pyspark.sql.functions import broadcast, ceil, coalesce, col, explode, lit, pmod, sequence
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import BooleanType, DataType, DoubleType, StringType, StructField, StructType
+
+from denoise_crawler.clean_page import CleanPage
+from denoise_crawler.denoiser import AS_TEXT, DEFAULT_METHOD
+from denoise_crawler.methods import method_named
+from denoise_crawler.output.extractors import check
+from denoise_crawler.site import site_of
+from denoise_crawler.spark.addresses import KEY, SITE, with_site_and_key
+from denoise_crawler.spark.learning import require_columns
+from denoise_crawler.spark.page_handler import Way, handler_process
+from denoise_crawler.spark.page_process import Limits, PageKilledError
+from denoise_crawler.spark.sorted_rows import together_and_sorted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from pyspark.sql import DataFrame
+
+    from denoise_crawler.batch import Cleaned
+    from denoise_crawler.output.writing import Writing
+    from denoise_crawler.spark.page_process import PageProcess
+
+SHARD_PAGES = 10_000
+_SHARD, _SHARDS, _TREE, _PAGE = "_shard", "_shards", "_tree", "_page"
+_FIELDS: list[tuple[str, DataType]] = [
+    *((name, StringType()) for name in ("site", "title", "author", "date", "text", "language", "method")),
+    ("warm", BooleanType()),
+    ("noise_ratio", DoubleType()),
+    ("skipped", StringType()),
+    ("error", StringType()),
+]
+_CLEAN = StructType([StructField(name, kind) for name, kind in _FIELDS])
+_ARROW = to_arrow_schema(_CLEAN)
+_OF_PAGE = [field.name for field in fields(CleanPage) if field.name in _ARROW.names]
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """What the tasks must know: ``kept`` are the columns that pass through."""
+
+    way: Way
+    limits: Limits
+    warmup_pages: int
+    kept: list[str]
+
+
+def clean(
+    df: DataFrame,
+    trees: DataFrame | None,
+    method: str = DEFAULT_METHOD,
+    options: dict[str, object] | None = None,
+    *,
+    site: Callable[[str], str] = site_of,
+    writing: Writing = AS_TEXT,
+    warmup_pages: int = 0,
+    limits: Limits | None = None,
+    shard_pages: int = SHARD_PAGES,
+) -> DataFrame:
+    """Return the pages of ``df``, one row each in any order: its columns but ``html``, and what a CleanPage has.
+
+    ``trees`` is what :func:`learn` returned for the same ``method`` and ``options``, written or persisted; None
+    for a method that does not learn. A page is ``warm`` if its site's tree has at least ``warmup_pages`` pages.
+    ``skipped`` says why a page has nothing to read. ``error`` is what a page raised, then all of its text is
+    kept and its method is "raw", or what killed the process that handled it, then its text is empty.
+
+    Pages travel to their site's tree once. A site of more than ``shard_pages`` pages (when it was learned) is
+    judged in several parts at a time. Raises :class:`MethodError` for an unknown method or option, and
+    ValueError for other arguments.
+    """
+    options = options or {}
+    learns = method_named(method, options).learns
+    if learns and trees is None:
+        raise ValueError(f"the method {method} needs trees: give what learn(df) returned")
+    if shard_pages < 1:
+        raise ValueError(f"shard_pages must be at least 1, not {shard_pages}")
+    check(writing.extractor, writing.extractor_options)
+    require_columns(df, "url", "html")
+    taken = sorted(set(df.columns) & {*_ARROW.names, SITE, KEY, _SHARD, _SHARDS, _TREE, _PAGE})
+    if taken:
+        raise ValueError(
+            f"the columns {', '.join(taken)} are there already: rename them, as the result has its own"
+        )
+    kept = [name for name in df.columns if name != "html"]
+    task = _Task(Way(method, options, writing), limits or Limits(), warmup_pages, kept)
+
+    def judge(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return _cleaned(batches, task)
+
+    schema = StructType([*(field for field in df.schema.fields if field.name in kept), *_CLEAN.fields])
+    pages = with_site_and_key(df, site).withColumn(_PAGE, lit(True))
+    if trees is not None and learns:
+        key = method_named(method, options).store_key
+        pages = _beside_trees(pages, trees.where(col("method") == key), shard_pages)
+    else:
+        pages = pages.withColumn(_TREE, lit(None).cast("binary")).drop(KEY)
+    return pages.mapInArrow(judge, schema)
+
+
+def _beside_trees(pages: DataFrame, trees: DataFrame, shard_pages: int) -> DataFrame:
+    """Return pages and trees together: the tree of a site, then its pages, shard by shard."""
+    shards = trees.where(col("knowledge").isNotNull()).withColumn(_SHARDS, ceil(col("pages") / shard_pages))
+    large = shards.where(col(_SHARDS) > 1).select(col("site").alias(SITE), _SHARDS)
+    placed = pages.join(broadcast(large), SITE, "left").withColumn(
+        _SHARD, pmod(col(KEY), coalesce(col(_SHARDS), lit(1)))
+    )
+    copies = shards.select(
+        col("site").alias(SITE),
+        explode(sequence(lit(0).cast("bigint"), coalesce(col(_SHARDS), lit(1)) - 1)).alias(_SHARD),
+        col("knowledge").alias(_TREE),
+        lit(False).alias(_PAGE),
+    )
+    both = placed.drop(KEY, _SHARDS).unionByName(copies, allowMissingColumns=True)
+    return together_and_sorted(both, [SITE, _SHARD], [col(_PAGE)])
+
+
+def _cleaned(batches: Iterator[pa.RecordBatch], task: _Task) -> Iterator[pa.RecordBatch]:
+    process = handler_process(task.way, task.limits)
+    judge = _Judge(process, task)
+    for batch in batches:
+        found, places = [], []
+        columns = [batch.column(name).to_pylist() for name in (SITE, _TREE, _PAGE, "url", "html")]
+        for place, (site, tree, is_page, url, html) in enumerate(zip(*columns, strict=True)):
+            if not is_page:
+                judge.meet(site, tree)
+                continue
+            places.append(place)
+            found.append(judge.row(site, url or "", html or ""))
+        if places:
+            passed = batch.select(task.kept).take(pa.array(places))
+            cleaned = pa.RecordBatch.from_pylist(found, _ARROW)
+            yield pa.RecordBatch.from_arrays(
+                [*passed.columns, *cleaned.columns], names=[*passed.schema.names, *cleaned.schema.names]
+            )
+
+
+class _Judge:
+    """Gives pages to the process for pages, and first what is known of their site."""
+
+    def __init__(self, process: PageProcess, task: _Task) -> None:
+        self._process, self._task = process, task
+        self._tree: tuple[str, bytes | None] = ("", None)
+        self._entered: str | None = None
+
+    def meet(self, site: str, tree: bytes) -> None:
+        self._tree, self._entered = (site, tree), None
+
+    def row(self, site: str, url: str, html: str | bytes) -> dict[str, Any]:
+        if self._entered != site:
+            self._enter(site)
+        try:
+            cleaned: Cleaned = self._process.call("cleaned", site, url, html)
+        except PageKilledError as error:
+            nothing = CleanPage(url, site, method="raw", warm=False)
+            return {**_values(nothing), "skipped": None, "error": str(error)}
+        return {**_values(cleaned.page), "skipped": cleaned.skipped, "error": cleaned.error}
+
+    def _enter(self, site: str) -> None:
+        tree = self._tree[1] if self._tree[0] == site else None
+        self._process.prepare("enter", site, tree, self._task.warmup_pages)
+        self._entered = site
+
+
+def _values(page: CleanPage) -> dict[str, Any]:
+    return {name: getattr(page, name) for name in _OF_PAGE}

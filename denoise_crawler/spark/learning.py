@@ -1,0 +1,126 @@
+"""Learning sites: a tree of each page, merged by site."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from pyspark.sql.functions import array, broadcast, col, lit
+
+from denoise_crawler.denoiser import DEFAULT_METHOD
+from denoise_crawler.methods import method_named
+from denoise_crawler.site import site_of
+from denoise_crawler.spark.addresses import BAR, KEY, PAGES, SITE, bars, pages_kept, with_site_and_key
+from denoise_crawler.spark.page_handler import Way, handler_process
+from denoise_crawler.spark.page_process import CallError, Limits, PageKilledError
+from denoise_crawler.spark.sorted_rows import runs, together_and_sorted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from pyspark.sql import DataFrame
+
+TREES = "site string, method string, pages bigint, failed bigint, failures array<string>, knowledge binary"
+_ARROW = pa.schema(
+    [
+        ("site", pa.string()),
+        ("method", pa.string()),
+        ("pages", pa.int64()),
+        ("failed", pa.int64()),
+        ("failures", pa.list_(pa.string())),
+        ("knowledge", pa.binary()),
+    ]
+)
+_EXAMPLES = 3
+
+
+def learn(
+    df: DataFrame,
+    method: str = DEFAULT_METHOD,
+    options: dict[str, object] | None = None,
+    *,
+    site: Callable[[str], str] = site_of,
+    limits: Limits | None = None,
+) -> DataFrame:
+    """Return what is known of each site from its pages: the rows of ``df``, with columns ``url`` and ``html``.
+
+    A row of the result is a ``site`` with the ``method`` (its store key), the number of ``pages``, those that
+    ``failed`` to be learned and some of the ``failures``, and ``knowledge``: the bytes that the method's
+    ``merge_bytes`` takes. ``html`` is text or bytes. The pages of a site may stand anywhere; the result is the
+    same whatever the order and the partitions.
+
+    A method keeps of a site the pages with the lowest hashes of their address. Which these are is found first,
+    from the addresses alone, so of a site of any size no more than those are parsed. Lazy, and read once for
+    each use: write the result, or ``persist`` it. Raises :class:`MethodError` for an unknown method or option,
+    ValueError for a method that does not learn or a missing column.
+    """
+    options = options or {}
+    if not method_named(method, options).learns:
+        raise ValueError(f"the method {method} does not learn sites: clean the pages without trees")
+    require_columns(df, "url", "html")
+    found = bars(df, site, pages_kept(method, options))
+    pages = with_site_and_key(df.select("url", "html"), site)
+    barred = broadcast(found.where(col(BAR).isNotNull()).select(SITE, BAR))
+    wanted = pages.join(barred, SITE, "left").where(col(BAR).isNull() | (col(KEY) <= col(BAR)))
+    way, within = Way(method, options), limits or Limits()
+
+    def map_pages(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return _one_page_trees(batches, way, within)
+
+    def reduce_sites(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return _merged(batches, way)
+
+    trees = wanted.select(SITE, "url", "html").mapInArrow(map_pages, TREES)
+    counts = found.select(
+        col(SITE).alias("site"),
+        lit("").alias("method"),
+        col(PAGES).alias("pages"),
+        lit(0).cast("bigint").alias("failed"),
+        array().cast("array<string>").alias("failures"),
+        lit(None).cast("binary").alias("knowledge"),
+    )
+    return together_and_sorted(trees.unionByName(counts), ["site"]).mapInArrow(reduce_sites, TREES)
+
+
+def require_columns(df: DataFrame, *names: str) -> None:
+    """Raise ValueError unless ``df`` has the columns."""
+    missing = [name for name in names if name not in df.columns]
+    if missing:
+        raise ValueError(f"no column {', '.join(missing)}; there are {', '.join(df.columns)}: rename yours")
+
+
+def _one_page_trees(batches: Iterator[pa.RecordBatch], way: Way, limits: Limits) -> Iterator[pa.RecordBatch]:
+    process = handler_process(way, limits)
+    for batch in batches:
+        rows = []
+        for row in batch.to_pylist():
+            site, url, html = row[SITE], row["url"] or "", row["html"] or ""
+            found = {"site": site, "method": "", "pages": 0, "failed": 0, "failures": [], "knowledge": None}
+            try:
+                found["knowledge"] = process.call("one_page_tree", site, url, html) or None
+            except (CallError, PageKilledError) as error:
+                found.update(failed=1, failures=[f"{url}: {error}"])
+            if found["knowledge"] or found["failed"]:
+                rows.append(found)
+        yield pa.RecordBatch.from_pylist(rows, _ARROW)
+
+
+def _merged(batches: Iterator[pa.RecordBatch], way: Way) -> Iterator[pa.RecordBatch]:
+    key = method_named(way.method, way.options).store_key
+    for site, rows in runs(batches, "site"):
+        found = _merged_site(rows, way)
+        yield pa.RecordBatch.from_pylist([{"site": site, "method": key, **found}], _ARROW)
+
+
+def _merged_site(rows: Iterator[dict[str, Any]], way: Way) -> dict[str, Any]:
+    method = method_named(way.method, way.options)
+    pages = failed = 0
+    failures: list[str] = []
+    for row in rows:
+        pages += row["pages"]
+        failed += row["failed"]
+        failures = sorted([*failures, *row["failures"]])[:_EXAMPLES]
+        if row["knowledge"]:
+            method.merge_bytes(row["knowledge"])
+    knowledge = method.to_bytes() if method.pages_known else None
+    return {"pages": pages, "failed": failed, "failures": failures, "knowledge": knowledge}

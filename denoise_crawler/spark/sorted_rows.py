@@ -1,0 +1,28 @@
+"""Rows of one site behind one another: brought together by a shuffle, read as a stream."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import pyarrow as pa
+    from pyspark.sql import Column, DataFrame
+
+
+def together_and_sorted(
+    rows: DataFrame, columns: Sequence[str], then: Sequence[Column] = (), partitions: int | None = None
+) -> DataFrame:
+    """Bring rows alike in ``columns`` into one partition, behind one another, among themselves by ``then``."""
+    by = [rows[name] for name in columns]
+    placed = rows.repartition(partitions, *by) if partitions else rows.repartition(*by)
+    return placed.sortWithinPartitions(*columns, *then)
+
+
+def runs(batches: Iterator[pa.RecordBatch], column: str) -> Iterator[tuple[Any, Iterator[dict[str, Any]]]]:
+    """Yield each value of ``column`` with its rows, which stand behind one another; only a batch is in memory."""
+    rows = (row for batch in batches for row in batch.to_pylist())
+    return groupby(rows, key=itemgetter(column))

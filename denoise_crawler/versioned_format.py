@@ -1,0 +1,57 @@
+"""Bytes to be stored: a magic number with a version, then compressed MessagePack. Data only."""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+import msgspec
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+R = TypeVar("R")
+T = TypeVar("T")
+
+_MAX_BYTES = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class VersionedFormat:
+    """How one kind of data is written: ``magic`` is three bytes and the version, ``what`` names it in messages.
+
+    ``error`` is raised for bytes that are not of this kind, of another version, cut off, damaged or of more
+    than 1 GB when unpacked.
+    """
+
+    magic: bytes
+    what: str
+    error: type[ValueError]
+
+    def write(self, record: object) -> bytes:
+        """Return the bytes of ``record``."""
+        return self.magic + zlib.compress(msgspec.msgpack.encode(record))
+
+    def read(self, data: bytes, kind: type[R], build: Callable[[R], T]) -> T:
+        """Return what ``build`` makes of the record in ``data``, which is of ``kind``.
+
+        A ValueError, IndexError or OverflowError in ``build`` says that the record does not fit together.
+        """
+        name, version = self.magic[:-1], self.magic[-1]
+        if not data.startswith(name) or len(data) == len(name):
+            raise self.error(f"these bytes are no {self.what}")
+        if data[len(name)] != version:
+            raise self.error(f"{self.what} of version {data[len(name)]}; this release reads version {version}")
+        try:
+            return build(msgspec.msgpack.decode(_unpacked(data[len(self.magic) :]), type=kind))
+        except (zlib.error, msgspec.MsgspecError, IndexError, OverflowError, ValueError) as error:
+            raise self.error(f"damaged {self.what}: {error}") from error
+
+
+def _unpacked(data: bytes) -> bytes:
+    unpacker = zlib.decompressobj()
+    plain = unpacker.decompress(data, _MAX_BYTES)
+    if not unpacker.eof:
+        raise ValueError("cut off or too large")
+    return plain

@@ -1,0 +1,85 @@
+"""The system's Chromium, driven by Playwright, with axe; tests that want them skip where they are missing."""
+
+from __future__ import annotations
+
+import shutil
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+DESKTOP, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
+_OPTIONS = (
+    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync"
+)
+
+
+@contextmanager
+def running() -> Iterator[Any]:
+    """Give a running browser."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if program is None:
+        pytest.skip("no Chromium or Chrome is installed")
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=program, args=_OPTIONS.split())
+        yield browser
+        browser.close()
+
+
+@contextmanager
+def opened(browser: Any, address: str, size: dict[str, int] = DESKTOP, scheme: str = "light") -> Iterator[Any]:
+    """Give a page of the browser at an address; no script of it may raise."""
+    context = browser.new_context(viewport=size, color_scheme=scheme)
+    page, raised = context.new_page(), []
+    page.on("pageerror", lambda error: raised.append(error))
+    page.goto(address)
+    yield page
+    assert not raised
+    context.close()
+
+
+def faults(page: Any) -> list[str]:
+    """Return what axe finds wrong with a page, not looking into the frames of untrusted pages."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed").Axe()
+    found = axe.run(page, options={"iframes": False}).response["violations"]
+    return [f"{fault['impact']}: {fault['id']}, {fault['nodes'][0]['html'][:200]}" for fault in found]
+
+
+def overflow(page: Any) -> int:
+    """Return by how many pixels a page is wider than its window."""
+    width: int = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    return width
+
+
+@contextmanager
+def listening() -> Iterator[tuple[str, list[str]]]:
+    """Give the address of a server on loopback, and the paths that it is asked for."""
+    asked: list[str] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append(self.path)
+            self.send_response(200)
+            self.end_headers()
+
+        do_POST = do_HEAD = do_GET  # noqa: N815
+
+        def log_message(self, *_: object) -> None:
+            """Write nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}", asked
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()

@@ -1,0 +1,78 @@
+"""``scrapy denoise`` in a process of its own, as a user runs it."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import pytest
+from scrapy import cmdline
+
+from tests.conftest import ROOT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def command(*arguments: object) -> list[str]:
+    return [sys.executable, "-m", "scrapy", "denoise", *map(str, arguments)]
+
+
+def environment(**more: str) -> dict[str, str]:
+    """Return this process's environment with ``more``, and the package where it is."""
+    paths = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+    return {**os.environ, "PYTHONPATH": paths, **more}
+
+
+def denoise(folder: Path, *arguments: object, code: int = 0) -> subprocess.CompletedProcess[str]:
+    """Run the command in ``folder`` to its end, which must be with this exit code and no traceback."""
+    done = subprocess.run(
+        command(*arguments),
+        cwd=folder,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    return done
+
+
+def denoise_here(*arguments: object) -> int:
+    """Run the command in this process and folder, which is quicker; return its exit code."""
+    with pytest.raises(SystemExit) as ended:
+        cmdline.execute(["scrapy", "denoise", *map(str, arguments)])
+    return int(ended.value.code or 0)
+
+
+def on_a_terminal(folder: Path, *arguments: object, stream: str, **more: str) -> bytes:
+    """Run the command with its ``stream`` (stdout or stderr) on a terminal; return what is shown there."""
+    ours, theirs = pty.openpty()
+    out, err = (theirs if stream == name else None for name in ("stdout", "stderr"))
+    with subprocess.Popen(
+        command(*arguments), cwd=folder, env=environment(**more), stdout=out, stderr=err
+    ) as process:
+        os.close(theirs)
+        shown = b""
+        with suppress(OSError):  # how the other end of a terminal says that it is closed
+            while piece := os.read(ours, 4096):
+                shown += piece
+    os.close(ours)
+    assert process.returncode == 0
+    return shown
+
+
+def group_lives(group: int) -> bool:
+    """Tell whether a group of processes has any left."""
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True

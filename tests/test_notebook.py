@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.conftest import ROOT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NOTEBOOK = ROOT / "examples" / "cleaning.ipynb"
+# in a process of its own: Jupyter's packages warn of their own plans
+RUN = """
+import sys, nbclient, nbformat
+notebook = nbformat.read(sys.argv[1], as_version=4)
+nbclient.NotebookClient(notebook, timeout=100, kernel_name="python3").execute()
+nbformat.write(notebook, sys.argv[2])
+"""
+
+
+def outputs(path: Path) -> list[list[str]]:
+    cells: list[dict[str, Any]] = json.loads(path.read_text("utf-8"))["cells"]
+    return [
+        ["".join(output.get("text") or output.get("data", {}).get("text/plain", "")) for output in cell["outputs"]]
+        for cell in cells
+        if cell["cell_type"] == "code"
+    ]
+
+
+@pytest.mark.skipif(
+    find_spec("nbclient") is None or find_spec("ipykernel") is None,
+    reason="nbclient or ipykernel is not installed",
+)
+def test_the_notebook_runs_and_shows_clean_text_and_reasons(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", RUN, str(NOTEBOOK), str(tmp_path / "run.ipynb")],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    shown = outputs(tmp_path / "run.ipynb")
+    assert len(shown) == len(outputs(NOTEBOOK))
+    assert "of the visible characters were noise" in shown[1][0]
+    assert "Skip to main content" not in shown[1][0]
+    assert "dropped Skip to main content" in shown[3][0]
+    assert "# Ferry treaty ends" in shown[4][0]

@@ -1,0 +1,353 @@
+from __future__ import annotations
+
+import json
+import re
+from argparse import ArgumentParser
+from html import unescape
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scrapy.exceptions import UsageError
+from scrapy.settings import Settings
+
+from denoise_crawler.crawl.commands import report as command
+from denoise_crawler.demo.site import article_path, articles, respond
+from denoise_crawler.denoiser import Denoiser
+from denoise_crawler.methods import method_named
+from denoise_crawler.methods.style_tree import StyleTree
+from denoise_crawler.page import Page
+from denoise_crawler.report import (
+    Bounds,
+    FeedError,
+    Plan,
+    RunFigures,
+    StoreView,
+    feed_curve,
+    is_store,
+    write_report,
+)
+from denoise_crawler.report.explorer import TreeData, tree_data
+from denoise_crawler.report.learning_curve import learning_curve
+from denoise_crawler.report.page_view import NODE, page_view
+from denoise_crawler.report.rendering import json_data, policy, srcdoc
+from denoise_crawler.store import SiteState, Store, StoreError
+from tests.scrapy_command import denoise
+from tests.strategies import html_pages
+
+BASE, SITE = "https://ledger.example", "ledger.example"
+
+
+def demo_pages(number: int) -> list[tuple[str, str]]:
+    paths = [article_path(article) for article in articles()[:number]]
+    return [(BASE + path, respond(path, BASE).body.decode()) for path in paths]
+
+
+def reported(folder: Path, pages: list[tuple[str, str]], **options: object) -> RunFigures:
+    sited = [(SITE, url, html) for url, html in pages]
+    plan = Plan(lambda: iter(sited), str(options.pop("method", "fusion")), {}, **options)  # type: ignore[arg-type]
+    folder.mkdir(exist_ok=True)
+    return write_report(folder, plan, RunFigures(["pages"], plan.method, "now", "0"))
+
+
+def data_of(html: str, name: str) -> object:
+    found = re.search(rf'<script type="application/json" id="{name}">(.*?)</script>', html, re.DOTALL)
+    assert found
+    return json.loads(found[1])
+
+
+def tree_of(folder: Path) -> TreeData:
+    return msgspec.convert(data_of((folder / "tree.html").read_text("utf-8"), "tree-data"), TreeData)
+
+
+def store_with(path: Path, method: str, pages: list[tuple[str, str]], *, parked: int = 0) -> None:
+    """Leave in a store what a crawl would: knowledge, progress and pages that wait."""
+    learner = method_named(method)
+    for url, html in pages:
+        learner.observe(Page.parse(url, html, site=SITE))
+    store = Store(path, spider="test")
+    store.save_knowledge(SITE, learner.store_key, learner.to_bytes(), lambda _, new: new)
+    store.save_state(SITE, learner.store_key, SiteState(len(pages), ready=False))
+    for url, html in pages[:parked]:
+        store.park(SITE, url, html, b"item", url.encode())
+    store.close()
+
+
+# --- of pages
+
+
+def test_a_report_of_pages_shows_the_site_its_tree_and_each_page(tmp_path: Path) -> None:
+    run = reported(tmp_path, demo_pages(8), bounds=Bounds(pages=3))
+    (site,) = run.sites
+    folder = tmp_path / site.folder
+    assert sorted(file.name for file in folder.iterdir()) == [
+        "index.html",
+        "page-001.html",
+        "page-002.html",
+        "page-003.html",
+        "tree.html",
+    ]
+    index = (tmp_path / "index.html").read_text("utf-8")
+    assert "8 pages of 1 site" in index
+    assert f'href="{site.folder}/index.html"' in index
+    page = (folder / "page-001.html").read_text("utf-8")
+    assert articles()[0].title in page
+    assert 'href="page-002.html"' in page
+    assert "The first 3 of 8." in (folder / "index.html").read_text("utf-8")
+
+
+def test_the_shares_of_pages_site_and_run_are_those_of_the_clean_pages(tmp_path: Path) -> None:
+    pages = demo_pages(6)
+    run = reported(tmp_path, pages)
+    denoiser = Denoiser()
+    read = [Page.parse(url, html, site=SITE) for url, html in pages]
+    for page in read:
+        denoiser.learn(page)
+    shares = [denoiser.clean(page).noise_ratio for page in read]
+    assert [figures.sizes.noise_share for figures in run.sites[0].shown] == pytest.approx(shares, abs=1e-3)
+    assert run.sizes.kept == sum(figures.sizes.kept for figures in run.sites[0].shown)
+    assert run.sizes.html_bytes == sum(len(html.encode()) for _, html in pages)
+
+
+def test_each_block_says_why_and_names_an_element_of_the_painted_page() -> None:
+    denoiser = Denoiser()
+    read = [Page.parse(url, html) for url, html in demo_pages(6)]
+    for page in read:
+        denoiser.learn(page)
+    view = page_view(read[0], denoiser.judge(read[0]), "fusion")
+    assert {block.kept for block in view.blocks} == {True, False}
+    assert all(block.reason for block in view.blocks)
+    assert all(f'{NODE}="{block.node}"' in view.painted for block in view.blocks if block.node)
+
+
+def test_the_tree_says_where_a_node_stands_how_often_and_what_it_says(tmp_path: Path) -> None:
+    pages = demo_pages(8)
+    run = reported(tmp_path, pages, bounds=Bounds(pages=5))
+    data = tree_of(tmp_path / run.sites[0].folder)
+    assert data.pages == 8
+    assert data.labels[data.names[0]] == "body"
+    assert data.counts[0] == 8
+    assert data.places[0] == [1, 2, 3, 4, 5]
+    headline = data.strings.index(articles()[0].title)
+    (node,) = [
+        node
+        for node, texts in enumerate(data.texts)
+        if headline in texts and data.labels[data.names[node]].startswith("h1")
+    ]
+    assert 1 in data.places[node]
+    assert data.peaks[node] >= data.threshold
+
+
+def test_the_learning_curve_ends_where_all_verdicts_are_those_of_the_end() -> None:
+    curve = learning_curve(demo_pages(12), "fusion", {}, SITE)
+    assert curve is not None
+    assert curve.pages == [0, 1, 2, 3, 5, 7]
+    assert curve.judged == 5
+    assert curve.settled[-1] == 1.0
+    assert all(0.0 <= share <= 1.0 for share in curve.removed + curve.settled)
+    assert learning_curve(demo_pages(3), "fusion", {}, SITE) is None
+    assert learning_curve(demo_pages(6), "link_ratio", {}, SITE) is None
+
+
+def test_sites_beyond_the_bound_are_in_the_table_alone(tmp_path: Path) -> None:
+    sited = [(f"site{number}", f"https://site{number}/", "<p>Some words</p>") for number in range(4)]
+    plan = Plan(lambda: iter(sited), "link_ratio", {}, Bounds(sites=2))
+    run = write_report(tmp_path, plan, RunFigures([], "link_ratio", "now", "0"))
+    assert [site.detailed for site in run.sites] == [True, True, False, False]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["001-site0", "002-site1", "index.html"]
+    assert "site3" in (tmp_path / "index.html").read_text("utf-8")
+
+
+def test_a_page_that_cannot_be_judged_is_told_and_the_others_are_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(__import__("denoise_crawler.methods", fromlist=["METHODS"]).METHODS, "odd", OddMethod)
+    run = reported(
+        tmp_path, [(f"{BASE}/{name}", f"<p>{name} words</p>") for name in ("good", "bad")], method="odd"
+    )
+    (site,) = run.sites
+    assert (site.pages, site.failed) == (2, 1)
+    assert "ValueError: bad page" in (tmp_path / site.folder / "page-002.html").read_text("utf-8")
+    assert (tmp_path / site.folder / "page-001.html").exists()
+
+
+class OddMethod(method_named("link_ratio").__class__):  # type: ignore[misc]
+    name = "odd"
+
+    def judge(self, page: Page) -> object:
+        if page.url.endswith("bad"):
+            raise ValueError("bad page")
+        return super().judge(page)
+
+
+# --- of a store
+
+
+def test_a_store_is_shown_with_progress_waiting_pages_and_never_written(tmp_path: Path) -> None:
+    path = tmp_path / "store.sqlite"
+    store_with(path, "fusion", demo_pages(6), parked=2)
+    before = path.read_bytes()
+    assert is_store(path)
+    view = StoreView(path)
+    waiting = [(url, html) for _, url, html in view.pages()]
+    run = reported(tmp_path / "report", waiting, store=view)
+    (site,) = run.sites
+    assert (site.pages, site.waiting, site.pages_seen, site.ready, site.pages_known) == (2, 2, 6, False, 6)
+    assert "warming up, 6 seen, 2 items waiting" in (tmp_path / "report" / "index.html").read_text("utf-8")
+    assert path.read_bytes() == before
+
+
+def test_a_store_without_tree_or_pages_says_so_and_what_to_do(tmp_path: Path) -> None:
+    store_with(tmp_path / "store.sqlite", "fusion", demo_pages(3))
+    run = reported(tmp_path / "report", [], store=StoreView(tmp_path / "store.sqlite"))
+    folder = tmp_path / "report" / run.sites[0].folder
+    assert not (folder / "tree.html").exists()
+    said = (folder / "index.html").read_text("utf-8")
+    assert "The store holds no style tree of this site" in said
+    assert "Name pages on the command line" in said
+
+
+def test_the_tree_of_a_store_is_explored_with_the_words_of_pages_named_beside_it(tmp_path: Path) -> None:
+    pages = demo_pages(9)
+    store_with(tmp_path / "store.sqlite", "style_tree", pages)
+    store = StoreView(tmp_path / "store.sqlite")
+    alone = reported(tmp_path / "alone", [], store=store)
+    beside = reported(tmp_path / "beside", pages[:2], store=store)
+    data = tree_of(tmp_path / "alone" / alone.sites[0].folder)
+    assert data.pages == 9
+    assert not data.strings
+    assert "It keeps hashes, not words" in (tmp_path / "alone" / alone.sites[0].folder / "tree.html").read_text()
+    data = tree_of(tmp_path / "beside" / beside.sites[0].folder)
+    assert data.pages == 9
+    assert articles()[0].title in data.strings
+
+
+def test_a_store_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "store.sqlite"
+    path.write_bytes(b"SQLite format 3\0" + b"x" * 2000)
+    with pytest.raises(StoreError, match=r"store\.sqlite cannot be read"):
+        StoreView(path)
+    assert not is_store(tmp_path / "nothing")
+
+
+# --- the feed
+
+
+def test_a_feed_gives_its_chart_and_counts_what_is_no_item(tmp_path: Path) -> None:
+    path = tmp_path / "items.jsonl"
+    lines = [json.dumps({"noise_ratio": number / 100, "warm": number > 20}) for number in range(48)]
+    path.write_text("\n".join([*lines, "no json", '{"noise_ratio": 7}', ""]))
+    curve = feed_curve(path)
+    assert len(curve.rows) == 24
+    assert curve.rows[-1] == ("48", "46.5%", "100.0%")
+    assert "2 lines are no clean items" in curve.note
+
+
+@pytest.mark.parametrize("text", ["", "{}\n", "<p>x</p>", '{"noise_ratio": "much"}\n'])
+def test_a_file_without_clean_items_is_named(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "items.jsonl"
+    path.write_text(text)
+    with pytest.raises(FeedError, match=r"items\.jsonl holds no clean items"):
+        feed_curve(path)
+
+
+# --- what must always hold
+
+
+@given(st.recursive(st.text() | st.integers(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)))
+def test_data_in_a_page_comes_back_as_it_was_and_can_end_no_script(value: object) -> None:
+    written = str(json_data(value))
+    assert not set("<>&\u2028\u2029").intersection(written)
+    assert json.loads(written) == value
+
+
+@given(st.text())
+def test_a_document_in_an_attribute_comes_back_as_it_was(html: str) -> None:
+    written = str(srcdoc(html))
+    assert '"' not in written
+    if "&" not in html:  # Python unescapes more than browsers do
+        assert unescape(written) == html
+
+
+def test_the_policy_lets_one_script_run_and_fetches_nothing_unless_asked() -> None:
+    assert "default-src 'none'" in policy("x")
+    assert "http" not in policy("x")
+    assert "script-src 'none'" in policy("")
+    assert "img-src data: http: https:" in policy("x", remote=True)
+    assert "connect-src 'none'" in policy("x", remote=True)
+
+
+@given(st.lists(html_pages(), min_size=1, max_size=4), st.integers(1, 60))
+def test_the_columns_of_a_tree_fit_together_and_keep_to_the_bound(pages: list[str], most: int) -> None:
+    method = StyleTree()
+    read = [Page.parse(f"https://example.com/{number}", html) for number, html in enumerate(pages)]
+    for page in read:
+        method.observe(page)
+    data = tree_data(method.tree, read, threshold=0.8, max_nodes=most)
+    size = len(data.parents)
+    columns = (data.names, data.styles, data.counts, data.importance, data.peaks, data.texts, data.places)
+    assert {len(column) for column in columns} == {size}
+    assert 1 <= size <= most
+    assert data.left_out == sum(data.left.values())
+    assert all(parent < node for node, parent in enumerate(data.parents))
+    assert all(data.counts[node] <= data.counts[parent] for node, parent in enumerate(data.parents) if parent >= 0)
+    assert all(0 <= name < len(data.labels) for name in data.names)
+    assert all(0 <= text < len(data.strings) for texts in data.texts for text in texts)
+    assert all(len(places) <= data.counts[node] for node, places in enumerate(data.places))
+
+
+@settings(max_examples=15)
+@given(st.lists(st.tuples(st.text(max_size=20), html_pages()), min_size=1, max_size=3))
+def test_any_pages_give_a_report(tmp_path_factory: pytest.TempPathFactory, pages: list[tuple[str, str]]) -> None:
+    folder = tmp_path_factory.mktemp("report")
+    run = reported(folder, [(BASE + "/" + path, html) for path, html in pages], method="style_tree")
+    assert run.pages == len(pages)
+    assert not run.sites[0].failed
+    assert (folder / "index.html").exists()
+
+
+# --- the command
+
+
+def test_the_command_writes_a_report_of_pages_and_of_a_store(tmp_path: Path) -> None:
+    pages = demo_pages(4)
+    lines = [json.dumps({"url": url, "html": html}) for url, html in pages]
+    (tmp_path / "pages.jsonl").write_text("\n".join(lines))
+    done = denoise(tmp_path, "report", "pages.jsonl", "-o", "out", "--pages", 2)
+    assert "4 pages of 1 site in" in done.stderr
+    assert (tmp_path / "out" / "index.html").exists()
+    assert len(list((tmp_path / "out").glob("*/page-*.html"))) == 2
+    store_with(tmp_path / ".scrapy" / "denoise.sqlite", "fusion", pages, parked=1)
+    denoise(tmp_path, "report", "-o", "of-store")
+    assert "warming up, 4 seen" in (tmp_path / "of-store" / "index.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["-o", "out"], "there is no store"),
+        (["nothing.jsonl", "-o", "out"], "nothing.jsonl is not there"),
+        (["page.html", "-o", "full"], "full is not empty"),
+        (["page.html", "-o", "out", "--items", "page.html"], "holds no clean items"),
+        (["page.html", "-o", "out", "--method", "magic"], "which is no method"),
+        (["a.sqlite", "b.sqlite", "-o", "out"], "are both stores: name one"),
+    ],
+)
+def test_what_the_command_cannot_do_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], said: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "file").touch()
+    (tmp_path / "page.html").write_text("<p>Words")
+    for name in ("a.sqlite", "b.sqlite"):
+        Store(tmp_path / name).close()
+        (tmp_path / name).write_bytes((tmp_path / name).read_bytes() or b"SQLite format 3\0")
+    parser = ArgumentParser()
+    command.add_arguments(parser)
+    with pytest.raises(UsageError, match=re.escape(said)) as raised:
+        command.run(parser.parse_args(arguments), Settings())
+    assert "\n" not in str(raised.value)
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tests.conftest import ROOT
+
+if TYPE_CHECKING:
+    from denoise_crawler.demo.server import DemoServer
+
+START = (ROOT / "docs" / "start.md").read_text("utf-8")
+ADDRESS = "http://127.0.0.1:8000"
+LEFT_OUT = ("python3 -m venv", ". .venv", "pip install", "python -m denoise_crawler.demo.server")
+
+
+def commands() -> list[str]:
+    found = [line[2:] for block in blocks("console") for line in block.splitlines() if line.startswith("$ ")]
+    return [command for command in found if not command.startswith(LEFT_OUT)]
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", START, re.DOTALL)
+
+
+def typed(command: str, folder: Path) -> str:
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        ["sh", "-c", command.replace("scrapy crawl", "scrapy crawl -s DOWNLOAD_DELAY=0.01")],
+        cwd=folder,
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout + done.stderr
+
+
+def test_the_walk_through_gives_what_it_says(tmp_path: Path, server: DemoServer) -> None:
+    start, enter, crawl, look = commands()
+    typed(start, tmp_path)
+    folder = tmp_path / enter.removeprefix("cd ")
+    line, spider = blocks("python")
+    settings = folder / "stories" / "settings.py"
+    assert "ADDONS = {}\n" in settings.read_text()
+    settings.write_text(settings.read_text().replace("ADDONS = {}\n", line))
+    (folder / "stories" / "spiders" / "pages.py").write_text(spider.replace(ADDRESS, server.url))
+    log = typed(crawl, folder)
+    (expected,) = blocks("text")
+    for said in expected.replace(ADDRESS.removeprefix("http://"), server.url.removeprefix("http://")).splitlines():
+        assert said in log
+    items = [json.loads(row) for row in (folder / "pages.jsonl").read_text("utf-8").splitlines()]
+    assert len(items) >= 20
+    assert all(item["text"] and "All rights reserved" not in item["text"] for item in items)
+    assert items[0]["text"][:100] in typed(look, folder)
+    assert "until it is known" not in typed(crawl, folder)
+    assert (folder / ".scrapy" / "denoise.sqlite").exists()
