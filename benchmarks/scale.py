@@ -2,9 +2,9 @@
 
 One site: each page is learned and cleaned at once, as in a crawl. The first 2,000 pages are product pages of a
 real shop; the others are the same ones under other addresses with every digit of their text changed, so that they
-are other pages of the same template. ``fusion`` and ``style_tree`` keep a sample of at most 128 pages of a site: those
-with the lowest hash of their address. So what they know stops growing there, and of the n-th page after that one
-in n / 128 is still learned: the seconds fall with n until only parsing, judging and writing are left.
+are other pages of the same template. ``fusion`` and ``style_tree`` keep a sample of at most 128 pages of a site:
+those with the lowest hash of their address. So what they know stops growing there, and of the n-th page after that
+one in n / 128 is still learned: the seconds fall with n until only parsing, judging and writing are left.
 
 Many sites: ten pages each, of news sites and blogs under made-up hosts, with what is known kept in a store. In
 turns, every site has its first page before any has its second, which is the worst order for the sites that are
@@ -300,9 +300,8 @@ def _one_site(folder: Path, arguments: Namespace) -> dict[str, object]:
         say(f"one site, {method}")
         steps = alone(one_site, folder, method, arguments.pages, arguments.every)
         held = bounds(steps, arguments.every)
-        print(
-            f"{method}: {arguments.pages:,} pages of {SHOP}, each learned and then cleaned\n\n{site_table(steps)}\n"
-        )
+        print(f"{method}: {arguments.pages:,} pages of {SHOP}, each learned and then cleaned\n")
+        print(f"{site_table(steps)}\n")
         print(f"{bounds_table(held)}\n", flush=True)
         figures[method] = {"steps": [asdict(step) for step in steps], "bounds": held}
     return figures

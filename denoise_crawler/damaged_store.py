@@ -112,10 +112,12 @@ def _by_id(db: sqlite3.Connection) -> Iterator[tuple[Any, ...]]:
         try:
             row = db.execute("SELECT * FROM parked WHERE id > ? ORDER BY id LIMIT 1", (last,)).fetchone()
         except sqlite3.Error:
-            last, unreadable = last + 1, unreadable + 1
-            continue
+            row = ()
         if row is None:
             return
+        if not row or row[0] <= last:  # a damaged index leads anywhere
+            last, unreadable = last + 1, unreadable + 1
+            continue
         last, unreadable = row[0], 0
         if _is_whole(row):
             yield row

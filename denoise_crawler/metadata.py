@@ -238,10 +238,14 @@ def _date_texts(root: _Element, work: Item, metas: dict[str, list[str]], wrapper
     yield from _moments(_named(root, _PROPERTIES, "datePublished"))
     if times := list(islice(root.iter("time"), _MOST_TIMES)):
         yield from _moments(time for time in times if time.get("pubdate") is not None)
-        yield from _moments(time for time in times if any(time.iterancestors("article", "main")))
+        yield from _moments(time for time in times if _inside(time, "article", "main"))
         if len(said := set(_moments(times))) == 1:  # with several there is no saying whose they are
             yield from said
     yield from _strings(work.get("dateModified"))
+
+
+def _inside(element: _Element, *tags: str) -> bool:
+    return next(element.iterancestors(*tags), None) is not None
 
 
 def _moments(elements: Iterable[_Element]) -> Iterator[str]:

@@ -25,6 +25,8 @@ T = TypeVar("T")
 
 TEXT = "#text"
 MAX_CHARACTERS = 16_000_000
+MAX_ELEMENTS = 200_000
+_SHORTEST_ELEMENT = len("<p>")
 DEEPEST = 2_000  # lxml drops what lies below level 2,048, and all that follows
 _NEVER_TEXT = frozenset({"script", "style"})
 _SKIPPED = _NEVER_TEXT | {"head", "noscript", "template"}
@@ -142,8 +144,10 @@ class Page:
     @cached_property
     def skipped(self) -> str | None:
         """Return why nothing can be read here, or None."""
+        if self._too_large:
+            return "too_large"
         if self.root is None:
-            return "too_large" if self._source is not None and len(self._source) > MAX_CHARACTERS else "empty"
+            return "empty"
         if TEXT in self.nodes.tags:
             return None
         if next(self.root.iter("frameset"), None) is not None:
@@ -151,9 +155,18 @@ class Page:
         return None if len(self.nodes) > 1 else "empty"
 
     @cached_property
+    def _too_large(self) -> bool:
+        """Tell whether the page has more characters or elements than are read: time and memory have a bound."""
+        if self._source is not None and len(self._source) > MAX_CHARACTERS:
+            return True
+        if self._source is not None and len(self._source) <= _SHORTEST_ELEMENT * MAX_ELEMENTS:
+            return False
+        return self.root is not None and cast("float", self.root.xpath("count(//*)")) > MAX_ELEMENTS
+
+    @cached_property
     def nodes(self) -> Nodes:
         """The page's nodes; only the body's when it cannot be read."""
-        if self.root is None:
+        if self.root is None or self._too_large:
             return Nodes(["body"], [-1], [1], [""], [-1], [etree.Element("body")])
         nodes, depth = _flatten(self.root, _SKIPPED)
         if depth >= DEEPEST and self._source is not None:

@@ -12,12 +12,14 @@ if TYPE_CHECKING:
     from lxml.etree import _Element
 
 _KEPT_LEVELS = 200
+_LONG_TAG = 60_000  # bytes
+_MOST_ATTRIBUTES = 2_000
 _COMMON_HAN = re.compile("[的一是不了在人有我他这为之大来以个中上们]")
 
 
 def parse(html: str | bytes) -> _Element | None:
     """Return the root of the tree of ``html``, None when there is nothing in it."""
-    source = _utf8(html)
+    source = _with_few_attributes(_utf8(html))
     if not source:
         return None
     parser = etree.HTMLParser(encoding="utf-8", recover=True, huge_tree=True)
@@ -31,7 +33,7 @@ def parse_flattened(html: str | bytes) -> _Element:
     """Parse a page whose nesting is deeper than lxml's trees may be; below level 200 only its text is kept."""
     target: Any = _Flattening()
     parser = etree.HTMLParser(target=target, encoding="utf-8", recover=True, huge_tree=True)
-    parser.feed(_utf8(html))
+    parser.feed(_with_few_attributes(_utf8(html)))
     root: _Element = parser.close()
     return root
 
@@ -55,6 +57,26 @@ def is_utf8(body: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
+
+
+def has_endless_tag(source: bytes) -> bool:
+    """Tell whether some tag of ``source`` may have so many attributes that the parser takes minutes for it."""
+    return len(source) > _LONG_TAG and max(map(len, source.split(b">"))) > _LONG_TAG
+
+
+def _with_few_attributes(source: bytes) -> bytes:
+    """Cut what a tag has beyond 2,000 attributes: libxml2's time grows with the square of their number."""
+    if not has_endless_tag(source):
+        return source
+    return b">".join(part if len(part) <= _LONG_TAG else _cut_attributes(part) for part in source.split(b">"))
+
+
+def _cut_attributes(part: bytes) -> bytes:
+    start = part.rfind(b"<")
+    words = part[start:].split(maxsplit=_MOST_ATTRIBUTES)
+    if start < 0 or not part[start + 1 : start + 2].isalpha() or len(words) <= _MOST_ATTRIBUTES:
+        return part  # text, or a long address
+    return part[:start] + b" ".join(words[:-1])
 
 
 def _guess(body: bytes) -> str:

@@ -29,7 +29,7 @@ def test_the_defaults_are_these() -> None:
     found = read()
     assert found.method == "fusion"
     assert found.method_options == {}
-    assert found.warmup_pages == 20
+    assert found.warmup_pages == 6
     assert found.short_sites == "clean"
     assert found.site is site_of
     assert found.store == Path(".scrapy/denoise.sqlite")
@@ -37,6 +37,11 @@ def test_the_defaults_are_these() -> None:
     assert (found.html_field, found.url_field, found.text_field) == ("html", "url", "text")
     assert found.extra_fields == {}
     assert found.job == ""
+
+
+def test_each_method_has_a_quota_of_its_own_unless_one_is_set() -> None:
+    assert read(DENOISE_METHOD="style_tree").warmup_pages == 20
+    assert read(DENOISE_METHOD="style_tree", DENOISE_WARMUP_PAGES=3).warmup_pages == 3
 
 
 def test_bare_settings_and_settings_of_none_give_the_defaults() -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy.http import HtmlResponse, Response
 
 from denoise_crawler.page import MAX_CHARACTERS, Page
-from denoise_crawler.parsing import is_utf8
+from denoise_crawler.parsing import has_endless_tag, is_utf8
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,7 +28,8 @@ def page_of_response(response: Response, site_of: Callable[[str], str]) -> Page 
         return None
     site = site_of(response.url)
     misread = response.encoding.lower() not in ("utf-8", "utf8") and is_utf8(response.body)
-    if misread or not response.body.strip() or len(response.body) > MAX_CHARACTERS:
+    unfit = not response.body.strip() or len(response.body) > MAX_CHARACTERS or has_endless_tag(response.body)
+    if misread or unfit:
         return Page.parse(response.url, response.body, site=site)
     try:
         root: Any = response.selector.root

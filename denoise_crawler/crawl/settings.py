@@ -38,7 +38,7 @@ class DenoiseSettings:
 
     method: str = DEFAULT_METHOD
     method_options: dict[str, object] = field(default_factory=dict)
-    warmup_pages: int = 20
+    warmup_pages: int = METHODS[DEFAULT_METHOD].warmup_pages
     short_sites: str = "clean"
     site: Callable[[str], str] = site_of
     store: Path = Path("denoise.sqlite")
@@ -84,7 +84,7 @@ class DenoiseSettings:
         return cls(
             method=method,
             method_options=options,
-            warmup_pages=_count(settings, "DENOISE_WARMUP_PAGES", 20, least=0),
+            warmup_pages=_count(settings, "DENOISE_WARMUP_PAGES", METHODS[method].warmup_pages, least=0),
             short_sites=short_sites,
             site=_site_function(settings),
             store=_store(settings),

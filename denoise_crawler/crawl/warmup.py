@@ -11,6 +11,8 @@ Stats, all under ``denoise/``:
 ``raw``                  items of such sites with all their text, with ``"raw"``
 ``untouched``            items without a page (JSON, images, no field with HTML)
 ``skipped/<why>``        items of pages that cannot be read: ``empty``, ``frameset``, ``too_large``
+``seconds/learn``        seconds of the event loop spent on learning pages, ``seconds/judge`` on judging
+                         them, ``seconds/write`` on writing their text and reading their metadata
 ``inherited``            items that an earlier run left waiting
 ``superseded``           inherited items whose page came again
 ``unparkable``           items that could not be written, cleaned at once instead
@@ -31,6 +33,7 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass, field
 from math import ceil
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import WeakKeyDictionary
 
@@ -44,7 +47,7 @@ from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.damaged_store import open_store
 from denoise_crawler.denoiser import Denoiser, clean_page
 from denoise_crawler.methods import method_named
-from denoise_crawler.page import Page
+from denoise_crawler.page import MAX_CHARACTERS, MAX_ELEMENTS, Page
 from denoise_crawler.store import SiteState
 
 if TYPE_CHECKING:
@@ -55,6 +58,10 @@ if TYPE_CHECKING:
     from denoise_crawler.store import Parked
 
 logger = logging.getLogger(__name__)
+_WHY_SKIPPED = {
+    "too_large": f"it has more than {MAX_CHARACTERS:,} characters or {MAX_ELEMENTS:,} elements; to have it "
+    "cleaned, yield it in parts, an item each with its own HTML"
+}
 
 
 @dataclass
@@ -144,12 +151,16 @@ class Warmup:
         return item
 
     def _fill(self, item: Any, page: Page, ready: bool) -> None:
+        start = perf_counter()
         judgement = self._denoiser.judge(page)
+        judged = perf_counter()
+        self._crawler.stats.inc_value("denoise/seconds/judge", judged - start)  # type: ignore[arg-type]
         if judgement.guarded:
             self._count("guarded")
         cleaned = clean_page(
             page, judgement, method=self.settings.method, warm=ready, writing=self.settings.writing
         )
+        self._crawler.stats.inc_value("denoise/seconds/write", perf_counter() - judged)  # type: ignore[arg-type]
         if self.settings.writing.extractor and cleaned.text and cleaned.method == self.settings.method:
             self._fell_back(page)
         self._count("cleaned")
@@ -178,7 +189,8 @@ class Warmup:
             return True
         if page.skipped:
             if not self._count(f"skipped/{page.skipped}"):
-                logger.warning("Nothing to read at %s: %s. Its items pass unchanged.", page.url, page.skipped)
+                why = _WHY_SKIPPED.get(page.skipped, page.skipped)
+                logger.warning("Nothing to read at %s: %s. Its items pass unchanged.", page.url, why)
             return True
         return False
 
@@ -224,6 +236,7 @@ class Warmup:
         progress = self._progress_of(page.site)
         if not self._denoiser.learns:
             return
+        start = perf_counter()
         try:
             method = self._denoiser.method_for(page.site)
             new = page.key not in progress.keys and not method.knows(page)
@@ -231,6 +244,8 @@ class Warmup:
         except Exception:
             self._page_failed(page)
             return
+        finally:
+            self._crawler.stats.inc_value("denoise/seconds/learn", perf_counter() - start)  # type: ignore[arg-type]
         if not new or progress.ready:
             return
         progress.keys.add(page.key)

@@ -101,7 +101,7 @@ class Evidence:
     @cached_property
     def headline(self) -> Headline:
         """The block that is the page's title."""
-        return headline_of(self.page, self.blocks, ~self.everywhere)
+        return headline_of(self.page, self.blocks)
 
     @cached_property
     def link_shares(self) -> Numbers:

@@ -13,8 +13,6 @@ from denoise_crawler.fusion.blocks import IDEOGRAPH, TAGS
 from denoise_crawler.text import normalised
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from denoise_crawler.fusion.blocks import Blocks, Numbers
     from denoise_crawler.page import Page
 
@@ -22,6 +20,7 @@ _LETTERS = 3
 _WORD = re.compile(r"\w+")
 _BEGINNING = 24
 _LEAST = 0.3
+_SURE = 0.6
 _H1 = TAGS.index("h1")
 
 
@@ -36,27 +35,33 @@ class Headline:
     first_heading: Numbers
     best: int
 
+    @property
+    def sure(self) -> int:
+        """The block that is the title beyond doubt: an ``h1`` in the title's words; -1 if there is none."""
+        best = self.best
+        return best if best >= 0 and self.first_heading[best] and self.overlap[best] >= _SURE else -1
 
-def headline_of(page: Page, blocks: Blocks, possible: NDArray[np.bool_]) -> Headline:
-    """Find the title of ``page`` among its ``possible`` blocks."""
-    overlap = title_overlap(page.title, blocks, possible)
+
+def headline_of(page: Page, blocks: Blocks) -> Headline:
+    """Find the title of ``page`` among its blocks."""
+    overlap = title_overlap(page.title, blocks)
     first_heading = (blocks.around.tags[blocks.elements] == _H1).astype(np.float64)
     chances = overlap + 0.3 * first_heading - 0.5 * blocks.linked / np.maximum(blocks.characters, 1.0)
     best = int(chances.argmax()) if len(blocks) and chances.max() > _LEAST else -1
     return Headline(overlap, first_heading, best)
 
 
-def title_overlap(title: str, blocks: Blocks, possible: NDArray[np.bool_]) -> Numbers:
+def title_overlap(title: str, blocks: Blocks) -> Numbers:
     """Return by block 2·|A ∩ B| / (|A| + |B|) over the distinct words of its text and the title.
 
-    Of a title in Chinese or Japanese, over pairs of characters. 0 for blocks that are not ``possible``, of three
-    characters or less and more than twice as long as the title.
+    Of a title in Chinese or Japanese, over pairs of characters. 0 for blocks of three characters or less and for
+    those more than twice as long as the title.
     """
     parts = _pairs if IDEOGRAPH.search(title) else _words
     wanted = parts(title)
     overlap = np.zeros(len(blocks))
     if wanted:
-        fitting = possible & (blocks.characters > _LETTERS) & (blocks.characters <= 2 * len(title) + 10)
+        fitting = (blocks.characters > _LETTERS) & (blocks.characters <= 2 * len(title) + 10)
         for index in np.flatnonzero(fitting).tolist():
             found = parts(blocks.texts[index])
             if common := len(wanted & found):

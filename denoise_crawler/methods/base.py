@@ -38,10 +38,12 @@ class Method(ABC):
 
     A method that ``learns`` is one instance a site: :meth:`observe` its pages, :meth:`merge` what was
     learned elsewhere, :meth:`to_bytes` what is known. A page-only method needs :meth:`judge` alone.
+    ``warmup_pages`` is how many pages of a site it should know before its verdicts go out, if nobody says else.
     """
 
     name: ClassVar[str]
     learns: ClassVar[bool] = False
+    warmup_pages: ClassVar[int] = 20
 
     @abstractmethod
     def judge(self, page: Page) -> Judgement:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from denoise_crawler.page import Nodes, Page
 
 MAX_PAGES = 128
+_TITLE_CHANCE = 0.9
 
 
 class Fusion(Method):
@@ -35,6 +36,8 @@ class Fusion(Method):
 
     name: ClassVar[str] = "fusion"
     learns: ClassVar[bool] = True
+    # the learning curve is flat from two other pages on; fields and texts that stand everywhere need five
+    warmup_pages: ClassVar[int] = 6
 
     def __init__(self, *, max_pages: int = MAX_PAGES) -> None:
         self.model = shipped_model()
@@ -77,6 +80,8 @@ class Fusion(Method):
         table = table_of(evidence, self.model.features)
         chances, open_question = np.zeros(len(blocks)), ~evidence.everywhere
         chances[open_question] = 1.0 / (1.0 + np.exp(-self.model.trees.scores(table[open_question])))
+        if (title := evidence.headline.sure) >= 0:  # that other pages list it says nothing against it
+            chances[title] = max(chances[title], _TITLE_CHANCE)
         likely, fields = most_f1(chances, blocks.tokens), record_fields(evidence)
         best = likely | fields
         taken = first_of_each(best, blocks.text_hashes, blocks.characters)

@@ -32,9 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 FOLDS = 5
-FEATURES = 80
 WARM_WEIGHT = 3.0  # what a page counts that knows its site: most pages of gold sets are alone of theirs
-OTHER_TYPE_WEIGHT = 2.0  # what a page counts that is no article: there are few of them
 
 
 def fold(site: str) -> int:
@@ -43,7 +41,7 @@ def fold(site: str) -> int:
 
 
 def train(
-    sets: Sequence[Path], boosting: Boosting, features: int = FEATURES, *, everything: bool = False
+    sets: Sequence[Path], boosting: Boosting, features: int | None = None, *, everything: bool = False
 ) -> Weights:
     """Return weights from the tuning halves of ``sets`` (of all sites if ``everything``).
 
@@ -66,11 +64,10 @@ def train(
         for one in shown:
             parts.append(one.table)
             content.append(one.page.content)
-            weight = (WARM_WEIGHT if one.known else 1.0) * (1.0 if one.page.is_article else OTHER_TYPE_WEIGHT)
-            weights.append(one.page.weights / times[id(one.page)] * weight)
+            weights.append(one.page.weights / times[id(one.page)] * (WARM_WEIGHT if one.known else 1.0))
     table, names = np.concatenate(parts), feature_names()
     wanted, counts = np.concatenate(content), np.concatenate(weights)
-    if features < len(names):
+    if features is not None:
         _, gains = boosting.fit(table, wanted, counts, names)
         best = set(sorted(names, key=lambda name: -gains[name])[:features])
         kept = [index for index, name in enumerate(names) if name in best]
@@ -93,7 +90,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--trees", type=int, default=Boosting.trees, metavar="N")
     parser.add_argument("--leaves", type=int, default=Boosting.leaves, metavar="N")
     parser.add_argument("--rate", type=float, default=Boosting.rate, metavar="R")
-    parser.add_argument("--features", type=int, default=FEATURES, metavar="N", help="keep the N most useful")
+    parser.add_argument("--features", type=int, default=None, metavar="N", help="keep the N most useful")
     parser.add_argument("--everything", action="store_true", help="learn from the reporting half as well")
     given = parser.parse_args(argv)
     boosting = Boosting(given.trees, given.leaves, given.rate)

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from denoise_crawler.fusion.blocks import Blocks
     from denoise_crawler.fusion.class_words import ClassWords
 
-ARTICLE = "article"
 KNOWN_PAGES = (1, 2, 4, 9)
 MAX_KNOWN = 128
 _WARM_SHARE = 0.35
@@ -34,13 +33,9 @@ _FULL_WEIGHT, _LEAST = 200.0, 100.0
 
 @dataclass(eq=False)
 class LabelledPage:
-    """A page, its blocks, which of them are content, and how much each counts in training.
-
-    ``is_article`` is false for what a gold set calls another type of page: a forum, a shop, a list …
-    """
+    """A page, its blocks, which of them are content, and how much each counts in training."""
 
     site: str
-    is_article: bool
     page: Page
     blocks: Blocks
     content: NDArray[np.bool_]
@@ -59,8 +54,7 @@ def labelled(pages: Iterable[GoldPage]) -> Iterator[LabelledPage]:
         page = Page.parse(address, gold.html, site=gold.site)
         if page.skipped is None:
             blocks = blocks_of(page)
-            is_article = gold.page_type in (None, ARTICLE)
-            yield LabelledPage(gold.site, is_article, page, blocks, labels(blocks.texts, gold.gold or ""))
+            yield LabelledPage(gold.site, page, blocks, labels(blocks.texts, gold.gold or ""))
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,141 @@
+"""Hostile pages by the thousand: parsed, learned, judged, written in every way; none may raise, hang or swell.
+
+Half of the inputs are built by a grammar of HTML, half are pages of the bundled site (and of ``DENOISE_CORPUS``,
+where that is set) with some bytes changed. Input N of a seed is always the same: ``--first N --inputs 20`` sends
+the site it belongs to again (``--first`` is rounded down to a multiple of 20). What fails is kept in a folder.
+Then come the inputs that are large in one way, each in a process of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from benchmarks import hostile
+from benchmarks.bench import options, say, table, write_figures
+from benchmarks.fuzz_process import GROUP, ROOT, Chunk, Result, run
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Iterator
+
+CHUNK = 2_000
+TRACED = 10  # one chunk in so many: tracing makes Python several times slower
+ROOMS = {
+    "page": ("page.py", "parsing.py", "text.py", "metadata.py", "dates.py"),
+    "methods": ("methods/",),
+    "fusion": ("fusion/",),
+    "site_style_tree": ("site_style_tree/",),
+    "feature_tree": ("feature_tree/",),
+    "node_types": ("node_types/", "geometry.py"),
+    "output": ("output/",),
+}
+
+
+def chunks(seed: int, first: int, inputs: int, failures: Path, traces: Path | None) -> Iterator[Chunk]:
+    """Cut the inputs into chunks; the first of every ``TRACED`` is traced."""
+    first -= first % GROUP
+    for number, start in enumerate(range(first, first + inputs, CHUNK)):
+        trace = traces / f"trace.{start}" if traces is not None and number % TRACED == 0 else None
+        yield Chunk(seed, start, min(start + CHUNK, first + inputs), failures, trace)
+
+
+def run_all(arguments: Namespace, traces: Path | None) -> Result:
+    """Run all chunks, some at a time."""
+    total = Result()
+    todo = list(chunks(arguments.seed, arguments.first, arguments.inputs, arguments.failures, traces))
+    with ThreadPoolExecutor(arguments.processes) as pool:
+        for result in pool.map(run, todo):
+            total.add(result)
+            say(f"{total.inputs:,} inputs, {len(total.failures)} failures")
+    return total
+
+
+def branches(traces: Path) -> dict[str, tuple[int, int]]:
+    """Return, by room, the branches that were taken and those there are."""
+    import coverage
+
+    files = sorted(map(str, traces.glob("trace.*")))
+    whole = coverage.Coverage(data_file=str(traces / "whole"), branch=True, config_file=False)
+    whole.combine(files)
+    report = traces / "report.json"
+    sources = [str(path) for path in (ROOT / "denoise_crawler").rglob("*.py")]
+    whole.json_report(morfs=sources, outfile=str(report), ignore_errors=True)
+    found: dict[str, Any] = json.loads(report.read_text())["files"]
+    taken = {room: [0, 0] for room in ROOMS}
+    for file, of_file in found.items():
+        inner = Path(file).as_posix().partition("denoise_crawler/")[2]
+        for room, places in ROOMS.items():
+            if inner.startswith(places):
+                taken[room][0] += of_file["summary"]["covered_branches"]
+                taken[room][1] += of_file["summary"]["num_branches"]
+    return {room: (some, every) for room, (some, every) in taken.items()}
+
+
+def sizes_table(result: Result) -> str:
+    """Return how many inputs there are of each size."""
+    rows = []
+    for bits in sorted(result.sizes):
+        bounds = f"{1 << bits - 1:,} to {(1 << bits) - 1:,}" if bits else "0"
+        rows.append([bounds, f"{result.sizes[bits]:,}"])
+    return table(["characters or bytes", "inputs"], rows)
+
+
+def failures_table(result: Result) -> str:
+    """Return what failed, each with its file."""
+    rows = [[str(failure.number), failure.error, failure.file] for failure in result.failures]
+    return table(["input", "error", "file"], rows)
+
+
+def _arguments(argv: list[str] | None) -> Namespace:
+    parser = options(__doc__)
+    parser.add_argument("--inputs", type=int, default=200_000, metavar="N", help="send N inputs (200000)")
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="what the inputs are drawn by (1)")
+    parser.add_argument("--first", type=int, default=0, metavar="N", help="begin with input N (0)")
+    parser.add_argument("--processes", type=int, default=2, metavar="N", help="run N at a time (2)")
+    parser.add_argument(
+        "--failures", type=Path, default=Path("fuzz-failures"), metavar="DIR", help="keep failures here"
+    )
+    parser.add_argument("--no-coverage", action="store_true", help="do not trace the branches taken")
+    parser.add_argument("--no-hostile", action="store_true", help="leave out the inputs that are large in one way")
+    return parser.parse_args(argv)
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Print the tables; leave with code 1 if anything failed."""
+    arguments = _arguments(argv)
+    figures: dict[str, Any] = {"seed": arguments.seed}
+    with tempfile.TemporaryDirectory() as folder:
+        traces = None if arguments.no_coverage else Path(folder)
+        result = run_all(arguments, traces)
+        print(
+            f"{result.inputs:,} inputs of seed {arguments.seed}, {result.texts:,} with text, "
+            f"{len(result.failures)} failures; peak RSS of a process {result.peak_bytes >> 20} MiB\n"
+        )
+        print(sizes_table(result))
+        if result.failures:
+            print(f"\n{failures_table(result)}")
+        if traces is not None and result.inputs:
+            figures["branches"] = branches(traces)
+            rows = [
+                [room, f"{some:,} of {every:,}", f"{some / every:.0%}"]
+                for room, (some, every) in figures["branches"].items()
+            ]
+            traced = -(-arguments.inputs // (CHUNK * TRACED)) * CHUNK
+            title = f"Branches taken, traced on {min(traced, result.inputs):,} of the inputs"
+            print(f"\n{title}\n\n{table(['', 'branches', ''], rows)}")
+    figures.update(inputs=result.inputs, sizes=dict(sorted(result.sizes.items())), failures=len(result.failures))
+    if not arguments.no_hostile:
+        costs = hostile.measure_all()
+        print(f"\nInputs that are large in one way, each alone in a process\n\n{hostile.costs_table(costs)}")
+        figures["hostile"] = {cost.name: cost.figures() for cost in costs}
+    write_figures(arguments.json, figures)
+    sys.exit(1 if result.failures else 0)
+
+
+if __name__ == "__main__":
+    main()

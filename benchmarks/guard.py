@@ -1,0 +1,78 @@
+"""The guard over all gold pages: none whose gold has text comes out empty without a stated reason.
+
+Every site is learned from all of its pages first. ``skipped`` pages say why they cannot be read (empty, frameset,
+too large); of ``guarded`` ones the method's own verdict left next to nothing, and a safer one took its place.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from benchmarks.bench import addressed, folder_with, options, say, table, write_figures
+from denoise_crawler.denoiser import DEFAULT_METHOD, Denoiser
+from denoise_crawler.evaluation.gold import by_site, read_gold
+from denoise_crawler.methods import METHODS
+from denoise_crawler.output.text import clean_text
+from denoise_crawler.page import Page
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from denoise_crawler.evaluation.gold import GoldPage
+
+SETS = ("daniel", "dragnet", "l3s_gn1", "wcxb", "christianbook")
+
+
+def outcomes(pages: Sequence[GoldPage], method: str) -> Iterable[str]:
+    """Yield of each page of a site how it came out: its text, guarded, skipped, or empty."""
+    denoiser = Denoiser(method)
+    parsed = [Page.parse(url, html) for url, html in addressed(pages)]
+    for page in parsed:
+        denoiser.learn(page)
+    for page, gold in zip(parsed, pages, strict=True):
+        judgement = denoiser.judge(page)
+        if clean_text(page, judgement.noise):
+            yield "guarded" if judgement.guarded else "text"
+        elif page.skipped is not None:
+            yield f"skipped: {page.skipped}"
+        else:
+            say(f"empty: {gold.id} by {method}")
+            yield "empty"
+
+
+def counted(folder: Path, gold_set: str, method: str) -> Counter[str]:
+    """Count the outcomes of all pages of a set whose gold has text."""
+    sites = by_site(page for page in read_gold(folder, gold_set) if (page.gold or "").strip() or page.attrs)
+    found: Counter[str] = Counter()
+    for pages in sites.values():
+        found.update(outcomes(pages, method))
+    return found
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Print the table; leave with code 1 if a page came out empty."""
+    parser = options(__doc__)
+    parser.add_argument("--methods", nargs="+", default=[DEFAULT_METHOD], choices=sorted(METHODS), metavar="NAME")
+    parser.add_argument("--sets", nargs="+", default=list(SETS), choices=SETS, metavar="NAME")
+    arguments = parser.parse_args(argv)
+    folder = folder_with(arguments.sets)
+    rows, figures, empty = [], {}, 0
+    for gold_set in arguments.sets:
+        for method in arguments.methods:
+            say(f"{gold_set} by {method}")
+            found = counted(folder, gold_set, method)
+            skipped = sum(count for outcome, count in found.items() if outcome.startswith("skipped"))
+            empty += found["empty"]
+            cells = (found.total(), found["guarded"], skipped, found["empty"])
+            rows.append([gold_set, method, *(f"{count:,}" for count in cells)])
+            figures[f"{gold_set} by {method}"] = dict(found)
+    print(table(["gold set", "method", "pages", "guarded", "skipped", "empty"], rows))
+    write_figures(arguments.json, figures)
+    sys.exit(empty > 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,82 @@
+"""Pages of the corpus served on this machine, by a process of its own."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import contextmanager, suppress
+from itertools import islice
+from multiprocessing import get_context
+from time import process_time
+from typing import TYPE_CHECKING, NamedTuple
+
+from lxml import etree
+
+from denoise_crawler.evaluation.gold import read_gold
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from multiprocessing.connection import Connection
+    from pathlib import Path
+
+HOST = "127.0.0.1"
+_REPEATS = 3
+
+
+class Served(NamedTuple):
+    """Where the pages are: each at its path, /SITE/NUMBER, with the CPU seconds that lxml needs to parse it."""
+
+    url: str
+    pages: dict[str, float]
+
+
+def site_of_path(url: str) -> str:
+    """Return the site that a served page came from: the first part of its path."""
+    return url.split("/", 4)[3]
+
+
+@contextmanager
+def served(folder: Path, sets: Sequence[str], most: int) -> Iterator[Served]:
+    """Serve up to ``most`` pages of each set until the end of the block."""
+    context = get_context("spawn")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=_serve, args=(theirs, folder, sets, most), daemon=True)
+    process.start()
+    try:
+        yield ours.recv()
+    finally:
+        process.terminate()
+        process.join()
+
+
+def _serve(connection: Connection, folder: Path, sets: Sequence[str], most: int) -> None:
+    bodies: dict[str, bytes] = {}
+    for name in sets:
+        for number, page in enumerate(islice(read_gold(folder, name), most)):
+            bodies[f"/{page.site}/{name}-{number}"] = page.html.encode("utf-8", "replace")
+    parsing = {path: min(_parse(body) for _ in range(_REPEATS)) for path, body in bodies.items()}
+    replies = {
+        path.encode(): b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: %d\r\n\r\n%s"
+        % (len(body), body)
+        for path, body in bodies.items()
+    }
+    asyncio.run(_answer(connection, replies, parsing))
+
+
+def _parse(body: bytes) -> float:
+    start = process_time()
+    etree.fromstring(body, etree.HTMLParser(encoding="utf-8", huge_tree=True))
+    return process_time() - start
+
+
+async def _answer(connection: Connection, replies: dict[bytes, bytes], parsing: dict[str, float]) -> None:
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(ConnectionError, asyncio.IncompleteReadError):
+            while True:
+                request = await reader.readuntil(b"\r\n\r\n")
+                writer.write(replies[request.split(b" ", 2)[1]])
+                await writer.drain()
+
+    server = await asyncio.start_server(talk, HOST, 0)
+    port = server.sockets[0].getsockname()[1]
+    connection.send(Served(f"http://{HOST}:{port}", parsing))
+    await server.serve_forever()

@@ -1,0 +1,321 @@
+"""What learning and cleaning an archive with Spark costs, and whether it gives what one process gives.
+
+The corpus is written as WARC files. One process learns and cleans them (``denoise_pages``), then Spark does with
+one core and with two, then with two while its Python workers are killed. Each result is compared page for page
+with that of the one process. CPU seconds are those of all processes of a job, the JVM among them. At the end
+trees of parts are merged in many orders. Seconds mean little on a machine that does other work: the load is told.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import sys
+import threading
+import time
+import zlib
+from collections import Counter, defaultdict
+from dataclasses import asdict, dataclass, field
+from io import BytesIO
+from itertools import islice
+from operator import itemgetter
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+from urllib.request import urlopen
+
+from warcio.statusandheaders import StatusAndHeaders
+from warcio.warcwriter import WARCWriter
+
+from benchmarks.bench import folder_with, options, say, table, write_figures
+from benchmarks.scale import alone
+from denoise_crawler import denoise_pages
+from denoise_crawler.denoiser import DEFAULT_METHOD
+from denoise_crawler.evaluation.gold import read_gold
+from denoise_crawler.methods.fusion import Fusion
+from denoise_crawler.page import Page
+from denoise_crawler.reading import read_pages
+from denoise_crawler.site import site_of
+from denoise_crawler.spark.page_handler import PageHandler, Way, handler_process
+from denoise_crawler.spark.page_process import Limits
+from denoise_crawler.text import hash64
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+SETS = ("daniel", "dragnet", "l3s_gn1", "wcxb", "christianbook")
+FILES = 8
+KILLS = 3
+
+
+@dataclass
+class Road:
+    """What one way of doing it took; ``digests`` has of each address a hash of its clean page."""
+
+    seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    pages: int = 0
+    shuffled: int = 0
+    tree_bytes: int = 0
+    sites: int = 0
+    killed: int = 0
+    load: float = 0.0
+    digests: dict[str, int] | None = None
+
+
+def write_archive(corpus: Path, folder: Path, at_most: int) -> int:
+    """Write the gold pages as WARC files, their order mixed; return how many."""
+    files = [(folder / f"part-{number}.warc.gz").open("wb") for number in range(FILES)]
+    writers = [WARCWriter(file, gzip=True) for file in files]
+    count = 0
+    for name in SETS:
+        for page in islice(read_gold(corpus, name), at_most):
+            url = f"https://{page.site}/{name}/{page.id}"
+            headers = StatusAndHeaders(
+                "200 OK", [("Content-Type", "text/html; charset=utf-8")], protocol="HTTP/1.1"
+            )
+            body = BytesIO(page.html.encode("utf-8", "replace"))
+            writer = writers[hash64(url) % FILES]
+            writer.write_record(writer.create_warc_record(url, "response", payload=body, http_headers=headers))
+            count += 1
+    for file in files:
+        file.close()
+    return count
+
+
+def digest(page: dict[str, Any]) -> int:
+    """Return a hash of what a page came out as."""
+    names = ("site", "title", "author", "date", "text", "language", "method", "warm", "noise_ratio")
+    return hash64(json.dumps([page[name] for name in names], ensure_ascii=False))
+
+
+def one_process(folder: Path) -> Road:
+    """Learn and clean in this process."""
+    start, cpu = time.monotonic(), time.process_time()
+    digests = {page.url: digest(asdict(page)) for page in denoise_pages(read_pages(folder))}
+    return Road(
+        time.monotonic() - start, time.process_time() - cpu, len(digests), digests=digests, load=os.getloadavg()[0]
+    )
+
+
+def with_spark(folder: Path, cores: int, kills: int) -> Road:
+    """Learn and clean with Spark on ``cores`` cores of this machine, ``kills`` of its workers killed meanwhile."""
+    from pyspark.sql import SparkSession
+
+    from denoise_crawler.spark import clean, learn, read_archive
+
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    builder: Any = SparkSession.builder
+    spark = (
+        builder.master(f"local[{cores},8]")
+        .config("spark.ui.port", "0")
+        .config("spark.driver.host", "127.0.0.1")
+        .config("spark.driver.bindAddress", "127.0.0.1")
+        .config("spark.driver.memory", "4g")
+        .config("spark.sql.shuffle.partitions", str(FILES))
+        .config("spark.ui.showConsoleProgress", "false")
+        .getOrCreate()
+    )
+    spark.sparkContext.setLogLevel("OFF")
+    road = Road()
+    killer = threading.Thread(target=_kill, args=(kills, road), daemon=True)
+    start = time.monotonic()
+    killer.start()
+    pages = read_archive(spark, [str(folder)])
+    learn(pages).write.parquet(str(folder.parent / f"trees-{cores}-{kills}"))
+    trees = spark.read.parquet(str(folder.parent / f"trees-{cores}-{kills}"))
+    out = str(folder.parent / f"clean-{cores}-{kills}")
+    clean(pages, trees).write.parquet(out)
+    road.seconds, road.cpu_seconds, road.load = time.monotonic() - start, _cpu_seconds(), os.getloadavg()[0]
+    found = trees.selectExpr("count(*)", "sum(length(knowledge))").first()
+    road.sites, road.tree_bytes = found if found is not None else (0, 0)
+    road.digests = {row.url: digest(row.asDict()) for row in spark.read.parquet(out).toLocalIterator()}
+    road.pages = len(road.digests)
+    stages = f"{spark.sparkContext.uiWebUrl}/api/v1/applications/{spark.sparkContext.applicationId}/stages"
+    with urlopen(stages, timeout=30) as answer:  # noqa: S310 - Spark's own page on loopback
+        road.shuffled = sum(stage["shuffleWriteBytes"] for stage in json.load(answer))
+    spark.stop()
+    return road
+
+
+def _kill(kills: int, road: Road) -> None:
+    """Kill Python workers of Spark, one every few seconds."""
+    while road.killed < kills:
+        time.sleep(5)
+        workers = [pid for pid, (_, _, command) in _processes().items() if "pyspark.daemon" in command]
+        if len(workers) > 1:
+            os.kill(max(workers), signal.SIGKILL)
+            road.killed += 1
+
+
+def _cpu_seconds() -> float:
+    return sum(seconds for _, seconds, _ in _processes().values()) + time.process_time()
+
+
+def _processes() -> dict[int, tuple[int, float, str]]:
+    """Return parent, CPU seconds (with those of ended children) and command of all processes below this one."""
+    every: dict[int, tuple[int, float, str]] = {}
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            stat = (entry / "stat").read_text().rpartition(")")[2].split()
+            command = (entry / "cmdline").read_text().replace("\0", " ")
+        except OSError:
+            continue
+        every[int(entry.name)] = int(stat[1]), sum(map(int, stat[11:15])) / os.sysconf("SC_CLK_TCK"), command
+    below, before = {os.getpid()}, 0
+    while len(below) > before:
+        before = len(below)
+        below |= {pid for pid, (parent, _, _) in every.items() if parent in below}
+    return {pid: every[pid] for pid in below - {os.getpid()}}
+
+
+def merged_in_any_order(corpus: Path, pages: int, times: int) -> tuple[int, int, int]:
+    """Learn parts of one large site, merge them in many orders; return pages known, bytes, different results."""
+    parts = [Fusion() for _ in range(10)]
+    for number, page in enumerate(islice(read_gold(corpus, "christianbook"), pages)):
+        parts[number % len(parts)].observe(Page.parse(page.address, page.html))
+    written, order, found = [part.to_bytes() for part in parts], random.Random(1), Counter[bytes]()
+    whole = Fusion()
+    for _ in range(times):
+        # some more than once, some as trees of trees
+        chosen = [*written, *order.choices(written, k=5)]
+        order.shuffle(chosen)
+        whole, inner = Fusion(), Fusion()
+        for part in chosen[:6]:
+            inner.merge_bytes(part)
+        for part in [*chosen[6:], inner.to_bytes(), *written]:
+            whole.merge_bytes(part)
+        found[whole.to_bytes()] += 1
+    return whole.pages_known, len(whole.to_bytes()), len(found)
+
+
+def stages(folder: Path) -> dict[str, float]:
+    """Return CPU ms and bytes a page of the steps of a job, each done in this process, without Spark."""
+    watch = _Watch()
+    pages = [(site_of(url), url, html) for url, html in read_pages(folder)]
+    watch.lap("read WARC, ms", len(pages))
+    handler = PageHandler(Way(DEFAULT_METHOD, {}))
+    trees = [(site, handler.one_page_tree(site, url, html)) for site, url, html in pages]
+    watch.lap("learn, ms", len(pages))
+    sites: defaultdict[str, Fusion] = defaultdict(Fusion)
+    for site, tree in trees:
+        if tree:
+            sites[site].merge_bytes(tree)
+    known = {site: method.to_bytes() for site, method in sites.items()}
+    watch.lap("merge, ms", len(pages))
+    entered = None
+    for site, url, html in sorted(pages, key=itemgetter(0)):
+        if site != entered:
+            handler.enter(site, known.get(site), 0)
+            entered = site
+        handler.cleaned(site, url, html)
+    watch.lap("clean, ms", len(pages))
+    process = handler_process(Way(DEFAULT_METHOD, {}), Limits())
+    process.call("one_page_tree", "", "", "<p>")
+    watch.start = time.process_time()
+    for site, url, html in pages:
+        process.call("one_page_tree", site, url, html)
+    watch.lap("hand to another process, ms", len(pages))
+    process.close()
+    bodies = [html if isinstance(html, bytes) else html.encode() for _, _, html in pages]
+    return {
+        **watch.found,
+        "page, bytes": sum(map(len, bodies)) / len(pages),
+        "page compressed, bytes": sum(len(zlib.compress(body, 1)) for body in bodies) / len(pages),
+        "tree of one page, bytes": sum(len(tree) for _, tree in trees) / len(pages),
+        "trees merged, bytes": sum(map(len, known.values())) / len(pages),
+        "largest tree, bytes": max(map(len, known.values())),
+    }
+
+
+@dataclass
+class _Watch:
+    start: float = field(default_factory=time.process_time)
+    found: dict[str, float] = field(default_factory=dict)
+
+    def lap(self, name: str, pages: int) -> None:
+        self.found[name] = (time.process_time() - self.start) / pages * 1000
+        self.start = time.process_time()
+
+
+def _rows(roads: dict[str, Road]) -> list[list[str]]:
+    expected = roads["one process"].digests or {}
+    rows = []
+    for name, road in roads.items():
+        digests = road.digests or {}
+        different = sum(digests.get(url) != value for url, value in expected.items()) + len(
+            digests.keys() - expected
+        )
+        rows.append(
+            [
+                name,
+                f"{road.pages:,}",
+                f"{road.seconds:.0f}",
+                f"{road.cpu_seconds:.0f}",
+                f"{road.cpu_seconds / road.pages * 1000:.1f}",
+                f"{road.shuffled / road.pages:,.0f}" if road.shuffled else "",
+                str(road.killed),
+                str(different),
+                f"{road.load:.1f}",
+            ]
+        )
+    return rows
+
+
+def _arguments(argv: list[str] | None) -> Namespace:
+    parser = options(__doc__)
+    parser.add_argument("--at-most", type=int, default=100_000, metavar="N", help="take N pages of a set at most")
+    parser.add_argument("--orders", type=int, default=20, metavar="N", help="merge parts in N orders (20)")
+    parser.add_argument("--no-spark", action="store_true", help="measure the steps of a job alone, without Spark")
+    return parser.parse_args(argv)
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Print the tables."""
+    arguments = _arguments(argv)
+    corpus = folder_with(SETS)
+    with TemporaryDirectory(prefix="denoise-spark-") as place:
+        folder = Path(place) / "archive"
+        folder.mkdir()
+        pages = write_archive(corpus, folder, arguments.at_most)
+        say(f"{pages:,} pages as WARC; the steps of a job")
+        costs = alone(stages, folder)
+        print(table(["a page costs", ""], [[name, f"{cost:,.1f}"] for name, cost in costs.items()]))
+        roads = {} if arguments.no_spark else _roads(folder)
+    say("trees merged in many orders")
+    kept, length, different = merged_in_any_order(corpus, min(arguments.at_most, 2_000), arguments.orders)
+    print(
+        f"\n10 parts of one site merged in {arguments.orders} orders: {kept} pages kept, {length:,} bytes, "
+        f"{different} result"
+    )
+    figures = {name: {**asdict(road), "digests": None} for name, road in roads.items()}
+    write_figures(arguments.json, {"steps": costs, "roads": figures})
+
+
+def _roads(folder: Path) -> dict[str, Road]:
+    """Go all roads and print what they took."""
+    plans: dict[str, Any] = {
+        "one process": (one_process, folder),
+        "Spark, 1 core": (with_spark, folder, 1, 0),
+        "Spark, 2 cores": (with_spark, folder, 2, 0),
+        f"Spark, 2 cores, {KILLS} workers killed": (with_spark, folder, 2, KILLS),
+    }
+    roads: dict[str, Road] = {}
+    for name, plan in plans.items():
+        say(name)
+        roads[name] = alone(*plan)
+    heads = ["", "pages", "s", "CPU s", "CPU ms a page", "shuffled bytes a page", "killed", "different", "load"]
+    one, two = roads["Spark, 1 core"], roads["Spark, 2 cores"]
+    print(f"\n{table(heads, _rows(roads))}")
+    print(f"\nspeed-up from 1 to 2 cores: {one.seconds / two.seconds:.2f}")
+    print(f"trees: {two.tree_bytes / two.sites:,.0f} bytes a site, {two.sites:,} sites")
+    print(f"a million pages: {two.cpu_seconds / two.pages * 1e6 / 3600:.1f} core hours")
+    return roads
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,143 @@
+"""A store whose file fails, at the level of the store; whole crawls are in ``test_faults.py``."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sqlite3
+import zlib
+from contextlib import closing, suppress
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scrapy import Spider
+from scrapy.crawler import Crawler
+
+from denoise_crawler.crawl.parked_items import UnparkableError, pack, unpack
+from denoise_crawler.crawl.starting import in_one_line
+from denoise_crawler.damaged_store import open_store
+from denoise_crawler.store import Store, StoreError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PAGES = 40
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "denoise.sqlite"
+
+
+def left_by_a_dead_run(path: Path, pages: int = PAGES) -> None:
+    """Let ``pages`` wait that no live run holds, all in the file itself."""
+    store = Store(path, spider="one")
+    for number in range(pages):
+        store.park("a.example", f"/{number}", os.urandom(1_500).hex(), b"item %d" % number, b"%d" % number)
+    store.save_knowledge("a.example", "fusion", b"tree", lambda one, _: one)
+    store.close()
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def waiting(store: Store) -> list[bytes]:
+    store.inherit()
+    return [parked.item for parked in store.waiting()]
+
+
+@pytest.mark.parametrize("share", [0.3, 0.5, 0.9])
+def test_what_can_be_read_of_a_store_that_was_cut_waits_in_a_new_one(
+    path: Path, share: float, caplog: pytest.LogCaptureFixture
+) -> None:
+    left_by_a_dead_run(path)
+    whole = path.read_bytes()
+    os.truncate(path, int(len(whole) * share))
+    with caplog.at_level(logging.ERROR), closing(open_store(path, spider="one", job="")) as store:
+        found = waiting(store)
+        assert 0 < len(found) < PAGES
+        assert found == [item for item in (b"item %d" % number for number in range(PAGES)) if item in found]
+    (record,) = caplog.records
+    assert "set aside as" in record.message
+    assert f"{len(found)} waiting items" in record.message
+    assert path.with_name("denoise.sqlite.damaged-1").read_bytes() == whole[: int(len(whole) * share)]
+
+
+def test_stores_set_aside_do_not_overwrite_each_other(path: Path) -> None:
+    for _ in range(3):
+        left_by_a_dead_run(path)
+        os.truncate(path, path.stat().st_size // 2)
+        open_store(path, spider="one", job="").close()
+    assert len(list(path.parent.glob("denoise.sqlite.damaged-[123]"))) == 3
+
+
+def test_a_sound_store_is_left_where_it_is(path: Path) -> None:
+    left_by_a_dead_run(path)
+    with closing(open_store(path, spider="one", job="")) as store:
+        assert len(waiting(store)) == PAGES
+        assert store.knowledge("a.example", "fusion") == b"tree"
+    assert not list(path.parent.glob("*damaged*"))
+
+
+def test_a_page_whose_bytes_are_damaged_stays_and_the_others_come(path: Path) -> None:
+    left_by_a_dead_run(path, 3)
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("UPDATE parked SET html = ? WHERE id = 1", (zlib.compress(b"page")[:-2],))
+        db.execute("UPDATE parked SET item = ? WHERE id = 3", (b"no zlib",))
+        db.commit()
+    with closing(Store(path, spider="one")) as store:
+        assert waiting(store) == [b"item 1"]
+        assert store.waiting_count() == 3
+
+
+def test_items_of_a_run_whose_feed_failed_wait_again(path: Path) -> None:
+    left_by_a_dead_run(path, 2)
+    store = Store(path, spider="one")
+    store.inherit()
+    for parked in store.waiting():
+        store.hand_on(parked)
+    store.close(safe=False)
+    with closing(Store(path, spider="one")) as after:
+        assert waiting(after) == [b"item 0", b"item 1"]
+
+
+@pytest.mark.parametrize("safe", [True, False])
+def test_a_run_that_ends_on_a_full_disk_hands_on_each_item_once_unless_its_feed_failed(
+    path: Path, safe: bool
+) -> None:
+    resource = pytest.importorskip("resource")
+    left_by_a_dead_run(path, 4)
+    store = Store(path, spider="one")
+    store.inherit()
+    for parked in list(store.waiting())[:3]:
+        store.hand_on(parked)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1, hard))
+    try:
+        with pytest.raises(sqlite3.Error):
+            store.close(safe=safe)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    with closing(Store(path, spider="one")) as after:
+        assert waiting(after) == [b"item %d" % number for number in ([3] if safe else range(4))]
+    assert list(path.with_name("denoise.sqlite-runs").iterdir()) == []
+
+
+@given(st.data())
+def test_damaged_items_are_refused_and_raise_nothing_else(data: st.DataObject) -> None:
+    packed = bytearray(pack({"url": "u", "tags": {"a", "b"}, "n": 1.5}))
+    for _ in range(data.draw(st.integers(1, 3))):
+        packed[data.draw(st.integers(0, len(packed) - 1))] = data.draw(st.integers(0, 255))
+    with suppress(UnparkableError):
+        unpack(bytes(packed))
+
+
+def test_a_store_that_cannot_be_used_ends_the_program_unless_another_crawl_runs() -> None:
+    first, second = Crawler(Spider), Crawler(Spider)
+    with pytest.raises(SystemExit, match=r"^The crawl cannot begin: it is broken$"), in_one_line(first):
+        raise StoreError("it is broken")
+    with in_one_line(first):
+        first.crawling = True
+    with pytest.raises(StoreError, match=r"^it is broken$"), in_one_line(second):
+        raise StoreError("it is broken")

@@ -1,0 +1,116 @@
+"""All that happens to a page, with what must hold after each step."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import msgspec
+from lxml import etree
+
+from denoise_crawler.metadata import metadata_of
+from denoise_crawler.methods import METHODS, guarded, method_named
+from denoise_crawler.output.explanation import explanation
+from denoise_crawler.output.markdown import clean_markdown
+from denoise_crawler.output.renderings import RENDERINGS
+from denoise_crawler.output.text import clean_text, removed_share
+from denoise_crawler.page import TEXT, Page
+from tests.fuzz.mutations import changed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from random import Random
+
+    from denoise_crawler.methods import Judgement
+
+_EXPLAINED = 60  # nodes: a reason of fusion costs milliseconds
+
+
+class Road:
+    """One site, learned by several methods (all, unless ``names`` says which) from the pages that pass."""
+
+    def __init__(self, names: Sequence[str] = tuple(METHODS)) -> None:
+        self.methods = {name: method_named(name) for name in names}
+        self.passed = 0
+
+    def travel(self, source: str | bytes, url: str = "https://fuzz.example/page") -> dict[str, str]:
+        """Parse, learn, judge and write a page in every way; return its text by each method.
+
+        Raises what a step raises, and AssertionError where its result is wrong. The methods take turns at
+        giving the verdict for what is written besides the text.
+        """
+        page = Page.parse(f"{url}/{self.passed}", source)
+        before = _bytes_of(page)
+        written = list(self.methods)[self.passed % len(self.methods)]
+        self.passed += 1
+        _check_nodes(page)
+        texts = {}
+        for name, method in self.methods.items():
+            if page.skipped is None:
+                method.observe(page)
+            judgement = guarded(page, method.judge(page))
+            texts[name] = text_of(page, judgement)
+            if name == written:
+                write_all(page, judgement)
+        assert _bytes_of(page) == before, "the tree of the page was changed"
+        return texts
+
+    def keep_and_learn_again(self, random: Random) -> None:
+        """Write what each method knows and read it: as it is, and with some bytes changed."""
+        for name, method in self.methods.items():
+            if not method.learns:
+                continue
+            data = method.to_bytes()
+            again = method_named(name)
+            again.merge_bytes(data)
+            assert again.to_bytes() == data, f"{name} does not read back what it wrote"
+            with suppress(ValueError):  # refused
+                method_named(name).merge_bytes(changed(random, data))
+
+
+def text_of(page: Page, judgement: Judgement) -> str:
+    """Return the clean text, checked: never empty where the page says something."""
+    nodes = page.nodes
+    assert len(judgement.noise) == len(judgement.scores) == len(nodes)
+    text = clean_text(page, judgement.noise)
+    text.encode()
+    says_something = any(words.strip() for words in nodes.texts)
+    assert text or not says_something, "a page with text came out empty"
+    assert 0.0 <= removed_share(page, judgement.noise) <= 1.0
+    return text
+
+
+def write_all(page: Page, judgement: Judgement) -> None:
+    """Write the page in all other ways."""
+    size = len(page.nodes)
+    for index in {0, size // 2, size - 1}:
+        judgement.reason(index).encode()
+    if size <= _EXPLAINED:
+        msgspec.json.encode(explanation(page, judgement))
+    clean_markdown(page, judgement.noise).encode()
+    msgspec.json.encode(metadata_of(page))
+    for name, write in RENDERINGS.items():
+        if name != "text":
+            write(page, judgement).encode()
+
+
+def _check_nodes(page: Page) -> None:
+    nodes = page.nodes
+    size = len(nodes)
+    assert (
+        size
+        == len(nodes.parents)
+        == len(nodes.ends)
+        == len(nodes.texts)
+        == len(nodes.links)
+        == len(nodes.elements)
+    )
+    for index in range(1, size):
+        parent = nodes.parents[index]
+        assert 0 <= parent < index < nodes.ends[index] <= nodes.ends[parent] <= size
+        assert bool(nodes.texts[index]) == (nodes.tags[index] is TEXT)
+
+
+def _bytes_of(page: Page) -> bytes:
+    page.nodes  # noqa: B018 - a deep page is parsed again when its nodes are first asked for
+    return b"" if page.root is None else etree.tostring(page.root)

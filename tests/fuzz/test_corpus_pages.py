@@ -1,0 +1,24 @@
+"""Gold pages as they are; ``python -m benchmarks.guard`` takes all of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from benchmarks.guard import SETS, outcomes
+from denoise_crawler.evaluation.gold import by_site, read_gold
+from denoise_crawler.methods import METHODS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.mark.parametrize("gold_set", SETS)
+def test_no_gold_page_with_text_comes_out_empty_without_a_stated_reason(corpus: Path, gold_set: str) -> None:
+    if not (corpus / f"{gold_set}.jsonl.xz").is_file():
+        pytest.skip(f"the corpus has no {gold_set}")
+    sites = by_site(page for page in read_gold(corpus, gold_set) if (page.gold or "").strip() or page.attrs)
+    for name in METHODS:
+        for site in sorted(sites)[:: len(sites) // 4 + 1]:
+            assert "empty" not in set(outcomes(sites[site][:3], name))

@@ -1,0 +1,73 @@
+"""A short run of the fuzz suite; ``python -m benchmarks.fuzz`` is the long one."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmarks.fuzz_process import Chunk, methods_of, run
+from denoise_crawler.methods import METHODS
+from denoise_crawler.page import Page
+from tests.fuzz.inputs import numbered
+from tests.fuzz.markup import encoded, page, repeated
+from tests.fuzz.mutations import changed, mutated
+from tests.fuzz.road import Road
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+BUILT = st.builds(
+    encoded, st.randoms(), st.one_of(st.builds(page, st.randoms()), st.builds(repeated, st.randoms()))
+)
+CHANGED = st.builds(mutated, st.randoms())
+
+
+@given(sources=st.lists(BUILT, min_size=1, max_size=3))
+def test_no_page_that_is_built_raises_or_loses_its_text(sources: list[str | bytes]) -> None:
+    road = Road()
+    for source in sources:
+        road.travel(source)
+
+
+@given(source=CHANGED)
+def test_no_real_page_with_changed_bytes_raises_or_loses_its_text(source: bytes) -> None:
+    Road().travel(source)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_is_known_of_a_site_of_hostile_pages_is_read_as_it_was_written(seed: int) -> None:
+    road = Road()
+    for number in range(40):
+        road.travel(numbered(seed, number))
+    for number in range(20):
+        road.keep_and_learn_again(Random(number))
+
+
+@given(random=st.randoms())
+def test_damaged_knowledge_is_refused_or_can_be_used(random: Random) -> None:
+    one = Page.parse("https://fuzz.example/1", numbered(1, 3))
+    for name in METHODS:
+        road = Road([name])
+        road.travel(numbered(1, 2))
+        method = road.methods[name]
+        if method.learns:
+            try:
+                method.merge_bytes(changed(random, method.to_bytes()))
+            except ValueError:
+                continue
+            method.judge(one)
+
+
+def test_an_input_is_the_same_in_every_process_and_all_methods_take_turns() -> None:
+    assert [numbered(5, number) for number in range(50)] == [numbered(5, number) for number in range(50)]
+    assert {*methods_of(0), *methods_of(1)} == set(METHODS)
+
+
+def test_the_long_run_counts_its_inputs_and_keeps_no_failures_where_there_are_none(tmp_path: Path) -> None:
+    result = run(Chunk(seed=3, first=0, end=25, failures=tmp_path / "failures"))
+    assert (result.inputs, sum(result.sizes.values()), result.failures) == (25, 25, [])
+    assert not (tmp_path / "failures").exists()

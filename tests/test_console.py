@@ -1,0 +1,140 @@
+from __future__ import annotations
+
+import re
+import signal
+import socket
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+from denoise_crawler.crawl.commands.denoise import SUBCOMMANDS
+from tests.example_files import write_examples
+from tests.scrapy_command import command, denoise_here, environment
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+STYLE = re.compile(r"\x1b\[[\d;]*m")
+COLOUR = re.compile(r"\x1b\[(?:\d+;)*(?:[349][0-7]|[34]8;[\d;]+)m")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with pages in it, and what is no store."""
+    made = tmp_path_factory.mktemp("console")
+    write_examples(made, 4)
+    (made / "broken.sqlite").write_text("not a store")
+    return made
+
+
+# --- mistakes
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "way_out"),
+    [
+        ([], 2, "name what to do: clean, tree, explain"),
+        (["wash"], 2, "choose from"),
+        (["clean"], 2, "scrapy denoise clean -h tells more"),
+        (["clean", "mirror", "--method", "best"], 2, "set it to one of feature_tree, fusion"),
+        (["clean", "mirror", "-s", "DENOISE_FORM=pdf"], 2, "set it to one of text, markdown"),
+        (["tree", "mirror", "-o", "tree.gif"], 2, "does not end in .dot, .svg, .pdf or .png"),
+        (["tree", "mirror", "-o", "tree.dot", "--site", "other.example"], 1, "name it with --site. Found (pages)"),
+        (["tree", "--site", "other.example", "-o", "tree.dot"], 1, "Name another with --site or --store"),
+        (["explain", "ftp://example.com/"], 1, "only http and https can be fetched"),
+        (["explain", "http://127.0.0.1:1/"], 1, "http://127.0.0.1:1/ cannot be fetched"),
+        (["explain", "saved.html", "--store", "broken.sqlite"], 1, "Move it away or name another file"),
+        (["report", "mirror", "-o", "mirror"], 2, "name another place"),
+        (["report", "-o", "report", "-s", "DENOISE_STORE=gone.sqlite"], 2, "name a store or pages"),
+        (["merge", "gone.sqlite", "-o", "all.sqlite"], 1, "gone.sqlite is not there"),
+        (["merge", "broken.sqlite", "-o", "all.sqlite"], 1, "Move it away or name another file"),
+        (["evaluate", "gone.jsonl"], 1, "gone.jsonl: no such file or folder"),
+        (["evaluate", "gold.jsonl", "--html", "gone/report.html"], 1, "there is no folder gone"),
+        (["evaluate", "gold.jsonl", "--methods", "best"], 2, "choose from 'fusion'"),
+    ],
+    ids=lambda value: " ".join(value) or "nothing" if isinstance(value, list) else "",
+)
+def test_a_mistake_is_told_in_one_line_with_the_way_out(
+    folder: Path,
+    arguments: list[str],
+    code: int,
+    way_out: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(folder)
+    assert denoise_here(*arguments) == code
+    said = capsys.readouterr()
+    (line,) = said.err.splitlines()
+    assert way_out in line
+    assert said.out == ""
+
+
+def test_ctrl_c_ends_in_one_line(folder: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:  # it takes the question and never answers
+        address = f"http://127.0.0.1:{server.getsockname()[1]}/"
+        with subprocess.Popen(
+            command("explain", address),
+            cwd=folder,
+            env=environment(),
+            stderr=subprocess.PIPE,
+            text=True,
+            # a job in the background of a shell would ignore Ctrl-C
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        ) as process:
+            server.settimeout(60)
+            connection, _ = server.accept()
+            process.send_signal(signal.SIGINT)
+            _, said = process.communicate(timeout=60)
+            connection.close()
+    assert (said, process.returncode) == ("interrupted\n", 130)
+
+
+# --- help
+
+
+@pytest.mark.parametrize("subcommand", SUBCOMMANDS)
+def test_the_help_of_each_subcommand_teaches_by_examples(
+    subcommand: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert denoise_here(subcommand, "-h") == 0
+    told = capsys.readouterr().out
+    examples = re.findall(rf"^  scrapy denoise {subcommand} .+\n      \S", told, re.MULTILINE)
+    assert len(examples) >= 2
+    assert "Exit codes: 0" in " ".join(told.split())
+
+
+# --- progress and colours
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["clean", "mirror", "-O", "out.jsonl", "--workers", "1"], "cleaning"),
+        (["tree", "mirror", "-o", "tree.dot"], "learning"),
+        (["explain", "saved.html", "--site-pages", "mirror"], "learning"),
+        (["report", "mirror", "-O", "report"], "judging"),
+        (["merge", "crawl.sqlite", "-o", "all.sqlite"], "crawl.sqlite: 1 site"),
+        (["evaluate", "gold.jsonl", "--methods", "link_ratio", "--peers", "none"], "link_ratio"),
+    ],
+    ids=lambda value: value[0] if isinstance(value, list) else "",
+)
+@pytest.mark.parametrize("colours", [True, False])
+def test_long_work_shows_a_bar_whose_colours_respect_no_color(
+    folder: Path,
+    arguments: list[str],
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    *,
+    colours: bool,
+) -> None:
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv("FORCE_COLOR", "1")  # rich takes any stream for a terminal
+    monkeypatch.setenv("NO_COLOR", "" if colours else "1")
+    assert denoise_here(*arguments) == 0
+    shown = capsys.readouterr()
+    assert said in STYLE.sub("", shown.err)
+    assert bool(COLOUR.search(shown.out + shown.err)) == colours

@@ -1,0 +1,140 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from denoise_crawler.demo.site import article_path, articles
+from denoise_crawler.methods.fusion import Fusion
+from denoise_crawler.page import Page
+from denoise_crawler.store import SiteState, Store
+from tests.article_spider import SPIDER
+
+if TYPE_CHECKING:
+    from denoise_crawler.demo.server import DemoServer
+    from tests.conftest import Project
+
+KEY = "fusion"
+STORE = "DENOISE_STORE"
+
+
+def merge(*arguments: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "scrapy", "denoise", "merge", *map(str, arguments)]
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False, timeout=120)
+
+
+def learned(numbers: range, site: str = "a.example") -> bytes:
+    method = Fusion()
+    for number in numbers:
+        method.observe(Page.parse(f"https://{site}/{number}", f"<p>Story {number}"))
+    return method.to_bytes()
+
+
+def store(path: Path, **sites: bytes) -> Path:
+    with closing(Store(path)) as opened:
+        for site, knowledge in sites.items():
+            opened.save_knowledge(site, KEY, knowledge, lambda _, new: new)
+            opened.save_state(site, KEY, SiteState(1))
+    return path
+
+
+def known(path: Path) -> dict[str, tuple[bytes | None, SiteState]]:
+    with closing(Store(path)) as opened:
+        return {site: (opened.knowledge(site, key), opened.site(site, key)) for site, key in opened.known()}
+
+
+def urls(server: DemoServer) -> list[str]:
+    return [server.url + article_path(article) for article in articles() if article.lang == "en"][:24]
+
+
+def crawl(project: Project, store: str, pages: list[str]) -> None:
+    project.write("urls.json", json.dumps(pages))
+    items = project.crawl("html", "-s", f"{STORE}={store}", feed=f"{store}.jsonl")
+    assert len(items) == len(pages), project.log
+
+
+def test_two_crawls_of_halves_of_a_site_merged_equal_one_of_the_whole_and_warm_the_next(
+    project: Project, server: DemoServer
+) -> None:
+    project.write("test_spiders.py", SPIDER)
+    pages = urls(server)
+    for name, part in (("a", pages[:12]), ("b", pages[12:]), ("whole", pages)):
+        crawl(project, f"{name}.sqlite", part)
+    folder = project.folder
+    ran = merge("a.sqlite", "b.sqlite", "-o", "both.sqlite", cwd=folder)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert "both.sqlite: 1 sites from 2 stores" in ran.stdout
+    assert known(folder / "both.sqlite") == known(folder / "whole.sqlite")
+    crawl(project, "both.sqlite", pages)
+    assert "denoise/parked" not in project.stats
+
+
+def test_two_crawls_at_the_same_time_on_one_store_lose_nothing_of_what_they_learn(
+    project: Project, server: DemoServer
+) -> None:
+    project.write("test_spiders.py", SPIDER)
+    pages = urls(server)
+    started = []
+    for name, part in (("one", pages[:12]), ("two", pages[12:])):
+        project.write("urls.json", json.dumps(part))
+        project.write(f"{name}.json", json.dumps(part))
+        project.write(f"{name}_spiders.py", SPIDER.replace("urls.json", f"{name}.json"))
+        modules = f"SPIDER_MODULES={name}_spiders"
+        started.append(
+            (project.start("html", "-s", f"{STORE}=s.sqlite", "-s", modules, feed=f"{name}.jsonl"), name)
+        )
+    for process, name in started:
+        assert len(project.ended(process, f"{name}.jsonl")) == 12, project.log
+    method = Fusion()
+    [(knowledge, _)] = known(project.folder / "s.sqlite").values()
+    method.merge_bytes(knowledge or b"")
+    assert method.pages_known == 24
+
+
+def test_stores_go_into_a_shared_folder_and_out_of_it_again(tmp_path: Path) -> None:
+    pytest.importorskip("fsspec")
+    store(tmp_path / "a.sqlite", **{"a.example": learned(range(30)), "b.example": learned(range(3), "b.example")})
+    store(tmp_path / "b.sqlite", **{"a.example": learned(range(20, 200))})
+    assert merge("a.sqlite", "b.sqlite", "-o", "shared/", cwd=tmp_path).returncode == 0
+    assert merge("shared", "a.sqlite", "-o", "out.sqlite", cwd=tmp_path).returncode == 0
+    assert known(tmp_path / "out.sqlite") == {
+        "a.example": (learned(range(200)), SiteState(20, ready=True)),
+        "b.example": (learned(range(3), "b.example"), SiteState(3)),
+    }
+
+
+def test_trees_of_spark_make_a_store(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    from pyarrow import parquet
+
+    rows = [
+        {"site": "a.example", "method": KEY, "pages": 40, "knowledge": learned(range(40))},
+        {"site": "c.example", "method": KEY, "pages": 1, "knowledge": None},
+    ]
+    (tmp_path / "trees").mkdir()
+    (tmp_path / "trees" / "_SUCCESS").write_text("")
+    parquet.write_table(pyarrow.Table.from_pylist(rows), tmp_path / "trees" / "part-0.parquet")
+    assert merge("trees", "-o", "out.sqlite", cwd=tmp_path).returncode == 0
+    assert known(tmp_path / "out.sqlite") == {"a.example": (learned(range(40)), SiteState(20, ready=True))}
+
+
+def test_what_cannot_be_merged_is_named(tmp_path: Path) -> None:
+    ran = merge("nowhere.sqlite", "-o", "out.sqlite", cwd=tmp_path)
+    assert (ran.returncode, ran.stderr) == (1, "nowhere.sqlite is not there\n")
+    (tmp_path / "junk.sqlite").write_bytes(b"junk" * 1000)
+    ran = merge("junk.sqlite", "-o", "out.sqlite", cwd=tmp_path)
+    assert ran.returncode == 1
+    assert ran.stderr.count("\n") == 1
+    with closing(Store(tmp_path / "odd.sqlite")) as opened:
+        opened.save_knowledge("a.example", "feature_tree:7", b"x", lambda _, new: new)
+        opened.save_knowledge("b.example", KEY, b"x", lambda _, new: new)
+    ran = merge("odd.sqlite", "-o", "out.sqlite", cwd=tmp_path)
+    assert ran.returncode == 1
+    assert "left out: 1 sites of feature_tree:7; name that method" in ran.stderr
+    assert "left out: what is known of b.example cannot be read: " in ran.stderr
+    assert known(tmp_path / "out.sqlite") == {}

@@ -1,0 +1,135 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+pytest.importorskip("fsspec", reason="fsspec is not installed")
+
+from denoise_crawler.methods.fusion import Fusion
+from denoise_crawler.page import Page
+from denoise_crawler.shared_store import SUFFIX, SharedShelf, SharedStore, SharedStoreError, merged
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+FEW = 8
+SITE = "https://a.example:8080/odd name"
+
+
+def page(number: int, words: str = "") -> Page:
+    return Page.parse(f"https://a.example/{number}", f"<div><a href=/>Home</a><p>Story {number} {words}</p></div>")
+
+
+PAGES = [page(number) for number in range(30)]
+
+
+def few() -> Fusion:
+    return Fusion(max_pages=FEW)
+
+
+def learned(pages: Iterable[Page]) -> bytes:
+    method = few()
+    for one in pages:
+        method.observe(one)
+    return method.to_bytes()
+
+
+def files(folder: Path) -> list[Path]:
+    return list(folder.rglob(f"*{SUFFIX}"))
+
+
+PARTS = st.lists(st.lists(st.integers(0, 29), max_size=12), min_size=1, max_size=6)
+
+
+@given(PARTS, st.randoms(use_true_random=False))
+def test_parts_merged_in_any_order_any_number_of_times_give_the_same_bytes(
+    parts: list[list[int]], order: Any
+) -> None:
+    written = [learned(PAGES[number] for number in part) for part in parts]
+    again = [*written, *order.choices(written, k=3)]
+    order.shuffle(again)
+    middle = order.randrange(len(again))
+    inner = merged(again[:middle], few())
+    whole = merged([*again[middle:], inner, *written], few())
+    assert whole == learned(PAGES[number] for part in parts for number in part)
+
+
+@settings(max_examples=25)
+@given(PARTS)
+def test_what_is_put_by_turns_is_what_one_would_have_learned(parts: list[list[int]]) -> None:
+    import uuid
+
+    stores = [SharedShelf(SharedStore(f"memory://{uuid.uuid4().hex}"), few)] * 2
+    for number, part in enumerate(parts):
+        stores[number % 2].put(SITE, learned(PAGES[number] for number in part))
+    assert stores[0].get(SITE) == learned(PAGES[number] for part in parts for number in part)
+    assert list(stores[0].store.known()) == [(SITE, "fusion")]
+
+
+PUTTING = """
+import sys
+from tests.test_shared_store import PAGES, SITE, SharedShelf, SharedStore, few, learned
+shelf = SharedShelf(SharedStore(sys.argv[1]), lambda: type(few())(max_pages=1000))
+sys.stdin.read()
+for number in range(int(sys.argv[2]), 30, 3):
+    shelf.put(SITE, learned(PAGES[number : number + 1]))
+"""
+
+
+def test_processes_that_put_at_the_same_time_lose_nothing(tmp_path: Path) -> None:
+    started = [
+        subprocess.Popen(
+            [sys.executable, "-c", PUTTING, str(tmp_path), str(number)],
+            cwd=Path(__file__).parent.parent,
+            stdin=subprocess.PIPE,
+        )
+        for number in range(3)
+    ]
+    for process in started:
+        assert process.stdin is not None
+        process.stdin.close()
+    assert [process.wait(60) for process in started] == [0, 0, 0]
+    whole = Fusion(max_pages=1000)
+    merged(SharedStore(str(tmp_path)).knowledge(SITE, "fusion"), whole)
+    assert whole.pages_known == 30
+
+
+def test_a_site_ends_in_one_file_and_one_that_is_damaged_is_passed_over(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    shelf = SharedShelf(SharedStore(str(tmp_path)), few)
+    for number in range(5):
+        shelf.put(SITE, learned(PAGES[number : number + 1]))
+    [only] = files(tmp_path)
+    assert shelf.get(SITE) == learned(PAGES[:5])
+    only.with_name("0" * 64 + SUFFIX).write_bytes(only.read_bytes()[:100])
+    only.with_name("left-by-a-killed-crawl.tmp").write_bytes(b"half")
+    assert shelf.get(SITE) == learned(PAGES[:5])
+    assert "is damaged and passed over" in caplog.text
+
+
+def test_a_site_nobody_knows_has_nothing_and_a_folder_out_of_reach_is_named(tmp_path: Path) -> None:
+    assert SharedShelf(SharedStore(str(tmp_path)), few).get(SITE) is None
+    (tmp_path / "file").write_text("")
+    with pytest.raises(SharedStoreError, match="file/store cannot be used"):
+        SharedStore(str(tmp_path / "file" / "store"))
+    with pytest.raises(SharedStoreError, match="nonsense"):
+        SharedStore("nonsense://bucket")
+
+
+def test_a_folder_that_goes_away_costs_no_crawl_its_pages(tmp_path: Path) -> None:
+    told: list[Exception] = []
+    folder = tmp_path / "shared"
+    shelf = SharedShelf(SharedStore(str(folder)), few, told.append)
+    shelf.put(SITE, learned(PAGES[:3]))
+    folder.rename(tmp_path / "away")
+    folder.write_text("something else")
+    shelf.put(SITE, learned(PAGES[:4]))
+    assert shelf.get(SITE) is None
+    assert len(told) == 2

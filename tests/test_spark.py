@@ -1,0 +1,307 @@
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+import warnings
+from dataclasses import asdict
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.request import urlopen
+
+import pytest
+
+pytest.importorskip("pyspark", reason="pyspark is not installed")
+if shutil.which("java") is None:
+    pytest.skip("Java is not installed", allow_module_level=True)
+
+from warcio.statusandheaders import StatusAndHeaders
+from warcio.warcwriter import WARCWriter
+
+from denoise_crawler import denoise_pages
+from denoise_crawler.demo.site import article_path, articles
+from denoise_crawler.methods import method_named
+from denoise_crawler.site import site_of
+from denoise_crawler.spark import Limits, clean, learn, read_archive
+from denoise_crawler.spark.__main__ import main
+from denoise_crawler.text import hash64
+from tests.article_spider import SPIDER
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from pyspark.sql import DataFrame, SparkSession
+
+    from denoise_crawler.demo.server import DemoServer
+    from tests.conftest import Project
+
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")  # of py4j and warcio
+FEW = {"max_pages": 8}
+QUICK = {
+    "spark.ui.enabled": "false",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.memory": "512m",
+    # little data: what Spark does for much of it costs more than it saves
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
+NAMES = ("alpha", "beta", "gamma", "delta", "river", "stone", "cloud", "ember")
+
+
+@pytest.fixture(scope="module")
+def spark() -> Iterator[SparkSession]:
+    from pyspark.sql import SparkSession
+
+    before = os.environ.get("PYSPARK_PYTHON")
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        session = SparkSession.builder.master("local[1,4]").config(map=QUICK).getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    yield session
+    session.stop()
+    os.environ.pop("PYSPARK_PYTHON")
+    if before is not None:
+        os.environ["PYSPARK_PYTHON"] = before
+
+
+def page(site: str, number: int) -> tuple[str, str]:
+    text = " ".join(NAMES[(number * step) % len(NAMES)] + str(number * step) for step in range(1, 40))
+    return (
+        f"https://{site}/story/{number}",
+        f"<html><head><title>Story {number}</title></head><body><div class=nav><a href=/>Home</a> <a href=/a>All "
+        f"news of {site}</a></div><div class=story><h1>Story {number}</h1><p>{text}.</p><p>It went on, {text}.</p>"
+        f"</div><div class=foot>All rights reserved by {site}</div></body></html>",
+    )
+
+
+PAGES = [page(f"www.site-{site}.com", number) for site, count in enumerate((20, 5, 1)) for number in range(count)]
+
+
+def frame(spark: SparkSession, pages: Iterable[tuple[str, str]], partitions: int = 2) -> DataFrame:
+    return spark.createDataFrame(list(pages), "url string, html string").repartition(partitions)
+
+
+def knowledge(trees: Iterable[Any]) -> dict[str, bytes]:
+    return {row["site"]: bytes(row["knowledge"]) for row in trees if row["knowledge"]}
+
+
+def alone(pages: Iterable[tuple[str, str]], **options: Any) -> dict[str, bytes]:
+    from denoise_crawler.page import Page
+
+    methods: dict[str, Any] = {}
+    for url, html in pages:
+        methods.setdefault(site_of(url), method_named("fusion", options)).observe(Page.parse(url, html))
+    return {site: method.to_bytes() for site, method in methods.items()}
+
+
+@pytest.fixture(scope="module")
+def trees(spark: SparkSession) -> DataFrame:
+    """The trees of PAGES, of which the largest site has forgotten some, as a job wrote them."""
+    rows = learn(frame(spark, PAGES), options=FEW).collect()
+    return spark.createDataFrame(
+        rows, "site string, method string, pages bigint, failed bigint, failures array<string>, knowledge binary"
+    )
+
+
+def test_the_trees_are_those_of_one_process_and_count_what_was_read(trees: DataFrame) -> None:
+    rows = trees.collect()
+    assert knowledge(rows) == alone(PAGES, **FEW)
+    assert {row.site: (row.pages, row.failed, row.method) for row in rows} == {
+        "site-0.com": (20, 0, "fusion"),
+        "site-1.com": (5, 0, "fusion"),
+        "site-2.com": (1, 0, "fusion"),
+    }
+
+
+def test_each_page_comes_out_as_from_one_process_with_its_other_columns(
+    spark: SparkSession, trees: DataFrame
+) -> None:
+    pages = spark.createDataFrame(
+        [(number, html.encode(), url, {"crawl": "x"}) for number, (url, html) in enumerate(PAGES)],
+        "number bigint, html binary, url string, tags map<string,string>",
+    )
+    rows = clean(pages, trees, options=FEW, shard_pages=3, warmup_pages=6).collect()
+    found = {row.url: row.asDict() for row in rows}
+    assert len(rows) == len(PAGES)
+    for number, expected in enumerate(denoise_pages(PAGES, **FEW)):
+        row = found[expected.url]
+        assert (row.pop("number"), row.pop("tags")) == (number, {"crawl": "x"})
+        assert (row.pop("skipped"), row.pop("error")) == (None, None)
+        known = asdict(expected)
+        assert row.pop("warm") is (expected.site == "site-0.com")
+        assert row == {name: known[name] for name in row}
+
+
+def test_what_is_learned_does_not_depend_on_where_pages_stand_or_how_often(spark: SparkSession) -> None:
+    changed = [(url, html.replace("story", "tale")) for url, html in PAGES[:6]]
+    one = knowledge(learn(frame(spark, [*PAGES, *changed], 1), options=FEW).collect())
+    other = knowledge(learn(frame(spark, [*changed, *reversed(PAGES), *PAGES], 3), options=FEW).collect())
+    assert one == other
+    assert len(one) == 3
+
+
+HEAVY = ("https://www.site-1.com/heavy", "<p>" + "<b>x<i>y</i></b>" * 400_000)
+
+
+def test_a_page_that_takes_too_long_is_counted_and_skipped_and_the_others_go_on(spark: SparkSession) -> None:
+    pages = frame(spark, [*PAGES, HEAVY], 2)
+    short = Limits(seconds=1.0)
+    rows = learn(pages, limits=short).collect()
+    failed = {row.site: (row.failed, row.failures) for row in rows if row.failed}
+    assert failed == {"site-1.com": (1, [f"{HEAVY[0]}: took more than 1 s of CPU time"])}
+    assert knowledge(rows) == alone(PAGES)
+    trees = spark.createDataFrame(rows, learn(pages).schema)
+    cleaned = clean(pages, trees, limits=short).collect()
+    assert [(row.url, row.text, row.error) for row in cleaned if row.error] == [
+        (HEAVY[0], "", "took more than 1 s of CPU time")
+    ]
+    assert {row.url: row.text for row in cleaned if not row.error} == {
+        page.url: page.text for page in denoise_pages(PAGES)
+    }
+
+
+def python_processes(of: int, holding: str) -> list[int]:
+    """Return the processes below ``of`` whose command line holds a word."""
+    parents: dict[int, int] = {}
+    commands: dict[int, str] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                stat = (entry / "stat").read_text().rpartition(")")[2].split()
+                parents[int(entry.name)] = int(stat[1])
+                commands[int(entry.name)] = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+            except OSError:
+                continue
+
+    def below(pid: int) -> bool:
+        while pid > 1:
+            pid = parents.get(pid, 0)
+            if pid == of:
+                return True
+        return False
+
+    return [pid for pid, command in commands.items() if holding in command and below(pid)]
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc to find the processes of Spark")
+def test_a_job_whose_processes_are_killed_ends_with_the_full_result(spark: SparkSession) -> None:
+    pages = [page(f"site-{number % 7}.com", number) for number in range(600)]
+    result: list[Any] = []
+    job = threading.Thread(target=lambda: result.extend(learn(frame(spark, pages)).collect()))
+    job.start()
+    victims = ["denoise_crawler.spark.child", "pyspark.daemon"]
+    while job.is_alive() and victims:
+        for pid in python_processes(os.getpid(), victims[0])[-1:]:
+            os.kill(pid, signal.SIGKILL)
+            victims.pop(0)
+        time.sleep(0.3)
+    job.join()
+    assert not victims
+    assert knowledge(result) == alone(pages)
+
+
+def write_warc(path: Path, pages: Iterable[tuple[str, str]]) -> None:
+    with path.open("wb") as file:
+        writer = WARCWriter(file, gzip=True)
+        for url, html in pages:
+            headers = StatusAndHeaders("200 OK", [("Content-Type", "text/html")], protocol="HTTP/1.1")
+            writer.write_record(
+                writer.create_warc_record(url, "response", payload=BytesIO(html.encode()), http_headers=headers)
+            )
+
+
+def test_archives_are_read_from_paths_and_addresses_json_lines_and_parquet_with_their_columns(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    write_warc(tmp_path / "one.warc.gz", PAGES[:9])
+    write_warc(tmp_path / "two.warc.gz", PAGES[9:])
+    pattern = read_archive(spark, [str(tmp_path / "*.warc.gz")])
+    address = read_archive(spark, [(tmp_path / "one.warc.gz").as_uri()])
+    assert sorted(map(tuple, pattern.collect())) == sorted(PAGES)
+    assert sorted(map(tuple, address.collect())) == sorted(PAGES[:9])
+    wide = pattern.selectExpr("html as body", "url", "1 as number")
+    wide.write.parquet(str(tmp_path / "pages"))
+    again = read_archive(spark, [str(tmp_path / "pages")], "parquet", html_field="body")
+    again.write.json(str(tmp_path / "lines"))
+    lines = read_archive(spark, [str(tmp_path / "lines")], "jsonl")
+    assert sorted(map(tuple, lines.select("url", "html", "number").collect())) == [
+        (*page, 1) for page in sorted(PAGES)
+    ]
+
+
+def test_columns_that_are_missing_or_taken_are_named(spark: SparkSession, trees: DataFrame) -> None:
+    with pytest.raises(ValueError, match="no column html; there are url, body"):
+        learn(spark.createDataFrame([("a", "b")], "url string, body string"))
+    with pytest.raises(ValueError, match="the columns text are there already"):
+        clean(spark.createDataFrame([("a", "b", "c")], "url string, html string, text string"), trees)
+    with pytest.raises(ValueError, match="does not learn"):
+        learn(frame(spark, PAGES), "link_ratio")
+    with pytest.raises(ValueError, match="needs trees"):
+        clean(frame(spark, PAGES), None)
+
+
+def test_rows_without_address_or_page_come_out_and_a_method_without_trees_needs_none(spark: SparkSession) -> None:
+    rows = spark.createDataFrame([(None, None), ("https://a.com/", "<p>Hello")], "url string, html string")
+    found = {
+        row.url: (row.text, row.skipped, row.method, row.warm) for row in clean(rows, None, "link_ratio").collect()
+    }
+    assert found == {
+        None: ("", "empty", "link_ratio", True),
+        "https://a.com/": ("Hello", None, "link_ratio", True),
+    }
+
+
+def test_the_command_learns_cleans_and_goes_on_with_what_is_whole(
+    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_warc(tmp_path / "crawl.warc.gz", PAGES)
+    command = ["both", str(tmp_path / "crawl.warc.gz"), "-o", str(tmp_path / "clean"), "--output-format", "jsonl"]
+    (tmp_path / "clean-trees").mkdir()
+    (tmp_path / "clean-trees" / "part-0.parquet").write_bytes(b"left by a job that broke off")
+    assert main([*command]) == 1
+    assert "PATH_ALREADY_EXISTS" in capsys.readouterr().err
+    assert main([*command, "--resume"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "learned: 26 pages of 3 sites; 3 have a tree; 0 pages failed",
+        "cleaned: 26 pages; nothing to read on 0; 0 failed",
+    ]
+    assert main([*command, "--resume"]) == 0
+    assert "is whole and is taken as it is" in capsys.readouterr().out
+    texts = {row.url: row.text for row in spark.read.json(str(tmp_path / "clean")).collect()}
+    assert texts == {page.url: page.text for page in denoise_pages(PAGES)}
+
+
+def test_of_a_large_site_only_the_pages_with_the_lowest_hashes_pass(spark: SparkSession) -> None:
+    from denoise_crawler.spark.addresses import bars
+
+    [large, *others] = sorted(bars(frame(spark, PAGES, 3), site_of, 8).collect())
+    keys = sorted(hash64(url) for url, _ in PAGES[:20])
+    assert (large[0], large[1], large[2] + (1 << 63)) == ("site-0.com", 20, keys[7])
+    assert [(row[1], row[2]) for row in others] == [(5, None), (1, None)]
+
+
+def test_trees_learned_by_spark_warm_a_crawl(spark: SparkSession, project: Project, server: DemoServer) -> None:
+    english = [article for article in articles() if article.lang == "en"][:24]
+    urls = [server.url + article_path(article) for article in english]
+    pages = [(url, urlopen(url).read().decode()) for url in urls]  # noqa: S310 - on loopback
+    learn(frame(spark, pages)).write.parquet(str(project.folder / "trees"))
+    command = [sys.executable, "-m", "scrapy", "denoise", "merge", "trees", "-o", "denoise.sqlite"]
+    subprocess.run(command, cwd=project.folder, check=True, stdout=subprocess.DEVNULL, timeout=60)
+    project.write("test_spiders.py", SPIDER)
+    project.write("urls.json", json.dumps(urls[:6]))
+    items = project.crawl("html", "-s", "DENOISE_STORE=denoise.sqlite")
+    assert "denoise/parked" not in project.stats
+    assert {item["url"]: item["text"] for item in items} == {
+        page.url: page.text for page in denoise_pages(pages) if page.url in urls[:6]
+    }

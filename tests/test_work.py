@@ -1,0 +1,112 @@
+"""What a page costs, counted as calls and bytes, which are alike on every machine: no change may double the work.
+
+The bounds are about 1.3 times what was counted when they were set. A change that needs more has to say what it
+brings for it: run ``python -m tests.test_work``, which prints the table of counts, and set ``BOUNDS`` to 1.3 times
+these, in the same commit. A change that needs much less lowers them, so that the gain is kept.
+"""
+
+from __future__ import annotations
+
+import cProfile
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pytest
+
+from denoise_crawler.demo.article_page import article_page, charset_of
+from denoise_crawler.demo.site import article_path, articles
+from denoise_crawler.denoiser import Denoiser, clean_page
+from denoise_crawler.page import Page
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+BASE = "https://ledger.example"
+KNOWN = 40
+METHODS = ("fusion", "style_tree", "link_ratio")
+# Calls of functions, ours and compiled ones, for each node of the page; bytes stored for each page of the site.
+BOUNDS: dict[str, dict[str, float]] = {
+    "fusion en": {"nodes": 18, "learn": 14, "judge": 7, "write": 4, "bytes": 530},
+    "fusion zh": {"nodes": 18, "learn": 15, "judge": 6.5, "write": 4.5, "bytes": 510},
+    "style_tree en": {"nodes": 18, "learn": 98, "judge": 70, "write": 6, "bytes": 1_520},
+    "style_tree zh": {"nodes": 18, "learn": 114, "judge": 75, "write": 6, "bytes": 1_400},
+    "link_ratio en": {"nodes": 18, "learn": 0.1, "judge": 31, "write": 7.5},
+    "link_ratio zh": {"nodes": 18, "learn": 0.1, "judge": 12, "write": 8.5},
+}
+
+
+def pages(lang: str) -> list[tuple[str, bytes]]:
+    """Return the bundled site's articles in a language, the same ones always."""
+    return [
+        (BASE + article_path(article), article_page(article, BASE).encode(charset_of(article)))
+        for article in articles()
+        if article.lang == lang
+    ]
+
+
+def calls(run: Callable[[], object]) -> int:
+    """Return how many functions are called while ``run`` runs."""
+    profile = cProfile.Profile()
+    profile.runcall(run)
+    return sum(entry.callcount for entry in profile.getstats())
+
+
+def counted(method: str, lang: str) -> dict[str, float]:
+    """Return the counts of a page whose site is known: by stage calls for each node, and bytes stored a page."""
+    *others, (url, html) = pages(lang)[: KNOWN + 1]
+    denoiser = Denoiser(method)
+    for other in others:
+        page = Page.parse(*other)
+        denoiser.learn(page)
+        denoiser.clean(page)  # what is loaded and cached with the first pages is there
+    page, found = Page.parse(url, html), dict[str, int]()
+
+    def done(stage: str, run: Callable[[], object]) -> None:
+        found[stage] = calls(run)
+
+    done("nodes", lambda: page.nodes)
+    done("learn", partial(denoiser.learn, page))
+    done("judge", partial(denoiser.judge, page))
+    judgement = denoiser.judge(page)
+    done("write", partial(clean_page, page, judgement, method=method, warm=True))
+    per_node = {stage: count / len(page.nodes) for stage, count in found.items()}
+    known = denoiser.method_for(page.site)
+    return per_node | ({"bytes": len(known.to_bytes()) / known.pages_known} if known.learns else {})
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize("method", METHODS)
+def test_no_stage_does_much_more_work_on_a_page_than_it_did(method: str, lang: str) -> None:
+    bounds = BOUNDS[f"{method} {lang}"]
+    above = {stage: count for stage, count in counted(method, lang).items() if not count <= bounds[stage]}
+    assert not above, f"above the bounds of {bounds}: see how to raise one at the top of this file"
+
+
+def test_the_same_page_costs_the_same_calls_again() -> None:
+    assert counted("fusion", "en") == counted("fusion", "en")
+
+
+def test_a_page_that_its_site_does_not_want_costs_no_more_than_to_look() -> None:
+    denoiser = Denoiser("fusion", {"max_pages": 1})
+    everything = sorted((Page.parse(*page) for page in pages("en")[:10]), key=lambda page: page.key)
+    denoiser.learn(everything[0])
+    assert calls(partial(denoiser.learn, everything[-1])) < 60
+
+
+def test_a_page_of_more_elements_than_are_read_is_skipped_without_a_walk(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("denoise_crawler.page.MAX_ELEMENTS", 1_000)
+    page, below = (Page.parse(BASE, f"<body>{'<p>word</p>' * count}") for count in (1_000, 990))
+    assert page.root is not None
+    assert below.skipped is None
+    assert calls(lambda: page.skipped) < 20
+    assert (page.skipped, page.nodes.tags) == ("too_large", ["body"])
+    assert Page(BASE, page.root).skipped == "too_large"
+    cleaned = Denoiser().clean(page)
+    assert cleaned.text == ""
+
+
+if __name__ == "__main__":
+    for name in METHODS:
+        for language in ("en", "zh"):
+            rounded = {stage: round(count, 1) for stage, count in counted(name, language).items()}
+            print(f"{name} {language}", rounded)
