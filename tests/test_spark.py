@@ -151,7 +151,7 @@ def test_what_is_learned_does_not_depend_on_where_pages_stand_or_how_often(spark
     assert len(one) == 3
 
 
-HEAVY = ("https://www.site-1.com/heavy", "<p>" + "<b>x<i>y</i></b>" * 400_000)
+HEAVY = ("https://www.site-1.com/heavy", "<p>" + "<b>x<i>y</i></b>" * 95_000)
 
 
 def test_a_page_that_takes_too_long_is_counted_and_skipped_and_the_others_go_on(spark: SparkSession) -> None:
