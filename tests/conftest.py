@@ -138,9 +138,8 @@ def corpus() -> Path:
     return folder
 
 
-@pytest.fixture(autouse=True)
-def no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep a settings module of the caller's out of the crawls that tests start."""
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup() -> None:
+    """Keep a settings module, the caller's or an earlier test's, out of the crawls that tests and fixtures start."""
     for name in [name for name in os.environ if name.startswith("SCRAPY_")]:
-        monkeypatch.delenv(name)
-    return
+        del os.environ[name]
