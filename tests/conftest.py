@@ -140,6 +140,6 @@ def corpus() -> Path:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup() -> None:
-    """Keep a settings module, the caller's or an earlier test's, out of the crawls that tests and fixtures start."""
+    """Keep a settings module of the caller or of an earlier test out of the crawls that tests start."""
     for name in [name for name in os.environ if name.startswith("SCRAPY_")]:
         del os.environ[name]
