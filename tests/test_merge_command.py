@@ -103,7 +103,7 @@ def test_stores_go_into_a_shared_folder_and_out_of_it_again(tmp_path: Path) -> N
     assert merge("a.sqlite", "b.sqlite", "-o", "shared/", cwd=tmp_path).returncode == 0
     assert merge("shared", "a.sqlite", "-o", "out.sqlite", cwd=tmp_path).returncode == 0
     assert known(tmp_path / "out.sqlite") == {
-        "a.example": (learned(range(200)), SiteState(20, ready=True)),
+        "a.example": (learned(range(200)), SiteState(Fusion.warmup_pages, ready=True)),
         "b.example": (learned(range(3), "b.example"), SiteState(3)),
     }
 
@@ -120,7 +120,9 @@ def test_trees_of_spark_make_a_store(tmp_path: Path) -> None:
     (tmp_path / "trees" / "_SUCCESS").write_text("")
     parquet.write_table(pyarrow.Table.from_pylist(rows), tmp_path / "trees" / "part-0.parquet")
     assert merge("trees", "-o", "out.sqlite", cwd=tmp_path).returncode == 0
-    assert known(tmp_path / "out.sqlite") == {"a.example": (learned(range(40)), SiteState(20, ready=True))}
+    assert known(tmp_path / "out.sqlite") == {
+        "a.example": (learned(range(40)), SiteState(Fusion.warmup_pages, ready=True))
+    }
 
 
 def test_what_cannot_be_merged_is_named(tmp_path: Path) -> None:
