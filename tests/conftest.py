@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 settings.register_profile("no deadline", deadline=None)
 settings.load_profile("no deadline")
 
+# a shell that starts the tests in the background has them, and all they start, ignore Ctrl-C
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 ROOT = Path(__file__).parent.parent
 SETTINGS = """
 BOT_NAME = "test_project"
