@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.utils.misc import build_from_crawler, load_object
 
+from denoise_crawler.crawl.event_loop import let_others_work
 from denoise_crawler.crawl.starting import in_one_line
 from denoise_crawler.crawl.warmup import Warmup
 
@@ -54,6 +55,7 @@ class FlushingItemProcessor:
             assert engine is not None  # noqa: S101
             for item in self._warmup.finish():
                 await engine.scraper.start_itemproc_async(item, response=None)
+                await let_others_work()
         await self._wrapped.close_spider_async()
 
     def _paused(self) -> bool:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from itemadapter import is_item
 
+from denoise_crawler.crawl.event_loop import let_others_work
 from denoise_crawler.crawl.pages import page_of_response
 from denoise_crawler.crawl.starting import in_one_line
 from denoise_crawler.crawl.warmup import Warmup
@@ -52,8 +53,10 @@ class WarmupMiddleware:
             if page is not met:
                 warmup.meet(page, origin)
                 met = page
+                await let_others_work()
             for item in warmup.release(page.site):
                 yield item
+                await let_others_work()
             if warmup.must_wait(page) and warmup.park(output, page, origin):
                 continue
             yield warmup.clean(output, page)
