@@ -1,9 +1,11 @@
 """What learning and cleaning an archive with Spark costs, and whether it gives what one process gives.
 
 The corpus is written as WARC files. One process learns and cleans them (``denoise_pages``), then Spark does with
-one core and with two, then with two while its Python workers are killed. Each result is compared page for page
-with that of the one process. CPU seconds are those of all processes of a job, the JVM among them. At the end
-trees of parts are merged in many orders. Seconds mean little on a machine that does other work: the load is told.
+one core and with two, with two while its Python workers are killed, and with two executors of which one is
+killed. Each result is compared page for page with that of the one process. CPU seconds are those of all processes
+of a job, the JVM among them. What the steps of a job cost without Spark is measured on a part of the pages. At
+the end trees of parts are merged in many orders. Seconds mean little on a machine that does other work: the load
+is told.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from io import BytesIO
 from itertools import islice
 from operator import itemgetter
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, mkdtemp
 from typing import TYPE_CHECKING, Any
 from urllib.request import urlopen
 
@@ -45,9 +47,15 @@ from denoise_crawler.text import hash64
 if TYPE_CHECKING:
     from argparse import Namespace
 
+    from pyspark.sql import SparkSession
+
 SETS = ("daniel", "dragnet", "l3s_gn1", "wcxb", "christianbook")
 FILES = 8
-KILLS = 3
+FEW_PAGES = 10  # of each set
+SAMPLED_FILES = 2  # of which the steps are measured
+WORKER, EXECUTOR = "pyspark.daemon", "CoarseGrainedExecutorBackend"  # as in their command lines
+SECONDS_TO_KILL = 20
+PARTED_PAGES = 400  # more than are kept
 
 
 @dataclass
@@ -57,6 +65,8 @@ class Road:
     seconds: float = 0.0
     cpu_seconds: float = 0.0
     pages: int = 0
+    learn_seconds: float = 0.0
+    learn_shuffled: int = 0
     shuffled: int = 0
     tree_bytes: int = 0
     sites: int = 0
@@ -66,7 +76,8 @@ class Road:
 
 
 def write_archive(corpus: Path, folder: Path, at_most: int) -> int:
-    """Write the gold pages as WARC files, their order mixed; return how many."""
+    """Write the gold pages as WARC files into a new folder, shared out by a hash; return how many."""
+    folder.mkdir()
     files = [(folder / f"part-{number}.warc.gz").open("wb") for number in range(FILES)]
     writers = [WARCWriter(file, gzip=True) for file in files]
     count = 0
@@ -100,16 +111,20 @@ def one_process(folder: Path) -> Road:
     )
 
 
-def with_spark(folder: Path, cores: int, kills: int) -> Road:
-    """Learn and clean with Spark on ``cores`` cores of this machine, ``kills`` of its workers killed meanwhile."""
+def with_spark(folder: Path, cores: int, master: str, kills: int = 0, victims: str = WORKER) -> Road:
+    """Learn and clean with Spark on this machine, ``kills`` of its processes killed meanwhile.
+
+    All processes of the job together have no more than ``cores``: in ``local[1]``, too, Spark runs several.
+    """
     from pyspark.sql import SparkSession
 
     from denoise_crawler.spark import clean, learn, read_archive
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:cores])
     builder: Any = SparkSession.builder
     spark = (
-        builder.master(f"local[{cores},8]")
+        builder.master(master)
         .config("spark.ui.port", "0")
         .config("spark.driver.host", "127.0.0.1")
         .config("spark.driver.bindAddress", "127.0.0.1")
@@ -120,33 +135,40 @@ def with_spark(folder: Path, cores: int, kills: int) -> Road:
     )
     spark.sparkContext.setLogLevel("OFF")
     road = Road()
-    killer = threading.Thread(target=_kill, args=(kills, road), daemon=True)
+    killer = threading.Thread(target=_kill, args=(kills, victims, road), daemon=True)
     start = time.monotonic()
     killer.start()
     pages = read_archive(spark, [str(folder)])
-    learn(pages).write.parquet(str(folder.parent / f"trees-{cores}-{kills}"))
-    trees = spark.read.parquet(str(folder.parent / f"trees-{cores}-{kills}"))
-    out = str(folder.parent / f"clean-{cores}-{kills}")
-    clean(pages, trees).write.parquet(out)
+    where = mkdtemp(dir=folder.parent)
+    learn(pages).write.parquet(f"{where}/trees")
+    road.learn_seconds, road.learn_shuffled = time.monotonic() - start, _shuffled(spark)
+    trees = spark.read.parquet(f"{where}/trees")
+    clean(pages, trees).write.parquet(f"{where}/clean")
     road.seconds, road.cpu_seconds, road.load = time.monotonic() - start, _cpu_seconds(), os.getloadavg()[0]
+    road.shuffled = _shuffled(spark)
     found = trees.selectExpr("count(*)", "sum(length(knowledge))").first()
     road.sites, road.tree_bytes = found if found is not None else (0, 0)
-    road.digests = {row.url: digest(row.asDict()) for row in spark.read.parquet(out).toLocalIterator()}
-    road.pages = len(road.digests)
-    stages = f"{spark.sparkContext.uiWebUrl}/api/v1/applications/{spark.sparkContext.applicationId}/stages"
-    with urlopen(stages, timeout=30) as answer:  # noqa: S310 - Spark's own page on loopback
-        road.shuffled = sum(stage["shuffleWriteBytes"] for stage in json.load(answer))
+    cleaned = spark.read.parquet(f"{where}/clean").toLocalIterator()
+    digests = [(row.url, digest(row.asDict())) for row in cleaned]
+    road.pages, road.digests = len(digests), dict(digests)
     spark.stop()
     return road
 
 
-def _kill(kills: int, road: Road) -> None:
-    """Kill Python workers of Spark, one every few seconds."""
+def _shuffled(spark: SparkSession) -> int:
+    """Return the bytes written for shuffles until now."""
+    stages = f"{spark.sparkContext.uiWebUrl}/api/v1/applications/{spark.sparkContext.applicationId}/stages"
+    with urlopen(stages, timeout=30) as answer:  # noqa: S310 - Spark's own page on loopback
+        return sum(stage["shuffleWriteBytes"] for stage in json.load(answer))
+
+
+def _kill(kills: int, victims: str, road: Road) -> None:
+    """Kill processes of Spark, one every few seconds."""
     while road.killed < kills:
-        time.sleep(5)
-        workers = [pid for pid, (_, _, command) in _processes().items() if "pyspark.daemon" in command]
-        if len(workers) > 1:
-            os.kill(max(workers), signal.SIGKILL)
+        time.sleep(SECONDS_TO_KILL)
+        running = [pid for pid, (_, _, command) in _processes().items() if victims in command]
+        if len(running) > 1:
+            os.kill(max(running), signal.SIGKILL)
             road.killed += 1
 
 
@@ -196,7 +218,8 @@ def merged_in_any_order(corpus: Path, pages: int, times: int) -> tuple[int, int,
 def stages(folder: Path) -> dict[str, float]:
     """Return CPU ms and bytes a page of the steps of a job, each done in this process, without Spark."""
     watch = _Watch()
-    pages = [(site_of(url), url, html) for url, html in read_pages(folder)]
+    files = sorted(folder.iterdir())[:SAMPLED_FILES]
+    pages = [(site_of(url), url, html) for file in files for url, html in read_pages(file)]
     watch.lap("read WARC, ms", len(pages))
     handler = PageHandler(Way(DEFAULT_METHOD, {}))
     trees = [(site, handler.one_page_tree(site, url, html)) for site, url, html in pages]
@@ -227,8 +250,7 @@ def stages(folder: Path) -> dict[str, float]:
         "page, bytes": sum(map(len, bodies)) / len(pages),
         "page compressed, bytes": sum(len(zlib.compress(body, 1)) for body in bodies) / len(pages),
         "tree of one page, bytes": sum(len(tree) for _, tree in trees) / len(pages),
-        "trees merged, bytes": sum(map(len, known.values())) / len(pages),
-        "largest tree, bytes": max(map(len, known.values())),
+        "largest merged tree, bytes": max(map(len, known.values())),
     }
 
 
@@ -254,10 +276,12 @@ def _rows(roads: dict[str, Road]) -> list[list[str]]:
             [
                 name,
                 f"{road.pages:,}",
+                f"{road.learn_seconds:.0f}" if road.learn_seconds else "",
                 f"{road.seconds:.0f}",
                 f"{road.cpu_seconds:.0f}",
                 f"{road.cpu_seconds / road.pages * 1000:.1f}",
-                f"{road.shuffled / road.pages:,.0f}" if road.shuffled else "",
+                f"{road.learn_shuffled / road.pages:,.0f}" if road.shuffled else "",
+                f"{(road.shuffled - road.learn_shuffled) / road.pages:,.0f}" if road.shuffled else "",
                 str(road.killed),
                 str(different),
                 f"{road.load:.1f}",
@@ -279,15 +303,15 @@ def main(argv: list[str] | None = None) -> None:
     arguments = _arguments(argv)
     corpus = folder_with(SETS)
     with TemporaryDirectory(prefix="denoise-spark-") as place:
-        folder = Path(place) / "archive"
-        folder.mkdir()
+        folder, few = Path(place) / "archive", Path(place) / "few"
         pages = write_archive(corpus, folder, arguments.at_most)
-        say(f"{pages:,} pages as WARC; the steps of a job")
+        write_archive(corpus, few, FEW_PAGES)
+        say(f"{pages:,} pages as WARC; the steps of a job, on {SAMPLED_FILES} of {FILES} files")
         costs = alone(stages, folder)
         print(table(["a page costs", ""], [[name, f"{cost:,.1f}"] for name, cost in costs.items()]))
-        roads = {} if arguments.no_spark else _roads(folder)
+        roads = {} if arguments.no_spark else _roads(folder, few)
     say("trees merged in many orders")
-    kept, length, different = merged_in_any_order(corpus, min(arguments.at_most, 2_000), arguments.orders)
+    kept, length, different = merged_in_any_order(corpus, PARTED_PAGES, arguments.orders)
     print(
         f"\n10 parts of one site merged in {arguments.orders} orders: {kept} pages kept, {length:,} bytes, "
         f"{different} result"
@@ -296,24 +320,32 @@ def main(argv: list[str] | None = None) -> None:
     write_figures(arguments.json, {"steps": costs, "roads": figures})
 
 
-def _roads(folder: Path) -> dict[str, Road]:
+def _roads(folder: Path, few: Path) -> dict[str, Road]:
     """Go all roads and print what they took."""
     plans: dict[str, Any] = {
         "one process": (one_process, folder),
-        "Spark, 1 core": (with_spark, folder, 1, 0),
-        "Spark, 2 cores": (with_spark, folder, 2, 0),
-        f"Spark, 2 cores, {KILLS} workers killed": (with_spark, folder, 2, KILLS),
+        "Spark, 1 core": (with_spark, folder, 1, "local[1,8]"),
+        "Spark, 2 cores": (with_spark, folder, 2, "local[2,8]"),
+        "2 cores, Python workers killed": (with_spark, folder, 2, "local[2,8]", 5),
+        "2 executors, one killed": (with_spark, folder, 2, "local-cluster[2,1,2048]", 1, EXECUTOR),
     }
     roads: dict[str, Road] = {}
     for name, plan in plans.items():
         say(name)
         roads[name] = alone(*plan)
-    heads = ["", "pages", "s", "CPU s", "CPU ms a page", "shuffled bytes a page", "killed", "different", "load"]
+    say("few pages: what a job takes to start")
+    start = alone(with_spark, few, 2, "local[2,8]")
+    heads = ["", "pages", "s to learn", "s in all", "CPU s", "CPU ms a page"]
+    heads += ["bytes a page shuffled to learn", "to clean", "killed", "different", "load"]
     one, two = roads["Spark, 1 core"], roads["Spark, 2 cores"]
     print(f"\n{table(heads, _rows(roads))}")
     print(f"\nspeed-up from 1 to 2 cores: {one.seconds / two.seconds:.2f}")
     print(f"trees: {two.tree_bytes / two.sites:,.0f} bytes a site, {two.sites:,} sites")
-    print(f"a million pages: {two.cpu_seconds / two.pages * 1e6 / 3600:.1f} core hours")
+    each = (two.cpu_seconds - start.cpu_seconds) / (two.pages - start.pages)
+    print(
+        f"a job of {start.pages} pages: {start.cpu_seconds:.0f} CPU s; each further page: {each * 1000:.1f} CPU ms"
+    )
+    print(f"a million further pages: {each * 1e6 / 3600:.1f} core hours")
     return roads
 
 

@@ -11,6 +11,8 @@ from urllib.parse import quote
 
 import msgspec
 
+from denoise_crawler.store_file import StoreError
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
@@ -23,7 +25,7 @@ _LONGEST_NAME = 100  # characters of a folder's name that come from the site's
 _TRIES = 20  # to read files that others are merging meanwhile
 
 
-class SharedStoreError(Exception):
+class SharedStoreError(StoreError):
     """The folder cannot be used; the message says which and why."""
 
 

@@ -11,10 +11,12 @@ from scrapy.exceptions import (
 from scrapy.spidermiddlewares.httperror import HttpError
 from twisted.python.failure import Failure
 
+from denoise_crawler.spiders.private_hosts import PrivateAddressError
 from denoise_crawler.spiders.refused_hosts import HostGivenUpError
 
 _KINDS: tuple[tuple[type[BaseException], str], ...] = (
     (HostGivenUpError, "given_up"),
+    (PrivateAddressError, "private"),
     (CannotResolveHostError, "dns"),
     (DownloadTimeoutError, "timeout"),
     (TimeoutError, "timeout"),
@@ -29,7 +31,7 @@ def http_status(failure: Failure) -> int:
 
 
 def failure_kind(failure: Failure) -> str:
-    """Return ``http_404``, ``dns``, ``timeout``, ``connection``, ``robots``, ``given_up`` or ``other``."""
+    """Return ``http_404``, ``robots``, ``other`` or a word of ``_KINDS``."""
     if status := http_status(failure):
         return f"http_{status}"
     for error, kind in _KINDS:
@@ -45,6 +47,7 @@ ADVICE = {
     "timeout": "the server did not answer in time: try later, or raise DOWNLOAD_TIMEOUT",
     "connection": "the server takes no connections there: check host and port",
     "robots": "the site's robots.txt does not allow it: start from a page it allows",
+    "private": "it led to this machine or a private network: name that address as start_url if you mean it",
     "given_up": "its host refused earlier requests: come back later with a larger DENOISE_DELAY_MIN",
     "http_403": "the server refuses this crawler: see its terms, say who you are in USER_AGENT",
     "http_404": "there is no such page: check the address",

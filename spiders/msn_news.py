@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import urlsplit
 
 from scrapy import Request
 from scrapy.http import HtmlResponse, Response, TextResponse
@@ -56,8 +57,15 @@ class MsnNewsSpider(PageSpider):
         urls = read_urls("start_url", start_url) or [f"https://rss.msn.com/{self.locale}"]
         super().__init__([scope_of(url) for url in urls], read_count("max_pages", max_pages))
         self.start_urls = urls
+        if self.detail_url:
+            # Its answers come from there, and may redirect to there and no further.
+            self.allowed_domains.append(str(urlsplit(self.detail_url).hostname))
         # A feed on rss.msn.com links to www.msn.com; in detail mode those links are only read, never fetched.
         self.articles = LinkFilter(["msn.com"] if self.detail_url else [])
+
+    def given_urls(self) -> list[str]:
+        """Return the start addresses and where the details are."""
+        return [*self.start_urls, *filter(None, [self.detail_url])]
 
     def offer_start(self, url: str) -> None:
         """Put a start address into the frontier; in detail mode an article is asked for as detail."""
@@ -81,7 +89,6 @@ class MsnNewsSpider(PageSpider):
                 callback=self.parse_detail,
                 errback=self.failed,
                 cb_kwargs={"article": url, "start": start},
-                meta={"allow_offsite": True},
                 priority=_ARTICLES_FIRST,
             )
         return Request(
@@ -202,4 +209,9 @@ def read_detail_url(text: str | None) -> str:
         return ""
     if "{id}" not in template:
         raise BadArgumentError(f"detail_url={text!r} does not contain {{id}}; write one like {DETAIL_URL}")
-    return read_urls("detail_url", template)[0]
+    url = read_urls("detail_url", template)[0]
+    if "{" in urlsplit(url).netloc:  # a page would choose whom we ask
+        raise BadArgumentError(
+            f"detail_url={text!r} has {{id}} or {{locale}} in its host; only its path may hold them"
+        )
+    return url

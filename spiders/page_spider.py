@@ -21,6 +21,7 @@ from denoise_crawler.spiders.arguments import BadArgumentError
 from denoise_crawler.spiders.failures import ADVICE, failure_kind
 from denoise_crawler.spiders.frontier import Frontier
 from denoise_crawler.spiders.links import LinkFilter, scope_of
+from denoise_crawler.spiders.private_hosts import PrivateHostsMiddleware
 from denoise_crawler.spiders.refused_hosts import (
     REFUSALS_IN_A_ROW,
     RefusedHosts,
@@ -30,8 +31,9 @@ from denoise_crawler.spiders.refused_hosts import (
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-# Close to the downloader: a request that waited for its turn meets the newest state of its host.
-_MIDDLEWARE_PLACE = 950
+# Close to the downloader: a request that waited for its turn meets the newest state of its host, and one that a
+# redirect, robots.txt or a proxy made of another comes by too.
+_MIDDLEWARES = {PrivateHostsMiddleware: 940, RefusedHostsMiddleware: 950}
 
 
 class PageSpider(Spider):
@@ -57,10 +59,9 @@ class PageSpider(Spider):
 
     @classmethod
     def update_settings(cls, settings: BaseSettings) -> None:
-        """Add the middleware that keeps away from hosts given up."""
+        """Add the middlewares that keep away from private hosts and from those given up."""
         super().update_settings(settings)
-        middlewares = settings.getdict("DOWNLOADER_MIDDLEWARES")
-        middlewares.setdefault(RefusedHostsMiddleware, _MIDDLEWARE_PLACE)
+        middlewares = {**_MIDDLEWARES, **settings.getdict("DOWNLOADER_MIDDLEWARES")}
         # At the priority of the setting itself it would be lost: the crawl command merges its settings again.
         settings.set("DOWNLOADER_MIDDLEWARES", middlewares, priority="spider")
 
@@ -73,6 +74,7 @@ class PageSpider(Spider):
             # Any other exception reaches the user as a page of Scrapy's and asyncio's internals.
             raise SystemExit(f"{cls.name}: {error}") from None
         crawler.signals.connect(spider.on_engine_started, signals.engine_started)
+        crawler.signals.connect(spider.on_scheduled, signals.request_scheduled)
         crawler.signals.connect(spider.on_response, signals.response_downloaded)
         crawler.signals.connect(spider.on_dropped, signals.request_dropped)
         crawler.signals.connect(spider.on_idle, signals.spider_idle)
@@ -98,6 +100,10 @@ class PageSpider(Spider):
     def offer_start(self, url: str) -> None:
         """Put a start address into the frontier."""
         self.frontier.offer(url, "start", page=True)
+
+    def given_urls(self) -> list[str]:
+        """Return the addresses that the user named: these may be of this machine or of a private network."""
+        return list(self.start_urls)
 
     def request_for(self, url: str, kind: str) -> Request:
         """Build the request for an address of the frontier."""
@@ -178,6 +184,11 @@ class PageSpider(Spider):
         """Tell whether the hosts given up are all that could give a page."""
         return self._hosts_asked <= self.refused_hosts.given_up
 
+    def on_scheduled(self, request: Request) -> None:
+        """Let the robots.txt be read of a host that a start page redirects to: it is no page, so no start page."""
+        if request.cb_kwargs.get("start"):
+            self._allow(scope_of(request.url))
+
     def on_response(self, response: Response, request: Request) -> None:
         """Watch for a host that refuses again and again, retries included."""
         if urlsplit(request.url).path == "/robots.txt":
@@ -194,6 +205,9 @@ class PageSpider(Spider):
 
     def _add_site(self, site: str) -> None:
         self.links.add_site(site)
+        self._allow(site)
+
+    def _allow(self, site: str) -> None:
         if _domain(site) not in self.allowed_domains:
             self.allowed_domains.append(_domain(site))
 

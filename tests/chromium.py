@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +17,9 @@ if TYPE_CHECKING:
 
 DESKTOP, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 _OPTIONS = (
-    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync"
+    *["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"],
+    *["--disable-component-update", "--disable-sync"],
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1",  # nothing leaves the machine
 )
 
 
@@ -28,7 +31,7 @@ def running() -> Iterator[Any]:
     if program is None:
         pytest.skip("no Chromium or Chrome is installed")
     with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=program, args=_OPTIONS.split())
+        browser = driver.chromium.launch(executable_path=program, args=_OPTIONS)
         yield browser
         browser.close()
 
@@ -56,6 +59,15 @@ def overflow(page: Any) -> int:
     """Return by how many pixels a page is wider than its window."""
     width: int = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
     return width
+
+
+def photograph(page: Any, name: str) -> bytes:
+    """Return a screenshot of a page as a PNG; keep it as ``name``.png where DENOISE_SCREENSHOTS names a folder."""
+    picture: bytes = page.screenshot()
+    if folder := os.environ.get("DENOISE_SCREENSHOTS"):
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        (Path(folder) / f"{name}.png").write_bytes(picture)
+    return picture
 
 
 @contextmanager

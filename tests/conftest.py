@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 settings.register_profile("no deadline", deadline=None)
 settings.load_profile("no deadline")
 
+# a shell that starts the tests in the background has them, and all they start, ignore Ctrl-C
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 ROOT = Path(__file__).parent.parent
 SETTINGS = """
 BOT_NAME = "test_project"
@@ -138,9 +142,8 @@ def corpus() -> Path:
     return folder
 
 
-@pytest.fixture(autouse=True)
-def no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep a settings module of the caller's out of the crawls that tests start."""
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup() -> None:
+    """Keep a settings module of the caller or of an earlier test out of the crawls that tests start."""
     for name in [name for name in os.environ if name.startswith("SCRAPY_")]:
-        monkeypatch.delenv(name)
-    return
+        del os.environ[name]

@@ -58,6 +58,7 @@ def test_every_setting_is_read(tmp_path: Path) -> None:
         DENOISE_SHORT_SITES="drop",
         DENOISE_SITE=first_part,
         DENOISE_STORE=tmp_path / "s.sqlite",
+        DENOISE_SHARED_STORE="s3://bucket/shared",
         DENOISE_SITES_IN_MEMORY=1,
         DENOISE_HTML_FIELD="body",
         DENOISE_URL_FIELD="link",
@@ -72,6 +73,7 @@ def test_every_setting_is_read(tmp_path: Path) -> None:
         short_sites="drop",
         site=first_part,
         store=tmp_path / "s.sqlite",
+        shared_store="s3://bucket/shared",
         sites_in_memory=1,
         html_field="body",
         url_field="link",
@@ -163,6 +165,7 @@ def test_whole_numbers_may_be_written_as_floats() -> None:
         ("EXTRA_FIELDS", "title"),
         ("EXTRA_FIELDS", ["title"]),
         ("STORE", 7),
+        ("SHARED_STORE", 7),
     ],
 )
 def test_a_wrong_value_is_refused_with_its_settings_name(name: str, value: Any) -> None:

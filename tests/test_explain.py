@@ -261,6 +261,8 @@ def test_the_charset_of_the_answer_counts() -> None:
         ("text/html", 16_000_001, "", "is larger than 16,000,000 bytes"),
         ("text/html", 10, "file:///etc/hosts", "cannot be fetched|the server answers 302"),
         ("text/html", 10, "ftp://127.0.0.1/a", "cannot be fetched|the server answers 302"),
+        ("text/html", 10, "http://localhost:1/a", "leads to http://localhost:1/a, of this machine"),
+        ("text/html", 10, "http://169.254.169.254/", "leads to http://169.254.169.254/, of this machine"),
     ],
 )
 def test_what_is_no_page_is_refused(content_type: str, size: int, location: str, said: str) -> None:

@@ -10,7 +10,7 @@ import pytest
 from scrapy.settings import Settings
 
 from denoise_crawler.crawl.settings import DenoiseSettings, SettingError
-from tests.chromium import DESKTOP, PHONE, faults, opened, overflow, running
+from tests.chromium import DESKTOP, PHONE, faults, opened, overflow, photograph, running
 from tests.conftest import SETTINGS, STATS_FILE, Project
 
 if TYPE_CHECKING:
@@ -141,11 +141,13 @@ def test_the_live_page_renews_itself_in_a_browser_and_is_accessible(live: Live) 
                 assert overflow(page) <= 0
                 page.evaluate("now.replaceChildren()")
                 page.wait_for_selector("#now table")
+                photograph(page, f"live-{size['width']}")
                 page.click("#pause")
                 assert page.inner_text("#state") == "Paused."
                 page.locator("#now a").first.click()
                 page.wait_for_selector("#block-list button")
                 assert overflow(page) <= 0
+                photograph(page, f"live-page-{size['width']}")
 
 
 def test_the_live_page_is_off_by_default(project: Project, server: DemoServer) -> None:

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from denoise_crawler.demo.server import DemoServer
     from tests.conftest import Project
 
-KEY = "fusion"
+KEY = Fusion.name
+KNOWN = SiteState(Fusion.warmup_pages, ready=True)
 STORE = "DENOISE_STORE"
 
 
@@ -74,28 +75,6 @@ def test_two_crawls_of_halves_of_a_site_merged_equal_one_of_the_whole_and_warm_t
     assert "denoise/parked" not in project.stats
 
 
-def test_two_crawls_at_the_same_time_on_one_store_lose_nothing_of_what_they_learn(
-    project: Project, server: DemoServer
-) -> None:
-    project.write("test_spiders.py", SPIDER)
-    pages = urls(server)
-    started = []
-    for name, part in (("one", pages[:12]), ("two", pages[12:])):
-        project.write("urls.json", json.dumps(part))
-        project.write(f"{name}.json", json.dumps(part))
-        project.write(f"{name}_spiders.py", SPIDER.replace("urls.json", f"{name}.json"))
-        modules = f"SPIDER_MODULES={name}_spiders"
-        started.append(
-            (project.start("html", "-s", f"{STORE}=s.sqlite", "-s", modules, feed=f"{name}.jsonl"), name)
-        )
-    for process, name in started:
-        assert len(project.ended(process, f"{name}.jsonl")) == 12, project.log
-    method = Fusion()
-    [(knowledge, _)] = known(project.folder / "s.sqlite").values()
-    method.merge_bytes(knowledge or b"")
-    assert method.pages_known == 24
-
-
 def test_stores_go_into_a_shared_folder_and_out_of_it_again(tmp_path: Path) -> None:
     pytest.importorskip("fsspec")
     store(tmp_path / "a.sqlite", **{"a.example": learned(range(30)), "b.example": learned(range(3), "b.example")})
@@ -103,7 +82,7 @@ def test_stores_go_into_a_shared_folder_and_out_of_it_again(tmp_path: Path) -> N
     assert merge("a.sqlite", "b.sqlite", "-o", "shared/", cwd=tmp_path).returncode == 0
     assert merge("shared", "a.sqlite", "-o", "out.sqlite", cwd=tmp_path).returncode == 0
     assert known(tmp_path / "out.sqlite") == {
-        "a.example": (learned(range(200)), SiteState(20, ready=True)),
+        "a.example": (learned(range(200)), KNOWN),
         "b.example": (learned(range(3), "b.example"), SiteState(3)),
     }
 
@@ -120,7 +99,7 @@ def test_trees_of_spark_make_a_store(tmp_path: Path) -> None:
     (tmp_path / "trees" / "_SUCCESS").write_text("")
     parquet.write_table(pyarrow.Table.from_pylist(rows), tmp_path / "trees" / "part-0.parquet")
     assert merge("trees", "-o", "out.sqlite", cwd=tmp_path).returncode == 0
-    assert known(tmp_path / "out.sqlite") == {"a.example": (learned(range(40)), SiteState(20, ready=True))}
+    assert known(tmp_path / "out.sqlite") == {"a.example": (learned(range(40)), KNOWN)}
 
 
 def test_what_cannot_be_merged_is_named(tmp_path: Path) -> None:

@@ -36,6 +36,9 @@ needs_browser = pytest.mark.skipif(
 STORY = [
     f"Paragraph {number} tells how the ferry was late once more, and why nobody minded." for number in range(6)
 ]
+REPORT = [
+    f"Sentence {number} of the report explains what the harbour office decided on that day." for number in range(6)
+]
 SHELL = """<!DOCTYPE html><html><head><title>A story</title></head><body><div id=root></div>
 <noscript><img src=/pixel.gif></noscript><script>
 fetch('/story.json').then(answer => answer.json()).then(story => {
@@ -43,7 +46,7 @@ fetch('/story.json').then(answer => answer.json()).then(story => {
 });
 fetch('http://localhost:9/secret').catch(() => document.body.title = 'not let through');
 </script></body></html>"""
-PLAIN = f"<html><body>{''.join(f'<p>{words}</p>' for words in STORY)}<script src=/s.js></script></body></html>"
+PLAIN = f"<html><body>{''.join(f'<p>{words}</p>' for words in REPORT)}<script src=/s.js></script></body></html>"
 HTML_OF = {"/shell": SHELL, "/plain": PLAIN, "/story.json": json.dumps(STORY)}
 SPIDER = """
 import json
@@ -122,7 +125,7 @@ def test_without_a_browser_such_a_page_is_empty_and_that_is_said_and_counted(
         'SPIDER_MIDDLEWARES = {"denoise_crawler.crawl.script_pages.ScriptPagesMiddleware": 90}\n',
     )
     assert item_of(project, "/shell")["text"] == ""
-    assert item_of(project, "/plain")["text"].splitlines() == STORY
+    assert item_of(project, "/plain")["text"].splitlines() == REPORT
     assert project.stats["denoise/script_pages"] == 1
     assert "/shell has scripts and next to no text: a browser would build it" in project.log
 

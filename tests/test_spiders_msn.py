@@ -66,6 +66,7 @@ def detail_site() -> Pages:
         "https://www.msn.com/en-us/news/y/ar-WWW1",
         "https://evil.test/ar-EVIL",
         "/short",
+        "/en-us/x/ar-OUT1",
     )
     pages.status("/short", 301, Location="/en-us/old/ar-OLD1")
     pages.answers["/en-us/old/ar-OLD1"] = (200, HTML, SHELL)
@@ -74,6 +75,7 @@ def detail_site() -> Pages:
     pages.json("/detail/de-de/DE1", article(provider={"name": "Süddeutsche Zeitung"}))
     pages.json("/detail/en-us/WWW1", article())
     pages.status("/detail/en-us/GM1", 410)
+    pages.status("/detail/en-us/OUT1", 302, Location="http://evil.test/")
     return pages
 
 
@@ -94,10 +96,15 @@ def test_each_article_of_feed_section_and_argument_is_asked_for_once(details: tu
     pages, _ = details
     assert repeated(pages.asked) == []
     wanted = {
-        *(f"/detail/en-us/{number}" for number in (*DETAILS, "WWW1", "GM1", "GONE1", "OLD1")),
+        *(f"/detail/en-us/{number}" for number in (*DETAILS, "WWW1", "GM1", "GONE1", "OLD1", "OUT1")),
         "/detail/de-de/DE1",
     }
     assert {path for path in pages.asked if path.startswith("/detail")} == wanted
+
+
+def test_a_detail_that_redirects_to_another_host_is_not_followed(details: tuple[Pages, Crawl]) -> None:
+    assert "'offsite/filtered': 1" in details[1].log
+    assert details[1].stat("msn/failed/dns") == 0
 
 
 def test_articles_slideshows_and_videos_become_items(details: tuple[Pages, Crawl]) -> None:
@@ -256,7 +263,14 @@ def test_any_json_is_read_or_refused_with_a_value_error(record: dict[str, object
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("locale", "english"), ("detail_url", "ftp://x/{id}"), ("start_url", "msn.com"), ("max_pages", "all")],
+    [
+        ("locale", "english"),
+        ("detail_url", "ftp://x/{id}"),
+        ("detail_url", "https://{id}.x/"),
+        ("start_url", "msn.com"),
+        ("start_url", "file:///etc/passwd"),
+        ("max_pages", "all"),
+    ],
 )
 def test_bad_arguments_are_refused_by_name(name: str, value: str) -> None:
     with pytest.raises(BadArgumentError, match=f"^{name}="):

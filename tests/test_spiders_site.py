@@ -168,14 +168,46 @@ def test_max_pages_holds_for_the_whole_job(tmp_path: Path) -> None:
     assert repeated(pages.asked) == []
 
 
-def test_a_start_page_may_redirect_to_another_host_which_is_then_crawled(tmp_path: Path) -> None:
-    with serving(Pages()) as old, serving(Pages()) as new:
-        old.status("/", 301, Location=new.url + "/home")
-        new.html("/home", "/a", old.url + "/b")
-        new.html("/a")
-        old.html("/b")
-        ended = crawl(tmp_path, "site", start_url=old.url)
+def test_a_start_page_may_redirect_to_another_host_which_is_then_crawled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving(Pages()) as web:
+        monkeypatch.setenv("http_proxy", web.url)  # it answers for all hosts there are
+        web.status("http:/old.test/", 301, Location="http://new.test/home")
+        web.html("http:/new.test/home", "/a", "http://old.test/b", "http://other.test/", "/away", "/shut")
+        web.answers["http:/new.test/robots.txt"] = (200, {}, b"User-agent: *\nDisallow: /shut")
+        web.html("http:/new.test/a")
+        web.html("http:/old.test/b")
+        web.status("http:/new.test/away", 302, Location="http://other.test/")
+        ended = crawl(tmp_path, "site", start_url="http://old.test/")
     assert sorted(ended.paths) == ["/a", "/b", "/home"]
+    assert not [path for path in web.asked if "other.test" in path]
+    assert "'offsite/filtered': 1" in ended.log
+
+
+def test_private_addresses_are_refused_unless_a_start_page_is_there(tmp_path: Path) -> None:
+    with serving(Pages()) as start, serving(Pages()) as secret:
+        port = secret.url.rpartition(":")[2]
+        own = start.url.rpartition(":")[2]
+        start.html("/", "/moved", "/renamed", "/file", f"http://localhost:{own}/c", "http://[::1]:1/", "/a")
+        start.status("/moved", 302, Location=f"{secret.url}/moved")
+        start.status("/renamed", 302, Location=f"http://127.0.0.1:{port}/renamed")
+        start.status("/file", 302, Location="file:///etc/passwd")
+        start.status("/leads", 302, Location=f"http://localhost:{port}/led")
+        start.html("/refresh", head=f'<meta http-equiv="refresh" content="0;url={secret.url}/refreshed">')
+        start.html("/a")
+        for path in ("/moved", "/renamed", "/led", "/refreshed", "/robots.txt"):
+            secret.html(path)
+        ended = crawl(tmp_path, "site", start_url=f"{start.url}/ {start.url}/leads {start.url}/refresh")
+    assert secret.asked == []
+    assert sorted(ended.paths) == ["/", "/a"]
+    assert ended.stat("site/failed/private") == 4
+    assert len(ended.errors) == 2
+    assert (
+        f"the start page {start.url}/leads could not be read (private): it led to this machine or a private "
+        "network: name that address as start_url if you mean it"
+    ) in ended.errors
+    assert "passwd" not in str(ended.items)
 
 
 def test_a_start_page_that_fails_or_has_no_links_is_told_in_one_error(tmp_path: Path) -> None:

@@ -42,6 +42,7 @@ class DenoiseSettings:
     short_sites: str = "clean"
     site: Callable[[str], str] = site_of
     store: Path = Path("denoise.sqlite")
+    shared_store: str = ""
     sites_in_memory: int = SITES_IN_MEMORY
     html_field: str = "html"
     url_field: str = "url"
@@ -88,6 +89,7 @@ class DenoiseSettings:
             short_sites=short_sites,
             site=_site_function(settings),
             store=_store(settings),
+            shared_store=_shared_store(settings),
             sites_in_memory=_count(settings, "DENOISE_SITES_IN_MEMORY", SITES_IN_MEMORY, least=1),
             html_field=_name(settings, "DENOISE_HTML_FIELD", "html"),
             url_field=_name(settings, "DENOISE_URL_FIELD", "url"),
@@ -132,6 +134,13 @@ def _store(settings: BaseSettings) -> Path:
         return Path(value)
     except TypeError:
         raise SettingError(f"DENOISE_STORE is {value!r}: set it to the path of a file") from None
+
+
+def _shared_store(settings: BaseSettings) -> str:
+    value = settings.get("DENOISE_SHARED_STORE") or ""
+    if not isinstance(value, str | Path):
+        raise SettingError(f"DENOISE_SHARED_STORE is {value!r}: set it to a folder or to an address as s3://…")
+    return str(value)
 
 
 def _default_store() -> str:

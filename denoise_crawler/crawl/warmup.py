@@ -33,6 +33,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, field
+from functools import partial
 from math import ceil
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -50,6 +51,7 @@ from denoise_crawler.damaged_store import open_store
 from denoise_crawler.denoiser import Denoiser, clean_page
 from denoise_crawler.methods import guarded, method_named
 from denoise_crawler.page import MAX_CHARACTERS, MAX_ELEMENTS, Page
+from denoise_crawler.shared_store import SharedShelf, SharedStore
 from denoise_crawler.store import SiteState
 
 if TYPE_CHECKING:
@@ -57,6 +59,7 @@ if TYPE_CHECKING:
 
     from scrapy.crawler import Crawler
 
+    from denoise_crawler.denoiser import Shelf
     from denoise_crawler.store import Parked
 
 logger = logging.getLogger(__name__)
@@ -92,7 +95,7 @@ class Warmup:
         self._denoiser = Denoiser(
             self.settings.method,
             self.settings.method_options,
-            shelf=StoreShelf(self.store, self.settings, self._key),
+            shelf=self._shelf(),
             sites_in_memory=self.settings.sites_in_memory,
         )
         self._layouts = Layouts(
@@ -305,10 +308,28 @@ class Warmup:
                 error,
             )
 
+    def _shelf(self) -> Shelf:
+        """Return where what is known of sites lies: in the store, or where several crawls share it."""
+        if not self.settings.shared_store:
+            return StoreShelf(self.store, self.settings, self._key)
+        new_method = partial(method_named, self.settings.method, self.settings.method_options)
+        return SharedShelf(SharedStore(self.settings.shared_store), new_method, self._shared_store_failed)
+
+    def _shared_store_failed(self, error: Exception) -> None:
+        if not self._count("store_errors"):
+            logger.error(
+                "The shared store %s cannot be read or written: %s. This crawl goes on with what it learns itself "
+                "and writes it as soon as that works.",
+                self.settings.shared_store,
+                error,
+            )
+
     def _progress_of(self, site: str) -> _Progress:
         if site not in self._progress:
             state = self.store.site(site, self._key)
             ready = state.ready or not self._denoiser.learns or self.settings.warmup_pages == 0
+            if not ready and self.settings.shared_store:  # other crawls may have learned it
+                ready = self._denoiser.method_for(site).pages_known >= self.settings.warmup_pages
             self._progress[site] = _Progress(state.pages_seen, ready)
         return self._progress[site]
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import ipaddress
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
+
+from denoise_crawler.private_addresses import is_private, written_address
 
 if TYPE_CHECKING:
     from playwright.async_api import Frame
@@ -24,13 +25,8 @@ def is_refused(request: BrowserRequest) -> bool:
 
 
 def _is_inside(url: str) -> bool:
-    host = urlsplit(url).hostname or ""
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        return not ipaddress.ip_address(host).is_global
-    except ValueError:
-        return False
+    address = written_address(urlsplit(url).hostname or "")
+    return bool(address) and is_private(address)
 
 
 def _is_own(request: BrowserRequest) -> bool:

@@ -67,6 +67,7 @@ def bars(name: str, labels: Sequence[str], values: Sequence[float | None]) -> Ma
         print_values=True,
         print_values_position="center",
         truncate_label=22,
+        margin_right=22,  # half of "100%" stands behind the axis
     )
     chart.x_labels = list(reversed(labels))
     chart.add("removed", list(reversed(values)))

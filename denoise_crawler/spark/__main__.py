@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from pyspark.errors import PySparkException
@@ -25,6 +26,7 @@ from denoise_crawler.spark.page_process import Limits
 
 if TYPE_CHECKING:
     from argparse import Namespace
+    from collections.abc import Iterator
 
     from pyspark.sql import DataFrame
 
@@ -51,16 +53,18 @@ def main(argv: list[str] | None = None) -> int:
     arguments.trees = arguments.trees or (f"{arguments.output.rstrip('/')}-trees" if arguments.output else None)
     if not arguments.trees:
         _parser().error("name with --trees where the trees go")
-    running = SparkSession.getActiveSession()
-    spark = running or _session(arguments.master)
     try:
-        return _run(spark, arguments)
+        with _session(arguments.master) as spark:
+            return _run(spark, arguments)
     except (SourceError, MethodError, ExtractorError, PySparkException, OSError, ValueError) as error:
-        print(f"denoise_crawler.spark: {str(error).splitlines()[0]}", file=sys.stderr)
+        print(f"denoise_crawler.spark: {_in_one_line(error)}", file=sys.stderr)
         return 1
-    finally:
-        if running is None:
-            spark.stop()
+
+
+def _in_one_line(error: Exception) -> str:
+    if isinstance(error, PySparkException) and error.getCondition() == "JAVA_GATEWAY_EXITED":
+        return "Spark does not start: it needs Java 17 or later, on the PATH or where JAVA_HOME says"
+    return str(error).splitlines()[0]
 
 
 def _run(spark: SparkSession, arguments: Namespace) -> int:
@@ -131,7 +135,20 @@ def _report_pages(pages: DataFrame) -> None:
         print(f"  {row.url}: {row.error}")
 
 
-def _session(master: str | None) -> SparkSession:
+@contextmanager
+def _session(master: str | None) -> Iterator[SparkSession]:
+    """Give the session that is there, else one that is stopped at the end."""
+    if running := SparkSession.getActiveSession():
+        yield running
+        return
+    spark = _new_session(master)
+    try:
+        yield spark
+    finally:
+        spark.stop()
+
+
+def _new_session(master: str | None) -> SparkSession:
     if "PYSPARK_PYTHON" not in os.environ and "SPARK_ENV_LOADED" not in os.environ:  # not by spark-submit
         os.environ["PYSPARK_PYTHON"] = sys.executable
         master = master or "local[*,4]"  # a task is tried four times, as on a cluster

@@ -1,12 +1,13 @@
-"""Gold pages as they are; ``python -m benchmarks.guard`` takes all of them."""
+"""Gold pages as they are; ``python -m benchmarks.guard`` takes all of them, ``test_guard.py`` some of others."""
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import pytest
 
-from benchmarks.guard import SETS, outcomes
+from benchmarks.guard import outcomes
 from denoise_crawler.evaluation.gold import by_site, read_gold
 from denoise_crawler.methods import METHODS
 
@@ -14,11 +15,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-@pytest.mark.parametrize("gold_set", SETS)
+@pytest.mark.parametrize("gold_set", ["wcxb", "christianbook"])
 def test_no_gold_page_with_text_comes_out_empty_without_a_stated_reason(corpus: Path, gold_set: str) -> None:
     if not (corpus / f"{gold_set}.jsonl.xz").is_file():
         pytest.skip(f"the corpus has no {gold_set}")
-    sites = by_site(page for page in read_gold(corpus, gold_set) if (page.gold or "").strip() or page.attrs)
+    first = islice(read_gold(corpus, gold_set), 40)
+    sites = by_site(page for page in first if (page.gold or "").strip() or page.attrs)
     for name in METHODS:
-        for site in sorted(sites)[:: len(sites) // 4 + 1]:
-            assert "empty" not in set(outcomes(sites[site][:3], name))
+        for pages in list(sites.values())[:8]:
+            assert "empty" not in set(outcomes(pages[:4], name))

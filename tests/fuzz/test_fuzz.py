@@ -6,7 +6,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.fuzz_process import Chunk, methods_of, run
@@ -21,11 +21,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 BUILT = st.builds(
-    encoded, st.randoms(), st.one_of(st.builds(page, st.randoms()), st.builds(repeated, st.randoms()))
+    encoded, st.randoms(), st.one_of(st.builds(page, st.randoms(), st.just(25)), st.builds(repeated, st.randoms()))
 )
 CHANGED = st.builds(mutated, st.randoms())
 
 
+@settings(max_examples=40)
 @given(sources=st.lists(BUILT, min_size=1, max_size=3))
 def test_no_page_that_is_built_raises_or_loses_its_text(sources: list[str | bytes]) -> None:
     road = Road()
@@ -33,6 +34,7 @@ def test_no_page_that_is_built_raises_or_loses_its_text(sources: list[str | byte
         road.travel(source)
 
 
+@settings(max_examples=40)
 @given(source=CHANGED)
 def test_no_real_page_with_changed_bytes_raises_or_loses_its_text(source: bytes) -> None:
     Road().travel(source)
@@ -47,6 +49,7 @@ def test_what_is_known_of_a_site_of_hostile_pages_is_read_as_it_was_written(seed
         road.keep_and_learn_again(Random(number))
 
 
+@settings(max_examples=25)
 @given(random=st.randoms())
 def test_damaged_knowledge_is_refused_or_can_be_used(random: Random) -> None:
     one = Page.parse("https://fuzz.example/1", numbered(1, 3))

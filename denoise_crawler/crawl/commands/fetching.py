@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import time
 from http.client import HTTPException
-from typing import TYPE_CHECKING
+from socket import SOCK_STREAM, getaddrinfo
+from typing import IO, TYPE_CHECKING
 from urllib.error import HTTPError, URLError
+from urllib.parse import urlsplit
 from urllib.request import (
     HTTPDefaultErrorHandler,
     HTTPErrorProcessor,
@@ -20,27 +22,43 @@ from urllib.request import (
 from w3lib.url import safe_url_string
 
 from denoise_crawler.page import MAX_CHARACTERS
+from denoise_crawler.private_addresses import is_private
 from denoise_crawler.reading.http_response import HTML_TYPES, in_its_charset
 
 if TYPE_CHECKING:
-    from http.client import HTTPResponse
+    from http.client import HTTPMessage, HTTPResponse
 
 SECONDS = 30.0
 SCHEMES = ("http", "https")
 _PIECE = 1 << 16
+
+
+class FetchError(Exception):
+    """A page could not be fetched; the message names the address and says why."""
+
+
+class _RedirectHandler(HTTPRedirectHandler):
+    """Follows no redirection to this machine or a private network, but on the host that was named."""
+
+    def redirect_request(
+        self, req: Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
+    ) -> Request | None:
+        """Return the next request; raise FetchError."""
+        host = urlsplit(newurl).hostname or ""
+        if host != req.origin_req_host and any(map(is_private, _addresses(host))):
+            raise FetchError(f"{req.full_url} leads to {newurl}, of this machine or of a private network")
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
 # No others: an address must not lead to a file of this machine.
 _HANDLERS = (
     ProxyHandler,
     HTTPHandler,
     HTTPSHandler,
     HTTPDefaultErrorHandler,
-    HTTPRedirectHandler,
+    _RedirectHandler,
     HTTPErrorProcessor,
 )
-
-
-class FetchError(Exception):
-    """A page could not be fetched; the message names the address and says why."""
 
 
 def is_address(text: str) -> bool:
@@ -82,6 +100,13 @@ def _opener() -> OpenerDirector:
     for handler in _HANDLERS:
         opener.add_handler(handler())
     return opener
+
+
+def _addresses(host: str) -> list[str]:
+    try:
+        return [str(address[0]) for *_, address in getaddrinfo(host, None, type=SOCK_STREAM)]
+    except (OSError, UnicodeError):
+        return []
 
 
 def _body(response: HTTPResponse, url: str, deadline: float) -> bytes:

@@ -18,7 +18,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn
 from denoise_crawler.crawl.commands.help_text import help_text
 from denoise_crawler.crawl.commands.method_choice import add_method_choice, chosen_settings
 from denoise_crawler.methods import METHODS, MethodError, method_named
-from denoise_crawler.shared_store import SharedStore, SharedStoreError, merged
+from denoise_crawler.shared_store import SharedStore, merged
 from denoise_crawler.store import SiteState, Store, StoreError
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def run(arguments: Namespace, settings: BaseSettings) -> int:
             for name in arguments.stores:
                 for known in _watched(name, _source(name)):
                     _merge(known, makers, target, account)
-    except (_MergeError, SharedStoreError, StoreError, OSError, sqlite3.Error) as error:
+    except (_MergeError, StoreError, OSError, sqlite3.Error) as error:
         print(error, file=sys.stderr)
         return 1
     print(f"{arguments.output}: {len(account.sites):,} sites from {len(arguments.stores)} stores")
