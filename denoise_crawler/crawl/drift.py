@@ -35,7 +35,8 @@ class Layouts:
     layout has any. Pages strange to all layouts of their site are learned apart; when ``quota`` of them were
     familiar with those before them, they become a layout, and ``drifted`` is told the site and the layout's name.
     If that takes more than ten times as many pages of the site (``PATIENCE``) they are forgotten: odd pages are
-    no layout. A site has at most ``MAX_LAYOUTS``; then strange pages are learned by the last.
+    no layout; until then they are judged by each other. A site has at most ``MAX_LAYOUTS``; then strange pages
+    are learned by the last.
 
     ``is_known`` tells whether an earlier crawl learned a layout, ``fresh`` makes a method that knows nothing.
     """
@@ -57,10 +58,14 @@ class Layouts:
         self._forming: OrderedDict[str, _Forming] = OrderedDict()
 
     def method_for(self, page: Page) -> Method:
-        """Return what knows the layout of ``page`` best."""
-        if self._layouts(page.site) == 1:
+        """Return what knows the layout of ``page`` best, be it the pages gathered for a layout to come."""
+        forming = self._forming.get(page.site)
+        if forming is None and self._layouts(page.site) == 1:
             return self._denoiser.method_for(page.site)
-        return self._best(page)[0]
+        method, strangeness = self._best(page)
+        if forming is not None and strangeness > STRANGE and forming.method.strangeness(page) <= STRANGE:
+            return forming.method
+        return method
 
     def learn(self, page: Page) -> None:
         """Learn ``page``, of a site that is known, with the pages of its layout."""
