@@ -1,19 +1,26 @@
 """Hostile pages by the thousand: parsed, learned, judged, written in every way; none may raise, hang or swell.
 
+Of one site in ten a report is written as well.
+
 Half of the inputs are built by a grammar of HTML, half are pages of the bundled site (and of ``DENOISE_CORPUS``,
 where that is set) with some bytes changed. Input N of a seed is always the same: ``--first N --inputs 20`` sends
 the site it belongs to again (``--first`` is rounded down to a multiple of 20). What fails is kept in a folder.
-Then come the inputs that are large in one way, each in a process of its own.
+With ``--kept DIR`` a long run that was stopped goes on where it was. Then come the inputs that are large in one
+way, each in a process of its own.
 """
 
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 import tempfile
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from benchmarks import hostile
 from benchmarks.bench import options, say, table, write_figures
@@ -23,8 +30,8 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Iterator
 
-CHUNK = 2_000
-TRACED = 10  # one chunk in so many: tracing makes Python several times slower
+CHUNK = 1_000
+TRACED = 25  # one chunk in so many: tracing makes Python several times slower
 ROOMS = {
     "page": ("page.py", "parsing.py", "text.py", "metadata.py", "dates.py"),
     "methods": ("methods/",),
@@ -33,6 +40,7 @@ ROOMS = {
     "feature_tree": ("feature_tree/",),
     "node_types": ("node_types/", "geometry.py"),
     "output": ("output/",),
+    "report": ("report/",),
 }
 
 
@@ -40,19 +48,34 @@ def chunks(seed: int, first: int, inputs: int, failures: Path, traces: Path | No
     """Cut the inputs into chunks; the first of every ``TRACED`` is traced."""
     first -= first % GROUP
     for number, start in enumerate(range(first, first + inputs, CHUNK)):
-        trace = traces / f"trace.{start}" if traces is not None and number % TRACED == 0 else None
+        trace = traces / f"trace.{seed}-{start}" if traces is not None and number % TRACED == 0 else None
         yield Chunk(seed, start, min(start + CHUNK, first + inputs), failures, trace)
 
 
-def run_all(arguments: Namespace, traces: Path | None) -> Result:
-    """Run all chunks, some at a time."""
+def run_all(arguments: Namespace, kept: Path) -> Result:
+    """Run all chunks, some at a time, but those whose result lies in ``kept``."""
     total = Result()
+    traces = None if arguments.no_coverage else kept
     todo = list(chunks(arguments.seed, arguments.first, arguments.inputs, arguments.failures, traces))
     with ThreadPoolExecutor(arguments.processes) as pool:
-        for result in pool.map(run, todo):
+        for result in pool.map(lambda chunk: run_or_read(chunk, kept), todo):
             total.add(result)
             say(f"{total.inputs:,} inputs, {len(total.failures)} failures")
     return total
+
+
+def run_or_read(chunk: Chunk, kept: Path) -> Result:
+    """Run a chunk unless its result lies in ``kept``; leave it there."""
+    file = kept / f"result.{chunk.seed}-{chunk.first}-{chunk.end}.json"
+    if file.is_file():
+        return msgspec.json.decode(file.read_bytes(), type=Result, dec_hook=_counter)
+    result = run(chunk)
+    file.write_bytes(msgspec.json.encode(result))
+    return result
+
+
+def _counter(_: type, value: dict[str, int]) -> Counter[int]:
+    return Counter({int(bits): count for bits, count in value.items()})
 
 
 def branches(traces: Path) -> dict[str, tuple[int, int]]:
@@ -61,8 +84,8 @@ def branches(traces: Path) -> dict[str, tuple[int, int]]:
 
     files = sorted(map(str, traces.glob("trace.*")))
     whole = coverage.Coverage(data_file=str(traces / "whole"), branch=True, config_file=False)
-    whole.combine(files)
-    report = traces / "report.json"
+    whole.combine(files, keep=True)
+    report = traces / "branches.json"
     sources = [str(path) for path in (ROOT / "denoise_crawler").rglob("*.py")]
     whole.json_report(morfs=sources, outfile=str(report), ignore_errors=True)
     found: dict[str, Any] = json.loads(report.read_text())["files"]
@@ -100,6 +123,7 @@ def _arguments(argv: list[str] | None) -> Namespace:
     parser.add_argument(
         "--failures", type=Path, default=Path("fuzz-failures"), metavar="DIR", help="keep failures here"
     )
+    parser.add_argument("--kept", type=Path, metavar="DIR", help="keep results here, and take those that are here")
     parser.add_argument("--no-coverage", action="store_true", help="do not trace the branches taken")
     parser.add_argument("--no-hostile", action="store_true", help="leave out the inputs that are large in one way")
     return parser.parse_args(argv)
@@ -109,25 +133,26 @@ def main(argv: list[str] | None = None) -> None:
     """Print the tables; leave with code 1 if anything failed."""
     arguments = _arguments(argv)
     figures: dict[str, Any] = {"seed": arguments.seed}
-    with tempfile.TemporaryDirectory() as folder:
-        traces = None if arguments.no_coverage else Path(folder)
-        result = run_all(arguments, traces)
-        print(
-            f"{result.inputs:,} inputs of seed {arguments.seed}, {result.texts:,} with text, "
-            f"{len(result.failures)} failures; peak RSS of a process {result.peak_bytes >> 20} MiB\n"
-        )
-        print(sizes_table(result))
-        if result.failures:
-            print(f"\n{failures_table(result)}")
-        if traces is not None and result.inputs:
-            figures["branches"] = branches(traces)
-            rows = [
-                [room, f"{some:,} of {every:,}", f"{some / every:.0%}"]
-                for room, (some, every) in figures["branches"].items()
-            ]
-            traced = -(-arguments.inputs // (CHUNK * TRACED)) * CHUNK
-            title = f"Branches taken, traced on {min(traced, result.inputs):,} of the inputs"
-            print(f"\n{title}\n\n{table(['', 'branches', ''], rows)}")
+    kept = arguments.kept or Path(tempfile.mkdtemp())
+    kept.mkdir(parents=True, exist_ok=True)
+    result = run_all(arguments, kept)
+    print(
+        f"{result.inputs:,} inputs of seed {arguments.seed}, {result.texts:,} with text, "
+        f"{len(result.failures)} failures; peak RSS of a process {result.peak_bytes >> 20} MiB\n"
+    )
+    print(sizes_table(result))
+    if result.failures:
+        print(f"\n{failures_table(result)}")
+    if traced := len(list(kept.glob("trace.*"))):
+        figures["branches"] = branches(kept)
+        rows = [
+            [room, f"{some:,} of {every:,}", f"{some / every:.0%}"]
+            for room, (some, every) in figures["branches"].items()
+        ]
+        title = f"Branches taken, traced on {min(traced * CHUNK, result.inputs):,} of the inputs"
+        print(f"\n{title}\n\n{table(['', 'branches', ''], rows)}")
+    if arguments.kept is None:
+        shutil.rmtree(kept)
     figures.update(inputs=result.inputs, sizes=dict(sorted(result.sizes.items())), failures=len(result.failures))
     if not arguments.no_hostile:
         costs = hostile.measure_all()

@@ -12,17 +12,19 @@ from dataclasses import dataclass, field
 from multiprocessing import get_context
 from pathlib import Path
 from random import Random
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from denoise_crawler.methods import METHODS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from multiprocessing.connection import Connection
 
     from tests.fuzz.road import Road
 
 GROUP = 20  # inputs that are pages of one site
+REPORTED = 10  # of one site in so many a report is written: it costs more than all the rest of its pages
 PATIENCE = 60  # CPU seconds for one input
 MEMORY = 4 << 30  # bytes of address space for one process
 _CONTEXT = get_context("spawn")
@@ -155,7 +157,18 @@ def _one(road: Road, source: str | bytes, seed: int, number: int) -> bool:
     texts = road.travel(source)
     if number % GROUP == GROUP - 1:
         road.keep_and_learn_again(Random(f"{seed}:{number}:bytes"))
+        if number // GROUP % REPORTED == 0:
+            _report(seed, range(number + 1 - GROUP, number + 1), list(road.methods))
     return any(texts.values())
+
+
+def _report(seed: int, numbers: range, methods: Sequence[str]) -> None:
+    from tests.fuzz.inputs import numbered
+    from tests.fuzz.road import write_all_in_a_report
+
+    method = methods[numbers.start // (GROUP * REPORTED) % len(methods)]
+    with TemporaryDirectory() as folder:
+        write_all_in_a_report([numbered(seed, number) for number in numbers], method, Path(folder))
 
 
 def _kept(chunk: Chunk, number: int, said: str) -> str:

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 from filelock import FileLock
 
 from denoise_crawler.store import DamagedStoreError, Store
+from denoise_crawler.store_file import fits
+from denoise_crawler.versioned_format import unpacked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,6 +58,7 @@ def salvage(aside: Path, store: Store) -> tuple[int, int]:
     """
     uri = f"{aside.absolute().as_uri()}?mode=ro"
     with closing(sqlite3.connect(uri, uri=True)) as db, closing(sqlite3.connect(store.path, timeout=60)) as new:
+        db.execute("PRAGMA trusted_schema = OFF")
         db.execute("PRAGMA writable_schema = ON")  # else a file that was cut is not read at all
         copied = {table: _copy(new, table, _in_order(db, table, key)) for table, key in _TABLES.items()}
         items = _copy(new, "parked", _by_id(db))
@@ -94,6 +97,8 @@ def _set_aside(path: Path, inode: int | None) -> Path | None:
 def _copy(new: sqlite3.Connection, table: str, rows: Iterator[tuple[Any, ...]]) -> int:
     copied = 0
     for row in rows:
+        if not fits(table, row):
+            continue
         places = ", ".join("?" * len(row))
         copied += new.execute(f"INSERT OR IGNORE INTO {table} VALUES ({places})", row).rowcount  # noqa: S608
     return copied
@@ -127,7 +132,7 @@ def _is_whole(row: tuple[Any, ...]) -> bool:
     """Tell whether the page and the item of a row can be read: SQLite does not notice all that is missing."""
     try:
         for packed in row[-2:]:
-            zlib.decompress(packed)
-    except (TypeError, zlib.error):
+            unpacked(packed)
+    except (TypeError, ValueError, zlib.error):
         return False
     return True

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from filelock import FileLock, Timeout
 
 from denoise_crawler.store_file import VERSION, DamagedStoreError, StoreError, opened, unusable
+from denoise_crawler.versioned_format import unpacked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -172,8 +173,8 @@ class Store:
         while row := self._db.execute(query, (self.run, last, site, inherited)).fetchone():
             last = row[0]
             try:
-                html, item = zlib.decompress(row[3]).decode(), zlib.decompress(row[4])
-            except (zlib.error, UnicodeDecodeError) as error:
+                html, item = unpacked(row[3]).decode(), unpacked(row[4])
+            except (zlib.error, ValueError) as error:
                 logger.error(
                     "A page that waits in %s cannot be read (%s) and stays there: %s", self.path, error, row[2]
                 )

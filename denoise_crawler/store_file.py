@@ -1,10 +1,12 @@
-"""The file of a store: opened, checked, made where there is none."""
+"""The file of a store: opened, checked, made where there is none. Data only: what else is in it is refused."""
 
 from __future__ import annotations
 
 import sqlite3
 import time
-from typing import TYPE_CHECKING
+from contextlib import closing
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,6 +29,22 @@ CREATE TABLE parked (
 CREATE INDEX parked_waiting ON parked (run, site, released, id);
 CREATE INDEX parked_origin ON parked (run, inherited, origin);
 """
+# Of each column the types that its values have: SQLite itself takes any.
+COLUMNS: dict[str, tuple[tuple[str, type | tuple[type, ...]], ...]] = {
+    "site": (
+        ("name", str),
+        ("method", str),
+        ("knowledge", (bytes, type(None))),
+        ("pages_seen", int),
+        ("ready", int),
+    ),
+    "run": (("name", str), ("spider", str), ("job", str)),
+    "parked": (
+        *(("id", int), ("run", str), ("origin", bytes), ("inherited", int), ("released", int), ("site", str)),
+        *(("url", str), ("html", bytes), ("item", bytes)),
+    ),
+}
+_NAMES = {str: "'text'", bytes: "'blob'", int: "'integer'", (bytes, type(None)): "'blob', 'null'"}
 
 
 def _use_wal(db: sqlite3.Connection) -> None:
@@ -60,11 +78,14 @@ def opened(path: Path, *, check: bool) -> sqlite3.Connection:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         db = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
+        db.execute("PRAGMA trusted_schema = OFF")
+        _check_version(db)  # before anything is written
         _use_wal(db)
         db.execute("PRAGMA synchronous = NORMAL")
         _prepare(db)
         if check and (found := db.execute("PRAGMA quick_check(1)").fetchone()[0]) != "ok":
             raise sqlite3.DatabaseError(f"{_DAMAGED}: {found}")
+        check_content(db)
     except (OSError, sqlite3.Error) as error:
         if db is not None:
             db.close()
@@ -79,15 +100,54 @@ def unusable(path: Path, error: Exception) -> StoreError:
     return DamagedStoreError(message, what) if _DAMAGED in str(error) else StoreError(message)
 
 
+def check_content(db: sqlite3.Connection) -> None:
+    """Raise sqlite3.DatabaseError for tables, triggers, views or values that a store of this version has not."""
+    if _schema_of(db) != _schema():
+        raise sqlite3.DatabaseError("its tables are not those of a store: another program changed it")
+    for table, columns in COLUMNS.items():
+        odd = " OR ".join(f"typeof({name}) NOT IN ({_NAMES[kind]})" for name, kind in columns)
+        if db.execute(f"SELECT 1 FROM {table} WHERE {odd} LIMIT 1").fetchone():  # noqa: S608 - names of ours
+            raise sqlite3.DatabaseError(
+                f"its table {table} has values of a wrong type: another program changed it"
+            )
+
+
+def fits(table: str, row: tuple[Any, ...]) -> bool:
+    """Tell whether a row has the types of the values of a table."""
+    columns = COLUMNS[table]
+    return len(row) == len(columns) and all(
+        isinstance(value, kind) for value, (_, kind) in zip(row, columns, strict=True)
+    )
+
+
+def _check_version(db: sqlite3.Connection) -> None:
+    version = db.execute("PRAGMA user_version").fetchone()[0]
+    if version == 0 and _schema_of(db):
+        raise sqlite3.DatabaseError("it is the database of another program")
+    if not 0 <= version <= VERSION:
+        raise sqlite3.DatabaseError(
+            f"it has version {version}, this release of denoise_crawler reads version {VERSION}"
+        )
+
+
 def _prepare(db: sqlite3.Connection) -> None:
     db.execute("BEGIN IMMEDIATE")
-    version = db.execute("PRAGMA user_version").fetchone()[0]
-    if version == 0:
+    if db.execute("PRAGMA user_version").fetchone()[0] == 0:
         for statement in _SCHEMA.split(";"):
             db.execute(statement)
         db.execute(f"PRAGMA user_version = {VERSION}")
     db.execute("COMMIT")
-    if version > VERSION:
-        raise sqlite3.DatabaseError(
-            f"it has version {version}, this release of denoise_crawler reads version {VERSION}"
-        )
+
+
+def _schema_of(db: sqlite3.Connection) -> frozenset[tuple[str, ...]]:
+    rows = db.execute(
+        "SELECT type, name, tbl_name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
+    )
+    return frozenset(tuple(map(str, row)) for row in rows)
+
+
+@cache
+def _schema() -> frozenset[tuple[str, ...]]:
+    with closing(sqlite3.connect(":memory:")) as db:
+        db.executescript(_SCHEMA)
+        return _schema_of(db)

@@ -44,12 +44,13 @@ class VersionedFormat:
         if data[len(name)] != version:
             raise self.error(f"{self.what} of version {data[len(name)]}; this release reads version {version}")
         try:
-            return build(msgspec.msgpack.decode(_unpacked(data[len(self.magic) :]), type=kind))
+            return build(msgspec.msgpack.decode(unpacked(data[len(self.magic) :]), type=kind))
         except (zlib.error, msgspec.MsgspecError, IndexError, OverflowError, ValueError) as error:
             raise self.error(f"damaged {self.what}: {error}") from error
 
 
-def _unpacked(data: bytes) -> bytes:
+def unpacked(data: bytes) -> bytes:
+    """Return what zlib packed; raise zlib.error, or ValueError for what is cut off or over 1 GB when unpacked."""
     unpacker = zlib.decompressobj()
     plain = unpacker.decompress(data, _MAX_BYTES)
     if not unpacker.eof:

@@ -21,7 +21,10 @@ from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.methods import Judgement, guarded, method_named
 from denoise_crawler.methods.base import inherit
 from denoise_crawler.output.painted import painted_html
+from denoise_crawler.output.renderings import RENDERINGS
 from denoise_crawler.page import TEXT, Page
+from tests.attacks import attack
+from tests.chromium import listening, opened, running
 from tests.strategies import html_pages
 
 if TYPE_CHECKING:
@@ -224,8 +227,9 @@ def test_nothing_in_a_painted_page_runs() -> None:
             assert "script:" not in re.sub(r"\s", "", node.getattr(name))
     head = HTMLTree.parse(html).head
     metas = head.get_elements_by_tag_name("meta")
-    assert [node.getattr("http-equiv") for node in metas] == [None, "Content-Security-Policy", None]
-    assert "script-src 'none'" in metas[1].getattr("content")
+    names = [node.getattr("http-equiv") or node.getattr("name") for node in metas]
+    assert names == [None, "Content-Security-Policy", "x-dns-prefetch-control", "referrer", "viewport"]
+    assert "default-src 'none'" in metas[1].getattr("content")
     assert "run()" not in re.sub(r"<style>.*?</style>", "", html, flags=re.DOTALL)
 
 
@@ -392,7 +396,7 @@ def test_a_browser_runs_no_script_in_a_painted_page_even_if_one_were_left(tmp_pa
     file = tmp_path / "painted.html"
     file.write_text(html, "utf-8")
     assert "<title>ran</title>" not in run_browser(file, "--dump-dom")
-    file.write_text(html.replace("script-src &#x27;none&#x27;; ", ""), "utf-8")
+    file.write_text(html.replace("default-src &#x27;none&#x27;", "default-src &#x27;unsafe-inline&#x27;"), "utf-8")
     assert "<title>ran</title>" in run_browser(file, "--dump-dom")
 
 
@@ -406,10 +410,39 @@ def test_text_stays_readable_on_a_dark_page_with_colours_of_its_own(tmp_path: Pa
     file = tmp_path / "painted.html"
     probe = """<script>document.title = [...document.querySelectorAll('.top, .top a, .card, .card p')].map(e =>
     getComputedStyle(e).backgroundColor + '/' + getComputedStyle(e).color).join('|')</script></body>"""
-    file.write_text(html.replace("script-src &#x27;none&#x27;; ", "").replace("</body>", probe), "utf-8")
+    open_to_us = html.replace("default-src &#x27;none&#x27;", "default-src &#x27;unsafe-inline&#x27;")
+    file.write_text(open_to_us.replace("</body>", probe), "utf-8")
     found = re.search("<title>(.*?)</title>", run_browser(file, "--dump-dom"))
     assert found
     for shown in found[1].split("|"):
         background, _, colour = shown.partition("/")
         assert min(map(int, re.findall(r"\d+", background)[:3])) > 180
         assert colour == "rgb(16, 32, 58)"
+
+
+TOUCH = """all => all.forEach(one => {
+    one.dispatchEvent(new MouseEvent('mouseover', {bubbles: true}));
+    const address = one.getAttribute('href') || 'script:';  // other links are for whoever follows them
+    if (one.click && /script\\W*:/i.test(address) && !/^feed/.test(address)) one.click();
+})"""
+
+
+def test_files_of_a_page_full_of_attacks_run_no_script_and_send_no_request_unasked(tmp_path: Path) -> None:
+    fetched: dict[str, set[str]] = {}
+    with running() as chromium, listening() as (server, asked):
+        for rendering in ("painted", "painted-remote", "html", "annotated"):
+            one = page(attack(server))
+            file = tmp_path / f"{rendering}.html"
+            file.write_text(RENDERINGS[rendering](one, judged(one)), "utf-8", errors="replace")
+            with opened(chromium, file.as_uri()) as tab:
+                tab.wait_for_timeout(300)
+                tab.locator("h1, a, button, [onmouseover]").evaluate_all(TOUCH)
+                tab.wait_for_timeout(200)
+                assert tab.evaluate("typeof hacked") == "undefined"
+                assert tab.url.partition("#")[0] == file.as_uri()
+            fetched[rendering] = {path.strip("/") for path in asked}
+            asked.clear()
+    assert fetched["painted"] == set()
+    assert {"sheet", "css-import", "image", "font-2"} <= fetched["painted-remote"]
+    never = {"script", "external", "frame", "object", "embed", "refresh", "form", "prefetch", "ping", "manifest"}
+    assert not never.intersection(set().union(*fetched.values()))

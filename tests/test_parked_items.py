@@ -396,6 +396,14 @@ def test_bytes_that_name_no_class_of_items_are_refused_and_nothing_is_called(pat
     assert CODE_THAT_RAN == []
 
 
+@pytest.mark.parametrize("path", ["antigravity.fly", "scrapy.__main__.execute", "idlelib.idle.main"])
+def test_bytes_that_name_a_module_nobody_has_loaded_import_nothing(path: str) -> None:
+    module = path.rpartition(".")[0]
+    with pytest.raises(UnparkableError, match="nothing has loaded its package; import it in the spider"):
+        unpack(bytes_naming(path))
+    assert module not in sys.modules
+
+
 @pytest.mark.parametrize("path", [f"{__name__}.Gone", "no_such_package.Item", "nodots"])
 def test_an_item_whose_class_is_gone_is_refused_by_its_name(path: str) -> None:
     with pytest.raises(UnparkableError, match=path):

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from denoise_crawler.report import Bounds, Plan, RunFigures, write_report
+from tests.attacks import attack
 from tests.chromium import DESKTOP, PHONE, faults, listening, opened, overflow, running
 from tests.test_report import SITE, demo_pages
 
@@ -116,47 +117,8 @@ def test_the_tree_is_searched_and_walked_by_keyboard(browser: Any, report: Path)
         assert page.locator("[role=treeitem]:visible").count() == 1
 
 
-def attack(server: str) -> str:
-    """A page that tries to run a script, or to fetch from a server, by each way that we know."""
-    run = f"top.hacked=1;parent.hacked=1;window.hacked=1;new Image().src='{server}/script'"
-    return f"""<!DOCTYPE html><html manifest="{server}/manifest"><head>
-<meta http-equiv=refresh content="0;url={server}/refresh"><base href="{server}/base/" target=_top>
-<link rel=stylesheet href={server}/sheet><link rel=preload as=style href={server}/preload>
-<link rel=prefetch href={server}/prefetch><link rel=icon href={server}/icon><link rel=preconnect href={server}>
-<link rel=import href={server}/import><link rel=modulepreload href={server}/modulepreload>
-<script>{run}</script><script src={server}/external></script>
-<script type=speculationrules>{{"prefetch":[{{"source":"list","urls":["{server}/speculation"]}}]}}</script>
-<style>@import "{server}/css-import"; body{{background:url({server}/css-url)}}
-@font-face{{font-family:x;src:url({server}/font)}} p{{font-family:x;cursor:url({server}/cursor),auto}}
-h1::before{{content:url({server}/content)}} li{{list-style-image:url({server}/bullet)}}</style>
-<title></script><script>{run}</script><img src=x onerror="{run}"></title></head>
-<body onload="{run}" background={server}/background onpageshow="{run}">
-<h1 onmouseover="{run}" onclick="{run}">A headline of some words, the title of it all</h1>
-<p>{"Running text of a story that goes on for a while, so that it is taken for content. " * 8}
-<p title='"><script>{run}</script>'>"&lt;/script>&lt;script>{run}&lt;/script>
-&amp;lt;img src=x onerror={run}&amp;gt;
-<img src={server}/image onerror="{run}"><img src=x srcset="{server}/srcset 1x" onerror="{run}">
-<picture><source srcset={server}/source><img src={server}/picture></picture>
-<video src={server}/video poster={server}/poster autoplay></video><audio src={server}/audio autoplay></audio>
-<iframe src="javascript:{run}"></iframe><iframe src={server}/frame></iframe>
-<iframe srcdoc="<script>{run}</script>"></iframe>
-<object data={server}/object></object><embed src={server}/embed><applet code={server}/applet></applet>
-<a id=link href={server}/link target=_top>a link</a> <a id=js href="javascript:{run}">another</a>
-<a href="jav&#x09;ascript:{run}">third</a>
-<form id=form action={server}/form method=post><input name=q value=1>
-<input type=image src={server}/input formaction="javascript:{run}">
-<button id=send>Send</button></form><isindex action={server}/isindex>
-<svg onload="{run}"><script>{run}</script><image href={server}/svg-image /><use href="{server}/use#x"/>
-<a href="javascript:{run}"><text>x</text></a>
-<animate attributeName=href values="javascript:{run}"/><foreignObject><script>{run}</script></foreignObject></svg>
-<math><mtext><table><mglyph><style><!--</style>
-<img title="--&gt;&lt;img src=1 onerror={run}&gt;"></table></mtext></math>
-<details open ontoggle="{run}"><summary>x</summary></details><marquee onstart="{run}">x</marquee>
-<input autofocus onfocus="{run}"><table background={server}/table><tr><td>x</table><body onresize="{run}">
-<noscript><p title="</noscript><img src=x onerror={run}>"></noscript><template><script>{run}</script></template>
-<div data-node='0"><script>{run}</script>' data-denoise="</style><script>{run}</script>">words</div>
-<style></style><script>{run}</script></style><textarea></textarea><script>{run}</script></textarea><xmp></xmp><script>{run}</script>
-"""
+# What an item's address may hold; its title is the page's own, which breaks out likewise.
+BREAKS_OUT = "\"'></title></script><script>top.hacked=1</script><img src=x onerror=top.hacked=1>"
 
 
 def visit(page: Any) -> None:
@@ -173,7 +135,7 @@ def visit(page: Any) -> None:
 
 def test_a_page_full_of_attacks_runs_no_script_and_sends_no_request(browser: Any, tmp_path: Path) -> None:
     with listening() as (server, asked):
-        pages = [(f"https://evil.example/{number}?<script>", attack(server)) for number in range(3)]
+        pages = [(f"https://evil.example/{number}{BREAKS_OUT}", attack(server)) for number in range(3)]
         folder = written(tmp_path, pages)
         for name in NAMES:
             with opened(browser, (folder / name).as_uri()) as page:
@@ -194,5 +156,16 @@ def test_with_remote_pictures_and_sheets_are_fetched_and_nothing_runs(browser: A
             visit(page)
             assert all(frame.evaluate("typeof hacked") == "undefined" for frame in page.frames)
         assert {"/sheet", "/image"} <= set(asked)
-        never = {"script", "external", "frame", "object", "embed", "refresh", "form", "link", "svg-use"}
+        never = {
+            "script",
+            "external",
+            "frame",
+            "object",
+            "embed",
+            "refresh",
+            "form",
+            "link",
+            "svg-use",
+            "prefetch",
+        }
         assert not never.intersection(path.strip("/") for path in asked)

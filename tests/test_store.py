@@ -5,7 +5,8 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
-from contextlib import contextmanager
+import zlib
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -397,6 +398,49 @@ def test_a_file_that_is_no_store_is_refused_and_left_as_it_is(path: Path) -> Non
     path.write_text("a diary, " * 1000)
     assert "not a database" in refused(path)
     assert path.read_text() == "a diary, " * 1000
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("CREATE TRIGGER t AFTER INSERT ON parked BEGIN DELETE FROM site; END", "its tables are not those"),
+        ("CREATE VIEW v AS SELECT load_extension('x')", "its tables are not those"),
+        ("ALTER TABLE site ADD COLUMN more", "its tables are not those"),
+        ("INSERT INTO site VALUES (x'00', 'fusion', NULL, 3, 1)", "its table site has values of a wrong type"),
+        ("INSERT INTO site VALUES ('a', 'fusion', 'text', 3, 1)", "its table site has values of a wrong type"),
+        ("UPDATE parked SET html = 'text'", "its table parked has values of a wrong type"),
+    ],
+)
+def test_a_store_that_another_program_changed_is_refused_and_left_as_it_is(
+    path: Path, change: str, said: str
+) -> None:
+    left_by_a_killed_run(path, "one")
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute(change)
+        before = list(db.iterdump())
+    assert said in refused(path)
+    with closing(sqlite3.connect(path)) as db:
+        assert list(db.iterdump()) == before
+
+
+def test_the_database_of_another_program_is_refused_and_left_as_it_is(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("CREATE TABLE cookies (name TEXT)")
+    before = path.read_bytes()
+    assert "the database of another program" in refused(path)
+    assert path.read_bytes() == before
+
+
+def test_a_waiting_page_that_unpacks_to_gigabytes_stays_packed_and_the_others_come(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("denoise_crawler.versioned_format._MAX_BYTES", 1_000_000)
+    left_by_a_killed_run(path, "one", "two")
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("UPDATE parked SET html = ? WHERE url LIKE '%one%'", [zlib.compress(bytes(1_000_001))])
+    with opened(path) as store:
+        store.inherit()
+        assert names(store) == ["two"]
 
 
 def test_a_folder_in_the_place_of_the_file_is_refused(path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from enum import Enum
@@ -49,6 +50,8 @@ def pack(item: object) -> bytes:
 
 def unpack(data: bytes) -> Any:
     """Read what :func:`pack` wrote. Of the class only its fields are set: no code of it runs.
+
+    No package is imported that the program has not loaded by itself: to import is to run.
 
     Raises :class:`UnparkableError` if the class is there no longer, or is no class of items, and for bytes that
     :func:`pack` did not write.
@@ -133,6 +136,8 @@ def _restored(value: Any) -> Any:
 
 def _restored_item(path: str, fields: dict[str, Any]) -> Any:
     try:
+        if path.partition(".")[0] not in sys.modules or "__main__" in path:
+            raise ImportError("nothing has loaded its package; import it in the spider")
         kind = load_object(path)
     except (ImportError, NameError, ValueError) as error:
         raise UnparkableError(f"an item of class {path} waits, which cannot be imported: {error}") from error

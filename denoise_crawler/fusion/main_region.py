@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 MIN_CHARACTERS = 25
 _WEIGHTS = (1.0, 1 / 2, 1 / 6, 1 / 9, 1 / 12)  # 1, a half, then 1/(3·level)
 _NAME_WEIGHT = 0.25
-_CLIMB = 25
+_FAR = 25
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CommonAncestors:
-    """By block, the nearest element that holds it and the main region, and how many levels up that is."""
+    """By block, the nearest element that holds it and the main region; it is ``levels`` up, at most ``_FAR``."""
 
     elements: Indices
     levels: Numbers
@@ -62,21 +62,17 @@ class MainRegion:
         return best[blocks.elements]
 
     def common_ancestors(self, blocks: Blocks) -> CommonAncestors:
-        """Find for each block where it and the region meet, ``_CLIMB`` levels up at most."""
-        around = blocks.around
-        holds_top = np.zeros(len(around), bool)
-        element = self.top
-        while element >= 0:
-            holds_top[element] = True
-            element = int(around.parents[element])
-        levels, current = np.zeros(len(blocks)), blocks.elements.copy()
-        for _ in range(_CLIMB):
-            apart = ~holds_top[current]
-            if not apart.any():
-                break
-            levels += apart
-            current = np.where(apart, np.maximum(around.parents[current], 0), current)
-        return CommonAncestors(current, levels)
+        """Find for each block where it and the region meet."""
+        around, order = blocks.around, np.arange(len(blocks))
+        chain = [self.top]
+        while (above := int(around.parents[chain[-1]])) >= 0:
+            chain.append(above)
+        # each holds those before it, so as many do not hold a block as begin behind it or end before it
+        behind = len(chain) - around.first[chain[::-1]].searchsorted(order, side="right")
+        before = around.last[chain].searchsorted(order, side="right")
+        meeting = np.array(chain)[np.maximum(behind, before)]
+        levels = around.depths[blocks.elements] - around.depths[meeting]
+        return CommonAncestors(meeting, np.minimum(levels, _FAR).astype(np.float64))
 
 
 def main_region(blocks: Blocks, repeated: NDArray[np.bool_], link_shares: Numbers, named: Numbers) -> MainRegion:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -69,13 +70,14 @@ def title_overlap(title: str, blocks: Blocks) -> Numbers:
     return overlap
 
 
-def _words(text: str) -> set[str]:
-    return set(_WORD.findall(text.lower()))
+@lru_cache(maxsize=16_384)
+def _words(text: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(text.lower()))
 
 
-def _pairs(text: str) -> set[tuple[str, str]]:
-    text = text.lower()
-    return set(pairwise(text))
+@lru_cache(maxsize=16_384)
+def _pairs(text: str) -> frozenset[tuple[str, str]]:
+    return frozenset(pairwise(text.lower()))
 
 
 def description_of(page: Page, blocks: Blocks) -> Numbers:

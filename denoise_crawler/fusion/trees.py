@@ -13,12 +13,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from denoise_crawler.fusion.blocks import Indices, Numbers
+    from denoise_crawler.fusion.blocks import Numbers
 
     Table: TypeAlias = NDArray[np.float32]
 
 MAX_LEAVES = 32
-_ALL = np.uint32(0xFFFFFFFF)
 
 
 class Tree(msgspec.Struct, frozen=True):
@@ -47,26 +46,29 @@ class BoostedTrees:
     def __init__(self, trees: Sequence[Tree]) -> None:
         self._trees = trees
         orders = [_leaves_from_left(tree) for tree in trees]
-        self._features = np.concatenate([np.array(tree.features, np.int64) for tree in trees])
-        self._thresholds = np.concatenate([np.array(tree.thresholds, np.float32) for tree in trees])[:, None]
-        self._masks = np.concatenate([_masks(tree, order) for tree, order in zip(trees, orders, strict=True)])[
-            :, None
-        ]
-        self._starts = np.cumsum([0, *(len(tree.features) for tree in trees)])[:-1]
-        self._scores = np.zeros((len(trees), MAX_LEAVES))
-        for row, (tree, order) in enumerate(zip(trees, orders, strict=True)):
-            self._scores[row, : len(order)] = [tree.leaves[leaf] for leaf in order]
+        # by split and tree, so that a step goes over all trees; a split that a tree has not never fails
+        size = max(len(tree.features) for tree in trees), len(trees)
+        features, thresholds = np.zeros(size, np.int64), np.full(size, np.inf, np.float32)
+        ruled_out, self._leaves = np.zeros(size, np.uint32), np.zeros((len(trees), MAX_LEAVES))
+        for number, (tree, order) in enumerate(zip(trees, orders, strict=True)):
+            splits = slice(len(tree.features)), number
+            features[splits], thresholds[splits] = tree.features, tree.thresholds
+            ruled_out[splits] = _ruled_out(tree, order)
+            self._leaves[number, : len(order)] = [tree.leaves[leaf] for leaf in order]
+        self._features, self._thresholds = features.ravel(), thresholds.ravel()[:, None]
+        self._ruled_out = ruled_out.ravel()[:, None]
 
     def scores(self, table: Table) -> Numbers:
         """Return the score (log odds) of each row of ``table``."""
-        if not len(table):
+        rows, trees = len(table), len(self._trees)
+        if not rows:
             return np.zeros(0)
         failed = np.ascontiguousarray(table.T)[self._features] > self._thresholds
-        masks = np.where(failed, self._masks, _ALL)
-        left = np.bitwise_and.reduceat(masks, self._starts, axis=0)
+        ruled_out = np.multiply(failed, self._ruled_out, dtype=np.uint32).reshape(-1, trees * rows)
+        left = ~np.bitwise_or.reduce(ruled_out, axis=0)
         lowest = left & (~left + np.uint32(1))
-        leaf = np.log2(lowest.astype(np.float64)).astype(np.int64)
-        total: Numbers = np.take_along_axis(self._scores, leaf, axis=1).sum(axis=0)
+        leaf = np.frexp(lowest.astype(np.float32))[1].reshape(trees, rows) - 1
+        total: Numbers = self._leaves[np.arange(trees)[:, None], leaf].sum(axis=0)
         return total
 
     def contributions(self, row: Sequence[float]) -> dict[int, float]:
@@ -104,8 +106,8 @@ def _leaves_from_left(tree: Tree) -> list[int]:
     return order
 
 
-def _masks(tree: Tree, order: Sequence[int]) -> Indices:
-    """Return for each split the leaves that are left when its test fails: all but those on its left."""
+def _ruled_out(tree: Tree, order: Sequence[int]) -> list[int]:
+    """Return for each split the leaves that its failing rules out, one bit each: those on its left."""
     place = {leaf: bit for bit, leaf in enumerate(order)}
     below: dict[int, int] = {-1 - leaf: 1 << bit for leaf, bit in place.items()}
     waiting = [0]
@@ -117,4 +119,4 @@ def _masks(tree: Tree, order: Sequence[int]) -> Indices:
         else:
             below[node] = below[tree.left[node]] | below[tree.right[node]]
             waiting.pop()
-    return np.array([~below[child] & int(_ALL) for child in tree.left], np.uint32)
+    return [below[child] for child in tree.left]

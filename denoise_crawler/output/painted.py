@@ -12,7 +12,7 @@ from denoise_crawler.output.regions import joins, regions
 from denoise_crawler.output.safe_markup import (
     DROPPED,
     EMPTIED,
-    POLICY,
+    locks,
     safe_attributes,
     safe_doctype,
     safe_style,
@@ -78,12 +78,13 @@ border-radius:4px;opacity:.94}
 """
 
 
-def painted_html(page: Page, judgement: Judgement, *, method: str = "") -> str:
+def painted_html(page: Page, judgement: Judgement, *, method: str = "", remote: bool = False) -> str:
     """Return ``page`` as a document to open in a browser, content painted blue and noise grey.
 
     Each region (see :func:`regions`) has the reason of its judgement as a tooltip; a legend says how much was
     removed, and by which ``method``. Nothing in it runs: scripts, event handlers and embedded pages are gone.
-    Style sheets and images come from where the page has them. Write it as UTF-8.
+    Nothing is fetched when it is looked at but, with ``remote``, style sheets and pictures from where the page has
+    them. Write it as UTF-8.
     """
     painting = _Painting(page, judgement)
     tops = _tops(page)
@@ -92,7 +93,7 @@ def painted_html(page: Page, judgement: Judgement, *, method: str = "") -> str:
     base = page.base.encode("utf-8", "replace").decode()
     parts = [
         f'{safe_doctype(doctype)}\n{root}<head><meta charset="utf-8">',
-        start_tag("meta", [("http-equiv", "Content-Security-Policy"), ("content", POLICY)]),
+        locks(remote=remote),
         start_tag("base", [("href", base)]) if base else "",
         f"<title>{escape(page.title)}</title>",
         '<meta name="viewport" content="width=device-width">',

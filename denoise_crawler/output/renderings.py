@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from html import escape
 from typing import TYPE_CHECKING
 
 from denoise_crawler.methods.base import Judgement
+from denoise_crawler.output.safe_markup import locks
 from denoise_crawler.output.text import clean_text
 
 if TYPE_CHECKING:
@@ -22,22 +24,26 @@ def _html(page: Page, judgement: Judgement | None) -> str:
     from denoise_crawler.output.html import clean_html
 
     markup = clean_html(page, judgement.noise if judgement else None)
-    # for a file of its own: in it, no HTTP header says how it is encoded
-    head = f'<head><meta charset="utf-8"><title>{escape(page.title)}</title></head>'
-    return "<!DOCTYPE html>\n" + markup.replace("<html>", f"<html>{head}", 1)
+    return _as_a_file(page, markup)
 
 
-def _painted(page: Page, judgement: Judgement | None) -> str:
+def _painted(page: Page, judgement: Judgement | None, *, remote: bool = False) -> str:
     from denoise_crawler.output.painted import painted_html
 
     size = len(page.nodes)
-    return painted_html(page, judgement or Judgement([False] * size, [0.0] * size))
+    return painted_html(page, judgement or Judgement([False] * size, [0.0] * size), remote=remote)
 
 
 def _annotated(page: Page, _: Judgement | None) -> str:
     from denoise_crawler.output.annotated import annotated_html
 
-    return annotated_html(page)
+    return _as_a_file(page, annotated_html(page))
+
+
+def _as_a_file(page: Page, markup: str) -> str:
+    """Return ``markup`` with a head: in a file, no HTTP header says how it is encoded and that nothing may run."""
+    head = f'<head><meta charset="utf-8">{locks(remote=True)}<title>{escape(page.title)}</title></head>'
+    return "<!DOCTYPE html>\n" + markup.replace("<html>", f"<html>{head}", 1)
 
 
 # A page that was not judged comes with None: all of it is kept. Modules are imported when they are used.
@@ -45,5 +51,6 @@ RENDERINGS: dict[str, Callable[[Page, Judgement | None], str]] = {
     "text": _text,
     "html": _html,
     "painted": _painted,
+    "painted-remote": partial(_painted, remote=True),
     "annotated": _annotated,
 }

@@ -14,8 +14,7 @@ if TYPE_CHECKING:
 
     Attributes: TypeAlias = "Iterable[tuple[str, str]]"
 
-# The second lock: what comes through below is still not run, embedded or sent.
-POLICY = "script-src 'none'; object-src 'none'; frame-src 'none'; connect-src 'none'; form-action 'none'"
+_WEB = " http: https:"
 # Without these an element is a script, fetches one, changes an address later or moves the page on.
 DROPPED = frozenset(
     {"script", "meta", "base", "param", "source", "track", "set", "animate", "animatemotion"}
@@ -27,12 +26,31 @@ _TAG = re.compile(r"[a-zA-Z][^\s/>\0]*")
 _NAME = re.compile(r"[^\s\"'<>/=\0-\x1f\x7f]+")
 _UNWANTED = frozenset(
     {"srcdoc", "ping", "nonce", "integrity", "crossorigin", "autoplay", "autofocus", "http-equiv", "manifest"}
+    | {"attributionsrc", "browsingtopics", "sharedstoragewritable"}
 )
 _SOURCES = frozenset({"src", "data", "code", "codebase", "archive", "srcset"})
 _IGNORED = re.compile(r"[\0-\x20\x7f-\xa0\u200b-\u200f\u2028\u2029\ufeff]+")
 _RUNNING = ("javascript:", "vbscript:", "livescript:", "data:text/html", "data:application/", "data:text/xml")
 _DOCTYPE = re.compile(r"<!DOCTYPE html[^<>]*>", re.IGNORECASE)
 _TAG_IN_STYLE = re.compile(r"<(?=[a-zA-Z/!?])")
+
+
+def locks(*, remote: bool) -> str:
+    """Return the head elements of a page that is shown: what comes through below is still not run or sent.
+
+    Nothing is fetched, with ``remote`` style sheets, pictures, fonts and films only; no name is looked up ahead.
+    """
+    web = _WEB if remote else ""
+    policy = (
+        f"default-src 'none'; style-src 'unsafe-inline'{web}; img-src data:{web}; font-src data:{web}; "
+        f"media-src data:{web}; form-action 'none'"
+    )
+    metas = (
+        ("http-equiv", "Content-Security-Policy", policy),
+        ("http-equiv", "x-dns-prefetch-control", "off"),
+        ("name", "referrer", "no-referrer"),
+    )
+    return "".join(start_tag("meta", [(key, name), ("content", content)]) for key, name, content in metas)
 
 
 def start_tag(tag: str, attributes: Attributes) -> str:
@@ -67,10 +85,11 @@ def sheet_attributes(link: _Element) -> list[tuple[str, str]] | None:
     """
     attributes = dict(safe_attributes(link))
     relations = attributes.get("rel", "").lower().split()
-    if "preload" in relations and attributes.get("as", "").lower() == "style":
-        attributes["rel"] = "stylesheet"
-    elif "stylesheet" not in relations:
+    switched_on = "preload" in relations and attributes.get("as", "").lower() == "style"
+    if not switched_on and "stylesheet" not in relations:
         return None
+    # no other relation: some open connections, which no policy forbids
+    attributes["rel"] = "alternate stylesheet" if "alternate" in relations else "stylesheet"
     return list(attributes.items())
 
 

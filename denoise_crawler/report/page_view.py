@@ -38,13 +38,16 @@ class PageView:
     more_blocks: int = 0
 
 
-def page_view(page: Page, judgement: Judgement, method: str) -> PageView:
-    """Return the view of ``page``, whose tree is of nobody else: its elements get their number as an attribute."""
+def page_view(page: Page, judgement: Judgement, method: str, *, remote: bool = False) -> PageView:
+    """Return the view of ``page``, whose tree is of nobody else: its elements get their number as an attribute.
+
+    With ``remote`` its pictures and style sheets are fetched when it is looked at.
+    """
     blocks = _blocks(page, judgement)
     for index, (tag, element) in enumerate(zip(page.nodes.tags, page.nodes.elements, strict=True)):
         if tag is not TEXT:
             element.set(NODE, str(index))
-    painted = painted_html(page, judgement, method=method)
+    painted = painted_html(page, judgement, method=method, remote=remote)
     if len(painted) > MAX_PAINTED:
         painted = ""
     return PageView(painted, blocks[:MAX_BLOCKS], max(0, len(blocks) - MAX_BLOCKS))

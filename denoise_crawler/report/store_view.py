@@ -7,13 +7,16 @@ import zlib
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from denoise_crawler.store import VERSION, StoreError
+from denoise_crawler.store_file import check_content
+from denoise_crawler.versioned_format import unpacked
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
+T = TypeVar("T")
 _MAGIC = b"SQLite format 3\0"
 
 
@@ -62,8 +65,8 @@ class StoreView:
 
     def _unpacked(self, packed: bytes, url: str) -> str:
         try:
-            return zlib.decompress(packed).decode("utf-8", "replace")
-        except zlib.error as error:
+            return unpacked(packed).decode("utf-8", "replace")
+        except (ValueError, zlib.error) as error:
             raise self._unreadable(f"the page {url} in it is damaged: {error}") from None
 
     def _sites(self) -> dict[str, StoredSite]:
@@ -71,6 +74,7 @@ class StoreView:
         version = self._rows("PRAGMA user_version")[0][0]
         if version != VERSION:
             raise self._unreadable(f"it has version {version}, this release reads version {VERSION}")
+        self._read(check_content)
         rows = self._rows(
             "SELECT name, method, pages_seen, ready, knowledge IS NOT NULL FROM site "
             "ORDER BY pages_seen DESC, name"
@@ -86,10 +90,14 @@ class StoreView:
         return found
 
     def _rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
+        return self._read(lambda db: db.execute(query, values).fetchall())
+
+    def _read(self, read: Callable[[sqlite3.Connection], T]) -> T:
         try:
             address = f"{self.path.resolve().as_uri()}?mode=ro"
             with closing(sqlite3.connect(address, uri=True, timeout=10)) as db:
-                return db.execute(query, values).fetchall()
+                db.execute("PRAGMA trusted_schema = OFF")
+                return read(db)
         except (OSError, sqlite3.Error, OverflowError) as error:
             raise self._unreadable(str(error)) from None
 

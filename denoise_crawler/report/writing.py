@@ -120,7 +120,7 @@ class _Report:
             page = Page.parse(url, html, site=site.name)
             judgement = gathered.denoiser.judge(page)
             text = _measure(figures, page, judgement, self.plan.method)
-            view = page_view(page, judgement, self.plan.method) if shown else _NOTHING
+            view = self._view(page, judgement) if shown else _NOTHING
             language = page.language
         except Exception as error:  # whatever it is, the other pages are to go on
             text, view, language = "", _NOTHING, None
@@ -130,6 +130,9 @@ class _Report:
             figures.file = f"page-{len(site.shown) + 1:03}.html"
             self._write_page(site, figures, text, view, language, min(gathered.pages[site.name], most))
         self._count(site, figures, shown=shown)
+
+    def _view(self, page: Page, judgement: Judgement) -> PageView:
+        return page_view(page, judgement, self.plan.method, remote=self.plan.remote)
 
     def _count(self, site: SiteFigures, figures: PageFigures, *, shown: bool) -> None:
         site.sizes.add(figures.sizes)

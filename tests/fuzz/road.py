@@ -15,10 +15,12 @@ from denoise_crawler.output.markdown import clean_markdown
 from denoise_crawler.output.renderings import RENDERINGS
 from denoise_crawler.output.text import clean_text, removed_share
 from denoise_crawler.page import TEXT, Page
+from denoise_crawler.report import Bounds, Plan, RunFigures, write_report
 from tests.fuzz.mutations import changed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
     from random import Random
 
     from denoise_crawler.methods import Judgement
@@ -68,6 +70,15 @@ class Road:
                 method_named(name).merge_bytes(changed(random, data))
 
 
+def write_all_in_a_report(sources: Sequence[str | bytes], method: str, folder: Path) -> None:
+    """Write a report of a site's pages into ``folder``, which is there; all of them must be shown."""
+    pages = [("fuzz.example", f"https://fuzz.example/{number}", source) for number, source in enumerate(sources)]
+    run = write_report(folder, Plan(lambda: iter(pages), method, {}), RunFigures(["fuzz"], method, "now", "0"))
+    (site,) = run.sites
+    assert (site.pages, site.failed) == (len(pages), 0), [shown.error for shown in site.shown if shown.error]
+    assert len(list((folder / site.folder).glob("page-*.html"))) == min(len(pages), Bounds().pages)
+
+
 def text_of(page: Page, judgement: Judgement) -> str:
     """Return the clean text, checked: never empty where the page says something."""
     nodes = page.nodes
@@ -90,7 +101,7 @@ def write_all(page: Page, judgement: Judgement) -> None:
     clean_markdown(page, judgement.noise).encode()
     msgspec.json.encode(metadata_of(page))
     for name, write in RENDERINGS.items():
-        if name != "text":
+        if name not in ("text", "painted-remote"):
             write(page, judgement).encode()
 
 

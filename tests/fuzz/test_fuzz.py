@@ -15,7 +15,7 @@ from denoise_crawler.page import Page
 from tests.fuzz.inputs import numbered
 from tests.fuzz.markup import encoded, page, repeated
 from tests.fuzz.mutations import changed, mutated
-from tests.fuzz.road import Road
+from tests.fuzz.road import Road, write_all_in_a_report
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,6 +47,11 @@ def test_what_is_known_of_a_site_of_hostile_pages_is_read_as_it_was_written(seed
         road.travel(numbered(seed, number))
     for number in range(20):
         road.keep_and_learn_again(Random(number))
+
+
+@pytest.mark.parametrize("method", ["fusion", "style_tree"])
+def test_a_report_shows_hostile_pages_whatever_they_are(method: str, tmp_path: Path) -> None:
+    write_all_in_a_report([numbered(6, number) for number in range(20)], method, tmp_path)
 
 
 @settings(max_examples=25)
