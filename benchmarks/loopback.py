@@ -14,9 +14,11 @@ from lxml import etree
 from denoise_crawler.evaluation.gold import read_gold
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
     from multiprocessing.connection import Connection
     from pathlib import Path
+
+    from denoise_crawler.evaluation.gold import GoldPage
 
 HOST = "127.0.0.1"
 _REPEATS = 3
@@ -35,11 +37,11 @@ def site_of_path(url: str) -> str:
 
 
 @contextmanager
-def served(folder: Path, sets: Sequence[str], most: int) -> Iterator[Served]:
-    """Serve up to ``most`` pages of each set until the end of the block."""
+def served(folder: Path, sets: Sequence[str], most: int, sites: Collection[str] | None = None) -> Iterator[Served]:
+    """Serve up to ``most`` pages of each set, those of ``sites`` only, until the end of the block."""
     context = get_context("spawn")
     ours, theirs = context.Pipe()
-    process = context.Process(target=_serve, args=(theirs, folder, sets, most), daemon=True)
+    process = context.Process(target=_serve, args=(theirs, folder, sets, most, sites), daemon=True)
     process.start()
     try:
         yield ours.recv()
@@ -48,11 +50,21 @@ def served(folder: Path, sets: Sequence[str], most: int) -> Iterator[Served]:
         process.join()
 
 
-def _serve(connection: Connection, folder: Path, sets: Sequence[str], most: int) -> None:
-    bodies: dict[str, bytes] = {}
+def gold_by_path(
+    folder: Path, sets: Sequence[str], most: int, sites: Collection[str] | None = None
+) -> Iterator[tuple[str, GoldPage]]:
+    """Yield each page that :func:`served` serves behind its path."""
     for name in sets:
         for number, page in enumerate(islice(read_gold(folder, name), most)):
-            bodies[f"/{page.site}/{name}-{number}"] = page.html.encode("utf-8", "replace")
+            if sites is None or page.site in sites:
+                yield f"/{page.site}/{name}-{number}", page
+
+
+def _serve(
+    connection: Connection, folder: Path, sets: Sequence[str], most: int, sites: Collection[str] | None
+) -> None:
+    pages = gold_by_path(folder, sets, most, sites)
+    bodies = {path: page.html.encode("utf-8", "replace") for path, page in pages}
     parsing = {path: min(_parse(body) for _ in range(_REPEATS)) for path, body in bodies.items()}
     replies = {
         path.encode(): b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: %d\r\n\r\n%s"

@@ -23,6 +23,7 @@ Stats, all under ``denoise/``:
 ``guarded``              pages of which next to nothing was left, so that a safer verdict was taken
 ``extractor_fallbacks``  pages of which the extractor wrote nothing, or on which it failed: our own text
 ``sites_ready``          sites whose warm-up ended in this run
+``drifts``               layouts found beside what was known of a site: it was redesigned, or has another part
 ``sites_short``          sites with items that never got there
 ``characters_before``    visible characters of the judged pages, ``characters_after`` those kept
 ======================== ==============================================================================
@@ -40,6 +41,7 @@ from weakref import WeakKeyDictionary
 
 from scrapy import signals
 
+from denoise_crawler.crawl.drift import Layouts
 from denoise_crawler.crawl.feed_results import feeds_are_safe
 from denoise_crawler.crawl.filling import Filler
 from denoise_crawler.crawl.guarded_store import GuardedStore, StoreShelf
@@ -47,7 +49,7 @@ from denoise_crawler.crawl.parked_items import UnparkableError, pack, unpack
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.damaged_store import open_store
 from denoise_crawler.denoiser import Denoiser, clean_page
-from denoise_crawler.methods import method_named
+from denoise_crawler.methods import guarded, method_named
 from denoise_crawler.page import MAX_CHARACTERS, MAX_ELEMENTS, Page
 from denoise_crawler.shared_store import SharedShelf, SharedStore
 from denoise_crawler.store import SiteState
@@ -94,6 +96,14 @@ class Warmup:
             self.settings.method,
             self.settings.method_options,
             shelf=self._shelf(),
+            sites_in_memory=self.settings.sites_in_memory,
+        )
+        self._layouts = Layouts(
+            self._denoiser,
+            self.settings.warmup_pages,
+            fresh=lambda: method_named(self.settings.method, self.settings.method_options),
+            is_known=lambda layout: self.store.site(layout, self._key).ready,
+            drifted=self._drifted,
             sites_in_memory=self.settings.sites_in_memory,
         )
         crawler.signals.connect(self._opened, signals.spider_opened)
@@ -155,7 +165,7 @@ class Warmup:
 
     def _fill(self, item: Any, page: Page, ready: bool) -> None:
         start = perf_counter()
-        judgement = self._denoiser.judge(page)
+        judgement = guarded(page, self._layouts.method_for(page).judge(page))
         judged = perf_counter()
         self._crawler.stats.inc_value("denoise/seconds/judge", judged - start)  # type: ignore[arg-type]
         if judgement.guarded:
@@ -241,6 +251,9 @@ class Warmup:
             return
         start = perf_counter()
         try:
+            if progress.ready:
+                self._layouts.learn(page)
+                return
             method = self._denoiser.method_for(page.site)
             new = page.key not in progress.keys and not method.knows(page)
             method.observe(page)
@@ -249,7 +262,7 @@ class Warmup:
             return
         finally:
             self._crawler.stats.inc_value("denoise/seconds/learn", perf_counter() - start)  # type: ignore[arg-type]
-        if not new or progress.ready:
+        if not new:
             return
         progress.keys.add(page.key)
         progress.pages_seen += 1
@@ -266,6 +279,18 @@ class Warmup:
         self._save(site)
         waiting = self.store.waiting_count(site, inherited=bool(self.settings.job))
         logger.info("%s is known after %d pages; %d items go on", site, progress.pages_seen, waiting)
+
+    def _drifted(self, site: str, layout: str) -> None:
+        self._count("drifts")
+        self._denoiser.save(layout)
+        self.store.save_state(layout, self._key, SiteState(self.settings.warmup_pages, ready=True))
+        logger.warning(
+            "%s has pages unlike those it is known by: it was redesigned, or has another part. %d of them are "
+            "alike; from now on such pages are judged by each other, as %s",
+            site,
+            self.settings.warmup_pages,
+            layout,
+        )
 
     def _save(self, site: str | None = None) -> None:
         """Write what is known of ``site``, None: of all sites, so that the next crawl starts from there."""

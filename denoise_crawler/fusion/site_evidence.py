@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from denoise_crawler.bottom_k import BottomK
 from denoise_crawler.fusion import codec
+from denoise_crawler.fusion.copies import Copies
 from denoise_crawler.fusion.site_sums import SiteSums
-from denoise_crawler.fusion.sketch import sketch
+from denoise_crawler.fusion.sketch import MAX_BLOCKS, sketch, texts_digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -43,13 +46,16 @@ class SiteEvidence:
 
     So they are a uniform random sample, the same in any order of learning, and ``merge`` is a union of which
     the lowest stay: exact, associative, commutative and idempotent. A page is learned once; of two sketches of
-    one address the one with the lower bytes stays.
+    one address the one with the lower bytes stays. Of pages with the same texts, numbers in them alike, only the
+    one with the lowest hash is counted, so that a page that comes back under a thousand addresses says no more
+    than once.
     """
 
     def __init__(self, max_pages: int) -> None:
         if max_pages < 1:
             raise ValueError(f"max_pages must be at least 1, not {max_pages}")
         self._sketches: BottomK[Sketch] = BottomK(max_pages, _encoded)
+        self._copies = Copies()
         self._sums = SiteSums()
         self._removed = 0  # pages whose texts and paths the sums still number
 
@@ -86,23 +92,56 @@ class SiteEvidence:
         return codec.encode(list(self._sketches))
 
     def standing(self, key: int, blocks: Blocks) -> Standing | None:
-        """Return what the other pages say of the page with this key; None if there are none."""
-        own = key if key in self._sketches else None
-        pages = len(self) - (own is not None)
+        """Return what the other pages say of the page with this key; None if there are none.
+
+        A page with the same texts is no other page.
+        """
+        own = key if key in self._sums else None
+        if own is None:
+            own = self._copies.first(texts_digest(np.unique(blocks.masked_hashes[:MAX_BLOCKS])))
+        pages = len(self._sums) - (own is not None)
         return Standing(pages, *self._sums.of(blocks, own)) if pages else None
+
+    def strangeness(self, blocks: Blocks) -> float:
+        """Return the share of the characters of ``blocks`` that stand where no page of the site has any."""
+        return self._sums.strangeness(blocks)
 
     def _unite(self, sketches: Iterable[Sketch]) -> None:
         for one in sketches:
             gone = self._sketches.add(one)
             for old in gone:
-                self._sums.remove(old.key)
-            if self._sketches.get(one.key) is one and one.key not in self._sums:
-                self._sums.add(one)
-            self._removed += len(gone)
+                self._leave(old)
+            if self._sketches.get(one.key) is one:
+                self._enter(one)
         if self._removed > self.max_pages:
             self._sums, self._removed = SiteSums(), 0
-            for one in self._sketches:
-                self._sums.add(one)
+            for key in self._copies.firsts():
+                self._count(key)
+
+    def _enter(self, one: Sketch) -> None:
+        texts = texts_digest(one.masked)
+        first = self._copies.first(texts)
+        if first != self._copies.add(texts, one.key):
+            if first is not None:
+                self._uncount(first)
+            self._count(one.key)
+
+    def _leave(self, old: Sketch) -> None:
+        if old.key in self._sums:
+            self._uncount(old.key)
+            if (first := self._copies.discard(texts_digest(old.masked), old.key)) is not None:
+                self._count(first)
+        else:
+            self._copies.discard(texts_digest(old.masked), old.key)
+
+    def _count(self, key: int) -> None:
+        one = self._sketches.get(key)
+        assert one is not None  # noqa: S101 - what is noted as a copy is in the sample
+        self._sums.add(one)
+
+    def _uncount(self, key: int) -> None:
+        self._sums.remove(key)
+        self._removed += 1
 
 
 def _encoded(one: Sketch) -> bytes:

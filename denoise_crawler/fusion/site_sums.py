@@ -153,6 +153,12 @@ class SiteSums:
             *sums[self._paths.find(around.paths)].T,
         ]
 
+    def strangeness(self, blocks: Blocks) -> float:
+        """Return the share of the characters of ``blocks`` on paths that none of the pages has; 0 without any."""
+        pages_on_path = self._sums[self._paths.find(blocks.around.paths[blocks.elements]), 0]
+        characters = float(blocks.characters.sum())
+        return float(blocks.characters[pages_on_path == 0].sum()) / characters if characters else 0.0
+
     def _repeated_texts(self) -> tuple[NDArray[np.bool_], Numbers]:
         """Return by text whether it comes back, by path the characters of those on or below it."""
         if self._repeated is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,6 +33,11 @@ class Sketch:
     linked: Indices
     masked: Hashes
     links: Hashes
+
+
+def texts_digest(distinct_masked: Hashes) -> bytes:
+    """Return what pages with the same texts share, numbers in them alike, whatever their address."""
+    return blake2b(distinct_masked.tobytes(), digest_size=8).digest()
 
 
 def sketch(key: int, blocks: Blocks) -> Sketch:

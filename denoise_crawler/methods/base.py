@@ -67,6 +67,10 @@ class Method(ABC):
         """Tell whether learning ``page`` can change anything; asked before the page is parsed."""
         return True
 
+    def strangeness(self, page: Page) -> float:  # noqa: ARG002
+        """Return the share of the text of ``page``, 0 to 1, that stands where no learned page has any."""
+        return 0.0
+
     def observe(self, page: Page) -> None:  # noqa: B027 - a page-only method has nothing to learn
         """Learn ``page``; a page learned already changes nothing."""
 

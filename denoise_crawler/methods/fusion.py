@@ -56,6 +56,10 @@ class Fusion(Method):
         """Tell whether ``page`` would change the evidence."""
         return self.evidence.wants(page.key)
 
+    def strangeness(self, page: Page) -> float:
+        """Return the share of the text of ``page`` on paths that the evidence does not know."""
+        return self.evidence.strangeness(page.once(blocks_of))
+
     def observe(self, page: Page) -> None:
         """Add ``page`` to the evidence."""
         if self.evidence.wants(page.key):

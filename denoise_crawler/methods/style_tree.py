@@ -46,6 +46,15 @@ class StyleTree(Method):
         """Tell whether ``page`` is in the tree."""
         return page in self.tree
 
+    def strangeness(self, page: Page) -> float:
+        """Return the share of the text of ``page`` in nodes that the tree does not have."""
+        strange = sum(
+            characters
+            for characters, standing in zip(page.characters, self.tree.standings(page), strict=True)
+            if not standing.pages
+        )
+        return strange / max(sum(page.characters), 1)
+
     def observe(self, page: Page) -> None:
         """Add ``page`` to the tree."""
         self.tree.add(page)

@@ -49,6 +49,7 @@ class Road:
         texts = {}
         for name, method in self.methods.items():
             if page.skipped is None:
+                assert 0.0 <= method.strangeness(page) <= 1.0
                 method.observe(page)
             judgement = guarded(page, method.judge(page))
             texts[name] = text_of(page, judgement)

@@ -1,0 +1,126 @@
+"""A site that is redesigned in mid-crawl: pages of one real site, then those of another, all under one host.
+
+Each pair is crawled over loopback with the add-on: up to 100 pages of A, then B's, one after the other. Beside it
+stands a fresh crawl of B alone. F1 by words is that of the same pages: B's behind its warm-up.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from scrapy.crawler import CrawlerProcess
+
+from benchmarks.bench import folder_with, options, say, table, write_figures
+from benchmarks.crawl import PagesSpider
+from benchmarks.loopback import gold_by_path, served
+from benchmarks.scale import alone
+from denoise_crawler.denoiser import DEFAULT_METHOD
+from denoise_crawler.evaluation.measures import mean, score
+from denoise_crawler.methods import method_named
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Sequence
+
+SETS = ("daniel", "dragnet")
+EVERY = 1_000_000
+PAIRS = (
+    ("guardian.co.uk", "nytimes.com"),
+    ("nytimes.com", "typepad.com"),
+    ("typepad.com", "google.com"),
+    ("xinhuanet.com", "ifeng.com"),
+    ("ifeng.com", "udn.com"),
+    ("google.com", "iatronet.gr"),
+    ("ria.ru", "ruvr.ru"),
+    ("chinatimes.com", "guardian.co.uk"),
+)
+MOST = 100
+
+
+@dataclass
+class Row:
+    """What became of one pair."""
+
+    before: int
+    after: int
+    fresh: float
+    redesigned: float
+    drifts: int
+
+
+def crawled(urls: Sequence[str], method: str, folder: Path) -> tuple[dict[str, str], int]:
+    """Crawl ``urls`` in order; return the text of each, and how many drifts were noticed."""
+    settings: dict[str, Any] = {
+        "ADDONS": {"denoise_crawler.Addon": 300},
+        "CONCURRENT_REQUESTS": 1,
+        "DENOISE_METHOD": method,
+        "DENOISE_STORE": str(folder / "denoise.sqlite"),
+        "FEEDS": {str(folder / "items.jsonl"): {"format": "jsonlines"}},
+        "LOG_LEVEL": "ERROR",
+        "REMOTE_CONTROL_ENABLED": False,
+        "TELNETCONSOLE_ENABLED": False,
+    }
+    process = CrawlerProcess(settings)
+    crawler = process.create_crawler(PagesSpider)
+    process.crawl(crawler, urls=list(urls))
+    process.start()
+    items = map(json.loads, (folder / "items.jsonl").read_text("utf-8").splitlines())
+    drifts = crawler.stats.get_value("denoise/drifts", 0) if crawler.stats else 0
+    return {item["url"]: item["text"] for item in items}, drifts
+
+
+def measured(url: str, gold: dict[str, dict[str, str]], pair: tuple[str, str], method: str) -> Row:
+    """Crawl a pair, and its second site alone."""
+    before, after = ([url + path for path in list(gold[site])[:MOST]] for site in pair)
+    with TemporaryDirectory() as one, TemporaryDirectory() as other:
+        fresh, _ = alone(crawled, after, method, Path(one))
+        redesigned, drifts = alone(crawled, [*before, *after], method, Path(other))
+
+    def f1(texts: dict[str, str], pages: Sequence[str]) -> float:
+        return mean(score(texts[page], gold[pair[1]][page.removeprefix(url)]) for page in pages).f1
+
+    behind = after[method_named(method).warmup_pages :]
+    return Row(len(before), len(after), f1(fresh, behind), f1(redesigned, behind), drifts)
+
+
+def _arguments(argv: list[str] | None) -> Namespace:
+    parser = options(__doc__)
+    parser.add_argument("--method", default=DEFAULT_METHOD, metavar="NAME")
+    return parser.parse_args(argv)
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Print the table."""
+    arguments = _arguments(argv)
+    folder = folder_with(SETS)
+    sites = {site for pair in PAIRS for site in pair}
+    gold: dict[str, dict[str, str]] = {site: {} for site in sites}
+    for path, page in gold_by_path(folder, SETS, EVERY, sites):
+        gold[page.site][path] = page.gold or ""
+    rows: dict[str, Row] = {}
+    with served(folder, SETS, EVERY, sites) as place:
+        for pair in PAIRS:
+            name = " → ".join(pair)
+            say(name)
+            rows[name] = measured(place.url, gold, pair, arguments.method)
+    heads = [arguments.method, "pages", "F1, B alone", "F1, B after A", "difference", "drifts"]
+    print(table(heads, [[name, *_cells(row)] for name, row in rows.items()]))
+    write_figures(arguments.json, {name: asdict(row) for name, row in rows.items()})
+
+
+def _cells(row: Row) -> list[str]:
+    return [
+        f"{row.before} + {row.after}",
+        f"{row.fresh:.3f}",
+        f"{row.redesigned:.3f}",
+        f"{row.redesigned - row.fresh:+.3f}",
+        str(row.drifts),
+    ]
+
+
+if __name__ == "__main__":
+    main()
