@@ -1,4 +1,4 @@
-"""A site that is redesigned in mid-crawl: pages of one real site, then those of another, all under one host.
+"""A site that is redesigned in mid-crawl: pages of one real site, then of another, all under one host.
 
 Each pair is crawled over loopback with the add-on: up to 100 pages of A, then B's, one after the other. Beside it
 stands a fresh crawl of B alone. F1 by words is that of the same pages: B's behind its warm-up.
@@ -26,9 +26,11 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Sequence
 
-SETS = ("daniel", "dragnet")
-EVERY = 1_000_000
+SETS = ("daniel", "dragnet", "christianbook")
+OF_A_SET = 2_000
 PAIRS = (
+    ("christianbook.com", "udn.com"),
+    ("christianbook.com", "ruvr.ru"),
     ("guardian.co.uk", "nytimes.com"),
     ("nytimes.com", "typepad.com"),
     ("typepad.com", "google.com"),
@@ -99,10 +101,10 @@ def main(argv: list[str] | None = None) -> None:
     folder = folder_with(SETS)
     sites = {site for pair in PAIRS for site in pair}
     gold: dict[str, dict[str, str]] = {site: {} for site in sites}
-    for path, page in gold_by_path(folder, SETS, EVERY, sites):
+    for path, page in gold_by_path(folder, SETS, OF_A_SET, sites):
         gold[page.site][path] = page.gold or ""
     rows: dict[str, Row] = {}
-    with served(folder, SETS, EVERY, sites) as place:
+    with served(folder, SETS, OF_A_SET, sites) as place:
         for pair in PAIRS:
             name = " → ".join(pair)
             say(name)
