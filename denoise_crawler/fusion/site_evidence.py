@@ -14,7 +14,7 @@ from denoise_crawler.fusion.site_sums import SiteSums
 from denoise_crawler.fusion.sketch import MAX_BLOCKS, sketch, texts_digest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
 
     from denoise_crawler.fusion.blocks import Blocks, Numbers
     from denoise_crawler.fusion.sketch import Sketch
@@ -81,7 +81,7 @@ class SiteEvidence:
 
     def merge(self, other: SiteEvidence) -> None:
         """Learn the pages of ``other``."""
-        self._unite(other._sketches)
+        self._unite(list(other._sketches))
 
     def merge_bytes(self, data: bytes) -> None:
         """Learn pages that :meth:`to_bytes` wrote; raise :class:`codec.EvidenceFormatError` for other bytes."""
@@ -106,7 +106,9 @@ class SiteEvidence:
         """Return the share of the characters of ``blocks`` that stand where no page of the site has any."""
         return self._sums.strangeness(blocks)
 
-    def _unite(self, sketches: Iterable[Sketch]) -> None:
+    def _unite(self, sketches: Sequence[Sketch]) -> None:
+        if len(new := [one for one in sketches if self._sketches.wants(one.key)]) > 1:
+            self._sums.number(new)
         for one in sketches:
             gone = self._sketches.add(one)
             for old in gone:
@@ -115,6 +117,7 @@ class SiteEvidence:
                 self._enter(one)
         if self._removed > self.max_pages:
             self._sums, self._removed = SiteSums(), 0
+            self._sums.number(list(self._sketches))
             for key in self._copies.firsts():
                 self._count(key)
 
