@@ -105,7 +105,7 @@ class SiteSums:
         return key in self._pages
 
     def number(self, pages: Sequence[Sketch]) -> None:
-        """Number what stands on ``pages``, which are to be added: one by one takes several times as long."""
+        """Give numbers to what stands on ``pages``, which are to be added: one by one that takes much longer."""
         for counts, column in ((self._texts, "texts"), (self._masked, "masked"), (self._links, "links")):
             counts.numbered.add(np.unique(np.concatenate([getattr(page, column) for page in pages])))
         self._number_paths(pages)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from denoise_crawler.denoiser import clean_page
 from denoise_crawler.methods.style_tree import StyleTree
+from denoise_crawler.output.folder import write_below
 from denoise_crawler.output.text import removed_share
 from denoise_crawler.page import Page
 from denoise_crawler.report.charted import run_charts, site_charts
@@ -101,8 +102,6 @@ class _Report:
             site.pages_seen = max(stored.pages_seen.values(), default=0)
             site.ready = any(stored.ready.values())
             site.waiting, site.known_by = stored.waiting, stored.known_by
-        if detailed:
-            (self.folder / site.folder).mkdir(exist_ok=True)
         return site
 
     # --- pages
@@ -202,7 +201,7 @@ class _Report:
 
     def _write(self, name: str, template: str, **values: Any) -> None:
         html = rendered(template, run=self.run, remote=self.plan.remote, **values)
-        (self.folder / name).write_text(html, encoding="utf-8", errors="replace", newline="\n")
+        write_below(self.folder, name, html)
 
 
 def _measure(figures: PageFigures, page: Page, judgement: Judgement, method: str) -> str:

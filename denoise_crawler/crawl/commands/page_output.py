@@ -10,6 +10,8 @@ from urllib.parse import unquote, urlsplit
 
 from scrapy.exporters import JsonLinesItemExporter
 
+from denoise_crawler.output.folder import write_below
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from types import TracebackType
@@ -126,10 +128,8 @@ class Folder:
         self._number += 1
         if cleaned.rendered is None:
             return
-        folder = self._path / site_folder(cleaned.page.site)
-        folder.mkdir(exist_ok=True)
-        file = folder / f"{self._number:06}{readable_name(cleaned.page.url)}{self._ending}"
-        file.write_text(cleaned.rendered, encoding="utf-8", errors="replace", newline="\n")
+        file = f"{self._number:06}{readable_name(cleaned.page.url)}{self._ending}"
+        write_below(self._path, f"{site_folder(cleaned.page.site)}/{file}", cleaned.rendered)
 
 
 def site_folder(site: str) -> str:

@@ -1,0 +1,27 @@
+"""Files below a folder that a user named: never through a link, which may lead anywhere."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class LinkedOutputError(OSError):
+    """A link stands where a file or a folder is to be written; the message names it."""
+
+
+def write_below(folder: Path, name: str, text: str) -> None:
+    """Write ``text`` to the file ``name``, at most one folder below ``folder``; lone surrogates become ``?``.
+
+    Raises :class:`LinkedOutputError` for a link in its way, and for a name that leads out of ``folder``.
+    """
+    file = folder / name
+    if (file.parent != folder and file.parent.parent != folder) or ".." in file.parts[len(folder.parts) :]:
+        raise LinkedOutputError(f"{file} does not lie in {folder}")
+    for place in (file.parent, file):
+        if place != folder and place.is_symlink():
+            raise LinkedOutputError(f"{place} is a link, which is not followed: remove it or name another folder")
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(text, encoding="utf-8", errors="replace", newline="\n")
