@@ -42,6 +42,7 @@ from weakref import WeakKeyDictionary
 from scrapy import signals
 
 from denoise_crawler.crawl.drift import Layouts
+from denoise_crawler.crawl.event_loop import spare_what_is_there
 from denoise_crawler.crawl.feed_results import feeds_are_safe
 from denoise_crawler.crawl.filling import Filler
 from denoise_crawler.crawl.guarded_store import GuardedStore, StoreShelf
@@ -343,6 +344,7 @@ class Warmup:
     # --- signals
 
     def _opened(self) -> None:
+        spare_what_is_there()
         if inherited := self.store.inherit():
             self._count("inherited", inherited)
             logger.info("%d items wait from an earlier run", inherited)

@@ -59,25 +59,26 @@ def title_overlap(title: str, blocks: Blocks) -> Numbers:
     those more than twice as long as the title.
     """
     parts = _pairs if IDEOGRAPH.search(title) else _words
-    wanted = parts(title)
+    wanted = set(parts(title))
     overlap = np.zeros(len(blocks))
     if wanted:
         fitting = (blocks.characters > _LETTERS) & (blocks.characters <= 2 * len(title) + 10)
         for index in np.flatnonzero(fitting).tolist():
             found = parts(blocks.texts[index])
-            if common := len(wanted & found):
+            if common := len(wanted.intersection(found)):
                 overlap[index] = 2 * common / (len(found) + len(wanted))
     return overlap
 
 
+# tuples of strings, unlike sets, cost the garbage collector nothing
 @lru_cache(maxsize=16_384)
-def _words(text: str) -> frozenset[str]:
-    return frozenset(_WORD.findall(text.lower()))
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(set(_WORD.findall(text.lower())))
 
 
 @lru_cache(maxsize=16_384)
-def _pairs(text: str) -> frozenset[tuple[str, str]]:
-    return frozenset(pairwise(text.lower()))
+def _pairs(text: str) -> tuple[str, ...]:
+    return tuple({one + other for one, other in pairwise(text.lower())})
 
 
 def description_of(page: Page, blocks: Blocks) -> Numbers:
