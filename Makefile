@@ -8,7 +8,7 @@ demo: $(VENV)/.installed ## crawl the bundled news site and show what came out
 	$(BIN)/python -m denoise_crawler.demo
 
 test: $(VENV)/.installed-dev ## run the tests
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 docs: $(VENV)/.installed-dev ## the documentation site, in build/docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
