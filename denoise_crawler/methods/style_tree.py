@@ -49,9 +49,7 @@ class StyleTree(Method):
     def strangeness(self, page: Page) -> float:
         """Return the share of the text of ``page`` in nodes that the tree does not have."""
         strange = sum(
-            characters
-            for characters, standing in zip(page.characters, self.tree.standings(page), strict=True)
-            if not standing.pages
+            characters for characters, seen in zip(page.characters, self.tree.seen(page), strict=True) if not seen
         )
         return strange / max(sum(page.characters), 1)
 

@@ -118,7 +118,7 @@ class SiteStyleTree:
     def standings(self, page: Page) -> list[Standing]:
         """Return what the tree says of each node of ``page``, in document order."""
         self.refresh()
-        shape = outline(page)
+        shape = page.once(outline)
         result = [UNSEEN] * len(shape.labels)
         waiting: list[tuple[ElementNode, list[int]]] = [(self.root, [0])] if self.pages else []
         while waiting:
@@ -126,10 +126,7 @@ class SiteStyleTree:
             standing = Standing(element.pages, element.importance or 0.0, element.peak)
             for index in found:
                 result[index] = standing
-            for sequence, parents in self._sequences(shape, found):
-                style = element.styles.get(sequence)
-                if style is None:
-                    continue
+            for style, parents in self._known_styles(element, shape, found):
                 children = style.children
                 if style.folded is not None:
                     children = self._unfolded(style)
@@ -137,6 +134,34 @@ class SiteStyleTree:
                         refresh(child, self.rules, self._unfolded)
                 waiting.extend(zip(children, self._columns(shape, parents), strict=True))
         return result
+
+    def seen(self, page: Page) -> list[bool]:
+        """Tell of each node of ``page`` whether the tree has it; quicker than :meth:`standings`.
+
+        Below a sequence of children that a single page has, all counts as seen.
+        """
+        shape = page.once(outline)
+        result = [False] * len(shape.labels)
+        waiting: list[tuple[ElementNode, list[int]]] = [(self.root, [0])] if self.pages else []
+        while waiting:
+            element, found = waiting.pop()
+            for index in found:
+                result[index] = True
+            for style, parents in self._known_styles(element, shape, found):
+                if style.folded is None:
+                    waiting.extend(zip(style.children, self._columns(shape, parents), strict=True))
+                    continue
+                for parent in parents:
+                    result[parent : shape.ends[parent]] = [True] * (shape.ends[parent] - parent)
+        return result
+
+    def _known_styles(
+        self, element: ElementNode, shape: PageDigest, found: list[int]
+    ) -> Iterator[tuple[StyleNode, list[int]]]:
+        """Yield the style nodes below ``element`` that the nodes ``found`` have, with those that have it."""
+        for sequence, parents in self._sequences(shape, found):
+            if (style := element.styles.get(sequence)) is not None:
+                yield style, parents
 
     def refresh(self) -> None:
         """Bring the importance of all nodes up to date; costs only what changed since the last time."""
