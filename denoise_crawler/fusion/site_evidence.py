@@ -115,7 +115,7 @@ class SiteEvidence:
                 self._leave(old)
             if self._sketches.get(one.key) is one:
                 self._enter(one)
-        if self._removed > self.max_pages:
+        if self._removed > self.max_pages // 2:
             self._sums, self._removed = SiteSums(), 0
             self._sums.number(list(self._sketches))
             for key in self._copies.firsts():
