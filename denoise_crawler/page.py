@@ -58,20 +58,6 @@ class Nodes:
     def __len__(self) -> int:
         return len(self.tags)
 
-    def append(self, tag: str, parent: int, element: Element) -> int:
-        """Add a node and return its index: 0 for a ``body``, so that all that stands beside it belongs to it."""
-        if tag == "body" and parent == 0:
-            self.elements[0] = element
-            return 0
-        index = len(self.tags)
-        self.tags.append(tag)
-        self.parents.append(parent)
-        self.ends.append(index + 1)
-        self.texts.append("")
-        self.links.append(index if tag == "a" else self.links[parent])
-        self.elements.append(element)
-        return index
-
     def children(self, index: int) -> Iterator[int]:
         """Yield the indices of the children of node ``index``."""
         ends, child, end = self.ends, index + 1, self.ends[index]
@@ -235,71 +221,102 @@ def _hidden_nodes(root: Element) -> Nodes | None:
     return nodes if TEXT in nodes.tags else None
 
 
-def _flatten(root: Element, skipped: frozenset[str]) -> tuple[Nodes, int]:
-    """Walk the tree once, without recursion; return its nodes and how deep it is."""
+def _flatten(root: Element, skipped: frozenset[str]) -> tuple[Nodes, int]:  # noqa: C901
+    """Walk the tree once, without recursion; return its nodes and how deep it is.
+
+    Written out in one piece: it runs for each node of each page, and calls would take longer than what they do.
+    """
     nodes = Nodes(["body"], [-1], [0], [""], [-1], [root])
-    runs = _Runs(nodes)
+    tags, parents, ends, texts = nodes.tags, nodes.parents, nodes.ends, nodes.texts
+    links, elements, runs = nodes.links, nodes.elements, _Runs(nodes)
     # what follows </html> stands beside the root
-    deepest = max(_walk(top, nodes, runs, skipped) for top in (root, *root.itersiblings("html")))
+    children: Iterator[Element] = iter((root, *root.itersiblings("html")))
+    above: list[tuple[Iterator[Element], int, Element]] = []
+    parent = deepest = 0
+    while True:
+        if (child := next(children, None)) is None:
+            ends[parent] = len(tags)
+            if not above:
+                break
+            children, parent, child = above.pop()
+        elif type(tag := child.tag) is str and tag not in skipped:
+            if parent == 0 and (tag == "body" or not above):  # what stands beside the body belongs to it
+                index = 0
+                if tag == "body":
+                    elements[0] = child
+            else:
+                index = len(tags)
+                tags.append(tag)
+                parents.append(parent)
+                ends.append(index + 1)
+                texts.append("")
+                links.append(index if tag == "a" else links[parent])
+                elements.append(child)
+            if tag not in _OPAQUE or next(child.iter(*_BLOCKS), None) is not None:
+                if text := child.text:
+                    if text.isspace():
+                        runs.gap = True
+                    else:
+                        runs.add(index, text)
+                if len(child):
+                    above.append((children, parent, child))
+                    deepest = max(deepest, len(above))
+                    children, parent = iter(child), index
+                    continue
+            ends[index] = len(tags)
+        if text := child.tail:
+            if text.isspace():
+                runs.gap = True
+            else:
+                runs.add(parent, text)
     runs.close()
-    nodes.ends[0] = len(nodes)
+    ends[0] = len(tags)
     return nodes, deepest
 
 
-def _walk(top: Element, nodes: Nodes, runs: _Runs, skipped: frozenset[str]) -> int:
-    """Append the nodes below ``top`` to ``nodes``; return the number of levels."""
-    ends, append, add, deepest = nodes.ends, nodes.append, runs.add, 1
-    if top.text:
-        add(0, top.text)
-    walk = [(iter(top), 0, top)]
-    while walk:
-        children, parent, element = walk[-1]
-        for child in children:
-            tag = child.tag
-            if type(tag) is str and tag not in skipped:
-                index = append(tag, parent, child)
-                if tag not in _OPAQUE or next(child.iter(*_BLOCKS), None) is not None:
-                    if text := child.text:
-                        add(index, text)
-                    if len(child):
-                        walk.append((iter(child), index, child))
-                        deepest = max(deepest, len(walk))
-                        break
-                ends[index] = len(ends)
-            if text := child.tail:
-                add(parent, text)
-        else:
-            walk.pop()
-            ends[parent] = len(ends)
-            if walk and (text := element.tail):
-                add(walk[-1][1], text)
-    return deepest
-
-
 class _Runs:
-    """Collects runs of text: what only a comment or script parts is one run, white space alone is none."""
+    """Adds runs of text to ``nodes``: what only a comment or script parts is one run.
+
+    ``gap`` says that there was white space since the last, so that no words may be glued together.
+    """
+
+    __slots__ = ("gap", "joined", "last", "nodes")
 
     def __init__(self, nodes: Nodes) -> None:
         self.nodes = nodes
-        self.parts: list[str] = []
-        self.index = -1
+        self.last = 0  # a run of text, if there is one yet
+        self.gap = False
+        self.joined: dict[int, list[str]] = {}  # what is to be added to runs
 
     def add(self, parent: int, text: str) -> None:
-        parts = self.parts
-        if text.isspace():
-            if parts and not parts[-1][-1].isspace():
-                parts.append(" ")  # so that no words are glued together
+        """Add ``text``, not of white space alone, that stands in node ``parent``."""
+        if self.gap:
+            self._part()
+        nodes, index = self.nodes, len(self.nodes.tags)
+        if self.last == index - 1 and self.last and nodes.parents[self.last] == parent:
+            self.joined.setdefault(self.last, []).append(text)
             return
-        nodes = self.nodes
-        last = len(nodes.tags) - 1
-        if self.index == last >= 0 and nodes.parents[last] == parent:
-            parts.append(text)
-            return
-        if parts:
-            nodes.texts[self.index] = parts[0] if len(parts) == 1 else "".join(parts)
-        self.index = nodes.append(TEXT, parent, nodes.elements[parent])
-        self.parts = [text]
+        self.last = index
+        nodes.tags.append(TEXT)
+        nodes.parents.append(parent)
+        nodes.ends.append(index + 1)
+        nodes.texts.append(text)
+        nodes.links.append(nodes.links[parent])
+        nodes.elements.append(nodes.elements[parent])
 
     def close(self) -> None:
-        if self.index >= 0:
-            self.nodes.texts[self.index] = "".join(self.parts)
+        """Finish the runs."""
+        if self.gap:
+            self._part()
+        for index, parts in self.joined.items():
+            self.nodes.texts[index] += "".join(parts)
+
+    def _part(self) -> None:
+        """Put a space between the last run and what comes."""
+        self.gap = False
+        texts, last = self.nodes.texts, self.last
+        if last in self.joined:
+            if not self.joined[last][-1][-1].isspace():
+                self.joined[last].append(" ")
+        elif last and not texts[last][-1].isspace():
+            texts[last] += " "
