@@ -20,6 +20,7 @@ HAN = "㐀-䶿一-鿿豈-﫿\U00020000-\U0003ffff"
 KANA = "぀-ヿ"
 _RUN = re.compile(rf"(?P<han>[{HAN}]+)|(?P<kana>[{KANA}])|[^\W_{HAN}{KANA}]+")
 _CACHED_CHARACTERS = 400
+_CUT_AT_ONCE = 400  # jieba's time grows with the square of a run of words that it does not know
 
 
 def normalised(text: str) -> str:
@@ -51,7 +52,9 @@ def _remembered_words(text: str) -> tuple[str, ...]:
 def _split(text: str) -> Iterator[str]:
     for match in _RUN.finditer(text.lower()):
         if match.lastgroup == "han":
-            yield from _chinese_segmenter().cut(match.group())
+            run = match.group()
+            for start in range(0, len(run), _CUT_AT_ONCE):
+                yield from _chinese_segmenter().cut(run[start : start + _CUT_AT_ONCE])
         else:
             yield match.group()
 

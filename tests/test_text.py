@@ -46,3 +46,8 @@ def test_normalising_twice_changes_nothing_more(text: str) -> None:
 def test_no_text_raises(text: str) -> None:
     assert all(words(text))
     assert 0 <= hash64(text) < 1 << 64
+
+
+def test_the_time_for_a_run_of_chinese_grows_with_its_length_and_no_character_is_lost() -> None:
+    run = "的" * 100_000  # with the square, this would take minutes
+    assert "".join(words(run)) == run
