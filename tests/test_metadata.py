@@ -212,3 +212,8 @@ _VALUES = st.recursive(
 @given(_VALUES)
 def test_no_json_ld_raises(value: Any) -> None:
     read(json_ld(value))
+
+
+def test_the_time_for_json_with_long_white_space_grows_with_its_length() -> None:
+    script = '<script type="application/ld+json">[1' + " " * 300_000 + "x]</script>"  # with the square, for hours
+    assert metadata_of(Page.parse("", f"{script}<title>A title</title><p>x")).title == "A title"
