@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     Table: TypeAlias = NDArray[np.float32]
 
 MAX_LEAVES = 32
+_AT_ONCE = 4_096  # rows: each takes some 12 kB for a moment
 
 
 class Tree(msgspec.Struct, frozen=True):
@@ -60,9 +61,11 @@ class BoostedTrees:
 
     def scores(self, table: Table) -> Numbers:
         """Return the score (log odds) of each row of ``table``."""
+        parts = [self._scores(table[start : start + _AT_ONCE]) for start in range(0, len(table), _AT_ONCE)]
+        return np.concatenate(parts) if parts else np.zeros(0)
+
+    def _scores(self, table: Table) -> Numbers:
         rows, trees = len(table), len(self._trees)
-        if not rows:
-            return np.zeros(0)
         failed = np.ascontiguousarray(table.T)[self._features] > self._thresholds
         ruled_out = np.multiply(failed, self._ruled_out, dtype=np.uint32).reshape(-1, trees * rows)
         left = ~np.bitwise_or.reduce(ruled_out, axis=0)
