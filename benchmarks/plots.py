@@ -116,11 +116,11 @@ def speed(stages: dict[str, dict[str, float]]) -> Any:
         **_common("CPU time of a page, as a multiple of lxml's parse"),
         height=90 + 30 * len(stages),
         show_legend=False,
-        print_values=True,
         value_formatter=lambda ratio: f"{ratio:.2f}",
         truncate_label=-1,
     )
-    chart.x_labels = list(reversed(stages))
+    # beside the name: on a short bar a number could not be read
+    chart.x_labels = [f"{name}   {stages[name]['ratio']:.2f}" for name in reversed(stages)]
     chart.add("x lxml parse", [stages[name]["ratio"] for name in reversed(stages)])
     return chart
 
@@ -136,8 +136,14 @@ def _lines(title: str, x_title: str, y_title: str) -> Any:
         truncate_legend=-1,
         dots_size=3,
         stroke_style={"width": 2.5},
-        value_formatter=lambda value: "" if value is None else f"{value:,.3g}",
+        value_formatter=_written,
     )
+
+
+def _written(value: float | None) -> str:
+    if value is None:
+        return ""
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:,.3g}"
 
 
 def _common(title: str) -> dict[str, Any]:
