@@ -2,7 +2,7 @@
 
 Pages of the corpus are served on this machine by a process of their own and crawled without any delay by a spider
 that yields one item a page and reads its title: first without the add-on, then with it (the sites are unknown:
-their first pages wait for the 20th), then again with the store that this left (the sites are known).
+their first pages wait for its quota), then again with the store that this left (the sites are known).
 
 Every callback of the event loop is timed. A pause is the part of one that is spent in the add-on; the page that
 caused it is the one whose response was handled, and the ratio is to what lxml needs to parse that page, both in

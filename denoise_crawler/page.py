@@ -270,7 +270,6 @@ def _flatten(root: Element, skipped: frozenset[str]) -> tuple[Nodes, int]:  # no
             else:
                 runs.add(parent, text)
     runs.close()
-    ends[0] = len(tags)
     return nodes, deepest
 
 

@@ -87,7 +87,8 @@ class Warmup:
         self.settings = DenoiseSettings.from_settings(crawler.settings)
         self.filler = Filler(self.settings)
         self._crawler = crawler
-        self._key = method_named(self.settings.method, self.settings.method_options).store_key
+        self._new_method = partial(method_named, self.settings.method, self.settings.method_options)
+        self._key = self._new_method().store_key
         self._progress: dict[str, _Progress] = {}
         spider = crawler.spidercls.name if crawler.spidercls else ""
         self.store = GuardedStore(
@@ -102,7 +103,7 @@ class Warmup:
         self._layouts = Layouts(
             self._denoiser,
             self.settings.warmup_pages,
-            fresh=lambda: method_named(self.settings.method, self.settings.method_options),
+            fresh=self._new_method,
             is_known=lambda layout: self.store.site(layout, self._key).ready,
             drifted=self._drifted,
             sites_in_memory=self.settings.sites_in_memory,
@@ -313,8 +314,7 @@ class Warmup:
         """Return where what is known of sites lies: in the store, or where several crawls share it."""
         if not self.settings.shared_store:
             return StoreShelf(self.store, self.settings, self._key)
-        new_method = partial(method_named, self.settings.method, self.settings.method_options)
-        return SharedShelf(SharedStore(self.settings.shared_store), new_method, self._shared_store_failed)
+        return SharedShelf(SharedStore(self.settings.shared_store), self._new_method, self._shared_store_failed)
 
     def _shared_store_failed(self, error: Exception) -> None:
         if not self._count("store_errors"):

@@ -130,12 +130,11 @@ class SiteEvidence:
             self._count(one.key)
 
     def _leave(self, old: Sketch) -> None:
+        first = self._copies.discard(texts_digest(old.masked), old.key)
         if old.key in self._sums:
             self._uncount(old.key)
-            if (first := self._copies.discard(texts_digest(old.masked), old.key)) is not None:
+            if first is not None:
                 self._count(first)
-        else:
-            self._copies.discard(texts_digest(old.masked), old.key)
 
     def _count(self, key: int) -> None:
         one = self._sketches.get(key)

@@ -123,8 +123,10 @@ class SiteSums:
         """Count ``page``, which is not counted yet."""
         distinct, block_texts = np.unique(page.texts, return_inverse=True)
         texts = self._texts.add(distinct)
-        self._number_paths([page])
         paths = self._paths.find(page.paths)
+        if not paths.all():  # else they were numbered with those of other pages
+            self._number_paths([page])
+            paths = self._paths.find(page.paths)
         sums = np.column_stack(
             [
                 np.ones(len(paths)),
