@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
 from urllib.parse import urljoin
 
@@ -37,6 +38,7 @@ _OPAQUE = frozenset(
 )
 # … unless they hold one of these: then they were never closed, and the rest of the page stands in them.
 _BLOCKS = ("p", "div", "table", "ul", "ol", "article", "section", "h1", "h2", "h3")
+_FROM_THE_HOST = re.compile(r"/(?![/\s])|(?:https?:)?//[^/?#\s]")  # the page's own path does not matter
 
 
 @dataclass(slots=True, eq=False)
@@ -173,7 +175,15 @@ class Page:
 
     def absolute(self, link: str) -> str:
         """Return ``link`` as an absolute URL; what cannot be joined comes back as it is."""
+        if self._host and _FROM_THE_HOST.match(link):
+            return _joined_with_host(self._host, link)
         return _join(self.base, link)
+
+    @cached_property
+    def _host(self) -> str:
+        """The address of the host, which is all that most links are relative to; empty if it is no web address."""
+        host = _join(self.base, "/")
+        return host if host.startswith(("http://", "https://")) else ""
 
     @cached_property
     def title(self) -> str:
@@ -206,6 +216,10 @@ def _join(base: str, link: str) -> str:
         return urljoin(base, link.strip())
     except ValueError:
         return link
+
+
+# a template's links are joined once, not for each page
+_joined_with_host = lru_cache(maxsize=16_384)(_join)
 
 
 def _hidden_nodes(root: Element) -> Nodes | None:

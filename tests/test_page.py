@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from urllib.parse import urljoin
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -161,3 +163,25 @@ def test_no_text_raises(text: str) -> None:
     page = Page.parse(URL, text)
     assert len(page.nodes) == len(page.nodes.texts)
     clean_html(page)
+
+
+LINKS = st.lists(
+    st.sampled_from(
+        ["/", "//", "http:", "https:", "host", ".", "..", "?", "#", "q", "\t", "\n", " ", ":", "[", "@", ";"]
+    ),
+    max_size=7,
+).map("".join)
+
+
+@given(
+    LINKS,
+    st.sampled_from(
+        ["", "http://a/b/c?d", "https://a", "//a/b", "about:blank", "ftp://a/b", "http://[a/b", "x/y"]
+    ),
+)
+def test_a_link_is_absolute_as_the_standard_joins_it(link: str, base: str) -> None:
+    try:
+        joined = urljoin(base, link.strip())
+    except ValueError:
+        joined = link
+    assert Page.parse(base, "<p>x</p>").absolute(link) == joined

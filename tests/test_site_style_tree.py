@@ -236,9 +236,9 @@ def test_learning_or_merging_a_page_again_changes_nothing(bodies: list[str]) -> 
 def test_feature_counts_are_undone_by_their_negatives(added: list[tuple[int, int]]) -> None:
     counts = FeatureCounts()
     for feature, count in added:
-        counts.add(feature, count)
+        counts.add({feature: count})
     for feature, count in reversed(added):
-        counts.add(feature, count, -1)
+        counts.add({feature: count}, -1)
     assert not counts
 
 
@@ -299,7 +299,7 @@ def test_bytes_that_are_no_tree_are_refused(damage) -> None:  # type: ignore[no-
 def test_a_tree_whose_limits_are_below_1_is_refused_and_takes_nothing_away() -> None:
     tree = tree_of("<p>some text</p>")
     with pytest.raises(TreeFormatError, match="below 1"):
-        tree.merge_bytes(codec.encode(codec.Header(0, 64), []))
+        tree.merge_bytes(codec.encode(codec.Header(0, 64), [], []))
     assert tree.pages == 1
 
 

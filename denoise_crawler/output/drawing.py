@@ -14,7 +14,6 @@ import graphviz
 
 from denoise_crawler.methods.style_tree import THRESHOLD
 from denoise_crawler.page import TEXT
-from denoise_crawler.site_style_tree.importance import refresh
 from denoise_crawler.site_style_tree.nodes import StyleNode
 
 if TYPE_CHECKING:
@@ -208,7 +207,7 @@ class _Drawing:
             box.said.append(f"+{_counted(folded, 'style')} of {of}{' each' if folded > 1 else ''}")
 
     def _wait_for_children(self, style: StyleNode, sequence: tuple[str, ...], level: int, box: _Box) -> None:
-        children = iter(self._children(style))
+        children = iter(self.tree.children_of(style))
         runs = [[next(children) for _ in run] for _, run in groupby(sequence)]
         chosen = sorted(range(len(runs)), key=lambda place: (self._is_noise(runs[place]), place))
         for place in sorted(chosen[:_CHILDREN_OF_A_STYLE]):
@@ -218,14 +217,6 @@ class _Drawing:
 
     def _is_noise(self, run: list[ElementNode]) -> bool:
         return all(child.peak < self.threshold for child in run)
-
-    def _children(self, style: StyleNode) -> list[ElementNode]:
-        if style.folded is None:
-            return style.children
-        children = self.tree._unfolded(style)
-        for child in children:
-            refresh(child, self.tree.rules, self.tree._unfolded)
-        return children
 
 
 def _sequence(labels: tuple[str, ...]) -> list[str]:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from denoise_crawler.page import TEXT
 from denoise_crawler.site_style_tree.digest import outline
-from denoise_crawler.site_style_tree.importance import refresh
 from denoise_crawler.text import normalised
 
 if TYPE_CHECKING:
@@ -91,7 +90,7 @@ class _Explorer:
         self._strings: dict[str, int] = {}
         self._numbers = count()
         self._of: dict[int, int] = {}  # the row of an element node, by its identity
-        self._children: dict[int, list[ElementNode]] = {}  # of style nodes, by identity: unfolded ones too
+        self._children: dict[int, Sequence[ElementNode]] = {}  # of style nodes, by identity: unfolded ones too
         self._heap: list[_Waiting] = []
         self._wait(tree.root, 0, -1)
         while self._heap:
@@ -123,11 +122,8 @@ class _Explorer:
         self, element: ElementNode, shape: PageDigest, found: list[int]
     ) -> list[tuple[ElementNode, list[int]]]:
         below: list[tuple[ElementNode, list[int]]] = []
-        for sequence, parents in self.tree._sequences(shape, found):
-            style = element.styles.get(sequence)
-            if style is not None and id(style) in self._children:
-                children = self._children[id(style)]
-                below += zip(children, self.tree._columns(shape, parents), strict=True)
+        for style, places in self.tree.known_below(element, shape, found):
+            below += zip(self._children.get(id(style), ()), places.columns, strict=False)
         return below
 
     def _wait(
@@ -158,12 +154,7 @@ class _Explorer:
             self._wait(style, waiting.level + 1, row, sequence)
 
     def _wait_for_children(self, style: StyleNode, row: int, level: int) -> None:
-        children = style.children
-        if style.folded is not None:
-            children = self.tree._unfolded(style)
-            for child in children:
-                refresh(child, self.tree.rules, self.tree._unfolded)
-        self._children[id(style)] = children
+        children = self._children[id(style)] = self.tree.children_of(style)
         for child in children:
             self._wait(child, level + 1, row)
 

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-import sys
-from array import array
+import zlib
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import msgspec
+import numpy as np
 
 from denoise_crawler.page import TEXT
 from denoise_crawler.site_style_tree.digest import PageDigest
 from denoise_crawler.versioned_format import VersionedFormat
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
 
 
 class TreeFormatError(ValueError):
@@ -32,7 +35,9 @@ class Header:
     features_per_leaf: int
 
 
-class _PageRecord(msgspec.Struct, array_like=True):
+class PageRecord(msgspec.Struct, array_like=True):
+    """One page's columns as bytes; its labels are numbers."""
+
     key: int
     labels: bytes
     ends: bytes
@@ -45,26 +50,24 @@ class _TreeRecord(msgspec.Struct, array_like=True):
     max_pages: int
     features_per_leaf: int
     labels: list[str]
-    pages: list[_PageRecord]
+    pages: list[PageRecord]
 
 
-def encode(header: Header, digests: Iterable[PageDigest]) -> bytes:
-    """Write ``digests``, which come in the order of their keys."""
-    digests = list(digests)
-    labels = sorted({label for page in digests for label in page.labels})
-    numbers = {label: number for number, label in enumerate(labels)}
+def encode(header: Header, labels: Sequence[str], records: Iterable[PageRecord]) -> bytes:
+    """Write ``records``, which come in the order of their keys; ``labels`` are what their numbers stand for."""
+    records = list(records)
+    numbers = [_unpack(record.labels) for record in records]
+    used = np.unique(np.concatenate([*numbers, np.empty(0, np.uint32)]))
+    order = sorted(used.tolist(), key=labels.__getitem__)
+    places = np.zeros(len(labels), np.uint32)
+    places[order] = np.arange(len(order))
     pages = [
-        _PageRecord(
-            page.key,
-            _pack(array("I", [numbers[label] for label in page.labels])),
-            _pack(_steps(page.ends)),
-            _pack(_steps(page.starts)),
-            _pack(page.hashes),
-            _pack(page.counts),
-        )
-        for page in digests
+        msgspec.structs.replace(record, labels=_pack(places[own]))
+        for record, own in zip(records, numbers, strict=True)
     ]
-    return _FORMAT.write(_TreeRecord(header.max_pages, header.features_per_leaf, labels, pages))
+    return _FORMAT.write(
+        _TreeRecord(header.max_pages, header.features_per_leaf, [labels[number] for number in order], pages)
+    )
 
 
 def decode(data: bytes) -> tuple[Header, list[PageDigest]]:
@@ -72,60 +75,75 @@ def decode(data: bytes) -> tuple[Header, list[PageDigest]]:
     return _FORMAT.read(data, _TreeRecord, _digests)
 
 
+def record_of(page: PageDigest, numbers: Mapping[str, int]) -> PageRecord:
+    """Write ``page``; ``numbers`` are those of its labels."""
+    return PageRecord(
+        page.key,
+        _pack([numbers[label] for label in page.labels]),
+        _pack(_steps(page.ends)),
+        _pack(_steps(page.starts)),
+        _pack(page.hashes),
+        _pack(page.counts),
+    )
+
+
+def page_of(record: PageRecord, labels: Sequence[str]) -> PageDigest:
+    """Read what :func:`record_of` wrote; ``labels`` are what the numbers stand for."""
+    return PageDigest(
+        record.key,
+        [labels[number] for number in _unpack(record.labels).tolist()],
+        np.cumsum(_unpack(record.ends), dtype=np.uint32).tolist(),
+        np.cumsum(_unpack(record.starts), dtype=np.uint32).tolist(),
+        _unpack(record.hashes).tolist(),
+        _unpack(record.counts).tolist(),
+    )
+
+
+def packed(record: PageRecord) -> bytes:
+    """Make ``record`` small, to be kept in memory."""
+    return zlib.compress(msgspec.msgpack.encode(record))
+
+
+def unpacked(data: bytes) -> PageRecord:
+    """Read what :func:`packed` wrote."""
+    return msgspec.msgpack.decode(zlib.decompress(data), type=PageRecord)
+
+
 def _digests(record: _TreeRecord) -> tuple[Header, list[PageDigest]]:
     if record.max_pages < 1 or record.features_per_leaf < 1:
         raise ValueError("limits below 1")
     labels = [TEXT if label == TEXT else label for label in record.labels]
-    return Header(record.max_pages, record.features_per_leaf), [_checked(page, labels) for page in record.pages]
+    return Header(record.max_pages, record.features_per_leaf), [
+        _checked(page_of(page, labels)) for page in record.pages
+    ]
 
 
-def _checked(record: _PageRecord, labels: list[str]) -> PageDigest:
-    ends, starts = _unsteps(_unpack(record.ends)), _unsteps(_unpack(record.starts))
-    page = PageDigest(
-        record.key,
-        [labels[number] for number in _unpack(record.labels)],
-        ends,
-        starts,
-        _unpack(record.hashes),
-        _unpack(record.counts),
-    )
+def _checked(page: PageDigest) -> PageDigest:
     size = len(page.labels)
-    whole = size > 0 and len(ends) == size == len(starts) - 1 and ends[0] == size
-    if not whole or len(page.hashes) != starts[-1] or len(page.counts) != starts[-1] or 0 in page.counts:
+    whole = size > 0 and len(page.ends) == size == len(page.starts) - 1 and page.ends[0] == size
+    features = len(page.hashes)
+    if not whole or page.starts[-1] != features or len(page.counts) != features or 0 in page.counts:
         raise ValueError("a page that does not fit together")
+    if any(one > next_one for one, next_one in pairwise(page.starts)):
+        raise ValueError("a page whose features are out of order")
     open_ends = [size]
-    for index, end in enumerate(ends):
+    for index, end in enumerate(page.ends):
         while open_ends[-1] <= index:
             open_ends.pop()
-        if not index < end <= open_ends[-1] or starts[index] > starts[index + 1]:
+        if not index < end <= open_ends[-1]:
             raise ValueError("a page whose nodes are not nested")
         open_ends.append(end)
     return page
 
 
-def _steps(numbers: array[int]) -> array[int]:
+def _steps(numbers: Sequence[int]) -> NDArray[np.uint32]:
     """Return the differences between neighbours (modulo 2³²), which compress well."""
-    return array("I", [(b - a) & 0xFFFFFFFF for a, b in zip([0, *numbers[:-1]], numbers, strict=True)])
+    return np.array(numbers, np.uint32) - np.array([0, *numbers[:-1]], np.uint32)
 
 
-def _unsteps(steps: array[int]) -> array[int]:
-    total, numbers = 0, array("I")
-    for step in steps:
-        total = (total + step) & 0xFFFFFFFF
-        numbers.append(total)
-    return numbers
+def _pack(numbers: NDArray[np.uint32] | Sequence[int]) -> bytes:
+    return np.asarray(numbers, "<u4").tobytes()
 
 
-def _pack(numbers: array[int]) -> bytes:
-    if sys.byteorder == "big":
-        numbers = array("I", numbers)
-        numbers.byteswap()
-    return numbers.tobytes()
-
-
-def _unpack(data: bytes) -> array[int]:
-    numbers = array("I")
-    numbers.frombytes(data)
-    if sys.byteorder == "big":
-        numbers.byteswap()
-    return numbers
+def _unpack(data: bytes) -> NDArray[np.uint32]:
+    return np.frombuffer(data, "<u4").astype(np.uint32)

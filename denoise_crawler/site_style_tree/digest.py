@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from array import array
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
 
 from denoise_crawler.page import TEXT
@@ -14,12 +13,23 @@ from denoise_crawler.site_style_tree.labels import labels_of
 from denoise_crawler.text import hash64, words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from re import Pattern
 
     from denoise_crawler.page import Page
+    from denoise_crawler.site_style_tree.nodes import Labels
 
 LOW_BITS = 0xFFFFFFFF
+
+
+class Below(NamedTuple):
+    """Nodes of a page with one sequence of children, and by place in it the nodes that stand there."""
+
+    parents: list[int]
+    columns: list[list[int]]
+
+
+_NOTHING = Below([], [])
 
 
 @dataclass(slots=True)
@@ -32,32 +42,63 @@ class PageDigest:
 
     key: int
     labels: list[str]
-    ends: array[int]
-    starts: array[int]
-    hashes: array[int]
-    counts: array[int]
+    ends: list[int]
+    starts: list[int]
+    hashes: list[int]
+    counts: list[int]
 
-    def children(self, index: int) -> Iterator[int]:
-        """Yield the indices of the children of node ``index``."""
-        child, end = index + 1, self.ends[index]
+    def children(self, index: int) -> list[int]:
+        """Return the indices of the children of node ``index``."""
+        ends, found = self.ends, []
+        child, end = index + 1, ends[index]
         while child < end:
-            yield child
-            child = self.ends[child]
+            found.append(child)
+            child = ends[child]
+        return found
 
-    def features(self, index: int) -> Iterator[tuple[int, int]]:
-        """Yield (hash, occurrences) of the features of node ``index``."""
-        first, last = self.starts[index], self.starts[index + 1]
-        return zip(self.hashes[first:last], self.counts[first:last], strict=True)
+    def below(self, nodes: Sequence[int], *, collapse: bool) -> dict[Labels, Below]:
+        """Group ``nodes``, all of one element node, by their sequence of children.
 
-    def has_features(self, index: int) -> bool:
-        """Tell whether node ``index`` has any feature."""
-        return self.starts[index + 1] > self.starts[index]
+        With ``collapse`` a run of equal siblings is one child. Which nodes have none is not said.
+        """
+        found: dict[Labels, Below] = {}
+        labels, ends = self.labels, self.ends
+        for node in nodes:
+            if ends[node] == node + 1:
+                found[()] = _NOTHING
+                continue
+            sequence: list[str] = []
+            columns: list[list[int]] = []
+            for child in self.children(node):
+                label = labels[child]
+                if collapse and sequence and sequence[-1] == label:
+                    columns[-1].append(child)
+                else:
+                    sequence.append(label)
+                    columns.append([child])
+            known = found.get(key := tuple(sequence))
+            if known is None:
+                found[key] = Below([node], columns)
+                continue
+            known.parents.append(node)
+            for column, more in zip(known.columns, columns, strict=True):
+                column.extend(more)
+        return found
+
+    def features(self, nodes: Iterable[int]) -> dict[int, int]:
+        """Return the occurrences of the features of all ``nodes``, by hash."""
+        starts, counted = self.starts, dict[int, int]()
+        for node in nodes:
+            first, last = starts[node], starts[node + 1]
+            if first < last:
+                for feature, count in zip(self.hashes[first:last], self.counts[first:last], strict=True):
+                    counted[feature] = counted.get(feature, 0) + count
+        return counted
 
 
 def outline(page: Page) -> PageDigest:
     """Return the labels and the shape of ``page``, without features."""
-    ends = array("I", page.nodes.ends)
-    return PageDigest(page.key, labels_of(page), ends, array("I", [0]), array("I"), array("I"))
+    return PageDigest(page.key, labels_of(page), page.nodes.ends, [0], [], [])
 
 
 def digest(page: Page, features_per_leaf: int) -> PageDigest:

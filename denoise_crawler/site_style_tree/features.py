@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
-from heapq import nsmallest
+from array import array
+from bisect import bisect_left
 from math import log
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_COUNT_BITS = 32
+_COUNT = (1 << _COUNT_BITS) - 1
 
 
 def entropy(histogram: dict[int, int], pages: int, *, presence: bool = False) -> float:
@@ -23,36 +31,34 @@ def entropy(histogram: dict[int, int], pages: int, *, presence: bool = False) ->
 
 
 class FeatureCounts:
-    """For each feature, on how many pages it occurs once, twice and so on."""
+    """For each feature, on how many pages it occurs once, twice and so on.
 
-    __slots__ = ("_histograms",)
+    Two sorted columns: a feature with a number of occurrences as one 64-bit number, and the pages that have it so
+    often. A dictionary would take ten times the memory.
+    """
+
+    __slots__ = ("_pages", "_rows")
 
     def __init__(self) -> None:
-        # a number stands for {1: number}, by far the most frequent histogram
-        self._histograms: dict[int, int | dict[int, int]] = {}
+        self._rows = array("Q")
+        self._pages = array("I")
 
     def __bool__(self) -> bool:
-        return bool(self._histograms)
+        return bool(self._rows)
 
-    def add(self, feature: int, count: int, pages: int = 1) -> None:
-        """Count ``feature`` as occurring ``count`` times on ``pages`` more pages (fewer, if negative)."""
-        known = self._histograms.get(feature, 0)
-        if count == 1 and isinstance(known, int):
-            if known + pages:
-                self._histograms[feature] = known + pages
+    def add(self, counted: Mapping[int, int], pages: int = 1) -> None:
+        """Count ``pages`` more pages (fewer, if negative) with these features and their occurrences."""
+        rows, having = self._rows, self._pages
+        for feature, count in counted.items():
+            row = feature << _COUNT_BITS | count
+            place = bisect_left(rows, row)
+            if place == len(rows) or rows[place] != row:
+                rows.insert(place, row)
+                having.insert(place, pages)
+            elif having[place] + pages:
+                having[place] += pages
             else:
-                del self._histograms[feature]
-            return
-        histogram = known if isinstance(known, dict) else ({1: known} if known else {})
-        histogram[count] = histogram.get(count, 0) + pages
-        if not histogram[count]:
-            del histogram[count]
-        if not histogram:
-            del self._histograms[feature]
-        elif len(histogram) == 1 and 1 in histogram:
-            self._histograms[feature] = histogram[1]
-        else:
-            self._histograms[feature] = histogram
+                del rows[place], having[place]
 
     def importance(self, pages: int, at_most: int, *, presence: bool = False) -> float:
         """Return ``1 − Σ H(a_i)/l`` over the ``at_most`` features with the lowest hash; 0 without features.
@@ -60,19 +66,18 @@ class FeatureCounts:
         The lowest hashes are a random sample of the features (bottom-k sketch), the same whatever the order
         of the pages; with k of them the standard error of the mean is at most 0.5/√k.
         """
-        if not self._histograms:
-            return 0.0
-        sample = list(self._histograms)
-        if len(sample) > at_most:
-            sample = nsmallest(at_most, sample)
-        known: dict[int, float] = {}
-        total = 0.0
-        for feature in sample:
-            histogram = self._histograms[feature]
-            if isinstance(histogram, int):
-                if histogram not in known:
-                    known[histogram] = entropy({1: histogram}, pages, presence=presence)
-                total += known[histogram]
+        rows, having = self._rows, self._pages
+        known: dict[int, float] = {}  # of {1: number}, by far the most frequent histogram
+        total, features, first = 0.0, 0, 0
+        while first < len(rows) and features < at_most:
+            last = bisect_left(rows, (rows[first] >> _COUNT_BITS) + 1 << _COUNT_BITS, first + 1)
+            if last == first + 1 and rows[first] & _COUNT == 1:
+                once = having[first]
+                if once not in known:
+                    known[once] = entropy({1: once}, pages, presence=presence)
+                total += known[once]
             else:
+                histogram = {rows[place] & _COUNT: having[place] for place in range(first, last)}
                 total += entropy(histogram, pages, presence=presence)
-        return 1.0 - total / len(sample)
+            features, first = features + 1, last
+        return 1.0 - total / features if features else 0.0

@@ -7,11 +7,11 @@ from math import log
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from denoise_crawler.site_style_tree.nodes import ElementNode, StyleNode
 
-    Unfold: TypeAlias = Callable[[StyleNode], list[ElementNode]]
+    Unfold: TypeAlias = Callable[[StyleNode], Sequence[ElementNode]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ def refresh(root: ElementNode, rules: ImportanceRules, unfold: Unfold) -> None:
         element, children_done = waiting.pop()
         if element.importance is not None:
             continue
-        if not children_done:
+        if not children_done and not element.is_leaf:
             waiting.append((element, True))
             waiting.extend((child, False) for style in element.styles.values() for child in style.children)
             continue
@@ -74,22 +74,23 @@ def refresh(root: ElementNode, rules: ImportanceRules, unfold: Unfold) -> None:
 
 
 def _judge_element(element: ElementNode, rules: ImportanceRules) -> None:
-    data = element.features.importance(element.pages, rules.features_per_leaf, presence=rules.presence)
+    features, data = element.features, 0.0
+    if features is not None:
+        data = features.importance(element.pages, rules.features_per_leaf, presence=rules.presence)
     if element.is_leaf:
         element.importance = element.peak = data
         return
-    total = sum(style.pages for style in element.styles.values())
-    below = sum(style.pages / total * (style.importance or 0.0) for style in element.styles.values())
-    own = node_importance(
-        (style.pages for style in element.styles.values()), element.pages, single_page=rules.single_page
-    )
-    damping = rules.gamma ** len(element.styles)
+    styles = element.styles.values()
+    total = sum(style.pages for style in styles)
+    below = sum(style.pages / total * (style.importance or 0.0) for style in styles)
+    own = node_importance((style.pages for style in styles), element.pages, single_page=rules.single_page)
+    damping = rules.gamma ** len(styles)
     former = (1.0 - damping) * own + damping * below
-    element.importance = combined(former, data) if rules.data_node and element.features else former
-    element.peak = max(element.importance, *(style.peak for style in element.styles.values()))
+    element.importance = combined(former, data) if rules.data_node and features else former
+    element.peak = max(element.importance, *(style.peak for style in styles))
 
 
-def _judge_style(style: StyleNode, children: list[ElementNode]) -> None:
+def _judge_style(style: StyleNode, children: Sequence[ElementNode]) -> None:
     """Set CompImp(S), the mean over its element nodes; 0 for an empty sequence."""
     style.importance = sum(child.importance or 0.0 for child in children) / len(children) if children else 0.0
     style.peak = max((child.peak for child in children), default=0.0)

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from itertools import groupby
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
 
-from denoise_crawler.bottom_k import BottomK
 from denoise_crawler.page import TEXT
 from denoise_crawler.site_style_tree import codec
-from denoise_crawler.site_style_tree.digest import PageDigest, digest, outline
+from denoise_crawler.site_style_tree.digest import digest, outline
+from denoise_crawler.site_style_tree.features import FeatureCounts
 from denoise_crawler.site_style_tree.importance import ImportanceRules, refresh
-from denoise_crawler.site_style_tree.nodes import ElementNode, StyleNode
+from denoise_crawler.site_style_tree.nodes import ElementNode
+from denoise_crawler.site_style_tree.sample import PageSample
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from denoise_crawler.page import Page
+    from denoise_crawler.site_style_tree.digest import Below, PageDigest
+    from denoise_crawler.site_style_tree.nodes import Labels, StyleNode
+
+    _Place: TypeAlias = tuple[ElementNode, PageDigest, list[int]]  # and the nodes of the page that stand there
 
 MAX_PAGES = 128
 
@@ -67,32 +71,31 @@ class SiteStyleTree:
         self.collapse = collapse
         self.rules = ImportanceRules(gamma, single_page, presence, data_node, features_per_leaf)
         self.root = ElementNode("body")
-        self._digests: BottomK[PageDigest] = BottomK(max_pages)
-        self._strings: dict[str, str] = {TEXT: TEXT}
+        self._sample = PageSample(max_pages)
 
     @property
     def max_pages(self) -> int:
         """How many pages there may be in the tree."""
-        return self._digests.limit
+        return self._sample.limit
 
     @property
     def pages(self) -> int:
         """The number of pages in the tree."""
-        return len(self._digests)
+        return len(self._sample)
 
     def __contains__(self, page: Page) -> bool:
-        return page.key in self._digests
+        return page.key in self._sample
 
     def add(self, page: Page) -> bool:
         """Learn ``page``; return whether it changed the tree (not if known, or not among the sample)."""
-        if not self._digests.wants(page.key):
+        if not self._sample.wants(page.key):
             return False
         self._add_digest(digest(page, self.rules.features_per_leaf))
         return True
 
     def merge(self, other: SiteStyleTree) -> None:
         """Learn all pages of ``other``: the result equals having learned both trees' pages, in any order."""
-        self._unite(other._header, list(other._digests))
+        self._unite(other._header, other._sample)
 
     def merge_bytes(self, data: bytes) -> None:
         """Learn all pages of a tree that :meth:`to_bytes` wrote; raise :class:`TreeFormatError` for others."""
@@ -100,7 +103,7 @@ class SiteStyleTree:
 
     def to_bytes(self) -> bytes:
         """Write the tree: equal trees give equal bytes."""
-        return codec.encode(self._header, self._digests)
+        return codec.encode(self._header, self._sample.labels, self._sample.records())
 
     @classmethod
     def from_bytes(cls, data: bytes, **options: object) -> SiteStyleTree:
@@ -126,13 +129,8 @@ class SiteStyleTree:
             standing = Standing(element.pages, element.importance or 0.0, element.peak)
             for index in found:
                 result[index] = standing
-            for style, parents in self._known_styles(element, shape, found):
-                children = style.children
-                if style.folded is not None:
-                    children = self._unfolded(style)
-                    for child in children:
-                        refresh(child, self.rules, self._unfolded)
-                waiting.extend(zip(children, self._columns(shape, parents), strict=True))
+            for style, below in self.known_below(element, shape, found):
+                waiting.extend(zip(self.children_of(style), below.columns, strict=True))
         return result
 
     def seen(self, page: Page) -> list[bool]:
@@ -147,143 +145,115 @@ class SiteStyleTree:
             element, found = waiting.pop()
             for index in found:
                 result[index] = True
-            for style, parents in self._known_styles(element, shape, found):
+            for style, below in self.known_below(element, shape, found):
                 if style.folded is None:
-                    waiting.extend(zip(style.children, self._columns(shape, parents), strict=True))
+                    waiting.extend(zip(style.children, below.columns, strict=True))
                     continue
-                for parent in parents:
+                for parent in below.parents:
                     result[parent : shape.ends[parent]] = [True] * (shape.ends[parent] - parent)
         return result
 
-    def _known_styles(
+    def known_below(
         self, element: ElementNode, shape: PageDigest, found: list[int]
-    ) -> Iterator[tuple[StyleNode, list[int]]]:
-        """Yield the style nodes below ``element`` that the nodes ``found`` have, with those that have it."""
-        for sequence, parents in self._sequences(shape, found):
-            if (style := element.styles.get(sequence)) is not None:
-                yield style, parents
+    ) -> Iterator[tuple[StyleNode, Below]]:
+        """Yield the style nodes with children below ``element`` that the nodes ``found`` have, and where."""
+        if element.is_leaf:
+            return
+        for sequence, below in shape.below(found, collapse=self.collapse).items():
+            if sequence and (style := element.styles.get(sequence)) is not None:
+                yield style, below
+
+    def children_of(self, style: StyleNode) -> Sequence[ElementNode]:
+        """Return the children of ``style``, with their importance; a folded one's are made anew each time."""
+        if style.folded is None:
+            return style.children
+        children = self._unfolded(style)
+        for child in children:
+            refresh(child, self.rules, self._unfolded)
+        return children
 
     def refresh(self) -> None:
         """Bring the importance of all nodes up to date; costs only what changed since the last time."""
         if self.root.importance is None and self.pages:
             refresh(self.root, self.rules, self._unfolded)
 
-    def _unfolded(self, style: StyleNode) -> list[ElementNode]:
+    def _unfolded(self, style: StyleNode) -> Sequence[ElementNode]:
         """Return the children of a folded style node, with all below them, for the moment."""
-        assert style.folded is not None  # noqa: S101
-        page, parents = style.folded
-        sequence, _ = next(self._sequences(page, parents))
+        page, ((sequence, below),) = self._folded(style)
         children = [ElementNode(label) for label in sequence]
-        self._lay(list(zip(children, self._columns(page, parents), strict=True)), page, fold=False)
+        self._lay(list(_places(children, page, below)), fold=False)
         return children
+
+    def _folded(self, style: StyleNode) -> tuple[PageDigest, Iterable[tuple[Labels, Below]]]:
+        """Return the one page that has a folded style node, and what stands there."""
+        assert style.folded is not None  # noqa: S101
+        key, parents = style.folded
+        page = self._sample[key]
+        return page, page.below(parents, collapse=self.collapse).items()
 
     @property
     def _header(self) -> codec.Header:
         return codec.Header(self.max_pages, self.rules.features_per_leaf)
 
-    def _unite(self, header: codec.Header, digests: list[PageDigest]) -> None:
+    def _unite(self, header: codec.Header, digests: Iterable[PageDigest]) -> None:
         """Add the pages of another tree, described by its ``header``."""
         if header.features_per_leaf != self.rules.features_per_leaf:
             raise ValueError("trees with another features_per_leaf cannot be merged")
+        digests = list(digests)
         if len(digests) == header.max_pages < self.max_pages:  # a sample cannot grow again
-            self._forget(self._digests.shrink(header.max_pages))
+            self._forget(self._sample.shrink(header.max_pages))
         for found in digests:
-            if self._digests.wants(found.key):
+            if self._sample.wants(found.key):
                 self._add_digest(found)
 
     def _add_digest(self, found: PageDigest) -> None:
-        strings = self._strings
-        shared = replace(found, labels=[strings.setdefault(label, label) for label in found.labels])
-        surplus = self._digests.add(shared)
-        self._lay([(self.root, [0])], shared)
+        page, surplus = self._sample.add(found)
         self._forget(surplus)
+        self._lay([(self.root, page, [0])])
 
     def _forget(self, surplus: list[PageDigest]) -> None:
         for page in surplus:
             self._lift(page)
-        if len(self._strings) > 100_000:  # labels of pages long forgotten
-            used = {label for kept in self._digests for label in kept.labels}
-            self._strings = {label: label for label in used | {TEXT}}
 
-    def _lay(self, places: list[tuple[ElementNode, list[int]]], page: PageDigest, *, fold: bool = True) -> None:
-        """Add the counts of what stands at some ``places`` of a page to the nodes."""
-        waiting = [(element, page, found) for element, found in places]
+    def _lay(self, waiting: list[_Place], *, fold: bool = True) -> None:
+        """Add the counts of what stands at some places to the nodes."""
         while waiting:
-            element, source, found = waiting.pop()
-            element.pages += 1
-            element.importance = None
-            self._count_features(element, source, found, 1)
-            for sequence, parents in self._sequences(source, found):
-                style = element.styles.setdefault(sequence, StyleNode())
-                style.pages += 1
-                style.importance = None
-                if not sequence:
-                    continue
+            element, page, found = waiting.pop()
+            self._count_features(element, page, found, 1)
+            groups = page.below(found, collapse=self.collapse)
+            for sequence, style in element.count_page(groups):
+                below = groups[sequence]
                 if style.pages == 1 and fold:
-                    style.folded = (source, parents)
+                    style.folded = (page.key, tuple(below.parents))
                     continue
                 if not style.children:
-                    style.children = [ElementNode(label) for label in sequence]
+                    style.children = tuple([ElementNode(label) for label in sequence])
                 if style.folded is not None:
-                    waiting.extend(self._below(style, *style.folded))
+                    other, ((_, folded),) = self._folded(style)
+                    waiting.extend(_places(style.children, other, folded))
                     style.folded = None
-                waiting.extend(self._below(style, source, parents))
+                waiting.extend(_places(style.children, page, below))
 
     def _lift(self, page: PageDigest) -> None:
         """Take one page's counts away again."""
-        waiting = [(self.root, page, [0])]
+        waiting: list[_Place] = [(self.root, page, [0])]
         while waiting:
             element, source, found = waiting.pop()
-            element.pages -= 1
-            element.importance = None
             self._count_features(element, source, found, -1)
-            for sequence, parents in self._sequences(source, found):
-                style = element.styles[sequence]
-                style.pages -= 1
-                style.importance = None
-                if not style.pages:
-                    del element.styles[sequence]
-                elif sequence:
-                    waiting.extend(self._below(style, source, parents))
+            groups = source.below(found, collapse=self.collapse)
+            for sequence, style in element.uncount_page(groups):
+                waiting.extend(_places(style.children, source, groups[sequence]))
 
     def _count_features(self, element: ElementNode, page: PageDigest, found: list[int], sign: int) -> None:
-        counted: dict[int, int] = {}
-        for index in found:
-            sources = [index]
-            if self.rules.data_node:
-                sources += [child for child in page.children(index) if page.labels[child] is TEXT]
-            for source in sources:
-                for feature, count in page.features(source):
-                    counted[feature] = counted.get(feature, 0) + count
-        for feature, count in counted.items():
-            element.features.add(feature, count, sign)
+        if self.rules.data_node:
+            texts = [child for node in found for child in page.children(node) if page.labels[child] is TEXT]
+            found = [*found, *texts]
+        if counted := page.features(found):
+            if element.features is None:
+                element.features = FeatureCounts()
+            element.features.add(counted, sign)
 
-    def _below(
-        self, style: StyleNode, page: PageDigest, parents: list[int]
-    ) -> Iterator[tuple[ElementNode, PageDigest, list[int]]]:
-        for child, found in zip(style.children, self._columns(page, parents), strict=True):
-            yield child, page, found
 
-    def _sequences(self, page: PageDigest, found: list[int]) -> Iterator[tuple[tuple[str, ...], list[int]]]:
-        """Group the nodes ``found`` of one page, all of one element node, by their sequence of children."""
-        if len(found) == 1 and not self.collapse:
-            yield tuple([page.labels[child] for child in page.children(found[0])]), found
-            return
-        groups: dict[tuple[str, ...], list[int]] = {}
-        for index in found:
-            runs = groupby(page.labels[child] for child in page.children(index))
-            groups.setdefault(tuple(label for label, _ in runs), []).append(index)
-        yield from groups.items()
-
-    def _columns(self, page: PageDigest, parents: list[int]) -> list[list[int]]:
-        """Return, for each place in the parents' common sequence, the nodes that stand there."""
-        if not self.collapse:
-            return [[child] for child in page.children(parents[0])]
-        columns: list[list[int]] = []
-        for parent in parents:
-            runs = groupby(page.children(parent), key=page.labels.__getitem__)
-            for place, (_, run) in enumerate(runs):
-                if place == len(columns):
-                    columns.append([])
-                columns[place].extend(run)
-        return columns
+def _places(children: Sequence[ElementNode], page: PageDigest, below: Below) -> Iterator[_Place]:
+    for child, found in zip(children, below.columns, strict=True):
+        yield child, page, found
