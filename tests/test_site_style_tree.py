@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 
 import pytest
 from hypothesis import given, settings
@@ -242,6 +243,35 @@ def test_feature_counts_are_undone_by_their_negatives(added: list[tuple[int, int
     assert not counts
 
 
+PAGES_OF_A_LEAF = st.lists(
+    st.dictionaries(st.sampled_from([0, 1, 2, 2**32 - 1]), st.sampled_from([1, 2, 4_095]), max_size=4), max_size=8
+)
+
+
+@given(PAGES_OF_A_LEAF, st.integers(1, 5), st.booleans())
+def test_a_leafs_importance_is_that_of_its_histograms(
+    leaf: list[dict[int, int]], at_most: int, presence: bool
+) -> None:
+    counts, histograms = FeatureCounts(), dict[int, Counter[int]]()
+    for counted in leaf:
+        counts.add(counted)
+        for feature, count in counted.items():
+            histograms.setdefault(feature, Counter())[count] += 1
+    lowest = [
+        entropy(histograms[feature], len(leaf), presence=presence) for feature in sorted(histograms)[:at_most]
+    ]
+    expected = 1 - sum(lowest) / len(lowest) if lowest else 0.0
+    assert counts.importance(len(leaf), at_most, presence=presence) == pytest.approx(expected)
+
+
+def test_a_word_that_stands_on_a_page_more_than_4095_times_counts_as_4095() -> None:
+    leaves = FeatureCounts(), FeatureCounts()
+    for leaf, count in zip(leaves, (4_095, 10**7), strict=True):
+        leaf.add({7: count})
+        leaf.add({7: 1})
+    assert leaves[0].importance(2, 64) == leaves[1].importance(2, 64)
+
+
 @given(html_pages(), OPTIONS)
 def test_no_page_raises_and_importance_lies_between_0_and_1(html: str, options: dict[str, object]) -> None:
     tree = learned([page(0, html), page(1, html + "<p>more</p>"), page(2, "<p>x</p>")], options)
@@ -296,10 +326,12 @@ def test_bytes_that_are_no_tree_are_refused(damage) -> None:  # type: ignore[no-
         SiteStyleTree.from_bytes(damage(data))
 
 
-def test_a_tree_whose_limits_are_below_1_is_refused_and_takes_nothing_away() -> None:
+def test_a_tree_with_limits_out_of_range_is_refused_and_takes_nothing_away() -> None:
     tree = tree_of("<p>some text</p>")
     with pytest.raises(TreeFormatError, match="below 1"):
         tree.merge_bytes(codec.encode(codec.Header(0, 64), [], []))
+    with pytest.raises(TreeFormatError, match="more than 1,048,575 pages"):
+        tree.merge_bytes(codec.encode(codec.Header(2**20, 64), [], []))
     assert tree.pages == 1
 
 
@@ -310,7 +342,9 @@ def test_no_bytes_but_a_trees_are_read(data: bytes) -> None:
         SiteStyleTree.from_bytes(data)
 
 
-@pytest.mark.parametrize("options", [{"gamma": 1.0}, {"gamma": 0.0}, {"max_pages": 0}, {"features_per_leaf": 0}])
+@pytest.mark.parametrize(
+    "options", [{"gamma": 1.0}, {"gamma": 0.0}, {"max_pages": 0}, {"max_pages": 2**20}, {"features_per_leaf": 0}]
+)
 def test_impossible_parameters_are_refused(options: dict[str, float]) -> None:
     with pytest.raises(ValueError, match="must"):
         SiteStyleTree(**options)  # type: ignore[arg-type]

@@ -12,6 +12,7 @@ import numpy as np
 
 from denoise_crawler.page import TEXT
 from denoise_crawler.site_style_tree.digest import PageDigest
+from denoise_crawler.site_style_tree.features import MOST_PAGES
 from denoise_crawler.versioned_format import VersionedFormat
 
 if TYPE_CHECKING:
@@ -110,8 +111,8 @@ def unpacked(data: bytes) -> PageRecord:
 
 
 def _digests(record: _TreeRecord) -> tuple[Header, list[PageDigest]]:
-    if record.max_pages < 1 or record.features_per_leaf < 1:
-        raise ValueError("limits below 1")
+    if not 1 <= record.max_pages <= MOST_PAGES or record.features_per_leaf < 1:
+        raise ValueError(f"limits below 1, or more than {MOST_PAGES:,} pages")
     labels = [TEXT if label == TEXT else label for label in record.labels]
     return Header(record.max_pages, record.features_per_leaf), [
         _checked(page_of(page, labels)) for page in record.pages

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_COUNT_BITS = 32
-_COUNT = (1 << _COUNT_BITS) - 1
+_COUNT_BITS, _PAGES_BITS = 12, 20
+_FEATURE = _COUNT_BITS + _PAGES_BITS  # where the 32 bits of a feature begin
+_MOST_OCCURRENCES = (1 << _COUNT_BITS) - 1
+MOST_PAGES = (1 << _PAGES_BITS) - 1
 
 
 def entropy(histogram: dict[int, int], pages: int, *, presence: bool = False) -> float:
@@ -33,32 +35,30 @@ def entropy(histogram: dict[int, int], pages: int, *, presence: bool = False) ->
 class FeatureCounts:
     """For each feature, on how many pages it occurs once, twice and so on.
 
-    Two sorted columns: a feature with a number of occurrences as one 64-bit number, and the pages that have it so
-    often. A dictionary would take ten times the memory.
+    A sorted column of 64-bit numbers: feature, occurrences (those above 4,095 count as 4,095), pages that have it
+    so often. A dictionary would take ten times the memory.
     """
 
-    __slots__ = ("_pages", "_rows")
+    __slots__ = ("_rows",)
 
     def __init__(self) -> None:
         self._rows = array("Q")
-        self._pages = array("I")
 
     def __bool__(self) -> bool:
         return bool(self._rows)
 
     def add(self, counted: Mapping[int, int], pages: int = 1) -> None:
         """Count ``pages`` more pages (fewer, if negative) with these features and their occurrences."""
-        rows, having = self._rows, self._pages
+        rows = self._rows
         for feature, count in counted.items():
-            row = feature << _COUNT_BITS | count
+            row = (feature << _COUNT_BITS | min(count, _MOST_OCCURRENCES)) << _PAGES_BITS
             place = bisect_left(rows, row)
-            if place == len(rows) or rows[place] != row:
-                rows.insert(place, row)
-                having.insert(place, pages)
-            elif having[place] + pages:
-                having[place] += pages
+            if place == len(rows) or rows[place] ^ row > MOST_PAGES:
+                rows.insert(place, row + pages)
+            elif rows[place] + pages != row:
+                rows[place] += pages
             else:
-                del rows[place], having[place]
+                del rows[place]
 
     def importance(self, pages: int, at_most: int, *, presence: bool = False) -> float:
         """Return ``1 − Σ H(a_i)/l`` over the ``at_most`` features with the lowest hash; 0 without features.
@@ -66,18 +66,18 @@ class FeatureCounts:
         The lowest hashes are a random sample of the features (bottom-k sketch), the same whatever the order
         of the pages; with k of them the standard error of the mean is at most 0.5/√k.
         """
-        rows, having = self._rows, self._pages
+        rows = self._rows
         known: dict[int, float] = {}  # of {1: number}, by far the most frequent histogram
         total, features, first = 0.0, 0, 0
         while first < len(rows) and features < at_most:
-            last = bisect_left(rows, (rows[first] >> _COUNT_BITS) + 1 << _COUNT_BITS, first + 1)
-            if last == first + 1 and rows[first] & _COUNT == 1:
-                once = having[first]
+            last = bisect_left(rows, (rows[first] >> _FEATURE) + 1 << _FEATURE, first + 1)
+            if last == first + 1 and rows[first] >> _PAGES_BITS & _MOST_OCCURRENCES == 1:
+                once = rows[first] & MOST_PAGES
                 if once not in known:
                     known[once] = entropy({1: once}, pages, presence=presence)
                 total += known[once]
             else:
-                histogram = {rows[place] & _COUNT: having[place] for place in range(first, last)}
+                histogram = {row >> _PAGES_BITS & _MOST_OCCURRENCES: row & MOST_PAGES for row in rows[first:last]}
                 total += entropy(histogram, pages, presence=presence)
             features, first = features + 1, last
         return 1.0 - total / features if features else 0.0

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from denoise_crawler.site_style_tree.digest import PageDigest
 
-_AT_HAND = 4  # pages that stay unpacked: those that are learned and judged in turn ask for the same ones
+_AT_HAND = 2  # pages that stay unpacked: the one that was learned last is judged next
 _MOST_LABELS = 100_000
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from denoise_crawler.page import TEXT
 from denoise_crawler.site_style_tree import codec
 from denoise_crawler.site_style_tree.digest import digest, outline
-from denoise_crawler.site_style_tree.features import FeatureCounts
+from denoise_crawler.site_style_tree.features import MOST_PAGES, FeatureCounts
 from denoise_crawler.site_style_tree.importance import ImportanceRules, refresh
 from denoise_crawler.site_style_tree.nodes import ElementNode
 from denoise_crawler.site_style_tree.sample import PageSample
@@ -64,8 +64,8 @@ class SiteStyleTree:
         data_node: bool = False,
         features_per_leaf: int = 64,
     ) -> None:
-        if max_pages < 1 or features_per_leaf < 1:
-            raise ValueError("max_pages and features_per_leaf must be at least 1")
+        if not 1 <= max_pages <= MOST_PAGES or features_per_leaf < 1:
+            raise ValueError(f"max_pages must be from 1 to {MOST_PAGES:,}, features_per_leaf at least 1")
         if not 0.0 < gamma < 1.0:
             raise ValueError(f"gamma must lie between 0 and 1, not {gamma}")
         self.collapse = collapse
