@@ -27,6 +27,10 @@ logger = logging.getLogger(__name__)
 DEFAULT_METHOD = "fusion"
 SITES_IN_MEMORY = 100
 AS_TEXT = Writing()
+MAX_LAYOUTS = 4
+# Share of a page's text that stands where no page of a layout has any; above it, the page has another layout.
+# Pages of another site measure 1.00; .5 would take a fifth or more of the pages of varied sites.
+STRANGE = 0.9
 _SPOOLED_BYTES = 64 << 20
 _KEPT_CHARACTERS = 8_000_000
 _FORMS = {"text": clean_text, "markdown": clean_markdown}
@@ -72,6 +76,7 @@ class Denoiser:
         self._shelf = Memory() if shelf is None else shelf
         self._sites_in_memory = sites_in_memory
         self._sites: OrderedDict[str, Method] = OrderedDict()
+        self._layouts: dict[str, int] = {}
         self._writing = writing
         self.learns = method_named(method, self._options).learns
         extractors.check(writing.extractor, writing.extractor_options)
@@ -92,6 +97,39 @@ class Denoiser:
             self._put_away(*self._sites.popitem(last=False))
         return method
 
+    def layouts(self, site: str) -> int:
+        """Return how many layouts of ``site`` are known: more than one if a crawl saw that it was redesigned."""
+        if site not in self._layouts:
+            known = 1
+            while self.learns and known < MAX_LAYOUTS and self._shelf.get(layout_name(site, known + 1)):
+                known += 1
+            self._layouts[site] = known
+        return self._layouts[site]
+
+    def best_layout(self, page: Page) -> tuple[Method, float]:
+        """Return what knows the layout that ``page`` is least strange to, and how strange it is there."""
+        found = self.method_for(page.site)
+        strangeness = found.strangeness(page)
+        for number in range(2, self.layouts(page.site) + 1):
+            if strangeness <= STRANGE:
+                break
+            other = self.method_for(layout_name(page.site, number))
+            if (less := other.strangeness(page)) < strangeness:
+                found, strangeness = other, less
+        return found, strangeness
+
+    def add_layout(self, site: str, known: Method) -> str:
+        """Keep what is ``known`` of one more layout of ``site``, on the shelf as well; return its name."""
+        self._layouts[site] = self.layouts(site) + 1
+        layout = layout_name(site, self._layouts[site])
+        self.method_for(layout).merge(known)
+        self.save(layout)
+        return layout
+
+    def method_of(self, page: Page) -> Method:
+        """Return the method with what is known of the layout that ``page`` has."""
+        return self.method_for(page.site) if self.layouts(page.site) == 1 else self.best_layout(page)[0]
+
     def learn(self, page: Page) -> None:
         """Add ``page`` to what is known of its site."""
         if self.learns and (method := self.method_for(page.site)).wants(page) and not page.skipped:
@@ -99,7 +137,7 @@ class Denoiser:
 
     def judge(self, page: Page) -> Judgement:
         """Say of each node of ``page`` whether it is noise; see :func:`guarded`."""
-        return guarded(page, self.method_for(page.site).judge(page))
+        return guarded(page, self.method_of(page).judge(page))
 
     def clean(self, page: Page, *, warm: bool = True) -> CleanPage:
         """Judge ``page`` and return what is left of it."""
@@ -114,6 +152,11 @@ class Denoiser:
     def _put_away(self, site: str, method: Method) -> None:
         if method.learns and method.pages_known:
             self._shelf.put(site, method.to_bytes())
+
+
+def layout_name(site: str, number: int) -> str:
+    """Return the name by which a layout of ``site``, the second or a later one, is known as if it were a site."""
+    return f"{site} ({number})"
 
 
 def clean_page(

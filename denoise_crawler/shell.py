@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -10,9 +9,9 @@ from scrapy.utils.project import get_project_settings
 
 from denoise_crawler.crawl.pages import page_of_response
 from denoise_crawler.crawl.settings import DenoiseSettings
-from denoise_crawler.denoiser import Denoiser, Memory
+from denoise_crawler.crawl.stored_knowledge import StoredKnowledge
+from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.methods import method_named
-from denoise_crawler.store import Store
 
 if TYPE_CHECKING:
     from scrapy.http import Response
@@ -32,12 +31,8 @@ def clean(response: Response, *, explain: bool = False, settings: BaseSettings |
     page = page_of_response(response, chosen.site)
     if page is None:
         raise ValueError(f"{response.url} is no HTML page but {type(response).__name__}")
-    shelf = Memory()
-    if chosen.store.is_file():
-        key = method_named(chosen.method, chosen.method_options).store_key
-        with closing(Store(chosen.store)) as store:
-            if known := store.knowledge(page.site, key):
-                shelf.put(page.site, known)
+    key = method_named(chosen.method, chosen.method_options).store_key
+    shelf = StoredKnowledge(chosen.store if chosen.store.is_file() else None, key)
     writing = replace(chosen.writing, explain=explain or chosen.writing.explain)
     denoiser = Denoiser(chosen.method, chosen.method_options, shelf=shelf, writing=writing)
-    return denoiser.clean(page, warm=page.site in shelf)
+    return denoiser.clean(page, warm=denoiser.method_of(page).pages_known > 0)

@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from denoise_crawler.crawl.drift import MAX_LAYOUTS, PATIENCE, Layouts
-from denoise_crawler.denoiser import Denoiser
-from denoise_crawler.methods import method_named
+from denoise_crawler.crawl.drift import PATIENCE, Layouts
+from denoise_crawler.denoiser import MAX_LAYOUTS, Denoiser, Memory
+from denoise_crawler.methods import guarded, method_named
 from denoise_crawler.output.text import clean_text
 from denoise_crawler.page import Page
 
@@ -47,7 +47,6 @@ class Site:
             self.denoiser,
             QUOTA,
             fresh=lambda: method_named(method),
-            is_known=lambda _: False,
             drifted=lambda site, layout: self.drifts.append((site, layout)),
             sites_in_memory=8,
         )
@@ -71,6 +70,20 @@ def test_pages_of_a_new_template_are_judged_as_a_fresh_crawl_judges_them(method:
     assert site.drifts == [("example.com", "example.com (2)")]
     assert texts(site.layouts.method_for(new[0]), new) == texts(fresh, new)
     assert all("All rights reserved" not in text for text in texts(fresh, new))
+
+
+@pytest.mark.parametrize("method", ["fusion", "style_tree"])
+def test_who_reads_what_was_learned_judges_each_page_by_its_layout(method: str) -> None:
+    old, new = pages(OLD, 12), pages(NEW, 12)
+    site, stored = Site(method, old), Memory()
+    site.learn(new)
+    for layout in ("example.com", "example.com (2)"):
+        stored.put(layout, site.denoiser.method_for(layout).to_bytes())
+    reader = Denoiser(method, shelf=stored)
+    for page in (*old, *new):
+        assert reader.judge(page).noise == guarded(page, site.layouts.method_for(page).judge(page)).noise
+    only_old = Denoiser(method, shelf=Memory({"example.com": stored["example.com"]}))
+    assert [reader.judge(page).scores for page in new] != [only_old.judge(page).scores for page in new]
 
 
 @pytest.mark.parametrize("method", ["fusion", "style_tree"])

@@ -7,8 +7,14 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from typing import TYPE_CHECKING
+from urllib.request import urlopen
 
+from scrapy.http import HtmlResponse
+from scrapy.settings import Settings
+
+from denoise_crawler.shell import clean
 from tests.article_spider import SPIDER
+from tests.test_crawl import STORE
 from tests.test_drift import NEW, OLD, pages
 
 if TYPE_CHECKING:
@@ -69,3 +75,9 @@ def test_a_redesigned_site_is_learned_anew_beside_what_was_known_and_both_stay_k
         assert "denoise/drifts" not in project.stats
         assert not any(FOOTER in text for text in again.values())
         assert [again[url] for url in old[3:5]] == [before[url] for url in old[3:5]]
+
+        settings = Settings({"DENOISE_STORE": project.folder / STORE})
+        for url in (new[12], old[3]):
+            response = HtmlResponse(url, body=urlopen(url).read())  # noqa: S310 - of this machine
+            cleaned = clean(response, settings=settings)
+            assert (cleaned.warm, cleaned.text) == (True, again[url])

@@ -6,6 +6,8 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from denoise_crawler.denoiser import MAX_LAYOUTS, STRANGE, layout_name
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -13,9 +15,6 @@ if TYPE_CHECKING:
     from denoise_crawler.methods import Method
     from denoise_crawler.page import Page
 
-# Pages of another site measure 1.00; .5 would take a fifth or more of the pages of varied sites.
-STRANGE = 0.9  # share of a page's text on places unknown: above it, the page is strange
-MAX_LAYOUTS = 4
 PATIENCE = 10  # so many times the quota may pass until a new layout has its quota
 
 
@@ -38,7 +37,7 @@ class Layouts:
     no layout; until then they are judged by each other. A site has at most ``MAX_LAYOUTS``; then strange pages
     are learned by the last.
 
-    ``is_known`` tells whether an earlier crawl learned a layout, ``fresh`` makes a method that knows nothing.
+    ``fresh`` makes a method that knows nothing.
     """
 
     def __init__(
@@ -47,59 +46,36 @@ class Layouts:
         quota: int,
         *,
         fresh: Callable[[], Method],
-        is_known: Callable[[str], bool],
         drifted: Callable[[str, str], None],
         sites_in_memory: int,
     ) -> None:
         self._denoiser, self._quota = denoiser, quota
-        self._fresh, self._is_known, self._drifted = fresh, is_known, drifted
+        self._fresh, self._drifted = fresh, drifted
         self._sites_in_memory = sites_in_memory
-        self._known: dict[str, int] = {}
         self._forming: OrderedDict[str, _Forming] = OrderedDict()
 
     def method_for(self, page: Page) -> Method:
         """Return what knows the layout of ``page`` best, be it the pages gathered for a layout to come."""
         forming = self._forming.get(page.site)
-        if forming is None and self._layouts(page.site) == 1:
-            return self._denoiser.method_for(page.site)
-        method, strangeness = self._best(page)
-        if forming is not None and strangeness > STRANGE and forming.method.strangeness(page) <= STRANGE:
+        if forming is None:
+            return self._denoiser.method_of(page)
+        method, strangeness = self._denoiser.best_layout(page)
+        if strangeness > STRANGE and forming.method.strangeness(page) <= STRANGE:
             return forming.method
         return method
 
     def learn(self, page: Page) -> None:
         """Learn ``page``, of a site that is known, with the pages of its layout."""
-        method, strangeness = self._best(page)
+        method, strangeness = self._denoiser.best_layout(page)
         if strangeness > STRANGE and self._quota:
             self._learn_strange(page)
             return
         method.observe(page)
         self._pass(page.site)
 
-    def _best(self, page: Page) -> tuple[Method, float]:
-        """Return the least strange layout, the oldest if several are, and how strange the page is to it."""
-        found = self._denoiser.method_for(page.site)
-        strangeness = found.strangeness(page)
-        for number in range(2, self._layouts(page.site) + 1):
-            if strangeness <= STRANGE:
-                break
-            other = self._denoiser.method_for(layout_name(page.site, number))
-            if (less := other.strangeness(page)) < strangeness:
-                found, strangeness = other, less
-        return found, strangeness
-
-    def _layouts(self, site: str) -> int:
-        if site not in self._known:
-            known = 1
-            while known < MAX_LAYOUTS and self._is_known(layout_name(site, known + 1)):
-                known += 1
-            self._known[site] = known
-        return self._known[site]
-
     def _learn_strange(self, page: Page) -> None:
-        layouts = self._layouts(page.site)
-        if layouts == MAX_LAYOUTS:
-            self._denoiser.method_for(layout_name(page.site, layouts)).observe(page)
+        if self._denoiser.layouts(page.site) == MAX_LAYOUTS:
+            self._denoiser.method_for(layout_name(page.site, MAX_LAYOUTS)).observe(page)
             return
         forming = self._forming.setdefault(page.site, _Forming(self._fresh()))
         self._forming.move_to_end(page.site)
@@ -108,24 +84,14 @@ class Layouts:
                 forming.familiar += 1
             forming.method.observe(page)
         if forming.familiar >= self._quota:
-            self._adopt(page.site, layout_name(page.site, layouts + 1))
+            self._drifted(page.site, self._denoiser.add_layout(page.site, self._forming.pop(page.site).method))
             return
         self._pass(page.site)
         while len(self._forming) > self._sites_in_memory:
             self._forming.popitem(last=False)
-
-    def _adopt(self, site: str, layout: str) -> None:
-        self._denoiser.method_for(layout).merge(self._forming.pop(site).method)
-        self._known[site] += 1
-        self._drifted(site, layout)
 
     def _pass(self, site: str) -> None:
         if forming := self._forming.get(site):
             forming.passed += 1
             if forming.passed > PATIENCE * self._quota:
                 del self._forming[site]
-
-
-def layout_name(site: str, number: int) -> str:
-    """Return the name under which a layout of ``site`` is stored."""
-    return f"{site} ({number})"

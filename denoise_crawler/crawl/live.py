@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from twisted.web.http import Request
     from typing_extensions import Self
 
-    from denoise_crawler.methods import Judgement
 
 logger = logging.getLogger(__name__)
 
@@ -113,10 +112,6 @@ class WatchedWarmup(Warmup):
     def counts(self, *names: str) -> list[int]:
         """Return stats of this crawl."""
         return [int(self._crawler.stats.get_value(f"denoise/{name}", 0)) for name in names]
-
-    def judged(self, page: Page) -> Judgement:
-        """Return what would be said of ``page`` now; nothing is counted."""
-        return self._denoiser.judge(page)
 
 
 class LivePage:
@@ -222,7 +217,7 @@ class _LiveResource(Resource):
 
     def _page(self, last: LastPage) -> str:
         page = Page.parse(last.figures.url, last.html, site=last.site)
-        judgement = self._warmup.judged(page)
+        judgement = self._warmup.judge(page)
         return rendered(
             "live_page.html",
             scripts=["page.js"],

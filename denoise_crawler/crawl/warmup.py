@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from denoise_crawler.denoiser import Shelf
+    from denoise_crawler.methods import Judgement
     from denoise_crawler.store import Parked
 
 logger = logging.getLogger(__name__)
@@ -104,7 +105,6 @@ class Warmup:
             self._denoiser,
             self.settings.warmup_pages,
             fresh=self._new_method,
-            is_known=lambda layout: self.store.site(layout, self._key).ready,
             drifted=self._drifted,
             sites_in_memory=self.settings.sites_in_memory,
         )
@@ -165,9 +165,13 @@ class Warmup:
             self._page_failed(page)
         return item
 
+    def judge(self, page: Page) -> Judgement:
+        """Say what is noise on ``page``, by what is known of its site now."""
+        return guarded(page, self._layouts.method_for(page).judge(page))
+
     def _fill(self, item: Any, page: Page, ready: bool) -> None:
         start = perf_counter()
-        judgement = guarded(page, self._layouts.method_for(page).judge(page))
+        judgement = self.judge(page)
         judged = perf_counter()
         self._crawler.stats.inc_value("denoise/seconds/judge", judged - start)  # type: ignore[arg-type]
         if judgement.guarded:
@@ -284,7 +288,6 @@ class Warmup:
 
     def _drifted(self, site: str, layout: str) -> None:
         self._count("drifts")
-        self._denoiser.save(layout)
         self.store.save_state(layout, self._key, SiteState(self.settings.warmup_pages, ready=True))
         logger.warning(
             "%s has pages unlike those it is known by: it was redesigned, or has another part. %d of them are "

@@ -6,7 +6,6 @@ import json
 import os
 import sys
 from collections import Counter
-from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -17,12 +16,13 @@ from denoise_crawler.crawl.commands.fetching import FetchError, fetch, is_addres
 from denoise_crawler.crawl.commands.help_text import help_text
 from denoise_crawler.crawl.commands.method_choice import add_method_choice, chosen_settings
 from denoise_crawler.crawl.commands.reading_bar import reading_bar
+from denoise_crawler.crawl.stored_knowledge import StoredKnowledge
 from denoise_crawler.denoiser import Denoiser, Memory, clean_page
 from denoise_crawler.methods import method_named
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
 from denoise_crawler.reading import Reading, SourceError, read_pages
-from denoise_crawler.store import Store, StoreError
+from denoise_crawler.store import StoreError
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -135,7 +135,7 @@ class _Knowledge:
     def denoiser(self, site: str) -> Denoiser:
         """Return the denoiser that knows ``site``; raise StoreError or SourceError."""
         if self._denoiser is None:
-            shelf = Memory() if self._arguments.site_pages else _StoreShelf(self._store(), self._key())
+            shelf = Memory() if self._arguments.site_pages else StoredKnowledge(self._store(), self._key())
             self._denoiser = Denoiser(self._chosen.method, self._chosen.method_options, shelf=shelf)
             paths, reading = self._arguments.site_pages or [], Reading()
             with reading_bar(lambda: self._site_pages(reading), lambda: reading, paths, ["learning"]) as pages:
@@ -163,28 +163,12 @@ class _Knowledge:
         return None
 
 
-class _StoreShelf:
-    """What a crawl knows of sites, to be read alone."""
-
-    def __init__(self, path: Path | None, key: str) -> None:
-        self._path, self._key = path, key
-
-    def get(self, site: str) -> bytes | None:
-        if self._path is None:
-            return None
-        with closing(Store(self._path)) as store:
-            return store.knowledge(site, self._key)
-
-    def put(self, site: str, knowledge: bytes) -> None:
-        """Explaining teaches nothing."""
-
-
 def _show(
     arguments: Namespace, chosen: DenoiseSettings, knowledge: _Knowledge, url: str, html: str | bytes
 ) -> None:
     page = Page.parse(url, html, site=knowledge.site_of(url))
     denoiser = knowledge.denoiser(page.site)
-    known = denoiser.method_for(page.site).pages_known
+    known = denoiser.method_of(page).pages_known
     judgement = denoiser.judge(page)
     clean = clean_page(page, judgement, method=chosen.method, warm=bool(known), writing=_EXPLAINED)
     blocks = clean.explanation or []
