@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +15,7 @@ from hypothesis import settings
 
 from denoise_crawler.demo.server import DemoServer
 from denoise_crawler.evaluation.gold import CORPUS_VARIABLE, corpus_folder
+from tests.scrapy_process import ScrapyProcess
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -71,10 +70,10 @@ class Project:
     def write(self, name: str, text: str) -> None:
         (self.folder / name).write_text(text, encoding="utf-8")
 
-    def start(self, spider: str, *arguments: str, feed: str = "out.jsonl") -> subprocess.Popen[str]:
-        command = [sys.executable, "-m", "scrapy", "crawl", spider, "-o", feed, *arguments]
-        with (self.folder / "crawl.log").open("w") as log:
-            return subprocess.Popen(command, cwd=self.folder, stderr=log, stdout=log, text=True)
+    def start(self, spider: str, *arguments: str, feed: str = "out.jsonl") -> ScrapyProcess:
+        log = self.folder / "crawl.log"
+        log.write_bytes(b"")
+        return ScrapyProcess(self.folder, "crawl", spider, "-o", feed, *arguments, out=log, passing=True)
 
     def crawl(self, spider: str, *arguments: str, feed: str = "out.jsonl") -> list[dict[str, Any]]:
         """Run a crawl to its end and return the items in its feed."""
@@ -82,7 +81,7 @@ class Project:
         process.wait(timeout=120)
         return self.ended(process, feed)
 
-    def ended(self, process: subprocess.Popen[str], feed: str = "out.jsonl") -> list[dict[str, Any]]:
+    def ended(self, process: ScrapyProcess, feed: str = "out.jsonl") -> list[dict[str, Any]]:
         process.wait(timeout=120)
         self.log = (self.folder / "crawl.log").read_text()
         return self.items(feed)

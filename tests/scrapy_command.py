@@ -7,15 +7,14 @@ import pty
 import subprocess
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from scrapy import cmdline
 
 from tests.conftest import ROOT
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from tests.scrapy_process import ScrapyProcess
 
 
 def command(*arguments: object) -> list[str]:
@@ -30,19 +29,17 @@ def environment(**more: str) -> dict[str, str]:
 
 def denoise(folder: Path, *arguments: object, code: int = 0) -> subprocess.CompletedProcess[str]:
     """Run the command in ``folder`` to its end, which must be with this exit code and no traceback."""
-    done = subprocess.run(
-        command(*arguments),
-        cwd=folder,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == code, done.stderr
-    assert "Traceback" not in done.stderr
-    return done
+    with TemporaryDirectory() as made:
+        out, err = Path(made, "out"), Path(made, "err")
+        started = ScrapyProcess(folder, "denoise", *map(str, arguments), out=out, err=err)
+        try:
+            ended = started.wait(timeout=120)
+        finally:
+            started.kill()
+        said, told = out.read_text("utf-8"), err.read_text("utf-8")
+    assert ended == code, told
+    assert "Traceback" not in told
+    return subprocess.CompletedProcess(arguments, ended, said, told)
 
 
 def denoise_here(*arguments: object) -> int:

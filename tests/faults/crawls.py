@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from denoise_crawler.demo.server import DemoServer
+    from tests.scrapy_process import ScrapyProcess
 
 STORE = "denoise.sqlite"
 PAGES = 24
@@ -86,11 +87,11 @@ class Crawls(Project):
         """Run a crawl to its end and return its items."""
         return self.finished(self.begin(*arguments, feed=feed, quota=quota), feed)
 
-    def begin(self, *arguments: str, feed: str, quota: int = 12) -> subprocess.Popen[str]:
+    def begin(self, *arguments: str, feed: str, quota: int = 12) -> ScrapyProcess:
         """Start a crawl."""
         return self.start("articles", "-s", f"DENOISE_WARMUP_PAGES={quota}", *arguments, feed=feed)
 
-    def finished(self, process: subprocess.Popen[str], feed: str) -> list[dict[str, Any]]:
+    def finished(self, process: ScrapyProcess | subprocess.Popen[str], feed: str) -> list[dict[str, Any]]:
         """Wait for the end of a crawl and return the items that stand whole in its feed."""
         self.code = process.wait(timeout=240)
         self.log = (self.folder / "crawl.log").read_text(errors="replace")
@@ -104,7 +105,7 @@ class Crawls(Project):
         lines = path.read_text("utf-8", errors="replace").splitlines(keepends=True)
         return [json.loads(line) for line in lines if line.endswith("\n")]
 
-    def waits(self, process: subprocess.Popen[str], until: Callable[[], object], seconds: float = 120) -> None:
+    def waits(self, process: ScrapyProcess, until: Callable[[], object], seconds: float = 120) -> None:
         """Return when ``until()`` holds or the process has ended."""
         deadline = time.monotonic() + seconds
         while process.poll() is None and not until():
