@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -68,30 +66,3 @@ def photograph(page: Any, name: str) -> bytes:
         Path(folder).mkdir(parents=True, exist_ok=True)
         (Path(folder) / f"{name}.png").write_bytes(picture)
     return picture
-
-
-@contextmanager
-def listening() -> Iterator[tuple[str, list[str]]]:
-    """Give the address of a server on loopback, and the paths that it is asked for."""
-    asked: list[str] = []
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            asked.append(self.path)
-            self.send_response(200)
-            self.end_headers()
-
-        do_POST = do_HEAD = do_GET  # noqa: N815
-
-        def log_message(self, *_: object) -> None:
-            """Write nothing."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}", asked
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()

@@ -1,10 +1,7 @@
 from __future__ import annotations
 
 import json
-import threading
-from contextlib import contextmanager, suppress
 from dataclasses import asdict
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -20,11 +17,11 @@ from denoise_crawler.output.explanation import LONGEST, explanation
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
 from denoise_crawler.store import SiteState, Store
+from tests.loopback import Answer, serving
 from tests.scrapy_command import denoise, on_a_terminal
 from tests.strategies import html_pages
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from denoise_crawler.demo.server import DemoServer
@@ -220,37 +217,9 @@ def test_clean_explains_in_its_lines(folder: Path) -> None:
 # --- fetching
 
 
-@contextmanager
-def answering(content_type: str, body: bytes, location: str = "") -> Iterator[str]:
-    """Serve one answer on the loopback interface."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_response(302 if location else 200)
-            if location:
-                self.send_header("Location", location)
-            self.send_header("Content-Type", content_type)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            with suppress(ConnectionError):
-                self.wfile.write(body)
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
-
-
 def test_the_charset_of_the_answer_counts() -> None:
-    with answering("text/html; charset=gb18030", "<p>港湾纪事".encode("gb18030")) as url:
+    page = Answer(200, {"Content-Type": "text/html; charset=gb18030"}, "<p>港湾纪事".encode("gb18030"))
+    with serving(lambda _: page) as (url, _):
         assert fetch(url, user_agent="test") == (url, "<p>港湾纪事")
 
 
@@ -266,5 +235,7 @@ def test_the_charset_of_the_answer_counts() -> None:
     ],
 )
 def test_what_is_no_page_is_refused(content_type: str, size: int, location: str, said: str) -> None:
-    with answering(content_type, b"x" * size, location) as url, pytest.raises(FetchError, match=said):
+    leads = {"Location": location} if location else {}
+    page = Answer(302 if leads else 200, {"Content-Type": content_type, **leads}, b"x" * size)
+    with serving(lambda _: page) as (url, _), pytest.raises(FetchError, match=said):
         fetch(url, user_agent="test")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
 from typing import TYPE_CHECKING
 from urllib.request import urlopen
 
@@ -14,6 +12,7 @@ from scrapy.settings import Settings
 
 from denoise_crawler.shell import clean
 from tests.article_spider import SPIDER
+from tests.loopback import HTML, Answer, serving
 from tests.test_crawl import STORE
 from tests.test_drift import NEW, OLD, pages
 
@@ -30,23 +29,9 @@ def redesigned() -> Iterator[tuple[list[str], list[str]]]:
     """Serve a site; yield the addresses of its pages before and after it was redesigned."""
     bodies = {page.url.split("example.com")[1]: page.markup.encode() for page in pages(OLD, 16) + pages(NEW, 16)}
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            body = bodies[self.path]
-            self.send_response(200)
-            self.send_header("Content-Type", "text/html; charset=utf-8")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
-        found = [f"http://127.0.0.1:{server.server_port}{path}" for path in bodies]
+    with serving(lambda path: Answer(200, HTML, bodies[path])) as site:
+        found = [site.url + path for path in bodies]
         yield found[:16], found[16:]
-        server.shutdown()
 
 
 def crawled(project: Project, urls: list[str], *arguments: str) -> dict[str, str]:

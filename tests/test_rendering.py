@@ -3,8 +3,6 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,11 +21,13 @@ from denoise_crawler.geometry import Box, drawn_boxes
 from denoise_crawler.page import Page
 from denoise_crawler.rendering.addon import Rendering
 from tests.conftest import SETTINGS, STATS_FILE, Project
+from tests.loopback import Answer, serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from denoise_crawler.rendering.drawn_page import DrawnPage
+    from tests.loopback import Served
 
 CHROMIUM = shutil.which("chromium")
 needs_browser = pytest.mark.skipif(
@@ -72,39 +72,25 @@ class PagesSpider(scrapy.Spider):
 """
 
 
-class Server(BaseHTTPRequestHandler):
-    def do_GET(self) -> None:
-        self.server.asked.append(self.path)  # type: ignore[attr-defined]
-        text = HTML_OF.get(self.path.partition("?")[0])
-        body = (text or "").encode()
-        self.send_response(200 if text else 404)
-        self.send_header("Content-Type", "application/json" if self.path.endswith("json") else "text/html")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        pass
+def answer(path: str) -> Answer:
+    text = HTML_OF.get(path.partition("?")[0])
+    kind = "application/json" if path.endswith("json") else "text/html"
+    return Answer(200 if text else 404, {"Content-Type": kind}, (text or "").encode())
 
 
 @pytest.fixture(scope="module")
-def pages() -> Iterator[ThreadingHTTPServer]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), Server) as server:
-        server.asked = []  # type: ignore[attr-defined]
-        thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
-        thread.start()
-        yield server
-        server.shutdown()
-        thread.join()
+def pages() -> Iterator[Served]:
+    with serving(answer) as served:
+        yield served
 
 
-def crawled(folder: Path, pages: ThreadingHTTPServer, settings: str, *arguments: str) -> Project:
+def crawled(folder: Path, pages: Served, settings: str, *arguments: str) -> Project:
     project = Project(folder)
     project.write("scrapy.cfg", "[settings]\ndefault = project_settings\n")
     project.write("project_settings.py", SETTINGS + settings)
     project.write("stats_file.py", STATS_FILE)
     project.write("test_spiders.py", SPIDER)
-    project.crawl("pages", "-a", f"base=http://127.0.0.1:{pages.server_port}", *arguments)
+    project.crawl("pages", "-a", f"base={pages.url}", *arguments)
     return project
 
 
@@ -116,7 +102,7 @@ def item_of(project: Project, path: str) -> dict[str, Any]:
 
 
 def test_without_a_browser_such_a_page_is_empty_and_that_is_said_and_counted(
-    tmp_path: Path, pages: ThreadingHTTPServer
+    tmp_path: Path, pages: Served
 ) -> None:
     project = crawled(
         tmp_path,
@@ -131,11 +117,11 @@ def test_without_a_browser_such_a_page_is_empty_and_that_is_said_and_counted(
 
 
 @pytest.fixture(scope="module")
-def rendered(tmp_path_factory: pytest.TempPathFactory, pages: ThreadingHTTPServer) -> Project:
+def rendered(tmp_path_factory: pytest.TempPathFactory, pages: Served) -> Project:
     """A crawl that renders the pages that need it."""
     if CHROMIUM is None or find_spec("scrapy_playwright") is None:
         pytest.skip("no Chromium, or no scrapy-playwright")
-    pages.asked.clear()  # type: ignore[attr-defined]
+    pages.asked.clear()
     addons = (
         'ADDONS = {"denoise_crawler.Addon": 300, "denoise_crawler.rendering.addon.Rendering": 320}\n'
         "DENOISE_WARMUP_PAGES = 0\n"
@@ -147,10 +133,10 @@ def test_in_a_browser_it_has_all_its_text(rendered: Project) -> None:
     assert item_of(rendered, "/shell")["text"].splitlines() == STORY
 
 
-def test_only_pages_that_need_it_are_rendered(rendered: Project, pages: ThreadingHTTPServer) -> None:
+def test_only_pages_that_need_it_are_rendered(rendered: Project, pages: Served) -> None:
     assert rendered.stats["denoise/rendering/asked_again"] == 1
     assert "denoise/rendering/empty" not in rendered.stats
-    assert pages.asked.count("/shell") == 2  # type: ignore[attr-defined]
+    assert pages.asked.count("/shell") == 2
     assert item_of(rendered, "/plain")["drawn"] is None
 
 

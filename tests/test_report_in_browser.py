@@ -6,7 +6,8 @@ import pytest
 
 from denoise_crawler.report import Bounds, Plan, RunFigures, write_report
 from tests.attacks import attack
-from tests.chromium import DESKTOP, PHONE, faults, listening, opened, overflow, running
+from tests.chromium import DESKTOP, PHONE, faults, opened, overflow, running
+from tests.loopback import nothing, serving
 from tests.test_report import SITE, demo_pages
 
 if TYPE_CHECKING:
@@ -134,7 +135,7 @@ def visit(page: Any) -> None:
 
 
 def test_a_page_full_of_attacks_runs_no_script_and_sends_no_request(browser: Any, tmp_path: Path) -> None:
-    with listening() as (server, asked):
+    with serving(nothing) as (server, asked):
         pages = [(f"https://evil.example/{number}{BREAKS_OUT}", attack(server)) for number in range(3)]
         folder = written(tmp_path, pages)
         for name in NAMES:
@@ -150,7 +151,7 @@ def test_a_page_full_of_attacks_runs_no_script_and_sends_no_request(browser: Any
 
 
 def test_with_remote_pictures_and_sheets_are_fetched_and_nothing_runs(browser: Any, tmp_path: Path) -> None:
-    with listening() as (server, asked):
+    with serving(nothing) as (server, asked):
         folder = written(tmp_path, [("https://evil.example/", attack(server))] * 2, remote=True)
         with opened(browser, (folder / "site/page-001.html").as_uri()) as page:
             visit(page)

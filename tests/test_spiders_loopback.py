@@ -7,19 +7,17 @@ import os
 import re
 import subprocess
 import sys
-import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-Answer = tuple[int, dict[str, str], bytes]
-HTML = {"Content-Type": "text/html; charset=utf-8"}
+from tests import loopback
+from tests.loopback import HTML, Answer
 
 # Stands in for the project's own middleware: shows what a page that came inside JSON was said to be.
 _PROJECT = """
@@ -54,16 +52,24 @@ class Pages:
         """Serve an HTML page with these links."""
         anchors = "".join(f'<p><a href="{link}">{link}</a></p>' for link in links)
         text = f"<html><head><title>{path}</title>{head}</head><body>{body}{anchors}</body></html>"
-        self.answers[path] = (200, HTML, text.encode())
+        self.answers[path] = Answer(200, HTML, text.encode())
 
     def status(self, path: str, status: int, **headers: str) -> None:
         """Serve an error or a redirect."""
-        self.answers[path] = (status, {**HTML, **headers}, b"<html><body>an error page</body></html>")
+        self.answers[path] = Answer(status, {**HTML, **headers}, b"<html><body>an error page</body></html>")
 
     def json(self, path: str, value: object) -> None:
         """Serve a value as JSON, or bytes as they are."""
         body = value if isinstance(value, bytes) else json.dumps(value).encode()
-        self.answers[path] = (200, {"Content-Type": "application/json"}, body)
+        self.answers[path] = Answer(200, {"Content-Type": "application/json"}, body)
+
+    def answer(self, path: str) -> Answer:
+        """Note that a path was asked for, unless it is robots.txt, and give its answer."""
+        path = path.replace("//", "/")
+        if path != "/robots.txt":
+            self.asked.append(path)
+        found = self.answers.get(path, Answer(404, HTML, b"<html><body>no such page</body></html>"))
+        return found() if callable(found) else found
 
     def times(self, path: str) -> int:
         """Count how often the path was asked for."""
@@ -72,32 +78,9 @@ class Pages:
 
 @contextmanager
 def serving(pages: Pages) -> Iterator[Pages]:
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            path = self.path.replace("//", "/")
-            if path != "/robots.txt":
-                pages.asked.append(path)
-            answer = pages.answers.get(path, (404, HTML, b"<html><body>no such page</body></html>"))
-            status, headers, body = answer() if callable(answer) else answer
-            self.send_response(status)
-            for name, value in {**headers, "Content-Length": str(len(body))}.items():
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *args: Any) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
-    thread.start()
-    pages.url = f"http://127.0.0.1:{server.server_port}"
-    try:
+    with loopback.serving(pages.answer) as served:
+        pages.url = served.url
         yield pages
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 @dataclass
