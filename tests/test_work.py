@@ -8,6 +8,8 @@ these, in the same commit. A change that needs much less lowers them, so that th
 from __future__ import annotations
 
 import cProfile
+import gc
+import weakref
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -17,6 +19,7 @@ from benchmarks.memory import bytes_held
 from denoise_crawler.demo.article_page import article_page, charset_of
 from denoise_crawler.demo.site import article_path, articles
 from denoise_crawler.denoiser import Denoiser, clean_page
+from denoise_crawler.methods import METHODS as ALL
 from denoise_crawler.page import Page
 
 if TYPE_CHECKING:
@@ -97,6 +100,21 @@ def test_a_page_that_its_site_does_not_want_costs_no_more_than_to_look() -> None
     everything = sorted((Page.parse(*page) for page in pages("en")[:10]), key=lambda page: page.key)
     denoiser.learn(everything[0])
     assert calls(partial(denoiser.learn, everything[-1])) < 60
+
+
+@pytest.mark.parametrize("method", ALL)
+def test_a_page_that_was_cleaned_leaves_nothing_to_the_garbage_collector(method: str) -> None:
+    denoiser, found = Denoiser(method), [Page.parse(*page) for page in pages("en")[:4]]
+    for page in found:
+        denoiser.learn(page)
+        denoiser.clean(page)
+    gone = [weakref.ref(page) for page in found]
+    gc.disable()
+    try:
+        del page, found
+        assert [one() for one in gone] == [None] * len(gone)
+    finally:
+        gc.enable()
 
 
 def test_a_page_of_more_elements_than_are_read_is_skipped_without_a_walk(monkeypatch: pytest.MonkeyPatch) -> None:
