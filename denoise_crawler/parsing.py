@@ -39,12 +39,16 @@ def parse_flattened(html: str | bytes) -> _Element:
 
 
 def decode(body: bytes) -> str:
-    """Decode a page: as UTF-8 where it is valid, else as it declares, else by a guess (Chinese or Western)."""
+    """Decode a page: as UTF-8 where it is valid, else as it declares, else by a guess: UTF-8, Chinese or Western.
+
+    What declares to be Western, or cannot be decoded as it declares, is Chinese where it reads so.
+    """
     if is_utf8(body):
         return body.decode("utf-8")
     encoding, text = html_to_unicode(None, body, auto_detect_fun=_guess)
-    if "\ufffd" in text and (guess := _guess(body)) == "gb18030" != encoding:
-        return body.decode(guess)
+    doubtful = encoding == "cp1252" or "\ufffd" in text
+    if doubtful and encoding != "gb18030" and _guess(body) == "gb18030":
+        return body.decode("gb18030", "replace")
     return text
 
 
@@ -80,11 +84,18 @@ def _cut_attributes(part: bytes) -> bytes:
 
 
 def _guess(body: bytes) -> str:
-    try:
-        text = body.decode("gb18030")
-    except UnicodeDecodeError:
-        return "cp1252"
-    return "gb18030" if len(_COMMON_HAN.findall(text)) > len(text) // 200 else "cp1252"
+    """Return UTF-8 or GB18030 where next to all of ``body`` is, some bytes broken; else Western."""
+    text = body.decode("utf-8", "replace")
+    if _mostly_sound(text, len(text) - len(text.encode("ascii", "ignore"))):
+        return "utf-8"
+    text = body.decode("gb18030", "replace")
+    common = len(_COMMON_HAN.findall(text))
+    return "gb18030" if common > len(text) // 200 and _mostly_sound(text, 2 * common) else "cp1252"
+
+
+def _mostly_sound(text: str, beyond_ascii: int) -> bool:
+    """Tell whether no more than one in fifty of the characters ``beyond_ascii`` could not be decoded."""
+    return text.count("\ufffd") <= beyond_ascii // 50
 
 
 def _utf8(html: str | bytes) -> bytes:

@@ -69,6 +69,26 @@ def test_wrong_charset_declarations_do_not_spoil_the_text(declared: str, real: s
     assert text_of(f"<html><head>{meta}</head><body>{text}</body>".encode(real)) == text
 
 
+@pytest.mark.parametrize(
+    ("declared", "real"),
+    [("", "utf-8"), ("", "gb18030"), ("iso-8859-1", "gb18030"), ("gb2312", "gb18030"), ("utf-8", "utf-8")],
+)
+@pytest.mark.parametrize("broken", [b"\xff", b"\x81", b"\xe4\xb8"])
+def test_a_broken_character_costs_no_more_than_itself(declared: str, real: str, broken: bytes) -> None:
+    meta = f'<meta charset="{declared}">' if declared else ""
+    sentence = "港湾纪事的记者在这里报道，来自各地的人们不了解他们的故事。" * 4
+    source = f"{meta}<p>{sentence}<p>X<p>{sentence}".encode(real).replace(b"X", b"X" + broken + b" Y")
+    assert text_of(source).split("X")[0].strip() == sentence
+    assert text_of(source).endswith(sentence)
+
+
+@pytest.mark.parametrize("declared", ["", "utf-8"])
+def test_a_western_page_is_not_taken_for_another(declared: str) -> None:
+    meta = f'<meta charset="{declared}">' if declared else ""
+    text = "Où l’été naît, là-bas, près du château – c’est déjà l’âge d’or des élèves français."
+    assert text_of(f"{meta}<p>{text}".encode("cp1252")).count("é") == (0 if declared else 4)
+
+
 def test_a_declared_charset_is_used() -> None:
     assert text_of('<meta charset="windows-1251"><p>Привет'.encode("windows-1251")) == "Привет"
     assert text_of("<p>中文的内容".encode("utf-16")) == "中文的内容"
