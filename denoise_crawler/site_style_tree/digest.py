@@ -13,7 +13,7 @@ from denoise_crawler.site_style_tree.labels import labels_of
 from denoise_crawler.text import hash64, words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from re import Pattern
 
     from denoise_crawler.page import Page
@@ -30,6 +30,7 @@ class Below(NamedTuple):
 
 
 _NOTHING = Below([], [])
+_LEAF: Mapping[Labels, Below] = {(): _NOTHING}
 
 
 @dataclass(slots=True)
@@ -56,26 +57,31 @@ class PageDigest:
             child = ends[child]
         return found
 
-    def below(self, nodes: Sequence[int], *, collapse: bool) -> dict[Labels, Below]:
+    def below(self, nodes: Sequence[int], *, collapse: bool) -> Mapping[Labels, Below]:
         """Group ``nodes``, all of one element node, by their sequence of children.
 
         With ``collapse`` a run of equal siblings is one child. Which nodes have none is not said.
         """
-        found: dict[Labels, Below] = {}
         labels, ends = self.labels, self.ends
+        if len(nodes) == 1 and ends[nodes[0]] == nodes[0] + 1:
+            return _LEAF
+        found: dict[Labels, Below] = {}
         for node in nodes:
             if ends[node] == node + 1:
                 found[()] = _NOTHING
                 continue
             sequence: list[str] = []
             columns: list[list[int]] = []
-            for child in self.children(node):
+            child, end, last = node + 1, ends[node], None
+            while child < end:
                 label = labels[child]
-                if collapse and sequence and sequence[-1] == label:
+                if label == last and collapse:
                     columns[-1].append(child)
                 else:
                     sequence.append(label)
                     columns.append([child])
+                    last = label
+                child = ends[child]
             known = found.get(key := tuple(sequence))
             if known is None:
                 found[key] = Below([node], columns)
@@ -90,9 +96,14 @@ class PageDigest:
         starts, counted = self.starts, dict[int, int]()
         for node in nodes:
             first, last = starts[node], starts[node + 1]
-            if first < last:
-                for feature, count in zip(self.hashes[first:last], self.counts[first:last], strict=True):
-                    counted[feature] = counted.get(feature, 0) + count
+            if first == last:
+                continue
+            having = zip(self.hashes[first:last], self.counts[first:last], strict=True)
+            if not counted:
+                counted = dict(having)
+                continue
+            for feature, count in having:
+                counted[feature] = counted.get(feature, 0) + count
         return counted
 
 
