@@ -25,11 +25,8 @@ from tempfile import TemporaryDirectory
 from time import perf_counter, process_time, thread_time
 from typing import TYPE_CHECKING, Any
 
-import scrapy
-from scrapy.crawler import CrawlerProcess
-
 from benchmarks.bench import folder_with, options, say, table, write_figures
-from benchmarks.loopback import Served, served
+from benchmarks.loopback import Served, crawl_of, served
 from benchmarks.scale import MIB, alone
 from denoise_crawler.crawl.middleware import WarmupMiddleware
 from denoise_crawler.crawl.warmup import Warmup
@@ -37,7 +34,7 @@ from denoise_crawler.evaluation.contender_process import peak_bytes
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import AsyncIterator, Callable, Iterator
+    from collections.abc import Callable, Iterator
 
 SETS = ("christianbook", "dragnet", "daniel")
 METHODS = ("fusion", "style_tree")
@@ -176,34 +173,9 @@ class Meter:
                 pause.wall += perf_counter() - wall
 
 
-class PagesSpider(scrapy.Spider):
-    """Fetches all pages and yields one item of each."""
-
-    name = "pages"
-
-    def __init__(self, urls: list[str]) -> None:
-        super().__init__()
-        self.urls = urls
-
-    async def start(self) -> AsyncIterator[Any]:
-        """Ask for all pages."""
-        for url in self.urls:
-            yield scrapy.Request(url)
-
-    def parse(self, response: Any) -> Iterator[dict[str, Any]]:
-        """Yield the item of a page."""
-        yield {"url": response.url, "title": response.css("title::text").get()}
-
-
 def crawl(place: Served, folder: Path, method: str) -> Figures:
     """Crawl all pages and return what it took."""
-    settings: dict[str, Any] = {
-        "FEEDS": {str(folder / "items.jsonl"): {"format": "jsonlines", "overwrite": True}},
-        "LOG_LEVEL": "WARNING",
-        "REMOTE_CONTROL_ENABLED": False,
-        "TELNETCONSOLE_ENABLED": False,
-        "CONCURRENT_REQUESTS_PER_DOMAIN": 16,
-    }
+    settings: dict[str, Any] = {"CONCURRENT_REQUESTS_PER_DOMAIN": 16}
     if method != WITHOUT:
         settings |= {
             "ADDONS": {"denoise_crawler.Addon": 300},
@@ -213,9 +185,7 @@ def crawl(place: Served, folder: Path, method: str) -> Figures:
         }
     meter = Meter()
     meter.install()
-    process = CrawlerProcess(settings)
-    crawler = process.create_crawler(PagesSpider)
-    process.crawl(crawler, urls=[place.url + path for path in place.pages])
+    process, crawler = crawl_of([place.url + path for path in place.pages], folder / "items.jsonl", settings)
     start, cpu = perf_counter(), process_time()
     process.start()
     stats = crawler.stats.get_stats() if crawler.stats else {}

@@ -10,13 +10,10 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
-
-from scrapy.crawler import CrawlerProcess
+from typing import TYPE_CHECKING
 
 from benchmarks.bench import folder_with, options, say, table, write_figures
-from benchmarks.crawl import PagesSpider
-from benchmarks.loopback import gold_by_path, served
+from benchmarks.loopback import crawl_of, gold_by_path, served
 from benchmarks.scale import alone
 from denoise_crawler.denoiser import DEFAULT_METHOD
 from denoise_crawler.evaluation.measures import mean, score
@@ -56,21 +53,16 @@ class Row:
 
 def crawled(urls: Sequence[str], method: str, folder: Path) -> tuple[dict[str, str], int]:
     """Crawl ``urls`` in order; return the text of each, and how many drifts were noticed."""
-    settings: dict[str, Any] = {
+    feed = folder / "items.jsonl"
+    settings = {
         "ADDONS": {"denoise_crawler.Addon": 300},
         "CONCURRENT_REQUESTS": 1,
         "DENOISE_METHOD": method,
         "DENOISE_STORE": str(folder / "denoise.sqlite"),
-        "FEEDS": {str(folder / "items.jsonl"): {"format": "jsonlines"}},
-        "LOG_LEVEL": "ERROR",
-        "REMOTE_CONTROL_ENABLED": False,
-        "TELNETCONSOLE_ENABLED": False,
     }
-    process = CrawlerProcess(settings)
-    crawler = process.create_crawler(PagesSpider)
-    process.crawl(crawler, urls=list(urls))
+    process, crawler = crawl_of(urls, feed, settings)
     process.start()
-    items = map(json.loads, (folder / "items.jsonl").read_text("utf-8").splitlines())
+    items = map(json.loads, feed.read_text("utf-8").splitlines())
     drifts = crawler.stats.get_value("denoise/drifts", 0) if crawler.stats else 0
     return {item["url"]: item["text"] for item in items}, drifts
 

@@ -1,4 +1,4 @@
-"""Pages of the corpus served on this machine, by a process of its own."""
+"""Pages of the corpus served on this machine, by a process of its own, and the crawl that fetches them."""
 
 from __future__ import annotations
 
@@ -7,16 +7,20 @@ from contextlib import contextmanager, suppress
 from itertools import islice
 from multiprocessing import get_context
 from time import process_time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import scrapy
 from lxml import etree
+from scrapy.crawler import CrawlerProcess
 
 from denoise_crawler.evaluation.gold import read_gold
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import AsyncIterator, Collection, Iterator, Sequence
     from multiprocessing.connection import Connection
     from pathlib import Path
+
+    from scrapy.crawler import Crawler
 
     from denoise_crawler.evaluation.gold import GoldPage
 
@@ -58,6 +62,35 @@ def gold_by_path(
         for number, page in enumerate(islice(read_gold(folder, name), most)):
             if sites is None or page.site in sites:
                 yield f"/{page.site}/{name}-{number}", page
+
+
+class PagesSpider(scrapy.Spider):
+    """Fetches all pages and yields one item of each."""
+
+    name = "pages"
+
+    def __init__(self, urls: list[str]) -> None:
+        super().__init__()
+        self.urls = urls
+
+    async def start(self) -> AsyncIterator[Any]:
+        """Ask for all pages."""
+        for url in self.urls:
+            yield scrapy.Request(url)
+
+    def parse(self, response: Any) -> Iterator[dict[str, Any]]:
+        """Yield the item of a page."""
+        yield {"url": response.url, "title": response.css("title::text").get()}
+
+
+def crawl_of(urls: Sequence[str], feed: Path, settings: dict[str, Any]) -> tuple[CrawlerProcess, Crawler]:
+    """Return a process that will crawl ``urls``, without any delay, into JSON Lines, and its crawler."""
+    quiet = {"LOG_LEVEL": "ERROR", "REMOTE_CONTROL_ENABLED": False, "TELNETCONSOLE_ENABLED": False}
+    feeds = {str(feed): {"format": "jsonlines", "overwrite": True}}
+    process = CrawlerProcess({**quiet, "FEEDS": feeds, **settings})
+    crawler = process.create_crawler(PagesSpider)
+    process.crawl(crawler, urls=list(urls))
+    return process, crawler
 
 
 def _serve(
