@@ -38,6 +38,7 @@ _OPAQUE = frozenset(
 )
 # … unless they hold one of these: then they were never closed, and the rest of the page stands in them.
 _BLOCKS = ("p", "div", "table", "ul", "ol", "article", "section", "h1", "h2", "h3")
+_REMEMBERED_CHARACTERS = 1_000
 _FROM_THE_HOST = re.compile(r"/(?![/\s])|(?:https?:)?//[^/?#\s]")  # the page's own path does not matter
 
 
@@ -175,7 +176,7 @@ class Page:
 
     def absolute(self, link: str) -> str:
         """Return ``link`` as an absolute URL; what cannot be joined comes back as it is."""
-        if self._host and _FROM_THE_HOST.match(link):
+        if self._host and len(link) <= _REMEMBERED_CHARACTERS and _FROM_THE_HOST.match(link):
             return _joined_with_host(self._host, link)
         return _join(self.base, link)
 

@@ -11,6 +11,7 @@ import tldextract
 # a.blogspot.com and b.blogspot.com share a host but not a template.
 _extract = tldextract.TLDExtract(suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True)
 DEFAULT_PORTS = {"http": 80, "https": 443}
+_LONGEST_HOST = 253  # that a name server knows
 
 
 @lru_cache(maxsize=65_536)
@@ -37,4 +38,4 @@ def site_of(url: str) -> str:
     own site; a ``url`` without a host belongs to the site ``""``.
     """
     host = host_of(url)
-    return _registrable(host) if host and ":" not in host else host
+    return _registrable(host) if host and ":" not in host and len(host) <= _LONGEST_HOST else host

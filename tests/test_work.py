@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import cProfile
 import gc
+import tracemalloc
 import weakref
 from functools import partial
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -115,6 +117,39 @@ def test_a_page_that_was_cleaned_leaves_nothing_to_the_garbage_collector(method:
         assert [one() for one in gone] == [None] * len(gone)
     finally:
         gc.enable()
+
+
+ENDLESS = {
+    "class": '<body><p class="{word}">Some words of text.</p></body>',
+    "id": '<body><p id="{word}">Some words of text.</p></body>',
+    "address": '<body><p><a href="/{word}">Some words of text.</a></p></body>',
+    "host": '<body><p><a href="http://{word}/">Some words of text.</a></p></body>',
+    "picture": '<body><p>Some words of text <img src="/{word}" alt="{word}"></p></body>',
+    "style": '<body><p style="{word}" width="{word}">Some words of text.</p></body>',
+    "title": "<head><title>{words}</title></head><body><h1>{words}</h1><p>Some words of text.</p></body>",
+}
+
+
+@pytest.mark.parametrize("method", ALL)
+@pytest.mark.parametrize("html", ENDLESS.values(), ids=ENDLESS)
+def test_what_is_endless_on_a_page_is_not_remembered_when_the_page_is_gone(method: str, html: str) -> None:
+    def clean(numbers: range) -> None:
+        denoiser = Denoiser(method)
+        for number in numbers:
+            word, words = f"{number:06}{'w' * 50_000}", f"{number:06}w " * 6_000
+            page = Page.parse(f"{BASE}/{number}", html.format(word=word, words=words))
+            denoiser.learn(page)
+            denoiser.clean(page)
+        urlsplit.cache_clear()  # Python's own, of 128 addresses
+        gc.collect()
+
+    clean(range(2))
+    tracemalloc.start()
+    try:
+        clean(range(2, 10))
+        assert tracemalloc.get_traced_memory()[0] < 200_000
+    finally:
+        tracemalloc.stop()
 
 
 def test_a_page_of_more_elements_than_are_read_is_skipped_without_a_walk(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -53,6 +53,7 @@ _COMMENTS = re.compile(r"comment|disqus|respond|repl(?:y|ies)|reviews?\b|discuss
 _DIGITS = re.compile(r"\d+")
 _MASKED_CHARACTERS = 200
 _REMEMBERED_CHARACTERS = 200
+_LONGEST_NAMES = _LONGEST_ADDRESS = 1_000  # what is remembered must be bounded
 _COMMAS = ",，、。"
 _ENDS = frozenset('.!?。！？…:：;；"”»')
 IDEOGRAPH = re.compile("[぀-ヿ㐀-鿿]")
@@ -198,7 +199,7 @@ def _walk(nodes: Nodes) -> tuple[list[list[int]], list[int], Elements]:
 
 
 def _attributes(element: Element, places: int) -> tuple[int, str]:
-    """Return ``places`` with what the element's attributes add, and its class and id."""
+    """Return ``places`` with what the element's attributes add, and its class and id, which are cut if endless."""
     attributes = element.items()
     if not attributes:
         return places, ""
@@ -210,7 +211,7 @@ def _attributes(element: Element, places: int) -> tuple[int, str]:
             identity = str(value)
         elif name in _READ:
             places |= _READ[name](str(value))
-    names = f"{class_name} {identity}" if identity else class_name
+    names = (f"{class_name} {identity}" if identity else class_name)[:_LONGEST_NAMES]
     return (places | _comment_place(names) if names else places), names
 
 
@@ -267,6 +268,12 @@ def _linked(nodes: Nodes, line: list[int], characters: int) -> tuple[int, int]:
     return min(linked, characters), link_hash
 
 
-@lru_cache(maxsize=16_384)
 def _address_hash(href: str | None) -> int:
-    return (hash64(href) & LOW_BITS) if href else 0
+    if not href:
+        return 0
+    return _remembered_hash(href) if len(href) <= _LONGEST_ADDRESS else hash64(href) & LOW_BITS
+
+
+@lru_cache(maxsize=16_384)
+def _remembered_hash(href: str) -> int:
+    return hash64(href) & LOW_BITS

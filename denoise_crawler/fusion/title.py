@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from denoise_crawler.fusion.blocks import Blocks, Numbers
     from denoise_crawler.page import Page
 
+_LONGEST = 300  # characters of a title that is read: what is remembered of texts about as long must be bounded
 _LETTERS = 3
 _WORD = re.compile(r"\w+")
 _BEGINNING = 24
@@ -45,7 +46,7 @@ class Headline:
 
 def headline_of(page: Page, blocks: Blocks) -> Headline:
     """Find the title of ``page`` among its blocks."""
-    overlap = title_overlap(page.title, blocks)
+    overlap = title_overlap(page.title[:_LONGEST], blocks)
     first_heading = (blocks.around.tags[blocks.elements] == _H1).astype(np.float64)
     chances = overlap + 0.3 * first_heading - 0.5 * blocks.linked / np.maximum(blocks.characters, 1.0)
     best = int(chances.argmax()) if len(blocks) and chances.max() > _LEAST else -1
@@ -71,12 +72,12 @@ def title_overlap(title: str, blocks: Blocks) -> Numbers:
 
 
 # tuples of strings, unlike sets, cost the garbage collector nothing
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=4_096)
 def _words(text: str) -> tuple[str, ...]:
     return tuple(set(_WORD.findall(text.lower())))
 
 
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=4_096)
 def _pairs(text: str) -> tuple[str, ...]:
     return tuple({one + other for one, other in pairwise(text.lower())})
 
