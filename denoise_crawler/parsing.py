@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from lxml import etree
@@ -45,9 +46,10 @@ def decode(body: bytes) -> str:
     """
     if is_utf8(body):
         return body.decode("utf-8")
-    encoding, text = html_to_unicode(None, body, auto_detect_fun=_guess)
+    guess = cache(_guess)  # asked for twice at most, worked out once
+    encoding, text = html_to_unicode(None, body, auto_detect_fun=guess)
     doubtful = encoding == "cp1252" or "\ufffd" in text
-    if doubtful and encoding != "gb18030" and _guess(body) == "gb18030":
+    if doubtful and encoding != "gb18030" and guess(body) == "gb18030":
         return body.decode("gb18030", "replace")
     return text
 

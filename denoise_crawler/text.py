@@ -33,6 +33,11 @@ def hash64(text: str) -> int:
     return xxhash.xxh3_64_intdigest(text.encode("utf-8", "surrogatepass"))
 
 
+def hash32(text: str) -> int:
+    """Return the low half of :func:`hash64`."""
+    return hash64(text) & 0xFFFFFFFF
+
+
 def words(text: str) -> list[str]:
     """Return the words of ``text`` in order, lower-cased.
 

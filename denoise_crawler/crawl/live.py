@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from twisted.web.http import Request
     from typing_extensions import Self
 
-
 logger = logging.getLogger(__name__)
 
 LOOPBACK = "127.0.0.1"

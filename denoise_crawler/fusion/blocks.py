@@ -11,7 +11,7 @@ import numpy as np
 
 from denoise_crawler.markup import INLINE
 from denoise_crawler.page import TEXT
-from denoise_crawler.text import hash64
+from denoise_crawler.text import hash32
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     Indices: TypeAlias = NDArray[np.int64]
     Hashes: TypeAlias = NDArray[np.uint32]
 
-LOW_BITS = 0xFFFFFFFF
 TAGS = ("", "p", "h1", "h2", "h3", "li", "td", "div", "body", "br", "pre", "section", "dd", "blockquote")
 _TAG_CODES = {tag: code for code, tag in enumerate(TAGS)} | {
     "h4": 4, "h5": 4, "h6": 4, "th": 6, "dt": 12, "article": 11, "main": 11, "code": 10, "figcaption": 13,
@@ -232,7 +231,7 @@ def _comment_place(names: str) -> int:
 @lru_cache(maxsize=65_536)
 def _step(path: int, tag: str, names: str) -> int:
     """Return the path one element further down; digits in class and id do not count."""
-    return hash64(f"{path} {tag} {_DIGITS.sub('', names)}") & LOW_BITS
+    return hash32(f"{path} {tag} {_DIGITS.sub('', names)}")
 
 
 def _measured(written: str) -> tuple[str, tuple[int, int, int, int, int, int]]:
@@ -240,13 +239,13 @@ def _measured(written: str) -> tuple[str, tuple[int, int, int, int, int, int]]:
     parts = written.split()
     text, words = " ".join(parts), len(parts)
     characters = len(text) - words + 1
-    own_hash = hash64(text) & LOW_BITS
+    own_hash = hash32(text)
     if text.isascii():
         tokens, commas = words, text.count(",")
     else:
         ideographic = len(IDEOGRAPH.findall(text)) > characters // 3
         tokens, commas = characters if ideographic else words, sum(map(text.count, _COMMAS))
-    masked = own_hash if len(text) > _MASKED_CHARACTERS else hash64(_DIGITS.sub("0", text)) & LOW_BITS
+    masked = own_hash if len(text) > _MASKED_CHARACTERS else hash32(_DIGITS.sub("0", text))
     return text, (characters, tokens, commas, text[-1:] in _ENDS, own_hash, masked)
 
 
@@ -271,9 +270,7 @@ def _linked(nodes: Nodes, line: list[int], characters: int) -> tuple[int, int]:
 def _address_hash(href: str | None) -> int:
     if not href:
         return 0
-    return _remembered_hash(href) if len(href) <= _LONGEST_ADDRESS else hash64(href) & LOW_BITS
+    return _remembered_hash(href) if len(href) <= _LONGEST_ADDRESS else hash32(href)
 
 
-@lru_cache(maxsize=16_384)
-def _remembered_hash(href: str) -> int:
-    return hash64(href) & LOW_BITS
+_remembered_hash = lru_cache(maxsize=16_384)(hash32)

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from denoise_crawler.page import TEXT
 from denoise_crawler.site_style_tree.labels import labels_of
-from denoise_crawler.text import hash64, words
+from denoise_crawler.text import hash32, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from denoise_crawler.page import Page
     from denoise_crawler.site_style_tree.nodes import Labels
-
-LOW_BITS = 0xFFFFFFFF
 
 
 class Below(NamedTuple):
@@ -119,8 +117,8 @@ def digest(page: Page, features_per_leaf: int) -> PageDigest:
     own = _own_address(page.url)
     for index, (tag, text, link) in enumerate(zip(nodes.tags, nodes.texts, nodes.links, strict=True)):
         if tag is TEXT or nodes.ends[index] == index + 1:
-            counted = Counter(_feature(word) for word in words(text)) if text else Counter[int]()
-            counted.update(_feature(url) for url in _addresses(page, index, link, own))
+            counted = Counter(hash32(word) for word in words(text)) if text else Counter[int]()
+            counted.update(hash32(url) for url in _addresses(page, index, link, own))
             lowest = sorted(counted)[:features_per_leaf]
             result.hashes.extend(lowest)
             result.counts.extend(counted[feature] for feature in lowest)
@@ -149,7 +147,3 @@ def _addresses(page: Page, index: int, link: int, own: Pattern[str]) -> Iterator
         yield "src " + page.absolute(src)
     if link >= 0 and (href := page.nodes.elements[link].get("href")):
         yield "href " + own.sub("self", page.absolute(href))
-
-
-def _feature(name: str) -> int:
-    return hash64(name) & LOW_BITS

@@ -77,7 +77,7 @@ class PageSample:
     def add(self, page: PageDigest) -> tuple[PageDigest, list[PageDigest]]:
         """Take ``page``; return it with the labels that are kept here anyway, and what had to leave for it."""
         page.labels = [self._labels[self._number(label)] for label in page.labels]
-        gone = self._pages.add(_Packed(page.key, packed(record_of(page, self._numbers))))
+        gone = self._pages.add(self._packed(page))
         return self._keep_at_hand(page), self._leaving(gone)
 
     def shrink(self, limit: int) -> list[PageDigest]:
@@ -89,6 +89,9 @@ class PageSample:
             number = self._numbers[label] = len(self._labels)
             self._labels.append(label)
         return number
+
+    def _packed(self, page: PageDigest) -> _Packed:
+        return _Packed(page.key, packed(record_of(page, self._numbers)))
 
     def _unpacked(self, one: _Packed) -> PageDigest:
         return page_of(unpacked(one.data), self._labels)
@@ -116,5 +119,5 @@ class PageSample:
             self._number(label)
         pages: BottomK[_Packed] = BottomK(self.limit)
         for page in kept:
-            pages.add(_Packed(page.key, packed(record_of(page, self._numbers))))
+            pages.add(self._packed(page))
         self._pages = pages
