@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from filelock import FileLock
 
 from denoise_crawler.store import DamagedStoreError, Store
-from denoise_crawler.store_file import fits
+from denoise_crawler.store_file import check_schema, fits
 from denoise_crawler.versioned_format import unpacked
 
 if TYPE_CHECKING:
@@ -23,21 +23,23 @@ logger = logging.getLogger(__name__)
 
 _BESIDE = ("", "-wal", "-shm")  # the files that make up a database
 _MOST_UNREADABLE = 10_000  # rows that cannot be read, one behind the other: then no more are tried
-# What is copied, in this order; tables without a row id are read up to the first row that cannot be read.
+# What is copied, in this order. Tables without a row id are read up to the first row that cannot be read.
 _TABLES = {"site": "name, method", "run": "name"}
+_TABLES_BY_ID = ("response", "page", "parked")
+_MOST_STEPS = 2_000_000_000  # of SQLite's machine, some minutes: a file made to harm may be read without end
 
 
-def open_store(path: Path, *, spider: str, job: str) -> Store:
+def open_store(path: Path, *, owner: str, job: str) -> Store:
     """Open a store; a damaged one is set aside first, and what can be read of it is copied into a new one.
 
     Raises :class:`StoreError` for a file that cannot be used.
     """
     inode = _inode(path)
     try:
-        return Store(path, spider=spider, job=job, check=True)
+        return Store(path, owner=owner, job=job, check=True)
     except DamagedStoreError as error:
         aside = _set_aside(path, inode)
-        store = Store(path, spider=spider, job=job)
+        store = Store(path, owner=owner, job=job)
         if aside is not None:
             items, sites = salvage(aside, store)
             logger.error(
@@ -60,15 +62,22 @@ def salvage(aside: Path, store: Store) -> tuple[int, int]:
     with closing(sqlite3.connect(uri, uri=True)) as db, closing(sqlite3.connect(store.path, timeout=60)) as new:
         db.execute("PRAGMA trusted_schema = OFF")
         db.execute("PRAGMA writable_schema = ON")  # else a file that was cut is not read at all
+        try:
+            check_schema(db)
+        except sqlite3.Error as error:
+            logger.error("Nothing of %s is read: %s", aside, error)
+            return 0, 0
+        db.set_progress_handler(lambda: 1, _MOST_STEPS)
         copied = {table: _copy(new, table, _in_order(db, table, key)) for table, key in _TABLES.items()}
-        items = _copy(new, "parked", _by_id(db))
+        copied |= {table: _copy(new, table, _by_id(db, table)) for table in _TABLES_BY_ID}
+        lost = new.execute("DELETE FROM parked WHERE page NOT IN (SELECT id FROM page)").rowcount
         # of rows whose run cannot be read any more
         new.execute(
             "INSERT INTO run SELECT DISTINCT run, ?, ? FROM parked WHERE run NOT IN (SELECT name FROM run)",
-            (store.spider, store.job),
+            (store.owner, store.job),
         )
         new.commit()
-    return items, copied["site"]
+    return copied["parked"] - lost, copied["site"]
 
 
 def _inode(path: Path) -> int | None:
@@ -111,11 +120,12 @@ def _in_order(db: sqlite3.Connection, table: str, key: str) -> Iterator[tuple[An
         return
 
 
-def _by_id(db: sqlite3.Connection) -> Iterator[tuple[Any, ...]]:
+def _by_id(db: sqlite3.Connection, table: str) -> Iterator[tuple[Any, ...]]:
+    query = f"SELECT * FROM {table} WHERE id > ? ORDER BY id LIMIT 1"  # noqa: S608 - names of ours
     last, unreadable = 0, 0
     while unreadable < _MOST_UNREADABLE:
         try:
-            row = db.execute("SELECT * FROM parked WHERE id > ? ORDER BY id LIMIT 1", (last,)).fetchone()
+            row = db.execute(query, (last,)).fetchone()
         except sqlite3.Error:
             row = ()
         if row is None:
@@ -124,15 +134,14 @@ def _by_id(db: sqlite3.Connection) -> Iterator[tuple[Any, ...]]:
             last, unreadable = last + 1, unreadable + 1
             continue
         last, unreadable = row[0], 0
-        if _is_whole(row):
+        if _is_whole(row[-1]):
             yield row
 
 
-def _is_whole(row: tuple[Any, ...]) -> bool:
-    """Tell whether the page and the item of a row can be read: SQLite does not notice all that is missing."""
+def _is_whole(packed: object) -> bool:
+    """Tell whether the last column of a row can be unpacked: SQLite does not notice all that is missing."""
     try:
-        for packed in row[-2:]:
-            unpacked(packed)
+        unpacked(packed)  # type: ignore[arg-type]
     except (TypeError, ValueError, zlib.error):
         return False
     return True

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 from scrapy.http import Response
@@ -16,12 +16,8 @@ from scrapy_poet.page_input_providers import PageObjectInputProvider
 from web_poet.serialization import SerializedLeafData, register_serialization
 
 from denoise_crawler.clean_page import CleanPage
-from denoise_crawler.crawl.item_processor import FlushingItemProcessor
-from denoise_crawler.crawl.pages import page_of_response
+from denoise_crawler.crawl.source import source_of_response
 from denoise_crawler.crawl.warmup import Warmup
-
-if TYPE_CHECKING:
-    from denoise_crawler.page import Page
 
 _FIXTURE_FILE = "page.json"
 
@@ -56,17 +52,12 @@ class CleanTextProvider(PageObjectInputProvider):
     def __call__(self, to_provide: set[Callable[..., Any]], response: Response) -> Sequence[CleanText]:  # noqa: ARG002
         """Return the clean text of ``response``."""
         warmup = self._warmup
-        page = page_of_response(response, warmup.settings.site)
-        if warmup.skipped(page) or page is None:
+        source = source_of_response(response, warmup.settings.site, self._crawler)
+        if source is None or source.page.skipped:
             return [CleanText(url=response.url, site=warmup.settings.site(response.url))]
-        if self._crawler.settings["ITEM_PROCESSOR"] is not FlushingItemProcessor:
-            warmup.meet(page, self._origin(response, page))
-        return [warmup.clean(CleanText(url=page.url), page)]
-
-    def _origin(self, response: Response, page: Page) -> bytes:
-        if response.request is None:
-            return page.key.to_bytes(8, "big")
-        return bytes(self._crawler.request_fingerprinter.fingerprint(response.request))
+        if not warmup.by_addon:
+            warmup.meet(source)
+        return [warmup.fill(CleanText(url=source.page.url), source)]
 
 
 def _written(clean: CleanText) -> SerializedLeafData:

@@ -13,28 +13,29 @@ from typing import TYPE_CHECKING
 
 from filelock import FileLock, Timeout
 
+from denoise_crawler.parked import DamagedRowError, Parked, ParkedPage, ParkedResponse
 from denoise_crawler.store_file import VERSION, DamagedStoreError, StoreError, opened, unusable
 from denoise_crawler.versioned_format import unpacked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["VERSION", "DamagedStoreError", "Parked", "SiteState", "Store", "StoreError"]
+__all__ = [
+    "VERSION",
+    "DamagedRowError",
+    "DamagedStoreError",
+    "Parked",
+    "ParkedPage",
+    "ParkedResponse",
+    "SiteState",
+    "Store",
+    "StoreError",
+]
 
 logger = logging.getLogger(__name__)
 
-
-@dataclass(frozen=True, slots=True)
-class Parked:
-    """A page that waits, with one item of it. ``origin`` tells whether a later page is the same one."""
-
-    id: int
-    site: str
-    url: str
-    html: str
-    item: bytes
-    origin: bytes
-    inherited: bool = False
+_LEVEL = 1  # of zlib: a third of the time of its default for a tenth more bytes
+_SUPERSEDED = "run = ? AND inherited AND NOT released AND page IN (SELECT id FROM page WHERE origin = ?)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,16 +49,16 @@ class SiteState:
 class Store:
     """One run's view of a store file, which several runs may have open at a time.
 
-    Parked rows belong to a run. The rows of a run that ended without handing them on (killed, or paused
-    with a job folder) go to the next run of the same spider: see :meth:`inherit`.
+    Items that wait belong to a run. Those of a run that ended without handing them on (killed, or paused
+    with a job folder) go to the next run of the same owner, a spider of a project: see :meth:`inherit`.
 
     Raises :class:`StoreError`; with ``check``, which reads the whole file, also where only a part of it is
     damaged (:class:`DamagedStoreError`).
     """
 
-    def __init__(self, path: str | Path, *, spider: str = "", job: str = "", check: bool = False) -> None:
+    def __init__(self, path: str | Path, *, owner: str = "", job: str = "", check: bool = False) -> None:
         self.path = Path(path)
-        self.spider, self.job = spider, job
+        self.owner, self.job = owner, job
         self.run = uuid.uuid4().hex
         self._lock: FileLock | None = None
         self._db = opened(self.path, check=check)
@@ -77,6 +78,11 @@ class Store:
                     "DELETE FROM run WHERE name = ?1 AND NOT EXISTS (SELECT 1 FROM parked WHERE run = ?1)",
                     (self.run,),
                 )
+                db.execute("DELETE FROM page WHERE NOT EXISTS (SELECT 1 FROM parked WHERE page = page.id)")
+                db.execute(
+                    "DELETE FROM response WHERE NOT EXISTS (SELECT 1 FROM page WHERE response = response.id)"
+                )
+            self._compact()
         except sqlite3.Error:
             if safe and self._lock is not None:
                 with suppress(OSError):  # says what the file could not; to rename takes no room on a full disk
@@ -87,6 +93,13 @@ class Store:
             if self._lock is not None:
                 self._lock.release()
                 self._lock_file(self.run).unlink(missing_ok=True)
+
+    def _compact(self) -> None:
+        """Give the room of what was deleted back to the disk, where that is more than a quarter of the file."""
+        free, pages = (self._db.execute(f"PRAGMA {name}_count").fetchone()[0] for name in ("freelist", "page"))
+        if free > pages / 4:
+            with suppress(sqlite3.OperationalError):  # another run reads, or there is no room for the copy
+                self._db.execute("VACUUM")
 
     # --- sites
 
@@ -141,50 +154,97 @@ class Store:
                 (name, method, merged),
             )
 
-    # --- parked pages
+    # --- items that wait
 
-    def park(self, site: str, url: str, html: str, item: bytes, origin: bytes) -> None:
-        """Let an item wait, with its page."""
+    def park(self, page: ParkedPage, item: bytes) -> None:
+        """Let an item wait. Its page and response are written with the first of their items."""
         self._begin_run()
         with self._transaction() as db:
+            response, row = self._write_page(db, page)
             db.execute(
-                "INSERT INTO parked (run, origin, site, url, html, item) VALUES (?, ?, ?, ?, ?, ?)",
-                (
-                    self.run,
-                    origin,
-                    site,
-                    url.encode("utf-8", "replace").decode(),
-                    zlib.compress(html.encode("utf-8", "replace")),
-                    zlib.compress(item),
-                ),
+                "INSERT INTO parked (run, site, page, item) VALUES (?, ?, ?, ?)",
+                (self.run, _utf8(page.site), row, zlib.compress(item, _LEVEL)),
             )
+        page.row = row
+        if page.response is not None:
+            page.response.row = response
+
+    def page(self, row: int) -> ParkedPage:
+        """Return a page of which items wait.
+
+        Raises:
+            DamagedRowError: its bytes, or those of its response, were damaged.
+        """
+        found = self._db.execute(
+            "SELECT site, url, html, origin, response, response.data "
+            "FROM page LEFT JOIN response ON response.id = page.response WHERE page.id = ?",
+            (row,),
+        ).fetchone()
+        if found is None:
+            raise DamagedRowError(f"the page of an item that waits in {self.path} is not there")
+        site, url, html, origin, response, data = found
+        try:
+            known = ParkedResponse(unpacked(data), response) if response else None
+            return ParkedPage(site, url, unpacked(html).decode(), origin, known, row)
+        except (TypeError, ValueError, zlib.error) as error:
+            raise DamagedRowError(f"a page that waits in {self.path} is damaged ({error}): {url}") from None
+
+    def pages_waiting(self) -> list[tuple[str, int]]:
+        """Return the site and the number of each page of which items of this run wait, in order."""
+        return self._db.execute(
+            "SELECT site, page FROM parked WHERE run = ? AND NOT released GROUP BY page ORDER BY min(id)",
+            (self.run,),
+        ).fetchall()
 
     def waiting(self, site: str | None = None, *, inherited: bool = True) -> Iterator[Parked]:
-        """Yield this run's rows that wait (of one ``site``, or of all), in order, also those parked meanwhile.
+        """Yield this run's items that wait (of one ``site``, or of all), in order, also those parked meanwhile.
 
-        A row whose bytes were damaged is logged, and stays.
+        An item whose bytes were damaged is logged, and stays.
         """
         query = (
-            "SELECT id, site, url, html, item, origin, inherited FROM parked "
-            "WHERE run = ?1 AND NOT released AND id > ?2 AND (?3 IS NULL OR site = ?3) "
-            "AND (?4 OR NOT inherited) ORDER BY id LIMIT 1"
+            "SELECT parked.id, parked.site, page, item, origin, inherited FROM parked JOIN page ON page.id = page "
+            "WHERE run = ?1 AND NOT released AND parked.id > ?2 AND (?3 IS NULL OR parked.site = ?3) "
+            "AND (?4 OR NOT inherited) ORDER BY parked.id LIMIT 50"
         )
         last = -1
-        while row := self._db.execute(query, (self.run, last, site, inherited)).fetchone():
-            last = row[0]
-            try:
-                html, item = unpacked(row[3]).decode(), unpacked(row[4])
-            except (zlib.error, ValueError) as error:
-                logger.error(
-                    "A page that waits in %s cannot be read (%s) and stays there: %s", self.path, error, row[2]
-                )
-                continue
-            yield Parked(last, row[1], row[2], html, item, row[5], bool(row[6]))
+        while rows := self._db.execute(query, (self.run, last, site, inherited)).fetchall():
+            for number, its_site, page, packed, origin, old in rows:
+                last = number
+                try:
+                    item = unpacked(packed)
+                except (zlib.error, ValueError) as error:
+                    logger.error("An item that waits in %s cannot be read (%s) and stays there", self.path, error)
+                    continue
+                yield Parked(number, its_site, page, item, origin, bool(old))
 
     def hand_on(self, parked: Parked) -> None:
-        """Note that a row waits no longer; it stays in the file until :meth:`close`, when feeds are safe."""
+        """Note that an item waits no longer; it stays in the file until :meth:`close`, when feeds are safe."""
+        self._set_released(parked, True)
+
+    def take_back(self, parked: Parked) -> None:
+        """Note that an item that was handed on waits again."""
+        self._set_released(parked, False)
+
+    def _set_released(self, parked: Parked, released: bool) -> None:
         with self._transaction() as db:
-            db.execute("UPDATE parked SET released = 1 WHERE id = ?", (parked.id,))
+            db.execute("UPDATE parked SET released = ? WHERE id = ?", (released, parked.id))
+
+    def _write_page(self, db: sqlite3.Connection, page: ParkedPage) -> tuple[int, int]:
+        """Write a page and its response where that was not done before; return their numbers."""
+        response = page.response.row if page.response is not None else 0
+        if page.row:
+            return response, page.row
+        if page.response is not None and not response:
+            response = _inserted(
+                db, "INSERT INTO response (data) VALUES (?)", zlib.compress(page.response.data, _LEVEL)
+            )
+        html = zlib.compress(page.html.encode("utf-8", "replace"), _LEVEL)
+        row = _inserted(
+            db,
+            "INSERT INTO page (response, origin, site, url, html) VALUES (?, ?, ?, ?, ?)",
+            *(response, page.origin, _utf8(page.site), _utf8(page.url), html),
+        )
+        return response, row
 
     def waiting_count(self, site: str | None = None, *, inherited: bool = True) -> int:
         """Return how many rows of this run wait."""
@@ -198,26 +258,23 @@ class Store:
     def supersede(self, origin: bytes) -> int:
         """Drop the waiting rows that an earlier run left of a page which has come again; return how many."""
         found = self._db.execute(
-            "SELECT count(*) FROM parked WHERE run = ? AND inherited AND origin = ? AND NOT released",
+            f"SELECT count(*) FROM parked WHERE {_SUPERSEDED}",  # noqa: S608 - words of ours
             (self.run, origin),
         ).fetchone()[0]
         if found:
             with self._transaction() as db:
-                db.execute(
-                    "DELETE FROM parked WHERE run = ? AND inherited AND origin = ? AND NOT released",
-                    (self.run, origin),
-                )
+                db.execute(f"DELETE FROM parked WHERE {_SUPERSEDED}", (self.run, origin))  # noqa: S608
         return int(found)
 
     def inherit(self) -> int:
-        """Take over the rows of this spider's runs that are no longer alive; return how many.
+        """Take over the rows of this owner's runs that are no longer alive; return how many.
 
         The rows of a paused job go to that job only, as long as its folder is there. Rows that were handed
         on but never known to be safe in a feed (the run was killed, or a feed failed) wait again.
         """
         taken = 0
         rows = self._db.execute(
-            "SELECT name, job FROM run WHERE spider = ? AND name <> ?", (self.spider, self.run)
+            "SELECT name, job FROM run WHERE owner = ? AND name <> ?", (self.owner, self.run)
         ).fetchall()
         for run, job in rows:
             if job not in ("", self.job) and Path(job).exists():
@@ -257,7 +314,7 @@ class Store:
             raise unusable(self.path, error) from None
         try:
             with self._transaction() as db:
-                db.execute("INSERT INTO run VALUES (?, ?, ?)", (self.run, self.spider, self.job))
+                db.execute("INSERT INTO run VALUES (?, ?, ?)", (self.run, self.owner, self.job))
         except BaseException:
             lock.release()
             raise
@@ -280,3 +337,14 @@ class Store:
             if self._db.in_transaction:  # on a full disk, SQLite has rolled back already
                 self._db.execute("ROLLBACK")
             raise
+
+
+def _inserted(db: sqlite3.Connection, statement: str, *values: object) -> int:
+    row = db.execute(statement, values).lastrowid
+    assert row is not None  # noqa: S101 - SQLite numbers every row of these tables
+    return row
+
+
+def _utf8(text: str) -> str:
+    """Return ``text`` without lone surrogates, which SQLite does not take."""
+    return text.encode("utf-8", "replace").decode()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 import time
 from contextlib import closing
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pathlib import Path
 
-VERSION = 1
+VERSION = 2
 _BUSY_SECONDS = 60
 _DAMAGED = "malformed"  # in what SQLite says of a damaged file, and of no other
 _SCHEMA = """
@@ -20,14 +21,20 @@ CREATE TABLE site (
     pages_seen INTEGER NOT NULL DEFAULT 0, ready INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (name, method)
 ) WITHOUT ROWID;
-CREATE TABLE run (name TEXT PRIMARY KEY, spider TEXT NOT NULL, job TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE run (name TEXT PRIMARY KEY, owner TEXT NOT NULL, job TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE response (id INTEGER PRIMARY KEY, data BLOB NOT NULL);
+CREATE TABLE page (
+    id INTEGER PRIMARY KEY, response INTEGER NOT NULL DEFAULT 0, origin BLOB NOT NULL, site TEXT NOT NULL,
+    url TEXT NOT NULL, html BLOB NOT NULL
+);
+CREATE INDEX page_origin ON page (origin);
+CREATE INDEX page_response ON page (response);
 CREATE TABLE parked (
-    id INTEGER PRIMARY KEY, run TEXT NOT NULL, origin BLOB NOT NULL, inherited INTEGER NOT NULL DEFAULT 0,
-    released INTEGER NOT NULL DEFAULT 0, site TEXT NOT NULL, url TEXT NOT NULL, html BLOB NOT NULL,
-    item BLOB NOT NULL
+    id INTEGER PRIMARY KEY, run TEXT NOT NULL, inherited INTEGER NOT NULL DEFAULT 0,
+    released INTEGER NOT NULL DEFAULT 0, site TEXT NOT NULL, page INTEGER NOT NULL, item BLOB NOT NULL
 );
 CREATE INDEX parked_waiting ON parked (run, site, released, id);
-CREATE INDEX parked_origin ON parked (run, inherited, origin);
+CREATE INDEX parked_page ON parked (page);
 """
 # Of each column the types that its values have: SQLite itself takes any.
 COLUMNS: dict[str, tuple[tuple[str, type | tuple[type, ...]], ...]] = {
@@ -38,12 +45,21 @@ COLUMNS: dict[str, tuple[tuple[str, type | tuple[type, ...]], ...]] = {
         ("pages_seen", int),
         ("ready", int),
     ),
-    "run": (("name", str), ("spider", str), ("job", str)),
+    "run": (("name", str), ("owner", str), ("job", str)),
+    "response": (("id", int), ("data", bytes)),
+    "page": (
+        *(("id", int), ("response", int), ("origin", bytes)),
+        *(("site", str), ("url", str), ("html", bytes)),
+    ),
     "parked": (
-        *(("id", int), ("run", str), ("origin", bytes), ("inherited", int), ("released", int), ("site", str)),
-        *(("url", str), ("html", bytes), ("item", bytes)),
+        *(("id", int), ("run", str), ("inherited", int), ("released", int)),
+        *(("site", str), ("page", int), ("item", bytes)),
     ),
 }
+# How a run is named: its name is a part of the names of files.
+RUN_NAME = re.compile("[0-9a-f]{32}")
+_RUN_NAME_IN_SQL = "[0-9a-f]" * 32
+_RUN_COLUMNS = {"run": "name", "parked": "run"}
 _NAMES = {str: "'text'", bytes: "'blob'", int: "'integer'", (bytes, type(None)): "'blob', 'null'"}
 
 
@@ -102,29 +118,47 @@ def unusable(path: Path, error: Exception) -> StoreError:
 
 def check_content(db: sqlite3.Connection) -> None:
     """Raise sqlite3.DatabaseError for tables, triggers, views or values that a store of this version has not."""
-    if _schema_of(db) != _schema():
-        raise sqlite3.DatabaseError("its tables are not those of a store: another program changed it")
+    check_schema(db)
     for table, columns in COLUMNS.items():
         odd = " OR ".join(f"typeof({name}) NOT IN ({_NAMES[kind]})" for name, kind in columns)
+        if column := _RUN_COLUMNS.get(table):
+            odd += f" OR {column} NOT GLOB '{_RUN_NAME_IN_SQL}'"
         if db.execute(f"SELECT 1 FROM {table} WHERE {odd} LIMIT 1").fetchone():  # noqa: S608 - names of ours
             raise sqlite3.DatabaseError(
                 f"its table {table} has values of a wrong type: another program changed it"
             )
 
 
+def check_schema(db: sqlite3.Connection) -> None:
+    """Raise sqlite3.DatabaseError unless the file holds the tables and indexes of a store and nothing else."""
+    if _schema_of(db) != _schema():
+        raise sqlite3.DatabaseError("its tables are not those of a store: another program changed it")
+
+
 def fits(table: str, row: tuple[Any, ...]) -> bool:
-    """Tell whether a row has the types of the values of a table."""
+    """Tell whether a row has the types of the values of a table, and a run's name is one."""
     columns = COLUMNS[table]
-    return len(row) == len(columns) and all(
-        isinstance(value, kind) for value, (_, kind) in zip(row, columns, strict=True)
-    )
+    if len(row) != len(columns):
+        return False
+    named = {name: (value, kind) for value, (name, kind) in zip(row, columns, strict=True)}
+    if not all(isinstance(value, kind) for value, kind in named.values()):
+        return False
+    column = _RUN_COLUMNS.get(table)
+    return column is None or RUN_NAME.fullmatch(named[column][0]) is not None
 
 
 def _check_version(db: sqlite3.Connection) -> None:
+    """Raise sqlite3.DatabaseError unless the file is empty or a store of this version.
+
+    Version and tables are read in one transaction: another process may be making the store at this moment.
+    """
+    db.execute("BEGIN")
     version = db.execute("PRAGMA user_version").fetchone()[0]
-    if version == 0 and _schema_of(db):
+    tables = _schema_of(db)
+    db.execute("COMMIT")
+    if version == 0 and tables:
         raise sqlite3.DatabaseError("it is the database of another program")
-    if not 0 <= version <= VERSION:
+    if version not in (0, VERSION):
         raise sqlite3.DatabaseError(
             f"it has version {version}, this release of denoise_crawler reads version {VERSION}"
         )
@@ -140,9 +174,8 @@ def _prepare(db: sqlite3.Connection) -> None:
 
 
 def _schema_of(db: sqlite3.Connection) -> frozenset[tuple[str, ...]]:
-    rows = db.execute(
-        "SELECT type, name, tbl_name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
-    )
+    """Return all that the schema holds but the indexes that SQLite makes for primary keys, which have no text."""
+    rows = db.execute("SELECT type, name, tbl_name, sql FROM sqlite_master WHERE type <> 'index' OR sql NOT NULL")
     return frozenset(tuple(map(str, row)) for row in rows)
 
 

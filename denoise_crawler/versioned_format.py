@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 T = TypeVar("T")
 
-_MAX_BYTES = 1 << 30
+_MAX_BYTES = 64 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class VersionedFormat:
     """How one kind of data is written: ``magic`` is three bytes and the version, ``what`` names it in messages.
 
     ``error`` is raised for bytes that are not of this kind, of another version, cut off, damaged or of more
-    than 1 GB when unpacked.
+    than 64 MB when unpacked.
     """
 
     magic: bytes
@@ -50,7 +50,7 @@ class VersionedFormat:
 
 
 def unpacked(data: bytes) -> bytes:
-    """Return what zlib packed; raise zlib.error, or ValueError for what is cut off or over 1 GB when unpacked."""
+    """Return what zlib packed; raise zlib.error, or ValueError for what is cut off or over 64 MB when unpacked."""
     unpacker = zlib.decompressobj()
     plain = unpacker.decompress(data, _MAX_BYTES)
     if not unpacker.eof:

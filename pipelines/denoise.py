@@ -26,11 +26,10 @@ class DenoisePipeline:
         return cls(crawler)
 
     def process_item(self, item: Any) -> Any:
-        """Fill ``item`` and return it; an item without a page is returned as it is."""
-        if self._pages.by_addon or self._pages.is_replayed(item):
+        """Return ``item`` filled; an item without a page is returned as it is."""
+        if self._pages.is_done(item):
             return item
-        page = self._pages.page_of(item)
-        if page is None or page.skipped:
+        source = self._pages.source_of(item)
+        if source is None or source.page.skipped:
             return item
-        self._pages.forget(item)
-        return self._pages.warmup.clean(item, page)
+        return self._pages.warmup.fill(item, source)

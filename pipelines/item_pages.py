@@ -3,34 +3,30 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import WeakKeyDictionary
 
-from denoise_crawler.crawl.item_processor import FlushingItemProcessor
+from denoise_crawler.crawl.source import Origin, Source
 from denoise_crawler.crawl.starting import in_one_line
 from denoise_crawler.crawl.warmup import Warmup
 from denoise_crawler.page import Page
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from scrapy.crawler import Crawler
 
-_KEPT = 32
+_PAGES = 32
+_CHARACTERS = 8_000_000
 
 
 class ItemPages:
-    """Parses an item's page once for both pipelines, and knows which items come from the store."""
+    """Tells the page of an item. Items with the same address and HTML have the same one, which is read once."""
 
     _of_crawler: ClassVar[WeakKeyDictionary[Crawler, ItemPages]] = WeakKeyDictionary()
 
     def __init__(self, crawler: Crawler) -> None:
         with in_one_line(crawler):
             self.warmup = Warmup.of(crawler)
-        self.by_addon = crawler.settings["ITEM_PROCESSOR"] is FlushingItemProcessor
-        self._pages: OrderedDict[int, tuple[Any, Page]] = OrderedDict()
-        self._replayed: dict[int, Any] = {}
+        self._sources: OrderedDict[tuple[str, str | bytes], Source] = OrderedDict()
 
     @classmethod
     def of(cls, crawler: Crawler) -> ItemPages:
@@ -39,34 +35,27 @@ class ItemPages:
             cls._of_crawler[crawler] = cls(crawler)
         return cls._of_crawler[crawler]
 
-    def page_of(self, item: Any) -> Page | None:
+    def is_done(self, item: Any) -> bool:
+        """Tell whether ``item`` is none of the pipelines' business: it waited before, or the add-on takes it."""
+        return self.warmup.by_addon or self.warmup.is_replayed(item)
+
+    def source_of(self, item: Any) -> Source | None:
         """Return the page in the item's HTML field, None if there is none."""
-        known = self._pages.get(id(item))
-        if known is not None and known[0] is item:
-            return known[1]
         html = self.warmup.filler.html_of(item)
         if html is None:
             return None
         url = self.warmup.filler.url_of(item)
+        if (url, html) in self._sources:
+            self._sources.move_to_end((url, html))
+            return self._sources[url, html]
         page = Page.parse(url, html, site=self.warmup.settings.site(url))
-        self._pages[id(item)] = (item, page)
-        while len(self._pages) > _KEPT:
-            self._pages.popitem(last=False)
-        return page
+        source = Source(page, Origin(page.key.to_bytes(8, "big")), html=html)
+        self._sources[url, html] = source
+        self._forget_old()
+        return source
 
-    def forget(self, item: Any) -> None:
-        """Let go of the item's page."""
-        self._pages.pop(id(item), None)
-
-    @contextmanager
-    def replaying(self, item: Any) -> Iterator[None]:
-        """Mark ``item`` as coming from the store, cleaned already."""
-        self._replayed[id(item)] = item
-        try:
-            yield
-        finally:
-            del self._replayed[id(item)]
-
-    def is_replayed(self, item: Any) -> bool:
-        """Tell whether ``item`` comes from the store."""
-        return id(item) in self._replayed
+    def _forget_old(self) -> None:
+        characters = sum(len(html) for _, html in self._sources)
+        while len(self._sources) > 1 and (len(self._sources) > _PAGES or characters > _CHARACTERS):
+            (_, html), _ = self._sources.popitem(last=False)
+            characters -= len(html)

@@ -19,6 +19,7 @@ from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.methods import method_named
 from denoise_crawler.methods.style_tree import StyleTree
 from denoise_crawler.page import Page
+from denoise_crawler.parked import ParkedPage
 from denoise_crawler.report import (
     Bounds,
     FeedError,
@@ -67,11 +68,11 @@ def store_with(path: Path, method: str, pages: list[tuple[str, str]], *, parked:
     learner = method_named(method)
     for url, html in pages:
         learner.observe(Page.parse(url, html, site=SITE))
-    store = Store(path, spider="test")
+    store = Store(path, owner="test")
     store.save_knowledge(SITE, learner.store_key, learner.to_bytes(), lambda _, new: new)
     store.save_state(SITE, learner.store_key, SiteState(len(pages), ready=False))
     for url, html in pages[:parked]:
-        store.park(SITE, url, html, b"item", url.encode())
+        store.park(ParkedPage(SITE, url, html, url.encode()), b"item")
     store.close()
 
 

@@ -5,8 +5,9 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import time
 import zlib
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from denoise_crawler.parked import ParkedPage, ParkedResponse
 from denoise_crawler.store import VERSION, SiteState, Store, StoreError
 
 if TYPE_CHECKING:
@@ -28,8 +30,8 @@ def path(tmp_path: Path) -> Path:
 
 
 @contextmanager
-def opened(path: Path, spider: str = "news", job: str = "") -> Iterator[Store]:
-    store = Store(path, spider=spider, job=job)
+def opened(path: Path, owner: str = "news", job: str = "") -> Iterator[Store]:
+    store = Store(path, owner=owner, job=job)
     try:
         yield store
     finally:
@@ -38,7 +40,8 @@ def opened(path: Path, spider: str = "news", job: str = "") -> Iterator[Store]:
 
 def park(store: Store, *names: str, site: str = "a.example") -> None:
     for name in names:
-        store.park(site, f"https://{site}/{name}", f"<p>{name}</p>", name.encode(), b"origin of " + name.encode())
+        page = ParkedPage(site, f"https://{site}/{name}", f"<p>{name}</p>", b"origin of " + name.encode())
+        store.park(page, name.encode())
 
 
 def names(store: Store, site: str | None = None, *, inherited: bool = True) -> list[str]:
@@ -68,7 +71,7 @@ def left_by_a_killed_run(path: Path, *parked: str, handed_on: tuple[str, ...] = 
         "import os, sys\n"
         "from tests.test_store import Path, Store, hand_on, park\n"
         "path, job, parked, handed_on = sys.argv[1:]\n"
-        "store = Store(Path(path), spider='news', job=job)\n"
+        "store = Store(Path(path), owner='news', job=job)\n"
         "park(store, *parked.split())\n"
         "for name in handed_on.split():\n"
         "    hand_on(store, name)\n"
@@ -137,19 +140,25 @@ def test_a_run_that_leaves_nothing_leaves_no_trace(path: Path) -> None:
         assert store.inherit() == 0
 
 
-@given(st.tuples(st.text(), st.text(), st.text()), st.binary(), st.binary())
-def test_what_is_parked_comes_back_as_it_was(texts: tuple[str, str, str], item: bytes, origin: bytes) -> None:
+@given(st.tuples(st.text(), st.text(), st.text()), st.binary(), st.binary(), st.binary())
+def test_what_is_parked_comes_back_as_it_was(
+    texts: tuple[str, str, str], item: bytes, origin: bytes, response: bytes
+) -> None:
     with tempfile.TemporaryDirectory() as folder, opened(Path(folder) / "denoise.sqlite") as store:
-        store.park(*texts, item, origin)
+        store.park(ParkedPage(*texts, origin, ParkedResponse(response)), item)
         [row] = store.waiting(texts[0])
-        assert (row.site, row.url, row.html, row.item, row.origin) == (*texts, item, origin)
+        page = store.page(row.page)
+        assert page.response is not None
+        assert (row.site, row.item, row.origin) == (texts[0], item, origin)
+        assert (page.site, page.url, page.html, page.origin, page.response.data) == (*texts, origin, response)
 
 
 def test_lone_surrogates_in_a_page_and_its_address_do_not_keep_it_from_waiting(path: Path) -> None:
     with opened(path) as store:
-        store.park("a.example", "https://a.example/\ud800", "<p>\udfff</p>", b"", b"")
+        store.park(ParkedPage("a.example", "https://a.example/\ud800", "<p>\udfff</p>", b""), b"")
         [row] = store.waiting()
-        assert (row.url, row.html) == ("https://a.example/?", "<p>?</p>")
+        page = store.page(row.page)
+        assert (page.url, page.html) == ("https://a.example/?", "<p>?</p>")
 
 
 # --- runs that are no more
@@ -181,7 +190,7 @@ def test_rows_left_waiting_go_to_the_next_run_and_from_it_to_the_one_after(path:
 
 def test_rows_do_not_go_to_another_spider(path: Path) -> None:
     left_by_a_killed_run(path, "one")
-    with opened(path, spider="shops") as other:
+    with opened(path, owner="shops") as other:
         assert other.inherit() == 0
         assert names(other) == []
     with opened(path) as store:
@@ -201,7 +210,7 @@ def test_rows_of_a_live_run_are_not_taken_from_another_process_until_it_is_kille
     code = (
         "import sys\n"
         "from tests.test_store import Path, Store, park\n"
-        "store = Store(Path(sys.argv[1]), spider='news')\n"
+        "store = Store(Path(sys.argv[1]), owner='news')\n"
         "park(store, 'one')\n"
         "print('parked', flush=True)\n"
         "sys.stdin.read()\n"
@@ -248,14 +257,14 @@ def test_rows_of_a_paused_job_go_to_any_run_of_the_spider_once_its_folder_is_gon
         assert store.inherit() == 0
         job.rmdir()
         assert store.inherit() == 1
-    with opened(path, spider="shops") as other:
+    with opened(path, owner="shops") as other:
         assert other.inherit() == 0
 
 
 def test_a_page_that_comes_again_drops_its_inherited_rows_that_wait_and_no_others(path: Path) -> None:
     with opened(path) as first:
         park(first, "one", "two", "three")
-        first.park("a.example", "", "", b"one more", b"origin of one")
+        first.park(ParkedPage("a.example", "", "", b"origin of one"), b"one more")
     with opened(path) as store:
         assert store.supersede(b"origin of one") == 0
         store.inherit()
@@ -294,7 +303,7 @@ def test_knowledge_and_state_outlast_the_run_each_method_for_itself(path: Path) 
         store.save_state("a.example", KEY, SiteState(20, ready=True))
         store.save_knowledge("a.example", KEY, b"1 2", union)
         store.save_knowledge("b.example", KEY, b"7", union)
-    with opened(path, spider="shops") as store:
+    with opened(path, owner="shops") as store:
         assert store.site("a.example", KEY) == SiteState(20, ready=True)
         assert store.knowledge("a.example", KEY) == b"1 2"
         assert store.site("a.example", "style_tree:32") == SiteState()
@@ -340,7 +349,7 @@ def test_two_processes_that_write_at_the_same_time_lose_nothing(path: Path) -> N
         "path, name = sys.argv[1:]\n"
         "print('ready', flush=True)\n"
         "sys.stdin.readline()\n"
-        "with opened(Path(path), spider=name) as store:\n"
+        "with opened(Path(path), owner=name) as store:\n"
         "    for number in range(200):\n"
         "        park(store, f'{name}{number}')\n"
         "        if number % 5 == 0:\n"
@@ -358,7 +367,7 @@ def test_two_processes_that_write_at_the_same_time_lose_nothing(path: Path) -> N
             process.stdin.flush()
         assert (one.wait(60), two.wait(60)) == (0, 0)
     for name in ("a", "b"):
-        with opened(path, spider=name) as store:
+        with opened(path, owner=name) as store:
             assert store.inherit() == 200
             assert names(store) == [f"{name}{number}" for number in range(200)]
             tens = set(range(0, 200, 5))
@@ -408,7 +417,15 @@ def test_a_file_that_is_no_store_is_refused_and_left_as_it_is(path: Path) -> Non
         ("ALTER TABLE site ADD COLUMN more", "its tables are not those"),
         ("INSERT INTO site VALUES (x'00', 'fusion', NULL, 3, 1)", "its table site has values of a wrong type"),
         ("INSERT INTO site VALUES ('a', 'fusion', 'text', 3, 1)", "its table site has values of a wrong type"),
-        ("UPDATE parked SET html = 'text'", "its table parked has values of a wrong type"),
+        ("UPDATE page SET html = 'text'", "its table page has values of a wrong type"),
+        ("UPDATE run SET name = '../../somewhere'", "its table run has values of a wrong type"),
+        ("UPDATE parked SET run = '../../somewhere'", "its table parked has values of a wrong type"),
+        (
+            "CREATE TRIGGER t AFTER INSERT ON parked BEGIN DELETE FROM site; END; PRAGMA writable_schema = ON; "
+            "UPDATE sqlite_master SET name = 'sqlite_stat9', sql = replace(sql, ' t ', ' sqlite_stat9 ') "
+            "WHERE type = 'trigger'",
+            "its tables are not those",
+        ),
     ],
 )
 def test_a_store_that_another_program_changed_is_refused_and_left_as_it_is(
@@ -416,7 +433,7 @@ def test_a_store_that_another_program_changed_is_refused_and_left_as_it_is(
 ) -> None:
     left_by_a_killed_run(path, "one")
     with closing(sqlite3.connect(path)) as db, db:
-        db.execute(change)
+        db.executescript(change)
         before = list(db.iterdump())
     assert said in refused(path)
     with closing(sqlite3.connect(path)) as db:
@@ -431,13 +448,75 @@ def test_the_database_of_another_program_is_refused_and_left_as_it_is(path: Path
     assert path.read_bytes() == before
 
 
-def test_a_waiting_page_that_unpacks_to_gigabytes_stays_packed_and_the_others_come(
+def test_the_page_and_the_response_of_many_items_are_written_once(path: Path) -> None:
+    html = "".join(f"<p>{os.urandom(20).hex()}</p>" for _ in range(2_000))
+    with opened(path) as store:
+        park(store, "one", "two")
+        size = path.stat().st_size
+        response = ParkedResponse(html.encode())
+        pages = [
+            ParkedPage("a.example", f"https://a.example/{number}", html, b"", response) for number in range(2)
+        ]
+        for number in range(200):
+            store.park(pages[number % 2], b"item %d" % number)
+        rows = list(store.waiting())[2:]
+        assert [row.item for row in rows] == [b"item %d" % number for number in range(200)]
+        assert len({row.page for row in rows}) == 2
+        assert {store.page(row.page).url for row in rows} == {page.url for page in pages}
+    with closing(sqlite3.connect(path)) as db:
+        counts = db.execute("SELECT (SELECT count(*) FROM page), (SELECT count(*) FROM response)").fetchone()
+    assert counts == (4, 1)
+    assert path.stat().st_size - size < 3 * len(html)
+
+
+def test_the_file_shrinks_when_a_run_ends_that_handed_everything_on(path: Path) -> None:
+    with opened(path) as store:
+        store.save_knowledge("a.example", KEY, b"known", union)
+        page = ParkedPage("a.example", "https://a.example/", os.urandom(300_000).hex(), b"")
+        for number in range(20):
+            store.park(page, b"%d" % number)
+        for row in store.waiting():
+            store.hand_on(row)
+    assert path.stat().st_size < 100_000
+    with opened(path) as store:
+        assert store.knowledge("a.example", KEY) == b"known"
+
+
+def test_an_item_taken_back_waits_again_and_keeps_its_page(path: Path) -> None:
+    with opened(path) as store:
+        park(store, "one")
+        [row] = store.waiting()
+        store.hand_on(row)
+        assert names(store) == []
+        store.take_back(row)
+    with opened(path) as store:
+        store.inherit()
+        [row] = store.waiting()
+        assert store.page(row.page).url == "https://a.example/one"
+
+
+def test_many_runs_that_make_a_store_at_the_same_moment_all_can_use_it(path: Path) -> None:
+    code = (
+        "import sys, time\n"
+        "from tests.test_store import Path, Store\n"
+        "time.sleep(max(0, float(sys.argv[2]) - time.time()))\n"
+        "Store(Path(sys.argv[1])).close()\n"
+    )
+    for number in range(4):
+        together = time.time() + 1.5
+        with ExitStack() as stack:
+            arguments = (code, str(path.with_name(f"{number}.sqlite")), str(together))
+            runs = [stack.enter_context(run(*arguments)) for _ in range(6)]
+            assert [one.wait(60) for one in runs] == [0] * 6
+
+
+def test_an_item_that_unpacks_to_gigabytes_stays_packed_and_the_others_come(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("denoise_crawler.versioned_format._MAX_BYTES", 1_000_000)
     left_by_a_killed_run(path, "one", "two")
     with closing(sqlite3.connect(path)) as db, db:
-        db.execute("UPDATE parked SET html = ? WHERE url LIKE '%one%'", [zlib.compress(bytes(1_000_001))])
+        db.execute("UPDATE parked SET item = ? WHERE id = 1", [zlib.compress(bytes(1_000_001))])
     with opened(path) as store:
         store.inherit()
         assert names(store) == ["two"]
@@ -488,8 +567,8 @@ def test_a_store_on_a_full_disk_says_so_keeps_what_it_has_and_goes_on_when_there
         try:
             for _ in range(2):
                 with pytest.raises(sqlite3.Error):
-                    store.park("a.example", "", "", noise, b"")
+                    store.park(ParkedPage("a.example", "", "", b""), noise)
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-        store.park("a.example", "", "", noise, b"")
+        store.park(ParkedPage("a.example", "", "", b""), noise)
         assert [row.item for row in store.waiting()] == [b"one", noise]

@@ -4,14 +4,43 @@ from __future__ import annotations
 
 import asyncio
 import gc
+from typing import TYPE_CHECKING
 
 from scrapy.utils.asyncio import is_asyncio_available
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Iterable
 
 
 async def let_others_work() -> None:
     """Let the event loop do what waits before going on; with another reactor than asyncio's, go on at once."""
     if is_asyncio_available():
         await asyncio.sleep(0)
+
+
+async def in_parallel(calls: Iterable[Awaitable[None]], limit: int) -> None:
+    """Begin the calls in order, and wait until all are done.
+
+    Args:
+        calls: Coroutines, taken one by one.
+        limit: How many may be under way at a time. With another reactor than asyncio's it is one.
+    """
+    if not is_asyncio_available():
+        for call in calls:
+            await call
+        return
+    under_way: set[asyncio.Future[None]] = set()
+    try:
+        for call in calls:
+            future = asyncio.ensure_future(call)
+            under_way.add(future)
+            future.add_done_callback(under_way.discard)
+            await asyncio.sleep(0)
+            if len(under_way) >= limit:
+                await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        if under_way:
+            await asyncio.wait(under_way)
 
 
 def spare_what_is_there() -> None:

@@ -7,13 +7,15 @@ import sqlite3
 from typing import TYPE_CHECKING, TypeVar
 
 from denoise_crawler.methods import method_named
+from denoise_crawler.parked import DamagedRowError
 from denoise_crawler.store import SiteState, StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from denoise_crawler.crawl.settings import DenoiseSettings
-    from denoise_crawler.store import Parked, Store
+    from denoise_crawler.parked import Parked, ParkedPage
+    from denoise_crawler.store import Store
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -43,9 +45,21 @@ class GuardedStore:
         """Keep what is known of a site, merged with what is there."""
         self._tried(lambda: self._store.save_knowledge(name, key, data, merge), None)
 
-    def park(self, site: str, url: str, html: str, item: bytes, origin: bytes) -> bool:
-        """Let an item wait; return whether it does."""
-        return self._tried(lambda: self._store.park(site, url, html, item, origin), False, done=True)
+    def park(self, page: ParkedPage, item: bytes) -> bool:
+        """Let an item of ``page`` wait; return whether it does."""
+        return self._tried(lambda: self._store.park(page, item), False, done=True)
+
+    def page(self, row: int) -> ParkedPage:
+        """Return a page of which items wait; raise DamagedRowError where it cannot be read."""
+        try:
+            return self._store.page(row)
+        except sqlite3.Error as error:
+            self._failed(error)
+            raise DamagedRowError(f"its page cannot be read: {error}") from error
+
+    def pages_waiting(self) -> list[tuple[str, int]]:
+        """Return the site and the number of each page of which items wait."""
+        return self._tried(self._store.pages_waiting, [])
 
     def waiting(self, site: str | None = None, *, inherited: bool = True) -> Iterator[Parked]:
         """Yield the rows that wait, as far as they can be read."""

@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from twisted.web.http import Request
     from typing_extensions import Self
 
+    from denoise_crawler.crawl.source import Source
+    from denoise_crawler.denoiser import Cleaned
+
 logger = logging.getLogger(__name__)
 
 LOOPBACK = "127.0.0.1"
@@ -83,34 +86,35 @@ class WatchedWarmup(Warmup):
         self.last: deque[LastPage] = deque(maxlen=_LAST_PAGES)
         self._cleaned: dict[str, LiveSite] = {}
 
-    def clean(self, item: Any, page: Page, *, warm: bool | None = None) -> Any:
-        """Fill ``item`` and note what was removed."""
-        before = self.counts("characters_before", "characters_after")
-        filled = super().clean(item, page, warm=warm)
-        after = self.counts("characters_before", "characters_after")
-        sizes = Sizes(visible=after[0] - before[0], kept=after[1] - before[1])
-        site = self._cleaned.setdefault(page.site, LiveSite(page.site))
-        site.cleaned += 1
-        site.sizes.add(sizes)
+    def fill(self, item: Any, source: Source) -> Any:
+        """Fill ``item`` and count it."""
+        filled = super().fill(item, source)
+        self._cleaned_site(source.page.site).cleaned += 1
+        return filled
+
+    def page_cleaned(self, cleaned: Cleaned) -> None:
+        """Count a page that was cleaned and keep it to be looked at."""
+        super().page_cleaned(cleaned)
+        page, sizes = cleaned.page, Sizes(visible=cleaned.visible, kept=cleaned.kept)
+        self._cleaned_site(page.site).sizes.add(sizes)
         html = page.markup
         number = self.last[0].number + 1 if self.last else 1
         figures = PageFigures(page.url, page.title, sizes)
         self.last.appendleft(LastPage(number, page.site, figures, html if len(html) <= _LONGEST else ""))
-        return filled
 
-    def sites(self) -> list[LiveSite]:
+    def _cleaned_site(self, name: str) -> LiveSite:
+        return self._cleaned.setdefault(name, LiveSite(name))
+
+    def live_sites(self) -> list[LiveSite]:
         """Return the sites of this crawl, those with most pages first."""
-        found = {name: LiveSite(name) for name in self._progress} | self._cleaned
-        for name, progress in self._progress.items():
+        progress_by_site = dict(self.sites.all_progress())
+        found = {name: LiveSite(name) for name in progress_by_site} | self._cleaned
+        for name, progress in progress_by_site.items():
             found[name].pages_seen, found[name].ready = progress.pages_seen, progress.ready
         ordered = sorted(found.values(), key=lambda site: (-site.cleaned, -site.pages_seen, site.name))
         for site in ordered[:_SITES]:
-            site.waiting = self.store.waiting_count(site.name)
+            site.waiting = self.waiting.count(site.name)
         return ordered
-
-    def counts(self, *names: str) -> list[int]:
-        """Return stats of this crawl."""
-        return [int(self._crawler.stats.get_value(f"denoise/{name}", 0)) for name in names]
 
 
 class LivePage:
@@ -198,16 +202,16 @@ class _LiveResource(Resource):
 
     def _now(self) -> dict[str, Any]:
         warmup = self._warmup
-        before, after = warmup.counts("characters_before", "characters_after")
-        sites = warmup.sites()
+        counts = warmup.counts
+        sites = warmup.live_sites()
         spider = self._crawler.spidercls.name if self._crawler.spidercls else ""
         return {
             "spider": spider,
             "method": warmup.settings.method,
             "quota": warmup.settings.warmup_pages,
-            "counts": dict(zip(_COUNTS, warmup.counts(*_COUNTS), strict=True)),
-            "waiting": warmup.waiting_count(),
-            "sizes": Sizes(visible=before, kept=after),
+            "counts": {name: counts.of(name) for name in _COUNTS},
+            "waiting": warmup.waiting.count(),
+            "sizes": Sizes(visible=counts.of("characters_before"), kept=counts.of("characters_after")),
             "sites": sites[:_SITES],
             "more_sites": max(0, len(sites) - _SITES),
             "last": list(warmup.last),
@@ -216,7 +220,7 @@ class _LiveResource(Resource):
 
     def _page(self, last: LastPage) -> str:
         page = Page.parse(last.figures.url, last.html, site=last.site)
-        judgement = self._warmup.judge(page)
+        judgement = self._warmup.sites.judge(page)
         return rendered(
             "live_page.html",
             scripts=["page.js"],

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from itemadapter import is_item
 
-from denoise_crawler.crawl.event_loop import let_others_work
-from denoise_crawler.crawl.pages import page_of_response
+from denoise_crawler.crawl.source import Origin, Source, key_of_response, source_of_response
 from denoise_crawler.crawl.starting import in_one_line
 from denoise_crawler.crawl.warmup import Warmup
 from denoise_crawler.page import Page
@@ -21,16 +20,17 @@ if TYPE_CHECKING:
 
 
 class WarmupMiddleware:
-    """Learns the page of each response that yields items, holds them back, cleans them.
+    """Learns the page of each response that yields items, holds the items back, cleans them.
 
-    Items that waited go on inside the callback that made their site ready: so each passes the pipelines
-    once, in order, and Scrapy's own limits on items in flight hold.
+    It stands nearest to the engine, behind all other spider middlewares: each of these sees an item once, with
+    the response it came from. Items that waited go from here to the item pipelines, with their own response.
     """
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
         with in_one_line(crawler):
             self._warmup = Warmup.of(crawler)
+        self._warmup.by_addon = True
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -39,40 +39,38 @@ class WarmupMiddleware:
 
     async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
         """Pass requests on; let items wait or clean them."""
-        warmup = self._warmup
-        met: Page | None = None
+        sources = _Sources(self._warmup, response, self._crawler)
         async for output in result:
             if not is_item(output):
                 yield output
-                continue
-            page = self._page(output, response, met)
-            if warmup.skipped(page) or page is None:
-                yield output
-                continue
-            origin = self._origin(response, page)
-            if page is not met:
-                warmup.meet(page, origin)
-                met = page
-                await let_others_work()
-            for item in warmup.release(page.site):
+            elif (item := await self._warmup.take(output, sources.of(output))) is not None:
                 yield item
-                await let_others_work()
-            if warmup.must_wait(page) and warmup.park(output, page, origin):
-                continue
-            yield warmup.clean(output, page)
 
-    def _page(self, item: Any, response: Response, met: Page | None) -> Page | None:
-        """Return the page that ``item`` came from: the one met before where it is the same."""
-        html = self._warmup.filler.html_of(item)
-        site_of = self._warmup.settings.site
-        if html is not None:
-            url = self._warmup.filler.url_of(item) or response.url
-            return Page.parse(url, html, site=site_of(url))
-        return met if met is not None else page_of_response(response, site_of)
 
-    def _origin(self, response: Response, page: Page) -> bytes:
-        if response.request is not None:
-            fingerprinter = self._crawler.request_fingerprinter
-            assert fingerprinter is not None  # noqa: S101
-            return bytes(fingerprinter.fingerprint(response.request))
-        return page.key.to_bytes(8, "big")
+class _Sources:
+    """Tells the source of each item of one response: items of the same page have the same source."""
+
+    def __init__(self, warmup: Warmup, response: Response, crawler: Crawler) -> None:
+        self._filler, self._site_of = warmup.filler, warmup.settings.site
+        self._response, self._crawler = response, crawler
+        self._origin = Origin(key_of_response(response, crawler), response)
+        self._own: Source | None = None  # the last page that an item carried with it
+        self._body: Source | None = None
+        self._read_body = False
+
+    def of(self, item: Any) -> Source | None:
+        """Return where ``item`` came from, None if there is no page."""
+        html = self._filler.html_of(item)
+        return self._source_of_body() if html is None else self._source_of_html(html, self._filler.url_of(item))
+
+    def _source_of_html(self, html: str | bytes, url: str) -> Source:
+        url = url or self._response.url
+        if self._own is None or self._own.page.url != url or self._own.html != html:
+            self._own = Source(Page.parse(url, html, site=self._site_of(url)), self._origin, html=html)
+        return self._own
+
+    def _source_of_body(self) -> Source | None:
+        if not self._read_body:
+            self._read_body = True
+            self._body = source_of_response(self._response, self._site_of, self._crawler)
+        return self._body

@@ -15,6 +15,11 @@ if TYPE_CHECKING:
 META_KEY = "denoise_page"
 
 
+def has_given_page(response: Response) -> bool:
+    """Tell whether the spider named another page than the body of ``response``."""
+    return response.request is not None and bool(response.meta.get(META_KEY))
+
+
 def page_of_response(response: Response, site_of: Callable[[str], str]) -> Page | None:
     """Return the page of ``response``, None if there is none (JSON, images, …).
 
@@ -22,7 +27,8 @@ def page_of_response(response: Response, site_of: Callable[[str], str]) -> Page 
     ``response.meta["denoise_page"]`` as ``{"url": …, "html": …, "site": …}`` (``site`` may be left out).
     An HTML response is not parsed again: the tree that the spider's selectors work on is read.
     """
-    if response.request is not None and (given := response.meta.get(META_KEY)):
+    if has_given_page(response):
+        given = response.meta[META_KEY]
         return Page.parse(given["url"], given["html"], site=given.get("site") or site_of(given["url"]))
     if not isinstance(response, HtmlResponse):
         return None

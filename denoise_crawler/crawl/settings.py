@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 _STORE_NAME = "denoise.sqlite"
 SHORT_SITES = ("clean", "raw", "drop")
+WARMUP_SECONDS = 30.0
 LIVE_PORTS = (6080, 6089)
 
 
@@ -39,6 +41,7 @@ class DenoiseSettings:
     method: str = DEFAULT_METHOD
     method_options: dict[str, object] = field(default_factory=dict)
     warmup_pages: int = METHODS[DEFAULT_METHOD].warmup_pages
+    warmup_seconds: float = WARMUP_SECONDS
     short_sites: str = "clean"
     site: Callable[[str], str] = site_of
     store: Path = Path("denoise.sqlite")
@@ -86,6 +89,7 @@ class DenoiseSettings:
             method=method,
             method_options=options,
             warmup_pages=_count(settings, "DENOISE_WARMUP_PAGES", METHODS[method].warmup_pages, least=0),
+            warmup_seconds=_seconds(settings, "DENOISE_WARMUP_SECONDS", WARMUP_SECONDS),
             short_sites=short_sites,
             site=_site_function(settings),
             store=_store(settings),
@@ -167,6 +171,17 @@ def _count(settings: BaseSettings, name: str, default: int, *, least: int) -> in
     if number < least or (isinstance(value, float) and value != number):
         raise SettingError(f"{name} is {value!r}: set it to a whole number, {least} or more")
     return number
+
+
+def _seconds(settings: BaseSettings, name: str, default: float) -> float:
+    value = settings.get(name, default)
+    try:
+        seconds = float(value)
+    except (OverflowError, TypeError, ValueError):
+        seconds = -1.0
+    if not 0 <= seconds < inf:
+        raise SettingError(f"{name} is {value!r}: set it to a number of seconds, 0 for no limit")
+    return seconds
 
 
 def _ports(settings: BaseSettings, name: str) -> tuple[int, ...]:

@@ -56,7 +56,7 @@ class StoreView:
         """Yield (site, url, html) of the pages that wait, each address once."""
         seen: set[str] = set()
         last = -1
-        while rows := self._rows("SELECT id, site, url, html FROM parked WHERE id > ? ORDER BY id LIMIT 20", last):
+        while rows := self._rows("SELECT id, site, url, html FROM page WHERE id > ? ORDER BY id LIMIT 20", last):
             for number, site, url, packed in rows:
                 last = number
                 if url not in seen:

@@ -129,7 +129,12 @@ class Crawls(Project):
             return []
         with closing(sqlite3.connect(self.store, timeout=30)) as db:
             try:
-                return [url for (url,) in db.execute("SELECT url FROM parked ORDER BY id")]
+                return [
+                    url
+                    for (url,) in db.execute(
+                        "SELECT url FROM parked JOIN page ON page.id = page ORDER BY parked.id"
+                    )
+                ]
             except sqlite3.OperationalError:
                 return []
 

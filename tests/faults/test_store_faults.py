@@ -18,6 +18,7 @@ from scrapy.crawler import Crawler
 from denoise_crawler.crawl.parked_items import UnparkableError, pack, unpack
 from denoise_crawler.crawl.starting import in_one_line
 from denoise_crawler.damaged_store import open_store
+from denoise_crawler.parked import DamagedRowError, ParkedPage
 from denoise_crawler.store import Store, StoreError
 
 if TYPE_CHECKING:
@@ -33,9 +34,10 @@ def path(tmp_path: Path) -> Path:
 
 def left_by_a_dead_run(path: Path, pages: int = PAGES) -> None:
     """Let ``pages`` wait that no live run holds, all in the file itself."""
-    store = Store(path, spider="one")
+    store = Store(path, owner="one")
     for number in range(pages):
-        store.park("a.example", f"/{number}", os.urandom(1_500).hex(), b"item %d" % number, b"%d" % number)
+        page = ParkedPage("a.example", f"/{number}", os.urandom(1_500).hex(), b"%d" % number)
+        store.park(page, b"item %d" % number)
     store.save_knowledge("a.example", "fusion", b"tree", lambda one, _: one)
     store.close()
     with closing(sqlite3.connect(path)) as db:
@@ -47,14 +49,14 @@ def waiting(store: Store) -> list[bytes]:
     return [parked.item for parked in store.waiting()]
 
 
-@pytest.mark.parametrize("share", [0.3, 0.5, 0.9])
+@pytest.mark.parametrize("share", [0.4, 0.6, 0.9])
 def test_what_can_be_read_of_a_store_that_was_cut_waits_in_a_new_one(
     path: Path, share: float, caplog: pytest.LogCaptureFixture
 ) -> None:
     left_by_a_dead_run(path)
     whole = path.read_bytes()
     os.truncate(path, int(len(whole) * share))
-    with caplog.at_level(logging.ERROR), closing(open_store(path, spider="one", job="")) as store:
+    with caplog.at_level(logging.ERROR), closing(open_store(path, owner="one", job="")) as store:
         found = waiting(store)
         assert 0 < len(found) < PAGES
         assert found == [item for item in (b"item %d" % number for number in range(PAGES)) if item in found]
@@ -68,13 +70,13 @@ def test_stores_set_aside_do_not_overwrite_each_other(path: Path) -> None:
     for _ in range(3):
         left_by_a_dead_run(path)
         os.truncate(path, path.stat().st_size // 2)
-        open_store(path, spider="one", job="").close()
+        open_store(path, owner="one", job="").close()
     assert len(list(path.parent.glob("denoise.sqlite.damaged-[123]"))) == 3
 
 
 def test_a_sound_store_is_left_where_it_is(path: Path) -> None:
     left_by_a_dead_run(path)
-    with closing(open_store(path, spider="one", job="")) as store:
+    with closing(open_store(path, owner="one", job="")) as store:
         assert len(waiting(store)) == PAGES
         assert store.knowledge("a.example", "fusion") == b"tree"
     assert not list(path.parent.glob("*damaged*"))
@@ -83,22 +85,43 @@ def test_a_sound_store_is_left_where_it_is(path: Path) -> None:
 def test_a_page_whose_bytes_are_damaged_stays_and_the_others_come(path: Path) -> None:
     left_by_a_dead_run(path, 3)
     with closing(sqlite3.connect(path)) as db:
-        db.execute("UPDATE parked SET html = ? WHERE id = 1", (zlib.compress(b"page")[:-2],))
+        db.execute("UPDATE page SET html = ? WHERE id = 1", (zlib.compress(b"page")[:-2],))
         db.execute("UPDATE parked SET item = ? WHERE id = 3", (b"no zlib",))
         db.commit()
-    with closing(Store(path, spider="one")) as store:
-        assert waiting(store) == [b"item 1"]
+    with closing(Store(path, owner="one")) as store:
+        assert waiting(store) == [b"item 0", b"item 1"]
         assert store.waiting_count() == 3
+        store.page(2)
+        with pytest.raises(DamagedRowError, match="/0"):
+            store.page(1)
+
+
+def test_a_store_with_a_view_in_the_place_of_a_table_is_not_read_though_it_is_damaged(
+    path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    left_by_a_dead_run(path)
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript(
+            "DROP TABLE site; CREATE VIEW site AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) "
+            "SELECT x AS name, x AS method, x AS knowledge, x AS pages_seen, x AS ready FROM n"
+        )
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    body = bytearray(path.read_bytes())
+    body[-8192:] = os.urandom(8192)
+    path.write_bytes(body)
+    with caplog.at_level(logging.ERROR), closing(open_store(path, owner="one", job="")) as store:
+        assert store.inherit() == 0
+    assert "Nothing of" in caplog.text
 
 
 def test_items_of_a_run_whose_feed_failed_wait_again(path: Path) -> None:
     left_by_a_dead_run(path, 2)
-    store = Store(path, spider="one")
+    store = Store(path, owner="one")
     store.inherit()
     for parked in store.waiting():
         store.hand_on(parked)
     store.close(safe=False)
-    with closing(Store(path, spider="one")) as after:
+    with closing(Store(path, owner="one")) as after:
         assert waiting(after) == [b"item 0", b"item 1"]
 
 
@@ -108,7 +131,7 @@ def test_a_run_that_ends_on_a_full_disk_hands_on_each_item_once_unless_its_feed_
 ) -> None:
     resource = pytest.importorskip("resource")
     left_by_a_dead_run(path, 4)
-    store = Store(path, spider="one")
+    store = Store(path, owner="one")
     store.inherit()
     for parked in list(store.waiting())[:3]:
         store.hand_on(parked)
@@ -119,7 +142,7 @@ def test_a_run_that_ends_on_a_full_disk_hands_on_each_item_once_unless_its_feed_
             store.close(safe=safe)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-    with closing(Store(path, spider="one")) as after:
+    with closing(Store(path, owner="one")) as after:
         assert waiting(after) == [b"item %d" % number for number in ([3] if safe else range(4))]
     assert list(path.with_name("denoise.sqlite-runs").iterdir()) == []
 

@@ -1,0 +1,197 @@
+"""What one crawl knows of its sites: their pages are learned, counted up to the quota, and judged."""
+
+from __future__ import annotations
+
+import logging
+import time
+from dataclasses import dataclass, field
+from functools import partial
+from math import ceil
+from typing import TYPE_CHECKING
+
+from denoise_crawler.crawl.drift import Layouts
+from denoise_crawler.crawl.guarded_store import StoreShelf
+from denoise_crawler.denoiser import Denoiser
+from denoise_crawler.methods import method_named
+from denoise_crawler.shared_store import SharedShelf, SharedStore
+from denoise_crawler.store import SiteState
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from denoise_crawler.crawl.counts import Counts
+    from denoise_crawler.crawl.guarded_store import GuardedStore
+    from denoise_crawler.crawl.settings import DenoiseSettings
+    from denoise_crawler.denoiser import Cleaned, Shelf
+    from denoise_crawler.methods import Judgement
+    from denoise_crawler.page import Page
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far the warm-up of a site has come.
+
+    ``ready`` says that the quota of pages is reached, ``first_seen`` when the first page came (seconds of
+    :func:`time.monotonic`; None before), ``overdue`` that the time for the warm-up is over.
+    """
+
+    pages_seen: int
+    ready: bool
+    keys: set[int] = field(default_factory=set)
+    first_seen: float | None = None
+    overdue: bool = False
+
+
+class Sites:
+    """Learns the pages of sites and judges them.
+
+    Args:
+        settings: Those of the crawl.
+        store: Where the progress of sites lies, and what is known of them, unless crawls share that elsewhere.
+        counts: The stats.
+    """
+
+    def __init__(self, settings: DenoiseSettings, store: GuardedStore, counts: Counts) -> None:
+        self._settings, self._store, self._counts = settings, store, counts
+        self._new_method = partial(method_named, settings.method, settings.method_options)
+        self._key = self._new_method().store_key
+        self._progress: dict[str, Progress] = {}
+        self._denoiser = Denoiser(
+            settings.method,
+            settings.method_options,
+            shelf=self._shelf(),
+            sites_in_memory=settings.sites_in_memory,
+            writing=settings.writing,
+        )
+        self._layouts = Layouts(
+            self._denoiser,
+            settings.warmup_pages,
+            fresh=self._new_method,
+            drifted=self._drifted,
+            sites_in_memory=settings.sites_in_memory,
+        )
+
+    def learn(self, page: Page) -> None:
+        """Add ``page`` to what is known of its site; count it, if it is new, towards the quota."""
+        progress = self.progress(page.site)
+        if progress.first_seen is None:
+            progress.first_seen = time.monotonic()
+        if not self._denoiser.learns:
+            return
+        with self._counts.timed("learn"):
+            if progress.ready:
+                self._layouts.learn(page)
+                return
+            method = self._denoiser.method_for(page.site)
+            new = page.key not in progress.keys and not method.knows(page)
+            method.observe(page)
+        if new:
+            self._count_page(page, progress)
+
+    def judge(self, page: Page) -> Judgement:
+        """Say what is noise on ``page``, by what is known of its site now."""
+        with self._counts.timed("judge"):
+            return self._denoiser.judge(page, method=self._layouts.method_for(page))
+
+    def clean(self, page: Page) -> Cleaned:
+        """Judge ``page`` and write its text."""
+        judgement = self.judge(page)
+        with self._counts.timed("write"):
+            return self._denoiser.write(page, judgement, warm=self.is_ready(page.site))
+
+    def raw(self, page: Page) -> Cleaned:
+        """Write all text of ``page``."""
+        return self._denoiser.raw(page)
+
+    def is_ready(self, site: str) -> bool:
+        """Tell whether the warm-up of ``site`` is over because the quota was reached."""
+        return self.progress(site).ready
+
+    def must_wait(self, site: str) -> bool:
+        """Tell whether items of ``site`` have to wait until more pages are known, or the time is over."""
+        progress = self.progress(site)
+        return not (progress.ready or progress.overdue)
+
+    def overdue(self) -> list[str]:
+        """Return the sites whose time for the warm-up has just passed; from now on nothing of them waits."""
+        if self._settings.short_sites != "clean" or not self._settings.warmup_seconds:
+            return []
+        found = [
+            site
+            for site, progress in self._progress.items()
+            if not progress.ready and not progress.overdue and self._is_late(progress)
+        ]
+        for site in found:
+            self._progress[site].overdue = True
+        return found
+
+    def progress(self, site: str) -> Progress:
+        """Return how far the warm-up of ``site`` has come."""
+        if site not in self._progress:
+            state = self._store.site(site, self._key)
+            ready = state.ready or not self._denoiser.learns or self._settings.warmup_pages == 0
+            if not ready and self._settings.shared_store:  # other crawls may have learned it
+                ready = self._denoiser.method_for(site).pages_known >= self._settings.warmup_pages
+            self._progress[site] = Progress(state.pages_seen, ready)
+        return self._progress[site]
+
+    def all_progress(self) -> Iterator[tuple[str, Progress]]:
+        """Yield each site of this crawl with its progress."""
+        yield from self._progress.items()
+
+    def save(self, site: str | None = None) -> None:
+        """Write what is known of ``site``, None: of all sites, so that the next crawl starts from there."""
+        self._denoiser.save(site)
+        for name, progress in self._progress.items():
+            if progress.pages_seen and site in (None, name):
+                self._store.save_state(name, self._key, SiteState(progress.pages_seen, progress.ready))
+
+    def _is_late(self, progress: Progress) -> bool:
+        if progress.first_seen is None:
+            return False
+        return time.monotonic() - progress.first_seen > self._settings.warmup_seconds
+
+    def _count_page(self, page: Page, progress: Progress) -> None:
+        progress.keys.add(page.key)
+        progress.pages_seen += 1
+        quota = self._settings.warmup_pages
+        if progress.pages_seen >= quota:
+            self._became_ready(page.site, progress)
+        elif progress.pages_seen % ceil(quota / 4) == 0:
+            logger.info("%s: %d of %d pages until it is known", page.site, progress.pages_seen, quota)
+
+    def _became_ready(self, site: str, progress: Progress) -> None:
+        progress.ready = True
+        progress.keys.clear()
+        self._counts.add("sites_ready")
+        self.save(site)
+        waiting = self._store.waiting_count(site, inherited=bool(self._settings.job))
+        logger.info("%s is known after %d pages; %d items go on", site, progress.pages_seen, waiting)
+
+    def _drifted(self, site: str, layout: str) -> None:
+        self._counts.add("drifts")
+        self._store.save_state(layout, self._key, SiteState(self._settings.warmup_pages, ready=True))
+        logger.warning(
+            "%s has pages unlike those it is known by: it was redesigned, or has another part. %d of them are "
+            "alike; from now on such pages are judged by each other, as %s",
+            site,
+            self._settings.warmup_pages,
+            layout,
+        )
+
+    def _shelf(self) -> Shelf:
+        """Return where what is known of sites lies: in the store, or where several crawls share it."""
+        if not self._settings.shared_store:
+            return StoreShelf(self._store, self._settings, self._key)
+        return SharedShelf(SharedStore(self._settings.shared_store), self._new_method, self._shared_store_failed)
+
+    def _shared_store_failed(self, error: Exception) -> None:
+        if not self._counts.add("store_errors"):
+            logger.error(
+                "The shared store %s cannot be read or written: %s. This crawl goes on with what it learns itself "
+                "and writes it as soon as that works.",
+                self._settings.shared_store,
+                error,
+            )

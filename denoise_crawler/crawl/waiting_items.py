@@ -1,0 +1,118 @@
+"""Items that wait in the store until their site is known."""
+
+from __future__ import annotations
+
+import logging
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from denoise_crawler.crawl.item_limits import ItemLimits
+from denoise_crawler.crawl.parked_items import UnparkableError, pack, unpack
+from denoise_crawler.crawl.source import Source, source_of_parked
+from denoise_crawler.parked import DamagedRowError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from scrapy.crawler import Crawler
+
+    from denoise_crawler.crawl.counts import Counts
+    from denoise_crawler.crawl.guarded_store import GuardedStore
+    from denoise_crawler.parked import Parked
+
+logger = logging.getLogger(__name__)
+
+_PAGES_IN_MEMORY = 8  # items of pages that were crawled at the same time alternate
+
+
+class Waited(NamedTuple):
+    """An item that waited, with the page it came from."""
+
+    item: Any
+    source: Source
+
+
+class WaitingItems:
+    """Lets items wait in the store and gives them back, each page and response once."""
+
+    def __init__(self, crawler: Crawler, store: GuardedStore, counts: Counts) -> None:
+        self._store, self._counts = store, counts
+        self._limits = ItemLimits(crawler)
+        self._unparkable: set[type] = set()
+        self._sources: OrderedDict[int, Source] = OrderedDict()
+
+    def park(self, item: Any, source: Source) -> bool:
+        """Let ``item`` wait; return whether that was possible."""
+        try:
+            packed = pack(item)
+        except UnparkableError as error:
+            self._counts.add("unparkable")
+            if type(item) not in self._unparkable:
+                self._unparkable.add(type(item))
+                logger.warning(
+                    "Items of class %s do not wait until their site is known but are cleaned at once: %s",
+                    type(item).__qualname__,
+                    error,
+                )
+            return False
+        if not self._store.park(source.parked(), packed):
+            return False
+        self._counts.add("parked")
+        self._limits.waits(item)
+        return True
+
+    def of(self, site: str | None = None, *, inherited: bool = True) -> Iterator[Waited]:
+        """Yield the items that wait, of ``site`` or of all, in order, those parked meanwhile too.
+
+        An item that is yielded waits no longer. One that cannot be read stays in the store.
+        """
+        for parked in self._store.waiting(site, inherited=inherited):
+            waited = self._read(parked)
+            if waited is not None and self._store.hand_on(parked):
+                self._limits.goes_on()
+                yield waited
+
+    def inherit(self) -> int:
+        """Take over what earlier runs left; return how many items."""
+        inherited = self._store.inherit()
+        if inherited:
+            self._counts.add("inherited", inherited)
+            logger.info("%d items wait from an earlier run", inherited)
+        return inherited
+
+    def supersede(self, source: Source) -> None:
+        """Drop what an earlier run left of a page that has come again."""
+        if superseded := self._store.supersede(source.origin.key):
+            self._counts.add("superseded", superseded)
+
+    def sources(self) -> Iterator[Source]:
+        """Yield the page of each response of which items wait."""
+        for _, page in self._store.pages_waiting():
+            try:
+                yield self._source(page)
+            except DamagedRowError as error:
+                self._unreadable(error)
+
+    def count(self, site: str | None = None) -> int:
+        """Return how many items wait."""
+        return self._store.waiting_count(site)
+
+    def _read(self, parked: Parked) -> Waited | None:
+        try:
+            return Waited(unpack(parked.item), self._source(parked.page))
+        except (UnparkableError, DamagedRowError) as error:
+            self._unreadable(error)
+            return None
+
+    def _source(self, page: int) -> Source:
+        if page in self._sources:
+            self._sources.move_to_end(page)
+        else:
+            self._sources[page] = source_of_parked(self._store.page(page))
+            while len(self._sources) > _PAGES_IN_MEMORY:
+                self._sources.popitem(last=False)
+        return self._sources[page]
+
+    def _unreadable(self, error: Exception) -> None:
+        if not self._counts.add("unreadable"):
+            logger.error("An item stays in the store: %s", error)
