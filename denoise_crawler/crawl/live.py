@@ -23,7 +23,6 @@ from twisted.web.server import Site
 
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.crawl.warmup import Warmup
-from denoise_crawler.output.text import clean_text
 from denoise_crawler.page import Page
 from denoise_crawler.report.figures import PageFigures, Sizes
 from denoise_crawler.report.page_view import page_view
@@ -33,6 +32,8 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from twisted.web.http import Request
     from typing_extensions import Self
+
+    from denoise_crawler.denoiser import Cleaned
 
 logger = logging.getLogger(__name__)
 
@@ -84,19 +85,25 @@ class WatchedWarmup(Warmup):
         self._cleaned: dict[str, LiveSite] = {}
 
     def clean(self, item: Any, page: Page, *, warm: bool | None = None) -> Any:
-        """Fill ``item`` and note what was removed."""
-        before = self.counts("characters_before", "characters_after")
+        """Fill ``item`` and count it."""
         filled = super().clean(item, page, warm=warm)
-        after = self.counts("characters_before", "characters_after")
-        sizes = Sizes(visible=after[0] - before[0], kept=after[1] - before[1])
-        site = self._cleaned.setdefault(page.site, LiveSite(page.site))
-        site.cleaned += 1
-        site.sizes.add(sizes)
+        self._cleaned_site(page.site).cleaned += 1
+        return filled
+
+    def _page_cleaned(self, cleaned: Cleaned) -> None:
+        super()._page_cleaned(cleaned)
+        page, figures = cleaned.page, _figures(cleaned)
+        self._cleaned_site(page.site).sizes.add(figures.sizes)
         html = page.markup
         number = self.last[0].number + 1 if self.last else 1
-        figures = PageFigures(page.url, page.title, sizes)
         self.last.appendleft(LastPage(number, page.site, figures, html if len(html) <= _LONGEST else ""))
-        return filled
+
+    def clean_again(self, page: Page) -> Cleaned:
+        """Return the record of ``page`` by what is known now; nothing is counted."""
+        return self._denoiser.clean(page, method=self._layouts.method_for(page))
+
+    def _cleaned_site(self, name: str) -> LiveSite:
+        return self._cleaned.setdefault(name, LiveSite(name))
 
     def sites(self) -> list[LiveSite]:
         """Return the sites of this crawl, those with most pages first."""
@@ -111,6 +118,11 @@ class WatchedWarmup(Warmup):
     def counts(self, *names: str) -> list[int]:
         """Return stats of this crawl."""
         return [int(self._crawler.stats.get_value(f"denoise/{name}", 0)) for name in names]
+
+
+def _figures(cleaned: Cleaned) -> PageFigures:
+    page = cleaned.page
+    return PageFigures(page.url, page.title, Sizes(visible=cleaned.visible, kept=cleaned.kept))
 
 
 class LivePage:
@@ -216,14 +228,14 @@ class _LiveResource(Resource):
 
     def _page(self, last: LastPage) -> str:
         page = Page.parse(last.figures.url, last.html, site=last.site)
-        judgement = self._warmup.judge(page)
+        cleaned = self._warmup.clean_again(page)
         return rendered(
             "live_page.html",
             scripts=["page.js"],
-            page=last.figures,
+            page=_figures(cleaned),
             site=last.site,
-            view=page_view(page, judgement, self._warmup.settings.method),
-            text=clean_text(page, judgement.noise),
+            view=page_view(cleaned),
+            text=cleaned.clean_page.text,
             language=None,
             version=version("denoise-crawler"),
         )

@@ -25,7 +25,8 @@ Stats, all under ``denoise/``:
 ``sites_ready``          sites whose warm-up ended in this run
 ``drifts``               layouts found beside what was known of a site: it was redesigned, or has another part
 ``sites_short``          sites with items that never got there
-``characters_before``    visible characters of the judged pages, ``characters_after`` those kept
+``characters_before``    characters of the judged pages that are no white space, once a page
+``characters_after``     those of them that were kept
 ======================== ==============================================================================
 """
 
@@ -37,7 +38,7 @@ from functools import partial
 from math import ceil
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
 from scrapy import signals
 
@@ -49,8 +50,8 @@ from denoise_crawler.crawl.guarded_store import GuardedStore, StoreShelf
 from denoise_crawler.crawl.parked_items import UnparkableError, pack, unpack
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.damaged_store import open_store
-from denoise_crawler.denoiser import Denoiser, clean_page
-from denoise_crawler.methods import guarded, method_named
+from denoise_crawler.denoiser import Denoiser
+from denoise_crawler.methods import method_named
 from denoise_crawler.page import MAX_CHARACTERS, MAX_ELEMENTS, Page
 from denoise_crawler.shared_store import SharedShelf, SharedStore
 from denoise_crawler.store import SiteState
@@ -60,7 +61,7 @@ if TYPE_CHECKING:
 
     from scrapy.crawler import Crawler
 
-    from denoise_crawler.denoiser import Shelf
+    from denoise_crawler.denoiser import Cleaned, Shelf
     from denoise_crawler.methods import Judgement
     from denoise_crawler.store import Parked
 
@@ -100,7 +101,10 @@ class Warmup:
             self.settings.method_options,
             shelf=self._shelf(),
             sites_in_memory=self.settings.sites_in_memory,
+            writing=self.settings.writing,
         )
+        self._counted: WeakSet[Page] = WeakSet()
+        self._replayed_page: Page | None = None
         self._layouts = Layouts(
             self._denoiser,
             self.settings.warmup_pages,
@@ -167,28 +171,31 @@ class Warmup:
 
     def judge(self, page: Page) -> Judgement:
         """Say what is noise on ``page``, by what is known of its site now."""
-        return guarded(page, self._layouts.method_for(page).judge(page))
+        return self._denoiser.judge(page, method=self._layouts.method_for(page))
 
     def _fill(self, item: Any, page: Page, ready: bool) -> None:
         start = perf_counter()
         judgement = self.judge(page)
         judged = perf_counter()
         self._crawler.stats.inc_value("denoise/seconds/judge", judged - start)  # type: ignore[arg-type]
-        if judgement.guarded:
-            self._count("guarded")
-        cleaned = clean_page(
-            page, judgement, method=self.settings.method, warm=ready, writing=self.settings.writing
-        )
+        cleaned = self._denoiser.write(page, judgement, warm=ready)
         self._crawler.stats.inc_value("denoise/seconds/write", perf_counter() - judged)  # type: ignore[arg-type]
-        if self.settings.writing.extractor and cleaned.text and cleaned.method == self.settings.method:
-            self._fell_back(page)
+        if page not in self._counted:
+            self._counted.add(page)
+            self._page_cleaned(cleaned)
         self._count("cleaned")
-        kept = len(cleaned.text)
-        ratio = cleaned.noise_ratio or 0.0
-        self._count("characters_before", round(kept / (1.0 - ratio)) if ratio < 1.0 else kept)
-        self._count("characters_after", kept)
-        if not self.filler.fill(item, cleaned):
+        if not self.filler.fill(item, cleaned.clean_page):
             self._count("unfilled")
+
+    def _page_cleaned(self, cleaned: Cleaned) -> None:
+        """Count a page that was cleaned: once, however many items came from it."""
+        if cleaned.guarded:
+            self._count("guarded")
+        self._count("characters_before", cleaned.visible)
+        self._count("characters_after", cleaned.kept)
+        clean_page = cleaned.clean_page
+        if self.settings.writing.extractor and clean_page.text and clean_page.method == self.settings.method:
+            self._fell_back(cleaned.page)
 
     def _page_failed(self, page: Page) -> None:
         self._count("failed")
@@ -238,7 +245,7 @@ class Warmup:
             return
         if not self.store.hand_on(parked):
             return  # it would come again in the next run
-        page = Page.parse(parked.url, parked.html, site=parked.site)
+        page = self._page_of(parked)
         ready = self._progress_of(parked.site).ready
         if not ready and self.settings.short_sites == "drop":
             self._count("dropped")
@@ -248,8 +255,15 @@ class Warmup:
             yield self.clean(item, page, warm=ready)
         else:
             self._count("raw")
-            self.filler.fill(item, clean_page(page, None, method="raw", warm=False, writing=self.settings.writing))
+            self.filler.fill(item, self._denoiser.raw(page).clean_page)
             yield item
+
+    def _page_of(self, parked: Parked) -> Page:
+        """Return the page of a row; items of one page that follow each other share it."""
+        page = self._replayed_page
+        if page is None or (page.url, page.site, page.markup) != (parked.url, parked.site, parked.html):
+            page = self._replayed_page = Page.parse(parked.url, parked.html, site=parked.site)
+        return page
 
     def _learn(self, page: Page) -> None:
         progress = self._progress_of(page.site)
