@@ -14,7 +14,6 @@ from benchmarks.bench import addressed, folder_with, options, say, table, write_
 from denoise_crawler.denoiser import DEFAULT_METHOD, Denoiser
 from denoise_crawler.evaluation.gold import by_site, read_gold
 from denoise_crawler.methods import METHODS
-from denoise_crawler.output.text import clean_text
 from denoise_crawler.page import Page
 
 if TYPE_CHECKING:
@@ -33,9 +32,9 @@ def outcomes(pages: Sequence[GoldPage], method: str) -> Iterable[str]:
     for page in parsed:
         denoiser.learn(page)
     for page, gold in zip(parsed, pages, strict=True):
-        judgement = denoiser.judge(page)
-        if clean_text(page, judgement.noise):
-            yield "guarded" if judgement.guarded else "text"
+        cleaned = denoiser.clean(page)
+        if cleaned.clean_page.text:
+            yield "guarded" if cleaned.guarded else "text"
         elif page.skipped is not None:
             yield f"skipped: {page.skipped}"
         else:

@@ -10,10 +10,9 @@ import random
 from typing import TYPE_CHECKING
 
 from benchmarks.bench import folder_with, options, say, table, write_figures
+from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.evaluation.gold import REPORTING, addressed, by_site, half, read_gold
 from denoise_crawler.evaluation.measures import mean, score
-from denoise_crawler.methods import guarded, method_named
-from denoise_crawler.output.text import clean_text
 from denoise_crawler.page import Page
 
 if TYPE_CHECKING:
@@ -33,13 +32,13 @@ def scores_of_site(site: Sequence[GoldPage], method: str) -> dict[int, list[Scor
     for page, gold in zip(pages, site, strict=True):
         others = [other for other in pages if other is not page]
         random.Random(page.key).shuffle(others)
-        knowing = method_named(method)
+        knowing = Denoiser(method)
         for number in range(len(others) + 1):
             if number in found:
-                verdict = guarded(page, knowing.judge(page))
-                found[number].append(score(clean_text(page, verdict.noise), gold.gold or ""))
+                text = knowing.clean(page).clean_page.text
+                found[number].append(score(text, gold.gold or ""))
             if number < len(others):
-                knowing.observe(others[number])
+                knowing.learn(others[number])
     return found
 
 

@@ -96,7 +96,7 @@ def f1_by_threshold(sites: Sites, method: str, thresholds: Sequence[float]) -> l
     result = []
     for threshold in thresholds:
         denoiser = Denoiser(method, {"threshold": threshold}, shelf=known)
-        result.append(mean(score(denoiser.clean(page).text, gold) for page, gold in pages).f1)
+        result.append(mean(score(denoiser.clean(page).clean_page.text, gold) for page, gold in pages).f1)
     return result
 
 

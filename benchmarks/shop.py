@@ -36,7 +36,7 @@ def texts_of_method(name: str, known: Sequence[GoldPage], pages: Sequence[GoldPa
     denoiser = Denoiser(name)
     for page in known:
         denoiser.learn(Page.parse(page.address, page.html))
-    return [denoiser.clean(Page.parse(page.address, page.html)).text for page in pages]
+    return [denoiser.clean(Page.parse(page.address, page.html)).clean_page.text for page in pages]
 
 
 def attributes_kept(texts: Sequence[str], visible: Sequence[str], pages: Sequence[GoldPage]) -> dict[str, float]:

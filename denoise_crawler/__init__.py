@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from denoise_crawler.clean_page import CleanPage
-from denoise_crawler.denoiser import Denoiser, denoise_pages
+from denoise_crawler.denoiser import Cleaned, Denoiser, denoise_pages
 from denoise_crawler.methods import MethodError
 from denoise_crawler.output.extractors import ExtractorError
 from denoise_crawler.output.writing import Writing
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Addon",
     "CleanPage",
+    "Cleaned",
     "Denoiser",
     "ExtractorError",
     "MethodError",

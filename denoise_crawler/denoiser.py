@@ -1,9 +1,10 @@
-"""The one road: a page in, its site learned, the page judged, a :class:`CleanPage` out."""
+"""The one road: a page in, its site learned, the page judged, its record (:class:`Cleaned`) out."""
 
 from __future__ import annotations
 
 import logging
 from collections import OrderedDict
+from dataclasses import dataclass, replace
 from tempfile import SpooledTemporaryFile
 from typing import IO, TYPE_CHECKING, Protocol
 
@@ -13,9 +14,11 @@ from denoise_crawler.clean_page import CleanPage
 from denoise_crawler.metadata import metadata_of
 from denoise_crawler.methods import Judgement, Method, guarded, method_named
 from denoise_crawler.output import extractors
+from denoise_crawler.output.characters import count_characters, noise_ratio
 from denoise_crawler.output.explanation import explanation
 from denoise_crawler.output.markdown import clean_markdown
-from denoise_crawler.output.text import clean_text, removed_share
+from denoise_crawler.output.part import noise_outside_part
+from denoise_crawler.output.text import clean_text
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
 
@@ -33,7 +36,34 @@ MAX_LAYOUTS = 4
 STRANGE = 0.9
 _SPOOLED_BYTES = 64 << 20
 _KEPT_CHARACTERS = 8_000_000
+RAW = "raw"  # stands for the method where a page was not judged
 _FORMS = {"text": clean_text, "markdown": clean_markdown}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cleaned:
+    """The record of one page that was cleaned.
+
+    ``judgement`` is None for a page that was not judged: then all of its text is kept. ``visible`` counts the
+    characters of the page that are no white space, ``kept`` those of them that are no noise. The two do not
+    depend on the form of the text, nor on an extractor.
+    """
+
+    page: Page
+    judgement: Judgement | None
+    clean_page: CleanPage
+    visible: int
+    kept: int
+
+    @property
+    def noise_ratio(self) -> float:
+        """The share of the visible characters that is noise (0-1); 0 for a page without text."""
+        return noise_ratio(self.visible, self.kept)
+
+    @property
+    def guarded(self) -> bool:
+        """Whether the guard took a safer verdict, as next to nothing would have been left."""
+        return self.judgement is not None and self.judgement.guarded
 
 
 class Shelf(Protocol):
@@ -135,19 +165,78 @@ class Denoiser:
         if self.learns and (method := self.method_for(page.site)).wants(page) and not page.skipped:
             method.observe(page)
 
-    def judge(self, page: Page) -> Judgement:
-        """Say of each node of ``page`` whether it is noise; see :func:`guarded`."""
-        return guarded(page, self.method_of(page).judge(page))
+    def judge(self, page: Page, *, method: Method | None = None) -> Judgement:
+        """Say of each node of ``page`` whether it is noise; see :func:`guarded`.
 
-    def clean(self, page: Page, *, warm: bool = True) -> CleanPage:
-        """Judge ``page`` and return what is left of it."""
-        return clean_page(page, self.judge(page), method=self._method, warm=warm, writing=self._writing)
+        ``method`` is what knows the page's layout, where the caller has found that already.
+        """
+        return guarded(page, (self.method_of(page) if method is None else method).judge(page))
+
+    def write(self, page: Page, judgement: Judgement, *, warm: bool = True) -> Cleaned:
+        """Return the record of a page that was judged; ``warm`` says whether its site was known by then.
+
+        Where the extractor of ``writing`` gave the text, its name stands behind that of the method, as in
+        ``fusion+trafilatura``. Where it gives none, the text is our own.
+        """
+        return self._record(page, judgement, self._method, warm=warm)
+
+    def clean(self, page: Page, *, warm: bool = True, method: Method | None = None) -> Cleaned:
+        """Judge ``page`` (see :meth:`judge`) and return its record (see :meth:`write`)."""
+        return self.write(page, self.judge(page, method=method), warm=warm)
+
+    def raw(self, page: Page) -> Cleaned:
+        """Return the record of ``page`` without judging it: with all its text, written by us."""
+        return self._record(page, None, RAW, warm=False)
+
+    def part(self, cleaned: Cleaned, part: str) -> CleanPage:
+        """Return the clean page of a part of a page that was cleaned; the text is written by us.
+
+        Args:
+            cleaned: The record of the page.
+            part: A CSS selector, an XPath expression or the HTML of a node.
+
+        Returns:
+            The same clean page with the text and the ``noise_ratio`` of the part.
+
+        Raises:
+            PartError: the part is not there.
+        """
+        page, noise = cleaned.page, None if cleaned.judgement is None else cleaned.judgement.noise
+        outside = noise_outside_part(page, noise, part)
+        _, kept = count_characters(page, outside)
+        _, whole = count_characters(page, noise_outside_part(page, None, part))
+        text = _FORMS[self._writing.form](page, outside)
+        return replace(cleaned.clean_page, text=text, noise_ratio=round(noise_ratio(whole, kept), 4))
 
     def save(self, site: str | None = None) -> None:
         """Put what is known of ``site`` (None: of every site) on the shelf."""
         for name, method in self._sites.items():
             if site in (None, name):
                 self._put_away(name, method)
+
+    def _record(self, page: Page, judgement: Judgement | None, method: str, *, warm: bool) -> Cleaned:
+        writing, noise = self._writing, None if judgement is None else judgement.noise
+        visible, kept = count_characters(page, noise)
+        text = _FORMS[writing.form](page, noise)
+        theirs = ""
+        if text and noise is not None and writing.extractor is not None:
+            theirs = extractors.written(page, noise, writing.extractor, writing.extractor_options)
+        metadata = metadata_of(page)
+        clean_page = CleanPage(
+            url=page.url,
+            site=page.site,
+            title=metadata.title,
+            author=metadata.author,
+            date=metadata.date,
+            text=theirs or text,
+            language=metadata.language,
+            fetched_at=None,
+            method=f"{method}+{writing.extractor}" if theirs else method,
+            warm=warm,
+            noise_ratio=round(noise_ratio(visible, kept), 4),
+            explanation=explanation(page, judgement) if writing.explain and judgement is not None else None,
+        )
+        return Cleaned(page, judgement, clean_page, visible, kept)
 
     def _put_away(self, site: str, method: Method) -> None:
         if method.learns and method.pages_known:
@@ -157,40 +246,6 @@ class Denoiser:
 def layout_name(site: str, number: int) -> str:
     """Return the name by which a layout of ``site``, the second or a later one, is known as if it were a site."""
     return f"{site} ({number})"
-
-
-def clean_page(
-    page: Page, judgement: Judgement | None, *, method: str, warm: bool, writing: Writing = AS_TEXT
-) -> CleanPage:
-    """Return the :class:`CleanPage` of a judged page; of the page as it is without a judgement.
-
-    Where the extractor of ``writing`` gave the text, its name stands behind that of the method, as in
-    ``fusion+trafilatura``. Where it gives none, and of a page without a judgement, the text is our own.
-    """
-    noise = None if judgement is None else judgement.noise
-    text = _FORMS[writing.form](page, noise)
-    theirs = _by_extractor(page, judgement, writing) if text else ""
-    metadata = metadata_of(page)
-    return CleanPage(
-        url=page.url,
-        site=page.site,
-        title=metadata.title,
-        author=metadata.author,
-        date=metadata.date,
-        text=theirs or text,
-        language=metadata.language,
-        fetched_at=None,
-        method=f"{method}+{writing.extractor}" if theirs else method,
-        warm=warm,
-        noise_ratio=round(removed_share(page, noise), 4),
-        explanation=explanation(page, judgement) if writing.explain and judgement is not None else None,
-    )
-
-
-def _by_extractor(page: Page, judgement: Judgement | None, writing: Writing) -> str:
-    if judgement is None or writing.extractor is None:
-        return ""
-    return extractors.written(page, judgement.noise, writing.extractor, writing.extractor_options)
 
 
 def denoise_pages(
@@ -213,7 +268,7 @@ def denoise_pages(
 
 def _denoised(denoiser: Denoiser, pages: Iterable[tuple[str, str | bytes]]) -> Iterator[CleanPage]:
     if not denoiser.learns:
-        yield from (denoiser.clean(Page.parse(url, html)) for url, html in pages)
+        yield from (denoiser.clean(Page.parse(url, html)).clean_page for url, html in pages)
         return
     kept: list[Page] = []  # the first pages need not be parsed again
     room = _KEPT_CHARACTERS
@@ -228,10 +283,10 @@ def _denoised(denoiser: Denoiser, pages: Iterable[tuple[str, str | bytes]]) -> I
                 _spool(spool, url, html)
         kept.reverse()
         while kept:
-            yield denoiser.clean(kept.pop())
+            yield denoiser.clean(kept.pop()).clean_page
         spool.seek(0)
         for url, html in _spooled(spool):
-            yield denoiser.clean(Page.parse(url, html))
+            yield denoiser.clean(Page.parse(url, html)).clean_page
 
 
 def _spool(spool: IO[bytes], url: str, html: str | bytes) -> None:

@@ -53,7 +53,7 @@ class CleanTextProvider(PageObjectInputProvider):
         """Return the clean text of ``response``."""
         warmup = self._warmup
         source = source_of_response(response, warmup.settings.site, self._crawler)
-        if source is None or source.page.skipped:
+        if warmup.is_skipped(source) or source is None:
             return [CleanText(url=response.url, site=warmup.settings.site(response.url))]
         if not warmup.by_addon:
             warmup.meet(source)

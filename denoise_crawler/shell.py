@@ -35,4 +35,5 @@ def clean(response: Response, *, explain: bool = False, settings: BaseSettings |
     shelf = StoredKnowledge(chosen.store if chosen.store.is_file() else None, key)
     writing = replace(chosen.writing, explain=explain or chosen.writing.explain)
     denoiser = Denoiser(chosen.method, chosen.method_options, shelf=shelf, writing=writing)
-    return denoiser.clean(page, warm=denoiser.method_of(page).pages_known > 0)
+    method = denoiser.method_of(page)
+    return denoiser.clean(page, warm=method.pages_known > 0, method=method).clean_page

@@ -20,7 +20,7 @@ from tests.strategies import html_pages
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from denoise_crawler.batch import Cleaned
+    from denoise_crawler.batch import BatchResult
 
 SITES = ("one.example", "two.example", "three.example")
 
@@ -66,7 +66,7 @@ def interleaved() -> list[tuple[str, str | bytes]]:
     return [*found, ("https://one.example/empty", ""), *again, *found[:2]]
 
 
-def cleaned(*arguments: Any, **options: Any) -> list[Cleaned]:
+def cleaned(*arguments: Any, **options: Any) -> list[BatchResult]:
     return list(clean_pages(interleaved, *arguments, **options))
 
 
@@ -129,7 +129,8 @@ def test_a_tally_sums_up() -> None:
     assert tally.sites == set(SITES)
     assert tally.html_bytes == sum(len(html) for _, html in interleaved())
     assert tally.text_bytes == sum(len(one.page.text.encode()) for one in found)
-    assert tally.characters_after == sum(len(one.page.text) for one in found) < tally.characters_before
+    assert tally.characters_before == sum(sum(Page.parse(*page).characters) for page in interleaved())
+    assert tally.characters_after == sum(one.kept for one in found) < tally.characters_before
     assert tally.skipped == {"empty": 1}
     assert (tally.failed, tally.unlearned, tally.cold) == (0, 0, 0)
 

@@ -55,7 +55,7 @@ def learned(denoiser: Denoiser, pages: list[tuple[str, str | bytes]]) -> list[Cl
     parsed = [Page.parse(url, html) for url, html in pages]
     for page in parsed:
         denoiser.learn(page)
-    return [denoiser.clean(page) for page in parsed]
+    return [denoiser.clean(page).clean_page for page in parsed]
 
 
 # --- what comes out
@@ -257,7 +257,7 @@ def test_what_was_saved_is_known_to_the_next_denoiser() -> None:
     first.save()
     assert set(shelf) == set(SITES)
     later = Denoiser(shelf=shelf)
-    assert [later.clean(Page.parse(url, html)) for url, html in interleaved()] == expected
+    assert [later.clean(Page.parse(url, html)).clean_page for url, html in interleaved()] == expected
 
 
 @pytest.mark.parametrize("damage", [b"no tree", b"SST\x01 damaged", b"SST\x09"])

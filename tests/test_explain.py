@@ -11,7 +11,7 @@ from scrapy.settings import Settings
 from denoise_crawler.crawl.commands.fetching import FetchError, fetch
 from denoise_crawler.crawl.settings import DenoiseSettings, SettingError
 from denoise_crawler.demo.site import article_path, articles, respond
-from denoise_crawler.denoiser import Denoiser, clean_page
+from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.methods import METHODS, method_named
 from denoise_crawler.output.explanation import LONGEST, explanation
 from denoise_crawler.output.writing import Writing
@@ -70,13 +70,12 @@ def test_the_blocks_hold_all_text_kept_and_dropped_for_every_method(name: str, h
 
 
 def test_a_page_is_explained_only_where_that_is_asked_for() -> None:
-    one, denoiser = page(), Denoiser("link_ratio")
-    judgement = denoiser.judge(one)
-    assert denoiser.clean(one).explanation is None
-    explain = Writing(explain=True)
-    explained = clean_page(one, judgement, method="link_ratio", warm=True, writing=explain)
-    assert explained.explanation == explanation(one, judgement)
-    assert clean_page(one, None, method="raw", warm=False, writing=explain).explanation is None
+    one = page()
+    assert Denoiser("link_ratio").clean(one).clean_page.explanation is None
+    denoiser = Denoiser("link_ratio", writing=Writing(explain=True))
+    explained = denoiser.clean(one).clean_page
+    assert explained.explanation == explanation(one, denoiser.judge(one))
+    assert denoiser.raw(one).clean_page.explanation is None
     assert json.loads(json.dumps(asdict(explained)))["explanation"][0]["kept"] is False
 
 

@@ -328,7 +328,8 @@ def test_knowing_the_site_makes_the_text_of_real_pages_better(corpus: Path) -> N
         warm.learn(one)
     by_f1 = {
         name: mean(
-            score(denoiser.clean(one).text, gold.gold or "") for one, gold in zip(pages, site, strict=True)
+            score(denoiser.clean(one).clean_page.text, gold.gold or "")
+            for one, gold in zip(pages, site, strict=True)
         ).f1
         for name, denoiser in (("cold", cold), ("warm", warm))
     }

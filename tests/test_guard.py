@@ -98,7 +98,7 @@ def test_link_ratio_keeps_the_text_of_a_page_that_is_mostly_links() -> None:
     denoiser = Denoiser("link_ratio")
     assert all(denoiser.method_for(one.site).judge(one).noise)
     assert denoiser.judge(one).guarded
-    text = denoiser.clean(one).text
+    text = denoiser.clean(one).clean_page.text
     assert STORY in text
     assert text.count("Another story") < 5
 

@@ -10,8 +10,11 @@ import pytest
 from scrapy.settings import Settings
 
 from denoise_crawler.crawl.settings import DenoiseSettings, SettingError
+from denoise_crawler.page import Page
 from tests.chromium import DESKTOP, PHONE, faults, opened, overflow, photograph, running
 from tests.conftest import SETTINGS, STATS_FILE, Project
+from tests.loopback import HTML, Answer, nothing, serving
+from tests.test_report import assert_blocks_are_listed, page_of_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,18 +43,47 @@ class Staying(MsnNewsSpider):
 """
 
 
+LONG_PAGES = """
+from scrapy import Request, Spider, signals
+
+
+class LongPages(Spider):
+    name = "long_pages"
+
+    @classmethod
+    def from_crawler(cls, crawler, *arguments, **more):
+        spider = super().from_crawler(crawler, *arguments, **more)
+        crawler.signals.connect(spider.stay, signals.spider_idle)
+        return spider
+
+    async def start(self):
+        for blocks in (2000, 3000, 4000):
+            yield Request(f"{self.url}/{blocks}")
+
+    def parse(self, response):
+        for _ in range(2):
+            yield {"url": response.url}
+
+    def stay(self):
+        import pathlib
+        from scrapy.exceptions import DontCloseSpider
+        if not pathlib.Path("go").exists():
+            raise DontCloseSpider
+"""
+
+
 class Live:
     """A crawl that stays until it is told to go, and its live page."""
 
-    def __init__(self, project: Project, server: DemoServer) -> None:
-        project.write("test_spiders.py", SLOW_END)
+    def __init__(self, project: Project, code: str, *arguments: str) -> None:
+        project.write("test_spiders.py", code)
         settings = project.folder / "project_settings.py"
         settings.write_text(
             settings.read_text()
             + 'EXTENSIONS["denoise_crawler.crawl.live.LivePage"] = 1\nDENOISE_LIVE = True\nDENOISE_LIVE_PORT = 0\n'
         )
         self.project = project
-        self.process = project.start("staying", "-a", f"start_url={server.url}/", "-a", "detail_url=")
+        self.process = project.start(*arguments)
         self.address = self.logged(r"The live page is at (\S+)")
         self.port = int(urlsplit(self.address).port or 0)
 
@@ -75,6 +107,10 @@ class Live:
         connection.close()
         return answer.status, dict(answer.getheaders()), body
 
+    def end(self) -> None:
+        (self.project.folder / "go").touch()
+        self.process.wait(timeout=60)
+
     def until(self, pattern: str) -> str:
         """Ask until the page says something; return all it says."""
         deadline = time.monotonic() + 90
@@ -90,10 +126,9 @@ def live(tmp_path_factory: pytest.TempPathFactory, server: DemoServer) -> Iterat
     made.write("scrapy.cfg", "[settings]\ndefault = project_settings\n")
     made.write("project_settings.py", SETTINGS + 'ADDONS = {"denoise_crawler.Addon": 300}\n')
     made.write("stats_file.py", STATS_FILE)
-    running_crawl = Live(made, server)
+    running_crawl = Live(made, SLOW_END, "staying", "-a", f"start_url={server.url}/", "-a", "detail_url=")
     yield running_crawl
-    (made.folder / "go").touch()
-    running_crawl.process.wait(timeout=60)
+    running_crawl.end()
 
 
 def test_the_live_page_shows_sites_counts_and_the_last_pages_with_why(live: Live) -> None:
@@ -148,6 +183,29 @@ def test_the_live_page_renews_itself_in_a_browser_and_is_accessible(live: Live) 
                 page.wait_for_selector("#block-list button")
                 assert overflow(page) <= 0
                 photograph(page, f"live-page-{size['width']}")
+
+
+def test_the_live_page_shows_pages_of_thousands_of_blocks_and_counts_each_page_once(project: Project) -> None:
+    def answer(path: str) -> Answer:
+        name = path.strip("/")
+        return Answer(200, HTML, page_of_blocks(int(name)).encode()) if name.isdigit() else nothing(path)
+
+    with serving(answer) as site:
+        live = Live(project, LONG_PAGES, "long_pages", "-a", f"url={site.url}", "-s", "DENOISE_WARMUP_PAGES=0")
+        said = live.until(r"<dt>Items cleaned</dt><dd>6<")
+        numbers = {
+            int(blocks): number
+            for number, blocks in re.findall(r'href="/denoise/page/(\d+)".*?<span class="url">\S+/(\d+)<', said)
+        }
+        assert sorted(numbers) == [2000, 3000, 4000]
+        assert len(re.findall('href="/denoise/page/', said)) == 3
+        visible = sum(sum(Page.parse("", page_of_blocks(blocks)).characters) for blocks in numbers)
+        assert f"kept of {visible:,}" in said
+        for blocks, number in numbers.items():
+            code, _, page = live.ask(f"/denoise/page/{number}")
+            assert code == 200
+            assert_blocks_are_listed(page, blocks)
+        live.end()
 
 
 def test_the_live_page_is_off_by_default(project: Project, server: DemoServer) -> None:

@@ -160,7 +160,7 @@ def test_the_legend_names_the_method_and_the_share_removed() -> None:
     one = page("<p>content</p><p>noise!!</p>")
     html = painted_html(one, judged(one, "noise"), method="style_tree")
     assert "<summary>style_tree</summary>" in html
-    assert "53% of 15 characters removed" in html
+    assert "50% of 14 visible characters removed" in html
     kept = guarded(one, Judgement([True] * len(one.nodes), [0.0] * len(one.nodes)))
     assert "next to nothing was left, so a safer verdict was taken" in painted_html(one, kept)
 

@@ -18,6 +18,7 @@ from denoise_crawler.demo.site import article_path, articles, respond
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.methods import method_named
 from denoise_crawler.methods.style_tree import StyleTree
+from denoise_crawler.output.explanation import MOST_REASONS
 from denoise_crawler.page import Page
 from denoise_crawler.parked import ParkedPage
 from denoise_crawler.report import (
@@ -32,7 +33,7 @@ from denoise_crawler.report import (
 )
 from denoise_crawler.report.explorer import TreeData, tree_data
 from denoise_crawler.report.learning_curve import learning_curve
-from denoise_crawler.report.page_view import NODE, page_view
+from denoise_crawler.report.page_view import MAX_BLOCKS, NODE, page_view
 from denoise_crawler.report.rendering import json_data, policy, srcdoc
 from denoise_crawler.store import SiteState, Store, StoreError
 from tests.scrapy_command import denoise
@@ -106,7 +107,7 @@ def test_the_shares_of_pages_site_and_run_are_those_of_the_clean_pages(tmp_path:
     read = [Page.parse(url, html, site=SITE) for url, html in pages]
     for page in read:
         denoiser.learn(page)
-    shares = [denoiser.clean(page).noise_ratio for page in read]
+    shares = [denoiser.clean(page).clean_page.noise_ratio for page in read]
     assert [figures.sizes.noise_share for figures in run.sites[0].shown] == pytest.approx(shares, abs=1e-3)
     assert run.sizes.kept == sum(figures.sizes.kept for figures in run.sites[0].shown)
     assert run.sizes.html_bytes == sum(len(html.encode()) for _, html in pages)
@@ -117,10 +118,37 @@ def test_each_block_says_why_and_names_an_element_of_the_painted_page() -> None:
     read = [Page.parse(url, html) for url, html in demo_pages(6)]
     for page in read:
         denoiser.learn(page)
-    view = page_view(read[0], denoiser.judge(read[0]), "fusion")
+    view = page_view(denoiser.clean(read[0]))
     assert {block.kept for block in view.blocks} == {True, False}
     assert all(block.reason for block in view.blocks)
     assert all(f'{NODE}="{block.node}"' in view.painted for block in view.blocks if block.node)
+
+
+def page_of_blocks(number: int) -> str:
+    return "".join(f"<div><p>Block {one} of a long page, which says enough.</p></div>" for one in range(number))
+
+
+def assert_blocks_are_listed(page: str, blocks: int) -> None:
+    """Check the list of a page of ``blocks``: up to 3,000, each with its element, 2,000 of them with a reason."""
+    listed = min(blocks, MAX_BLOCKS)
+    assert f"of {listed:,} kept" in page
+    assert ("1,000 more not listed" in page) == (blocks == 4_000)
+    items = re.findall(r'<li class="(?:kept|noise)"><button type="button" data-node="(\d+)">(.*?)</li>', page)
+    assert len(items) == listed
+    for number, (node, said) in enumerate(items):
+        assert f"Block {number} of a long page" in said
+        assert ('<span class="reason"></span>' in said) == (number >= MOST_REASONS)
+        assert f"{NODE}=&quot;{node}&quot;" in page
+
+
+@pytest.mark.parametrize("method", ["fusion", "style_tree", "link_ratio"])
+@pytest.mark.parametrize("blocks", [2_000, 3_000, 4_000])
+def test_a_page_of_thousands_of_blocks_is_shown(tmp_path: Path, blocks: int, method: str) -> None:
+    pages = [(f"{BASE}/{number}", page_of_blocks(blocks)) for number in range(2)]
+    run = reported(tmp_path, pages, method=method)
+    (site,) = run.sites
+    assert [page.error for page in site.shown] == [None, None]
+    assert_blocks_are_listed((tmp_path / site.folder / "page-001.html").read_text("utf-8"), blocks)
 
 
 def test_the_tree_says_where_a_node_stands_how_often_and_what_it_says(tmp_path: Path) -> None:

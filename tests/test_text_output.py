@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from denoise_crawler.evaluation.measures import tokens
 from denoise_crawler.methods.base import inherit
-from denoise_crawler.output.text import clean_text, removed_share
+from denoise_crawler.output.text import clean_text
 from denoise_crawler.page import TEXT, Page
 from tests.strategies import html_pages
 
@@ -54,18 +54,6 @@ def test_words_around_what_was_removed_are_not_glued() -> None:
 
 def test_a_pre_with_noise_in_it_is_written_without_it() -> None:
     assert without("<pre>a\n<i>b</i>c</pre>", "i") == "a c"
-
-
-def test_the_share_removed_counts_characters_and_no_white_space() -> None:
-    page = Page.parse(URL, "<p>a b  c</p><i>d </i>")
-    assert (
-        removed_share(
-            page,
-            [tag is TEXT and text == "d " for tag, text in zip(page.nodes.tags, page.nodes.texts, strict=True)],
-        )
-        == 0.25
-    )
-    assert removed_share(page, None) == removed_share(Page.parse(URL, ""), [False]) == 0.0
 
 
 @pytest.mark.parametrize("tag", ["div", "li", "td", "pre", "ruby", "ul><li", "table><tr><td"])

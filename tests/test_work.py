@@ -20,7 +20,7 @@ import pytest
 from benchmarks.memory import bytes_held
 from denoise_crawler.demo.article_page import article_page, charset_of
 from denoise_crawler.demo.site import article_path, articles
-from denoise_crawler.denoiser import Denoiser, clean_page
+from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.methods import METHODS as ALL
 from denoise_crawler.page import Page
 
@@ -75,7 +75,7 @@ def counted(method: str, lang: str) -> dict[str, float]:
     done("learn", partial(denoiser.learn, page))
     done("judge", partial(denoiser.judge, page))
     judgement = denoiser.judge(page)
-    done("write", partial(clean_page, page, judgement, method=method, warm=True))
+    done("write", partial(denoiser.write, page, judgement))
     per_node = {stage: count / len(page.nodes) for stage, count in found.items()}
     known = denoiser.method_for(page.site)
     if not known.learns:
@@ -161,7 +161,7 @@ def test_a_page_of_more_elements_than_are_read_is_skipped_without_a_walk(monkeyp
     assert (page.skipped, page.nodes.tags) == ("too_large", ["body"])
     assert Page(BASE, page.root).skipped == "too_large"
     cleaned = Denoiser().clean(page)
-    assert cleaned.text == ""
+    assert cleaned.clean_page.text == ""
 
 
 if __name__ == "__main__":

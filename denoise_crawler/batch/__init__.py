@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from denoise_crawler.batch.processes import BatchError, Task, crew
-from denoise_crawler.batch.worker import BatchWorker, Cleaned, Job, home_of
+from denoise_crawler.batch.worker import BatchResult, BatchWorker, Job, home_of
 from denoise_crawler.denoiser import AS_TEXT, DEFAULT_METHOD, SITES_IN_MEMORY
 from denoise_crawler.methods import method_named
 from denoise_crawler.output.extractors import check
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     Pages = Iterable[tuple[str, str | bytes]]
     Batch = list[tuple[str, str | bytes]]
 
-__all__ = ["BatchError", "Cleaned", "Tally", "clean_pages", "cores"]
+__all__ = ["BatchError", "BatchResult", "Tally", "clean_pages", "cores"]
 
 SHORT_SITES = ("clean", "raw", "drop")
 _BATCH_PAGES = 64
@@ -43,7 +43,8 @@ class Tally:
     ``failed`` counts pages that made the method or the rendering raise, ``examples`` has (url, error) of
     some; ``unlearned`` those that raised while they were learned. ``cold`` ones are of sites with too few
     pages. ``html_bytes`` is the size of the pages as read (text counts in UTF-8), ``text_bytes`` that of the
-    clean text; ``characters_before`` are the visible ones of the pages, ``characters_after`` those kept.
+    clean text. ``characters_before`` counts the characters of the pages that are no white space,
+    ``characters_after`` those of them that were kept.
     """
 
     pages: int = 0
@@ -60,24 +61,23 @@ class Tally:
     sites: set[str] = field(default_factory=set)
     examples: list[tuple[str, str]] = field(default_factory=list)
 
-    def add(self, cleaned: Cleaned) -> None:
+    def add(self, result: BatchResult) -> None:
         """Count one page."""
-        page = cleaned.page
-        ratio, kept = page.noise_ratio or 0.0, len(page.text)
+        page = result.page
         self.pages += 1
-        self.cold += not page.warm and not cleaned.error
-        self.dropped += cleaned.dropped
-        self.guarded += cleaned.guarded
-        self.html_bytes += cleaned.html_bytes
+        self.cold += not page.warm and not result.error
+        self.dropped += result.dropped
+        self.guarded += result.guarded
+        self.html_bytes += result.html_bytes
         self.text_bytes += len(page.text.encode("utf-8", "surrogatepass"))
-        self.characters_before += round(kept / (1.0 - ratio)) if ratio < 1.0 else kept
-        self.characters_after += kept
+        self.characters_before += result.visible
+        self.characters_after += result.kept
         self.sites.add(page.site)
-        if cleaned.skipped:
-            self.skipped[cleaned.skipped] += 1
-        if cleaned.error:
+        if result.skipped:
+            self.skipped[result.skipped] += 1
+        if result.error:
             self.failed += 1
-            self.name(page.url, cleaned.error)
+            self.name(page.url, result.error)
 
     def name(self, url: str, error: str) -> None:
         """Keep what went wrong with a page as an example, if there are few so far."""
@@ -98,7 +98,7 @@ def clean_pages(
     sites_in_memory: int = SITES_IN_MEMORY,
     writing: Writing = AS_TEXT,
     tally: Tally | None = None,
-) -> Iterator[Cleaned]:
+) -> Iterator[BatchResult]:
     """Learn each site from all of its pages and yield these cleaned, in order, by ``workers`` processes.
 
     ``pages`` is called for each reading: a method that learns reads twice. The result does not depend on
@@ -140,7 +140,7 @@ def _check_picklable(job: Job) -> None:
         ) from None
 
 
-def _cleaned(pages: Callable[[], Pages], job: Job, *, learns: bool, tally: Tally) -> Iterator[Cleaned]:
+def _cleaned(pages: Callable[[], Pages], job: Job, *, learns: bool, tally: Tally) -> Iterator[BatchResult]:
     with (
         TemporaryDirectory(prefix="denoise-") as folder,
         crew(partial(BatchWorker, job, folder), job.workers) as workers,
@@ -148,9 +148,9 @@ def _cleaned(pages: Callable[[], Pages], job: Job, *, learns: bool, tally: Tally
         if learns:
             _learn(pages(), workers, job.workers, tally)
         for batch in workers.run(Task("judge", batch, about=_about(batch)) for batch in _batches(pages())):
-            for cleaned in batch:
-                tally.add(cleaned)
-                yield cleaned
+            for result in batch:
+                tally.add(result)
+                yield result
 
 
 def _learn(pages: Pages, workers: Crew, count: int, tally: Tally) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from denoise_crawler.batch.processes import told
 from denoise_crawler.clean_page import CleanPage
-from denoise_crawler.denoiser import Denoiser, clean_page
+from denoise_crawler.denoiser import RAW, Denoiser
 from denoise_crawler.methods import method_named
 from denoise_crawler.output.renderings import RENDERINGS
 from denoise_crawler.output.writing import Writing
@@ -20,8 +20,7 @@ from denoise_crawler.text import hash64
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from denoise_crawler.denoiser import Shelf
-    from denoise_crawler.methods import Judgement
+    from denoise_crawler.denoiser import Cleaned, Shelf
 
     Batch = list[tuple[str, str | bytes]]
 
@@ -50,17 +49,20 @@ class Learned:
 
 
 @dataclass(frozen=True, slots=True)
-class Cleaned:
-    """One page that went through: its :class:`CleanPage` and, if asked for, the page as ``rendered``.
+class BatchResult:
+    """One page of a batch: its :class:`CleanPage` and, if asked for, the page as ``rendered``.
 
-    ``skipped`` names why it has no nodes. ``error`` is what was raised: by the method, then all of the
-    page's text is kept and its method is "raw", or by the rendering, then ``rendered`` is None. A
-    ``dropped`` page is one of a short site and is not to be written.
+    ``visible`` and ``kept`` count characters as in :class:`denoise_crawler.denoiser.Cleaned`, ``html_bytes``
+    the bytes of the page as read (text counts in UTF-8). ``skipped`` names why it has no nodes. ``error`` is
+    what was raised: by the method, then all of the page's text is kept and its method is "raw", or by the
+    rendering, then ``rendered`` is None. A ``dropped`` page is one of a short site and is not to be written.
     """
 
     page: CleanPage
     rendered: str | None = None
     html_bytes: int = 0
+    visible: int = 0
+    kept: int = 0
     skipped: str | None = None
     error: str | None = None
     guarded: bool = False
@@ -112,9 +114,9 @@ class BatchWorker:
                 home.save_knowledge(site, self._key, known, _newer)
             home.save_state(site, self._key, SiteState(pages, pages >= self._job.warmup_pages))
 
-    def judge(self, batch: Batch) -> list[Cleaned]:
+    def judge(self, batch: Batch) -> list[BatchResult]:
         """Judge pages, site by site, and return them in the order they came."""
-        found: dict[int, Cleaned] = {}
+        found: dict[int, BatchResult] = {}
         for number, page in sorted(enumerate(self._sited(batch)), key=lambda numbered: numbered[1][0]):
             found[number] = self._judged(*page)
         return [found[number] for number in range(len(batch))]
@@ -139,38 +141,46 @@ class BatchWorker:
             method.merge_bytes(part)
         return method.to_bytes()
 
-    def _judged(self, site: str, url: str, html: str | bytes) -> Cleaned:
+    def _judged(self, site: str, url: str, html: str | bytes) -> BatchResult:
         size = len(html) if isinstance(html, bytes) else len(html.encode("utf-8", "surrogatepass"))
         try:
             page = Page.parse(url, html, site=site)
-            warm = self._is_warm(site)
-            if not warm and self._job.short_sites == "drop":
-                return Cleaned(CleanPage(url, site, warm=False), html_bytes=size, dropped=True)
-            judgement = None if not warm and self._job.short_sites == "raw" else self._denoiser.judge(page)
-            return self._cleaned(page, judgement, size, warm=warm)
+            if self._is_warm(site):
+                cleaned = self._denoiser.clean(page)
+            elif self._job.short_sites == "drop":
+                return BatchResult(CleanPage(url, site, warm=False), html_bytes=size, dropped=True)
+            elif self._job.short_sites == "raw":
+                cleaned = self._denoiser.raw(page)
+            else:
+                cleaned = self._denoiser.clean(page, warm=False)
+            return self._result(cleaned, size)
         except Exception as error:  # whatever it is, the other pages are to go on
             return self._unharmed(url, html, site, size, told(error))
 
-    def _cleaned(
-        self, page: Page, judgement: Judgement | None, size: int, *, warm: bool, error: str = ""
-    ) -> Cleaned:
-        method = "raw" if judgement is None else self._job.method
-        cleaned = clean_page(page, judgement, method=method, warm=warm, writing=self._job.writing)
+    def _result(self, cleaned: Cleaned, size: int, error: str | None = None) -> BatchResult:
         rendered = None
         if self._job.render is not None:
             try:
-                rendered = RENDERINGS[self._job.render](page, judgement)
+                rendered = RENDERINGS[self._job.render](cleaned.page, cleaned.judgement)
             except Exception as raised:
                 error = error or told(raised)
-        guarded = judgement is not None and judgement.guarded
-        return Cleaned(cleaned, rendered, size, page.skipped, error or None, guarded)
+        return BatchResult(
+            page=cleaned.clean_page,
+            rendered=rendered,
+            html_bytes=size,
+            visible=cleaned.visible,
+            kept=cleaned.kept,
+            skipped=cleaned.page.skipped,
+            error=error,
+            guarded=cleaned.guarded,
+        )
 
-    def _unharmed(self, url: str, html: str | bytes, site: str, size: int, error: str) -> Cleaned:
+    def _unharmed(self, url: str, html: str | bytes, site: str, size: int, error: str) -> BatchResult:
         """Return a page that could not be judged with all its text; without any, if that cannot be had either."""
         try:
-            return self._cleaned(Page.parse(url, html, site=site), None, size, warm=False, error=error)
+            return self._result(self._denoiser.raw(Page.parse(url, html, site=site)), size, error)
         except Exception:
-            return Cleaned(CleanPage(url, site, method="raw", warm=False), html_bytes=size, error=error)
+            return BatchResult(CleanPage(url, site, method=RAW, warm=False), html_bytes=size, error=error)
 
     def _is_warm(self, site: str) -> bool:
         if not self._job.warmup_pages or not self._denoiser.learns:
@@ -189,7 +199,9 @@ class BatchWorker:
 
     def _denoiser_with(self, shelf: Shelf) -> Denoiser:
         job = self._job
-        return Denoiser(job.method, job.options, shelf=shelf, sites_in_memory=job.sites_in_memory)
+        return Denoiser(
+            job.method, job.options, shelf=shelf, sites_in_memory=job.sites_in_memory, writing=job.writing
+        )
 
     def _home(self, site: str) -> Store:
         return self._store("known", home_of(site, self._job.workers))

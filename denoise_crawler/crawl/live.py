@@ -23,7 +23,6 @@ from twisted.web.server import Site
 
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.crawl.warmup import Warmup
-from denoise_crawler.output.text import clean_text
 from denoise_crawler.page import Page
 from denoise_crawler.report.figures import PageFigures, Sizes
 from denoise_crawler.report.page_view import page_view
@@ -95,11 +94,10 @@ class WatchedWarmup(Warmup):
     def page_cleaned(self, cleaned: Cleaned) -> None:
         """Count a page that was cleaned and keep it to be looked at."""
         super().page_cleaned(cleaned)
-        page, sizes = cleaned.page, Sizes(visible=cleaned.visible, kept=cleaned.kept)
-        self._cleaned_site(page.site).sizes.add(sizes)
+        page, figures = cleaned.page, _figures(cleaned)
+        self._cleaned_site(page.site).sizes.add(figures.sizes)
         html = page.markup
         number = self.last[0].number + 1 if self.last else 1
-        figures = PageFigures(page.url, page.title, sizes)
         self.last.appendleft(LastPage(number, page.site, figures, html if len(html) <= _LONGEST else ""))
 
     def _cleaned_site(self, name: str) -> LiveSite:
@@ -115,6 +113,11 @@ class WatchedWarmup(Warmup):
         for site in ordered[:_SITES]:
             site.waiting = self.waiting.count(site.name)
         return ordered
+
+
+def _figures(cleaned: Cleaned) -> PageFigures:
+    page = cleaned.page
+    return PageFigures(page.url, page.title, Sizes(visible=cleaned.visible, kept=cleaned.kept))
 
 
 class LivePage:
@@ -220,14 +223,14 @@ class _LiveResource(Resource):
 
     def _page(self, last: LastPage) -> str:
         page = Page.parse(last.figures.url, last.html, site=last.site)
-        judgement = self._warmup.sites.judge(page)
+        cleaned = self._warmup.sites.clean_again(page)
         return rendered(
             "live_page.html",
             scripts=["page.js"],
-            page=last.figures,
+            page=_figures(cleaned),
             site=last.site,
-            view=page_view(page, judgement, self._warmup.settings.method),
-            text=clean_text(page, judgement.noise),
+            view=page_view(cleaned),
+            text=cleaned.clean_page.text,
             language=None,
             version=version("denoise-crawler"),
         )

@@ -19,11 +19,11 @@ from denoise_crawler.store import SiteState
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from denoise_crawler.clean_page import CleanPage
     from denoise_crawler.crawl.counts import Counts
     from denoise_crawler.crawl.guarded_store import GuardedStore
     from denoise_crawler.crawl.settings import DenoiseSettings
     from denoise_crawler.denoiser import Cleaned, Shelf
-    from denoise_crawler.methods import Judgement
     from denoise_crawler.page import Page
 
 logger = logging.getLogger(__name__)
@@ -90,16 +90,21 @@ class Sites:
         if new:
             self._count_page(page, progress)
 
-    def judge(self, page: Page) -> Judgement:
-        """Say what is noise on ``page``, by what is known of its site now."""
-        with self._counts.timed("judge"):
-            return self._denoiser.judge(page, method=self._layouts.method_for(page))
-
     def clean(self, page: Page) -> Cleaned:
-        """Judge ``page`` and write its text."""
-        judgement = self.judge(page)
+        """Judge ``page`` by what is known of its site now, and write its text."""
+        with self._counts.timed("judge"):
+            judgement = self._denoiser.judge(page, method=self._layouts.method_for(page))
         with self._counts.timed("write"):
             return self._denoiser.write(page, judgement, warm=self.is_ready(page.site))
+
+    def clean_again(self, page: Page) -> Cleaned:
+        """Do the same for somebody who looks at a page: nothing is counted."""
+        return self._denoiser.clean(page, method=self._layouts.method_for(page))
+
+    def part(self, cleaned: Cleaned, part: str) -> CleanPage:
+        """Return the clean page of a part of a page that was cleaned; raise PartError where it is not there."""
+        with self._counts.timed("write"):
+            return self._denoiser.part(cleaned, part)
 
     def raw(self, page: Page) -> Cleaned:
         """Write all text of ``page``."""

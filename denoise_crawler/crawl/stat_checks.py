@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from denoise_crawler.output.characters import noise_ratio
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -19,7 +21,7 @@ def lost(stats: Mapping[str, Any]) -> dict[str, int]:
 def noise_share(stats: Mapping[str, Any]) -> float | None:
     """Return the share of the visible characters that was removed (0-1), None if no page was judged."""
     before = _count(stats, "characters_before")
-    return 1.0 - _count(stats, "characters_after") / before if before else None
+    return noise_ratio(before, _count(stats, "characters_after")) if before else None
 
 
 def unread_share(stats: Mapping[str, Any]) -> float | None:

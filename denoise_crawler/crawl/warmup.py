@@ -92,7 +92,7 @@ class Warmup:
     async def waits(self, item: Any, source: Source | None) -> bool:
         """Learn the page of ``item``; tell whether it waits. What may go on by now goes on first."""
         try:
-            if self._is_skipped(source) or source is None:
+            if self.is_skipped(source) or source is None:
                 return False
             self.meet(source)
             await let_others_work()
@@ -157,7 +157,7 @@ class Warmup:
             self.counts.add("unfilled")
         return item
 
-    def _is_skipped(self, source: Source | None) -> bool:
+    def is_skipped(self, source: Source | None) -> bool:
         """Tell, and count, whether there is nothing to be judged."""
         if source is None:
             self.counts.add("untouched")

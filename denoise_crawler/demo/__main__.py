@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 from denoise_crawler.demo.server import DemoServer
 from denoise_crawler.demo.site import respond
 from denoise_crawler.demo.stats_file import SETTING
+from denoise_crawler.output.characters import noise_ratio
 from denoise_crawler.output.text import clean_text
 from denoise_crawler.page import Page
 
@@ -80,7 +81,7 @@ def _show(folder: Path, base: str) -> None:
     before, after = stats.get("denoise/characters_before", 0), stats.get("denoise/characters_after", 0)
     print(f"\n{len(items)} clean items are in {folder / 'items.jsonl'}")
     print("  pages seen {pages}, parked {parked}, replayed {replayed}, cleaned {cleaned}".format(**counts))
-    print(f"  visible text {before:,} -> {after:,} characters: {1 - after / max(before, 1):.0%} was noise")
+    print(f"  visible text {before:,} -> {after:,} characters: {noise_ratio(before, after):.0%} was noise")
     if items:
         _show_page(items[-1], base)
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-    from denoise_crawler.page import Page
+    from denoise_crawler.page import Nodes, Page
 
 
 def _unexplained(_: int) -> str:
@@ -31,6 +31,11 @@ class Judgement:
     scores: list[float]
     reason: Callable[[int], str] = field(default=_unexplained)
     guarded: bool = False
+
+    @classmethod
+    def all_kept(cls, nodes: Nodes, why: str = "") -> Self:
+        """Return the verdict that keeps every one of ``nodes``; ``why`` is its reason."""
+        return cls([False] * len(nodes), [0.0] * len(nodes), lambda _: why)
 
 
 class Method(ABC):

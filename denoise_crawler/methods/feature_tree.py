@@ -80,19 +80,15 @@ class FeatureTreeMatching(Method):
         target = read(page)
         similar = self.references.most_similar(target.tree)
         if similar is None:
-            return _all_kept(nodes, "no other page of the site to compare with, so all was kept")
+            return Judgement.all_kept(nodes, "no other page of the site to compare with, so all was kept")
         content = find_content(nodes, target, similar, self.similarity_threshold, self.closeness)
         if not content.clusters:
-            return _all_kept(nodes, f"{_name(similar)} has all that this page has, so all was kept")
+            return Judgement.all_kept(nodes, f"{_name(similar)} has all that this page has, so all was kept")
         return _judgement(nodes, similar, content)
 
 
 def _name(similar: FeatureTree) -> str:
     return f"the similar page {similar.key:016x}"
-
-
-def _all_kept(nodes: Nodes, reason: str) -> Judgement:
-    return Judgement([False] * len(nodes), [0.0] * len(nodes), lambda _: reason)
 
 
 def _judgement(nodes: Nodes, similar: FeatureTree, content: Content) -> Judgement:

@@ -30,10 +30,9 @@ class LinkRatio(Method):
     def judge(self, page: Page) -> Judgement:
         """Mark the blocks with too many links."""
         nodes = page.nodes
-        characters, linked = [0] * len(nodes), [0] * len(nodes)
+        characters, linked = list(page.characters), [0] * len(nodes)
         for index in range(len(nodes) - 1, -1, -1):
             if nodes.tags[index] is TEXT:
-                characters[index] = sum(not letter.isspace() for letter in nodes.texts[index])
                 linked[index] = characters[index] if nodes.links[index] >= 0 else 0
             if (parent := nodes.parents[index]) >= 0:
                 characters[parent] += characters[index]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypedDict
 
 from denoise_crawler.markup import INLINE
@@ -30,21 +31,41 @@ class BlockVerdict(TypedDict):
     reason: str
 
 
-def explanation(page: Page, judgement: Judgement) -> list[BlockVerdict]:
-    """Return the verdicts on the blocks of ``page``, in its order.
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One block of a judged page; ``node`` is its longest run of text, whose verdict is that of the block.
 
-    A block is a line of :func:`clean_text`, or the part of one that was judged alike. Reasons stand with the first
-    ``MOST_REASONS`` of them.
+    ``text``, ``kept`` and ``score`` are those of :class:`BlockVerdict`.
     """
+
+    node: int
+    text: str
+    kept: bool
+    score: float
+
+
+def blocks(page: Page, judgement: Judgement) -> Iterator[Block]:
+    """Yield the blocks of ``page``, in its order.
+
+    A block is a line of :func:`clean_text`, or the part of one that was judged alike.
+    """
+    for run in _runs(page.nodes, judgement.noise):
+        if text := normalised("".join(page.nodes.texts[index] for index in run)):
+            node = max(run, key=lambda index: len(page.nodes.texts[index].strip()))
+            yield Block(
+                node=node,
+                text=text if len(text) <= LONGEST else text[: LONGEST - 1].rstrip() + "…",
+                kept=not judgement.noise[node],
+                score=round(float(judgement.scores[node]), 4),
+            )
+
+
+def explanation(page: Page, judgement: Judgement) -> list[BlockVerdict]:
+    """Return the verdicts on the blocks of ``page``, in its order; the first ``MOST_REASONS`` have a reason."""
     reason = first_reasons(judgement)
     return [
-        BlockVerdict(
-            text=text if len(text) <= LONGEST else text[: LONGEST - 1].rstrip() + "…",
-            kept=not judgement.noise[decisive],
-            score=round(float(judgement.scores[decisive]), 4),
-            reason=reason(decisive),
-        )
-        for text, decisive in _blocks(page.nodes, judgement.noise)
+        BlockVerdict(text=block.text, kept=block.kept, score=block.score, reason=reason(block.node))
+        for block in blocks(page, judgement)
     ]
 
 
@@ -52,13 +73,6 @@ def first_reasons(judgement: Judgement) -> Callable[[int], str]:
     """Return a function that gives the reasons for nodes, ``MOST_REASONS`` times; then it gives none."""
     left = iter(range(MOST_REASONS))
     return lambda index: "" if next(left, None) is None else judgement.reason(index)
-
-
-def _blocks(nodes: Nodes, noise: list[bool]) -> Iterator[tuple[str, int]]:
-    """Yield the text of each block and its longest run, which speaks for it."""
-    for run in _runs(nodes, noise):
-        if text := normalised("".join(nodes.texts[index] for index in run)):
-            yield text, max(run, key=lambda index: len(nodes.texts[index].strip()))
 
 
 def _runs(nodes: Nodes, noise: list[bool]) -> Iterator[list[int]]:

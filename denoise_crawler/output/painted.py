@@ -6,6 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from denoise_crawler.markup import INLINE
+from denoise_crawler.output.characters import count_characters, noise_ratio
 from denoise_crawler.output.explanation import first_reasons
 from denoise_crawler.output.nesting import CLOSES_PARAGRAPH, VOID, torn
 from denoise_crawler.output.regions import joins, regions
@@ -20,7 +21,6 @@ from denoise_crawler.output.safe_markup import (
     start_tag,
     written_name,
 )
-from denoise_crawler.output.text import clean_text
 from denoise_crawler.page import TEXT
 
 if TYPE_CHECKING:
@@ -255,9 +255,9 @@ def _sheet(element: _Element) -> str:
 
 
 def _legend(page: Page, judgement: Judgement, method: str) -> str:
-    before, after = len(clean_text(page)), len(clean_text(page, judgement.noise))
-    removed = f"{1 - after / before:.0%} of {before:,} characters removed" if before else "no text"
-    lines = [removed]
+    visible, kept = count_characters(page, judgement.noise)
+    removed = f"{noise_ratio(visible, kept):.0%} of {visible:,} visible characters removed"
+    lines = [removed if visible else "no text"]
     if page.skipped:
         lines.append(f"cannot be read: {page.skipped}")
     if judgement.guarded:

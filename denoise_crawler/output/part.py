@@ -95,7 +95,7 @@ def _index_of_elements(page: Page) -> dict[etree._Element, int]:
 def _by_html(page: Page, html: str) -> list[int]:
     """Return the first node of ``page`` that has the tag and the text of the node that ``html`` is of."""
     fragment = Page.parse(page.url, html, site=page.site)
-    if len(fragment.nodes) < 2:  # noqa: PLR2004 - the body alone
+    if len(fragment.nodes) < 2:
         return []
     tag = fragment.nodes.tags[1]
     text = _letters(fragment, range(1, fragment.nodes.ends[1]))

@@ -30,8 +30,7 @@ def _html(page: Page, judgement: Judgement | None) -> str:
 def _painted(page: Page, judgement: Judgement | None, *, remote: bool = False) -> str:
     from denoise_crawler.output.painted import painted_html
 
-    size = len(page.nodes)
-    return painted_html(page, judgement or Judgement([False] * size, [0.0] * size), remote=remote)
+    return painted_html(page, judgement or Judgement.all_kept(page.nodes), remote=remote)
 
 
 def _annotated(page: Page, _: Judgement | None) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import compress
 from typing import TYPE_CHECKING
 
 from denoise_crawler.markup import INLINE
@@ -29,15 +28,6 @@ def clean_text(page: Page, noise: list[bool] | None = None) -> str:
     lines = _Lines(page.nodes, noise)
     lines.walk()
     return "\n".join(lines.written)
-
-
-def removed_share(page: Page, noise: list[bool] | None) -> float:
-    """Return how much of the text of ``page`` is noise (0-1), by characters that are not white space."""
-    if noise is None:
-        return 0.0
-    everything = sum(page.characters)
-    gone = sum(compress(page.characters, noise))
-    return gone / everything if everything else 0.0
 
 
 class _Lines:

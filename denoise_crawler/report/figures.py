@@ -6,6 +6,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from denoise_crawler.output.characters import noise_ratio
+
 if TYPE_CHECKING:
     from denoise_crawler.report.learning_curve import LearningCurve
 
@@ -29,7 +31,7 @@ class Sizes:
     @property
     def noise_share(self) -> float | None:
         """The share of the visible characters that was removed (0-1), None without any."""
-        return 1.0 - self.kept / self.visible if self.visible else None
+        return noise_ratio(self.visible, self.kept) if self.visible else None
 
 
 @dataclass(slots=True)

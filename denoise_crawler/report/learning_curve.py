@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from statistics import fmean
 from typing import TYPE_CHECKING
 
-from denoise_crawler.methods import guarded, method_named
-from denoise_crawler.output.text import removed_share
+from denoise_crawler.denoiser import Denoiser
+from denoise_crawler.output.characters import count_characters, noise_ratio
 from denoise_crawler.page import Page
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from denoise_crawler.methods import Judgement, Method
+    from denoise_crawler.methods import Judgement
 
 JUDGED_PAGES = 5
 _STEPS = (0, 1, 2, 3, 5, 10, 20, 50, 100)
@@ -22,8 +23,8 @@ _STEPS = (0, 1, 2, 3, 5, 10, 20, 50, 100)
 class LearningCurve:
     """What is said of the same few pages after so many other ``pages`` of the site were learned.
 
-    ``removed`` is the mean share of characters removed from the ``judged`` pages, ``settled`` the share of their
-    characters whose verdict is that of the last step (0-1).
+    ``removed`` is the mean share of visible characters removed from the ``judged`` pages, ``settled`` the share of
+    their visible characters whose verdict is that of the last step (0-1).
     """
 
     judged: int
@@ -39,7 +40,7 @@ def learning_curve(
 
     None for a method that does not learn, and for fewer than four readable pages.
     """
-    learner = method_named(method, options)
+    learner = Denoiser(method, options)
     readable = [page for page in (Page.parse(url, html, site=site) for url, html in pages) if not page.skipped]
     if not learner.learns or len(readable) < 4:
         return None
@@ -49,19 +50,21 @@ def learning_curve(
     verdicts = _verdicts(learner, learned, judged, steps)
     curve = LearningCurve(len(judged), steps)
     for of_step in verdicts:
-        shares = [removed_share(page, found.noise) for page, found in zip(judged, of_step, strict=True)]
-        curve.removed.append(sum(shares) / len(shares))
+        counted = [count_characters(page, found.noise) for page, found in zip(judged, of_step, strict=True)]
+        curve.removed.append(fmean(noise_ratio(visible, kept) for visible, kept in counted))
         curve.settled.append(_alike(judged, of_step, verdicts[-1]))
     return curve
 
 
-def _verdicts(learner: Method, learned: list[Page], judged: list[Page], steps: list[int]) -> list[list[Judgement]]:
+def _verdicts(
+    learner: Denoiser, learned: list[Page], judged: list[Page], steps: list[int]
+) -> list[list[Judgement]]:
     found, done = [], 0
     for step in steps:
         for page in learned[done:step]:
-            learner.observe(page)
+            learner.learn(page)
         done = step
-        found.append([guarded(page, learner.judge(page)) for page in judged])
+        found.append([learner.judge(page) for page in judged])
     return found
 
 
@@ -69,7 +72,7 @@ def _alike(pages: list[Page], some: list[Judgement], last: list[Judgement]) -> f
     """Return the share of characters on which two judgements agree."""
     alike = everything = 0
     for page, one, other in zip(pages, some, last, strict=True):
-        for text, mine, final in zip(page.nodes.texts, one.noise, other.noise, strict=True):
-            everything += len(text)
-            alike += len(text) * (mine == final)
+        for characters, mine, final in zip(page.characters, one.noise, other.noise, strict=True):
+            everything += characters
+            alike += characters * (mine == final)
     return alike / everything if everything else 1.0

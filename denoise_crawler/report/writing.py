@@ -6,10 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from denoise_crawler.denoiser import clean_page
 from denoise_crawler.methods.style_tree import StyleTree
 from denoise_crawler.output.folder import write_below
-from denoise_crawler.output.text import removed_share
 from denoise_crawler.page import Page
 from denoise_crawler.report.charted import run_charts, site_charts
 from denoise_crawler.report.explorer import tree_data
@@ -24,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from denoise_crawler.methods import Judgement
+    from denoise_crawler.denoiser import Cleaned
     from denoise_crawler.report.feed import FeedCurve
     from denoise_crawler.report.figures import RunFigures
     from denoise_crawler.report.gathering import Gathered, Sample, SitedPages
@@ -117,9 +115,9 @@ class _Report:
         shown = site.detailed and len(site.shown) < most
         try:
             page = Page.parse(url, html, site=site.name)
-            judgement = gathered.denoiser.judge(page)
-            text = _measure(figures, page, judgement, self.plan.method)
-            view = self._view(page, judgement) if shown else _NOTHING
+            cleaned = gathered.denoiser.clean(page)
+            text = _measure(figures, cleaned)
+            view = page_view(cleaned, remote=self.plan.remote) if shown else _NOTHING
             language = page.language
         except Exception as error:  # whatever it is, the other pages are to go on
             text, view, language = "", _NOTHING, None
@@ -129,9 +127,6 @@ class _Report:
             figures.file = f"page-{len(site.shown) + 1:03}.html"
             self._write_page(site, figures, text, view, language, min(gathered.pages[site.name], most))
         self._count(site, figures, shown=shown)
-
-    def _view(self, page: Page, judgement: Judgement) -> PageView:
-        return page_view(page, judgement, self.plan.method, remote=self.plan.remote)
 
     def _count(self, site: SiteFigures, figures: PageFigures, *, shown: bool) -> None:
         site.sizes.add(figures.sizes)
@@ -204,12 +199,11 @@ class _Report:
         write_below(self.folder, name, html)
 
 
-def _measure(figures: PageFigures, page: Page, judgement: Judgement, method: str) -> str:
+def _measure(figures: PageFigures, cleaned: Cleaned) -> str:
     """Fill in the figures of a page; return its clean text."""
-    clean = clean_page(page, judgement, method=method, warm=True)
-    sizes = figures.sizes
-    sizes.visible = sum(len("".join(text.split())) for text in page.nodes.texts if text)
-    sizes.kept = round(sizes.visible * (1.0 - removed_share(page, judgement.noise)))
+    clean, sizes = cleaned.clean_page, figures.sizes
+    sizes.visible, sizes.kept = cleaned.visible, cleaned.kept
     sizes.text_bytes = len(clean.text.encode("utf-8", "replace"))
-    figures.title, figures.skipped, figures.guarded = clean.title[:_LONGEST_TITLE], page.skipped, judgement.guarded
+    figures.title, figures.skipped = clean.title[:_LONGEST_TITLE], cleaned.page.skipped
+    figures.guarded = cleaned.guarded
     return clean.text

@@ -11,7 +11,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import BooleanType, DataType, DoubleType, StringType, StructField, StructType
 
 from denoise_crawler.clean_page import CleanPage
-from denoise_crawler.denoiser import AS_TEXT, DEFAULT_METHOD
+from denoise_crawler.denoiser import AS_TEXT, DEFAULT_METHOD, RAW
 from denoise_crawler.methods import method_named
 from denoise_crawler.output.extractors import check
 from denoise_crawler.site import site_of
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
-    from denoise_crawler.batch import Cleaned
+    from denoise_crawler.batch import BatchResult
     from denoise_crawler.output.writing import Writing
     from denoise_crawler.spark.page_process import PageProcess
 
@@ -158,11 +158,11 @@ class _Judge:
         if self._entered != site:
             self._enter(site)
         try:
-            cleaned: Cleaned = self._process.call("cleaned", site, url, html)
+            result: BatchResult = self._process.call("cleaned", site, url, html)
         except PageKilledError as error:
-            nothing = CleanPage(url, site, method="raw", warm=False)
+            nothing = CleanPage(url, site, method=RAW, warm=False)
             return {**_values(nothing), "skipped": None, "error": str(error)}
-        return {**_values(cleaned.page), "skipped": cleaned.skipped, "error": cleaned.error}
+        return {**_values(result.page), "skipped": result.skipped, "error": result.error}
 
     def _enter(self, site: str) -> None:
         tree = self._tree[1] if self._tree[0] == site else None

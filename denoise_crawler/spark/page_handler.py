@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from denoise_crawler.batch.worker import BatchWorker, Cleaned, Job
+from denoise_crawler.batch.worker import BatchResult, BatchWorker, Job
 from denoise_crawler.denoiser import AS_TEXT, Denoiser, Memory
 from denoise_crawler.page import Page
 from denoise_crawler.site import site_of
@@ -45,10 +45,10 @@ class PageHandler(BatchWorker):
     def enter(self, site: str, knowledge: bytes | None, warmup_pages: int) -> None:
         """Take what is known of the site whose pages come next."""
         shelf = Memory() if knowledge is None else Memory({site: knowledge})
-        self._denoiser = Denoiser(self._way.method, self._way.options, shelf=shelf)
+        self._denoiser = self._denoiser_with(shelf)
         self._warm = not self._denoiser.learns or self._denoiser.method_for(site).pages_known >= warmup_pages
 
-    def cleaned(self, site: str, url: str, html: str | bytes) -> Cleaned:
+    def cleaned(self, site: str, url: str, html: str | bytes) -> BatchResult:
         """Return the page cleaned; one that raises comes out with all its text and the error."""
         return self._judged(site, url, html)
 

@@ -56,7 +56,7 @@ def test_a_hostile_page_passes_every_method_and_output_and_keeps_its_text(name: 
 def test_a_text_of_50_mb_is_skipped_and_said_so() -> None:
     page = Page.parse("https://hostile.example/1", HOSTILE["a text of 50 MB"]())
     assert page.skipped == "too_large"
-    assert Denoiser().clean(page).text == ""
+    assert Denoiser().clean(page).clean_page.text == ""
 
 
 def test_a_page_of_very_many_blocks_has_reasons_for_the_first_of_them_only() -> None:

@@ -121,11 +121,11 @@ class _Run:
     def into(self, output: Output) -> int:
         """Clean all pages into ``output``, report, return the exit code."""
         start = time.monotonic()
-        with self._progress() as pages, closing(self._cleaned(pages)) as cleaned_pages:
-            for cleaned in cleaned_pages:
-                self._fallbacks += bool(cleaned.page.text) and cleaned.page.method == self._chosen.method
-                if not cleaned.dropped:
-                    output.write(cleaned)
+        with self._progress() as pages, closing(self._results(pages)) as results:
+            for result in results:
+                self._fallbacks += bool(result.page.text) and result.page.method == self._chosen.method
+                if not result.dropped:
+                    output.write(result)
         self._say(*self._report(time.monotonic() - start))
         damaged = self._reading.damage or self._tally.failed or self._tally.unlearned
         return FAILED if not self._tally.pages or (damaged and self._arguments.strict) else DONE
@@ -146,7 +146,7 @@ class _Run:
         """Say why the work ended early, and what is done."""
         self._say(f"{why}; {_pages(self._tally.pages)} done")
 
-    def _cleaned(self, pages: Callable[[], Pages]) -> Any:
+    def _results(self, pages: Callable[[], Pages]) -> Any:
         rendering, chosen = self._arguments.rendering, self._chosen
         return clean_pages(
             pages,

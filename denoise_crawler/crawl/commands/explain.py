@@ -17,7 +17,7 @@ from denoise_crawler.crawl.commands.help_text import help_text
 from denoise_crawler.crawl.commands.method_choice import add_method_choice, chosen_settings
 from denoise_crawler.crawl.commands.reading_bar import reading_bar
 from denoise_crawler.crawl.stored_knowledge import StoredKnowledge
-from denoise_crawler.denoiser import Denoiser, Memory, clean_page
+from denoise_crawler.denoiser import Denoiser, Memory
 from denoise_crawler.methods import method_named
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
@@ -88,7 +88,7 @@ def run(arguments: Namespace, settings: BaseSettings) -> int:
         for source in arguments.sources:
             try:
                 for url, html in _pages(source, chosen, settings.get("USER_AGENT")):
-                    _show(arguments, chosen, knowledge, url, html)
+                    _show(arguments, knowledge, url, html)
                     explained += 1
             except (FetchError, SourceError, OSError) as error:
                 if isinstance(error, BrokenPipeError):
@@ -136,7 +136,9 @@ class _Knowledge:
         """Return the denoiser that knows ``site``; raise StoreError or SourceError."""
         if self._denoiser is None:
             shelf = Memory() if self._arguments.site_pages else StoredKnowledge(self._store(), self._key())
-            self._denoiser = Denoiser(self._chosen.method, self._chosen.method_options, shelf=shelf)
+            self._denoiser = Denoiser(
+                self._chosen.method, self._chosen.method_options, shelf=shelf, writing=_EXPLAINED
+            )
             paths, reading = self._arguments.site_pages or [], Reading()
             with reading_bar(lambda: self._site_pages(reading), lambda: reading, paths, ["learning"]) as pages:
                 for url, html in pages():
@@ -163,14 +165,13 @@ class _Knowledge:
         return None
 
 
-def _show(
-    arguments: Namespace, chosen: DenoiseSettings, knowledge: _Knowledge, url: str, html: str | bytes
-) -> None:
+def _show(arguments: Namespace, knowledge: _Knowledge, url: str, html: str | bytes) -> None:
     page = Page.parse(url, html, site=knowledge.site_of(url))
     denoiser = knowledge.denoiser(page.site)
-    known = denoiser.method_of(page).pages_known
-    judgement = denoiser.judge(page)
-    clean = clean_page(page, judgement, method=chosen.method, warm=bool(known), writing=_EXPLAINED)
+    method = denoiser.method_of(page)
+    known = method.pages_known
+    cleaned = denoiser.clean(page, warm=bool(known), method=method)
+    clean = cleaned.clean_page
     blocks = clean.explanation or []
     shown = [block for block in blocks if _wanted(block, arguments)]
     if arguments.json:
@@ -180,11 +181,11 @@ def _show(
             "title": clean.title,
             "method": clean.method,
         }
-        about |= {"pages_known": known, "guarded": judgement.guarded, "noise_ratio": clean.noise_ratio}
+        about |= {"pages_known": known, "guarded": cleaned.guarded, "noise_ratio": clean.noise_ratio}
         print(json.dumps({**about, "skipped": page.skipped, "blocks": shown}))
         return
     console = Console(highlight=False, soft_wrap=True)
-    for line in _head(clean, blocks, page.skipped, known if denoiser.learns else None, guarded=judgement.guarded):
+    for line in _head(clean, blocks, page.skipped, known if denoiser.learns else None, guarded=cleaned.guarded):
         console.print(line)
     for block in shown:
         console.print(_line(block))

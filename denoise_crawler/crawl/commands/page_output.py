@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-    from denoise_crawler.batch import Cleaned
+    from denoise_crawler.batch import BatchResult
 
 STDOUT = "-"
 _UNSAFE = re.compile(r"[^\w.-]+")
@@ -42,7 +42,7 @@ class Output(Protocol):
     ) -> None:
         """Close it."""
 
-    def write(self, cleaned: Cleaned) -> None:
+    def write(self, result: BatchResult) -> None:
         """Write one page."""
 
 
@@ -97,10 +97,10 @@ class JsonLines:
         else:
             self._file.close()
 
-    def write(self, cleaned: Cleaned) -> None:
+    def write(self, result: BatchResult) -> None:
         """Write one page as a line."""
         assert self._exporter is not None  # noqa: S101
-        self._exporter.export_item(cleaned.page)
+        self._exporter.export_item(result.page)
 
 
 class Folder:
@@ -123,13 +123,13 @@ class Folder:
     ) -> None:
         """There is nothing to close."""
 
-    def write(self, cleaned: Cleaned) -> None:
+    def write(self, result: BatchResult) -> None:
         """Write one page as a file; a page whose rendering failed has none."""
         self._number += 1
-        if cleaned.rendered is None:
+        if result.rendered is None:
             return
-        file = f"{self._number:06}{readable_name(cleaned.page.url)}{self._ending}"
-        write_below(self._path, f"{site_folder(cleaned.page.site)}/{file}", cleaned.rendered)
+        file = f"{self._number:06}{readable_name(result.page.url)}{self._ending}"
+        write_below(self._path, f"{site_folder(result.page.site)}/{file}", result.rendered)
 
 
 def site_folder(site: str) -> str:
