@@ -28,7 +28,9 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.bench import folder_with, options, say, table, write_figures
 from benchmarks.loopback import Served, crawl_of, served
 from benchmarks.scale import MIB, alone
-from denoise_crawler.crawl.middleware import WarmupMiddleware
+from denoise_crawler.crawl.middleware import SourcesOfResponse
+from denoise_crawler.crawl.sites import Sites
+from denoise_crawler.crawl.waiting_items import WaitingItems
 from denoise_crawler.crawl.warmup import Warmup
 from denoise_crawler.evaluation.contender_process import peak_bytes
 
@@ -40,8 +42,16 @@ SETS = ("christianbook", "dragnet", "daniel")
 METHODS = ("fusion", "style_tree")
 WITHOUT = "without"
 LEAST_THROUGHPUT, LONGEST_PAUSE = 0.7, 30.0
-# What the add-on does on the event loop, by the names of the methods of Warmup, longest stretches first.
-STAGES = {"meet": "learn", "park": "park", "clean": "judge and write", "_save": "save"}
+# What the add-on does on the event loop, by the methods that do it.
+STAGES: dict[tuple[type, str], str] = {
+    (SourcesOfResponse, "of"): "page",
+    (Warmup, "is_skipped"): "page",
+    (Warmup, "meet"): "learn",
+    (WaitingItems, "park"): "park",
+    (Sites, "clean"): "judge and write",
+    (Sites, "save"): "save",
+    (Warmup, "fill"): "fill",
+}
 ENDING = "(the end of the crawl)"
 
 
@@ -96,20 +106,18 @@ class Meter:
             self._keep()
 
         asyncio.Handle._run = timed  # type: ignore[method-assign, assignment]
-        for name in (*STAGES, "must_wait", "skipped"):
-            self._time(Warmup, name)
+        for (owner, name), stage in STAGES.items():
+            self._time(owner, name, stage)
         for name in ("_opened", "_stopped"):
             self._time_handler(Warmup, name)
-        for name in ("release", "finish"):
-            self._time_each(Warmup, name)
-        page_of = WarmupMiddleware._page
+        self._time_each(WaitingItems, "of", "release")
+        sources_of = SourcesOfResponse.__init__
 
-        def page(middleware: WarmupMiddleware, item: Any, response: Any, met: Any) -> Any:
+        def begin(sources: SourcesOfResponse, warmup: Warmup, response: Any, crawler: Any) -> None:
             _cause.set(response.url)
-            with self._spent("page"):
-                return page_of(middleware, item, response, met)
+            sources_of(sources, warmup, response, crawler)
 
-        WarmupMiddleware._page = page  # type: ignore[method-assign, assignment]
+        SourcesOfResponse.__init__ = begin  # type: ignore[method-assign, assignment]
 
     def _collected(self, phase: str, _: object) -> None:
         if phase == "start":
@@ -124,11 +132,11 @@ class Meter:
         if self._pause is not None:
             self.pauses.append(self._pause)
 
-    def _time(self, owner: type, name: str) -> None:
+    def _time(self, owner: type, name: str, stage: str) -> None:
         function: Callable[..., Any] = getattr(owner, name)
 
         def timed(*arguments: Any, **named: Any) -> Any:
-            with self._spent(STAGES.get(name, name)):
+            with self._spent(stage):
                 return function(*arguments, **named)
 
         setattr(owner, name, timed)
@@ -142,13 +150,13 @@ class Meter:
 
         setattr(owner, name, timed)
 
-    def _time_each(self, owner: type, name: str) -> None:
+    def _time_each(self, owner: type, name: str, stage: str) -> None:
         function: Callable[..., Iterator[Any]] = getattr(owner, name)
 
-        def timed(*arguments: Any) -> Iterator[Any]:
-            items = function(*arguments)
+        def timed(*arguments: Any, **named: Any) -> Iterator[Any]:
+            items = function(*arguments, **named)
             while True:
-                with self._spent(name):
+                with self._spent(stage):
                     found = next(items, None)
                 if found is None:
                     return

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from scrapy.exceptions import NotConfigured
+
 from denoise_crawler.pipelines.item_pages import ItemPages
 
 if TYPE_CHECKING:
@@ -22,7 +24,9 @@ class DenoisePipeline:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Set up; raise SettingError or StoreError."""
+        """Set up; raise SettingError or StoreError, or NotConfigured where ``DENOISE_ENABLED`` is False."""
+        if not crawler.settings.getbool("DENOISE_ENABLED", True):
+            raise NotConfigured
         return cls(crawler)
 
     def process_item(self, item: Any) -> Any:

@@ -10,6 +10,7 @@ from denoise_crawler.crawl.source import Origin, Source
 from denoise_crawler.crawl.starting import in_one_line
 from denoise_crawler.crawl.warmup import Warmup
 from denoise_crawler.page import Page
+from denoise_crawler.pipelines.advice import ItemAdvice, check_order
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -26,6 +27,9 @@ class ItemPages:
     def __init__(self, crawler: Crawler) -> None:
         with in_one_line(crawler):
             self.warmup = Warmup.of(crawler)
+        self._advice = ItemAdvice(self.warmup.settings)
+        if not self.warmup.by_addon:
+            check_order(crawler.settings)
         self._sources: OrderedDict[tuple[str, str | bytes], Source] = OrderedDict()
 
     @classmethod
@@ -43,12 +47,19 @@ class ItemPages:
         """Return the page in the item's HTML field, None if there is none."""
         html = self.warmup.filler.html_of(item)
         if html is None:
+            self._advice.has_no_html(item)
             return None
         url = self.warmup.filler.url_of(item)
+        if not url:
+            self._advice.has_no_address(item)
         if (url, html) in self._sources:
             self._sources.move_to_end((url, html))
             return self._sources[url, html]
-        page = Page.parse(url, html, site=self.warmup.settings.site(url))
+        try:
+            page = Page.parse(url, html, site=self.warmup.settings.site(url))
+        except Exception:  # a page that breaks us costs its own text, no item
+            self.warmup.page_failed(url)
+            return None
         source = Source(page, Origin(page.key.to_bytes(8, "big")), html=html)
         self._sources[url, html] = source
         self._forget_old()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from scrapy.exceptions import DropItem
+from scrapy.exceptions import DropItem, NotConfigured
 
 from denoise_crawler.pipelines.item_pages import ItemPages
 
@@ -33,7 +33,9 @@ class StyleTreePipeline:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Set up; raise SettingError or StoreError."""
+        """Set up; raise SettingError or StoreError, or NotConfigured where ``DENOISE_ENABLED`` is False."""
+        if not crawler.settings.getbool("DENOISE_ENABLED", True):
+            raise NotConfigured
         return cls(crawler)
 
     async def process_item(self, item: Any) -> Any:

@@ -23,6 +23,8 @@ class Addon:
 
     def update_settings(self, settings: BaseSettings) -> None:
         """Enable the components; values of the project and the spider win."""
+        if not settings.getbool("DENOISE_ENABLED", True):
+            return
         settings.setdefault_in_component_priority_dict("SPIDER_MIDDLEWARES", WarmupMiddleware, MIDDLEWARE_ORDER)
         settings.setdefault_in_component_priority_dict("SPIDER_MIDDLEWARES", ScriptPagesMiddleware, SCRIPTS_ORDER)
         if settings.getbool("DENOISE_LIVE"):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from itemadapter import is_item
 
+from denoise_crawler.crawl.pages import is_opted_out
 from denoise_crawler.crawl.source import Origin, Source, key_of_response, source_of_response
 from denoise_crawler.crawl.starting import in_one_line
 from denoise_crawler.crawl.warmup import Warmup
@@ -39,19 +40,20 @@ class WarmupMiddleware:
 
     async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
         """Pass requests on; let items wait or clean them."""
-        sources = _Sources(self._warmup, response, self._crawler)
+        sources = SourcesOfResponse(self._warmup, response, self._crawler)
+        opted_out = is_opted_out(response)
         async for output in result:
-            if not is_item(output):
+            if opted_out or not is_item(output):
                 yield output
             elif (item := await self._warmup.take(output, sources.of(output))) is not None:
                 yield item
 
 
-class _Sources:
+class SourcesOfResponse:
     """Tells the source of each item of one response: items of the same page have the same source."""
 
     def __init__(self, warmup: Warmup, response: Response, crawler: Crawler) -> None:
-        self._filler, self._site_of = warmup.filler, warmup.settings.site
+        self._warmup, self._filler, self._site_of = warmup, warmup.filler, warmup.settings.site
         self._response, self._crawler = response, crawler
         self._origin = Origin(key_of_response(response, crawler), response)
         self._own: Source | None = None  # the last page that an item carried with it
@@ -59,9 +61,15 @@ class _Sources:
         self._read_body = False
 
     def of(self, item: Any) -> Source | None:
-        """Return where ``item`` came from, None if there is no page."""
-        html = self._filler.html_of(item)
-        return self._source_of_body() if html is None else self._source_of_html(html, self._filler.url_of(item))
+        """Return where ``item`` came from, None if there is no page or it cannot be read."""
+        try:
+            html = self._filler.html_of(item)
+            return (
+                self._source_of_body() if html is None else self._source_of_html(html, self._filler.url_of(item))
+            )
+        except Exception:  # a page that breaks us costs its own text, no item
+            self._warmup.page_failed(self._response.url)
+            return None
 
     def _source_of_html(self, html: str | bytes, url: str) -> Source:
         url = url or self._response.url

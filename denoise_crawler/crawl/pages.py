@@ -13,6 +13,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 META_KEY = "denoise_page"
+OPT_OUT_KEY = "denoise"
+
+
+def is_opted_out(response: Response) -> bool:
+    """Tell whether the request of ``response`` says ``meta={"denoise": False}``."""
+    return response.request is not None and response.meta.get(OPT_OUT_KEY) is False
 
 
 def has_given_page(response: Response) -> bool:

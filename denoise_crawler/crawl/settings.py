@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _STORE_NAME = "denoise.sqlite"
 SHORT_SITES = ("clean", "raw", "drop")
 WARMUP_SECONDS = 30.0
+PART_FIELD = "denoise_part"
 LIVE_PORTS = (6080, 6089)
 
 
@@ -50,6 +51,8 @@ class DenoiseSettings:
     html_field: str = "html"
     url_field: str = "url"
     text_field: str = "text"
+    part_field: str = PART_FIELD
+    skipped_items: tuple[type, ...] = ()
     extra_fields: dict[str, str] = field(default_factory=dict)
     writing: Writing = field(default_factory=Writing)
     job: str = ""
@@ -98,6 +101,8 @@ class DenoiseSettings:
             html_field=_name(settings, "DENOISE_HTML_FIELD", "html"),
             url_field=_name(settings, "DENOISE_URL_FIELD", "url"),
             text_field=_name(settings, "DENOISE_TEXT_FIELD", "text"),
+            part_field=_name(settings, "DENOISE_PART_FIELD", PART_FIELD),
+            skipped_items=_classes(settings, "DENOISE_SKIP_ITEMS"),
             extra_fields=extra,
             writing=_writing(settings),
             job=str(Path(jobdir).resolve()) if jobdir else "",
@@ -208,6 +213,19 @@ def _mapping(settings: BaseSettings, name: str) -> dict[str, object]:
         return dict(settings.getdict(name))
     except (TypeError, ValueError) as error:
         raise SettingError(f"{name} is {settings.get(name)!r}: set it to a dict ({error})") from None
+
+
+def _classes(settings: BaseSettings, name: str) -> tuple[type, ...]:
+    found = []
+    for path in settings.getlist(name):
+        try:
+            kind = load_object(path)
+        except (ImportError, NameError, TypeError, ValueError) as error:
+            raise SettingError(f"{name} names {path!r}, which cannot be loaded: {error}") from None
+        if not isinstance(kind, type):
+            raise SettingError(f"{name} names {path!r}, which is no class of items")
+        found.append(kind)
+    return tuple(found)
 
 
 def _site_function(settings: BaseSettings) -> Callable[[str], str]:

@@ -99,7 +99,7 @@ class Warmup:
             await self._release_what_may_go()
             return self._must_wait(source.page.site) and self._park(item, source)
         except Exception:  # a mistake of ours must not cost the item
-            self._page_failed(source)
+            self.page_failed(source.page.url if source is not None else "A page")
             return False
 
     def meet(self, source: Source) -> None:
@@ -120,7 +120,7 @@ class Warmup:
             self.counts.add("cleaned")
             return self._filled(item, source.cleaned)
         except Exception:  # a mistake of ours must not cost the item
-            self._page_failed(source)
+            self.page_failed(source.page.url)
             return item
 
     def page_cleaned(self, cleaned: Cleaned) -> None:
@@ -150,7 +150,7 @@ class Warmup:
         try:
             self.sites.learn(source.page)
         except Exception:  # the page can still be judged
-            self._page_failed(source)
+            self.page_failed(source.page.url)
 
     def _filled(self, item: Any, cleaned: Cleaned) -> Any:
         if not self.filler.fill(item, cleaned.clean_page):
@@ -170,11 +170,11 @@ class Warmup:
             return True
         return False
 
-    def _page_failed(self, source: Source | None) -> None:
+    def page_failed(self, url: str) -> None:
+        """Say, inside an ``except``, that a page broke us."""
         self.counts.add("failed")
         logger.exception(
-            "%s cannot be cleaned, which is a mistake of denoise_crawler; its items go on as they are",
-            source.page.url if source is not None else "A page",
+            "%s cannot be cleaned, which is a mistake of denoise_crawler; its items go on as they are", url
         )
 
     def _extractor_failed(self, url: str) -> None:
