@@ -15,9 +15,9 @@ Stats, all under ``denoise/``:
                          them, ``seconds/write`` on writing their text and reading their metadata
 ``inherited``            items that an earlier run left waiting
 ``superseded``           inherited items whose page came again
-``unparkable``           items that could not be written, cleaned at once instead
+``unparkable``           items that cannot be stored, cleaned at once instead
 ``store_errors``         failures to read or write the store; an item that it could not take is cleaned at once
-``unreadable``           items in the store whose class is gone or changed; they stay there
+``unreadable``           items in the store whose class is gone, changed or of another script; they stay there
 ``failed``               pages that could not be learned or cleaned, by a mistake of ours; their items go on
 ``unfilled``             items without a field for the text
 ``guarded``              pages of which next to nothing was left, so that a safer verdict was taken
@@ -48,6 +48,7 @@ from denoise_crawler.crawl.filling import Filler
 from denoise_crawler.crawl.guarded_store import GuardedStore, StoreShelf
 from denoise_crawler.crawl.parked_items import UnparkableError, pack, unpack
 from denoise_crawler.crawl.settings import DenoiseSettings
+from denoise_crawler.crawl.unparkable import OncePerClass
 from denoise_crawler.damaged_store import open_store
 from denoise_crawler.denoiser import Denoiser, clean_page
 from denoise_crawler.methods import guarded, method_named
@@ -87,6 +88,7 @@ class Warmup:
     def __init__(self, crawler: Crawler) -> None:
         self.settings = DenoiseSettings.from_settings(crawler.settings)
         self.filler = Filler(self.settings)
+        self._unparkable = OncePerClass()
         self._crawler = crawler
         self._new_method = partial(method_named, self.settings.method, self.settings.method_options)
         self._key = self._new_method().store_key
@@ -137,8 +139,11 @@ class Warmup:
         try:
             packed = pack(item)
         except UnparkableError as error:
-            if not self._count("unparkable"):
-                logger.warning("An item cannot wait until its site is known and is cleaned at once: %s", error)
+            self._count("unparkable")
+            if self._unparkable.is_first(type(item)):
+                logger.warning(
+                    "Items of this class cannot wait until their site is known and are cleaned at once: %s", error
+                )
             return False
         waits = self.store.park(page.site, page.url, page.markup, packed, origin)
         self._count("parked", int(waits))
@@ -158,9 +163,9 @@ class Warmup:
             progress.releasing = False
 
     def clean(self, item: Any, page: Page, *, warm: bool | None = None) -> Any:
-        """Fill ``item`` with the clean text of ``page`` and return it."""
+        """Fill ``item`` with the clean text of ``page`` and return it, or a filled copy if it is frozen."""
         try:
-            self._fill(item, page, self._progress_of(page.site).ready if warm is None else warm)
+            return self._fill(item, page, self._progress_of(page.site).ready if warm is None else warm)
         except Exception:  # a mistake of ours must not cost the item
             self._page_failed(page)
         return item
@@ -169,7 +174,7 @@ class Warmup:
         """Say what is noise on ``page``, by what is known of its site now."""
         return guarded(page, self._layouts.method_for(page).judge(page))
 
-    def _fill(self, item: Any, page: Page, ready: bool) -> None:
+    def _fill(self, item: Any, page: Page, ready: bool) -> Any:
         start = perf_counter()
         judgement = self.judge(page)
         judged = perf_counter()
@@ -187,8 +192,10 @@ class Warmup:
         ratio = cleaned.noise_ratio or 0.0
         self._count("characters_before", round(kept / (1.0 - ratio)) if ratio < 1.0 else kept)
         self._count("characters_after", kept)
-        if not self.filler.fill(item, cleaned):
+        filled = self.filler.fill(item, cleaned)
+        if not filled.has_text:
             self._count("unfilled")
+        return filled.item
 
     def _page_failed(self, page: Page) -> None:
         self._count("failed")
@@ -248,8 +255,8 @@ class Warmup:
             yield self.clean(item, page, warm=ready)
         else:
             self._count("raw")
-            self.filler.fill(item, clean_page(page, None, method="raw", warm=False, writing=self.settings.writing))
-            yield item
+            raw = clean_page(page, None, method="raw", warm=False, writing=self.settings.writing)
+            yield self.filler.fill(item, raw).item
 
     def _learn(self, page: Page) -> None:
         progress = self._progress_of(page.site)
