@@ -33,7 +33,4 @@ class DenoisePipeline:
         """Return ``item`` filled; an item without a page is returned as it is."""
         if self._pages.is_done(item):
             return item
-        source = self._pages.source_of(item)
-        if source is None or source.page.skipped:
-            return item
-        return self._pages.warmup.fill(item, source)
+        return self._pages.warmup.go_on(item, self._pages.source_of(item))

@@ -1,7 +1,6 @@
 """A spider as users write them, for projects that tests make: it knows nothing of this package."""
 
 SPIDER = """
-import enum
 import json
 from dataclasses import dataclass, field
 
@@ -28,10 +27,6 @@ class HtmlSpider(ArticlesSpider):
 
     def parse(self, response):
         yield {"url": response.url, "html": response.text}
-
-
-class Mark(str, enum.Enum):
-    A = "a"
 
 
 class ScrapyItem(scrapy.Item):
@@ -79,5 +74,5 @@ class KindsSpider(ArticlesSpider):
         yield PydanticItem(url=url, kind="pydantic")
         yield NoTextItem(url, "no text field")
         yield {"url": url, "kind": "own text", "text": "mine"}
-        yield {"url": url, "kind": "unparkable", "object": Mark.A}
+        yield {"url": url, "kind": "unparkable", "object": response.request}
 """

@@ -6,10 +6,15 @@ from contextlib import contextmanager
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+from denoise_crawler.output.characters import noise_ratio
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from scrapy.crawler import Crawler
+
+
+SKIPPED = ("empty", "frameset", "too_large")
 
 
 class Counts:
@@ -29,6 +34,8 @@ class Counts:
             What the count was before.
         """
         before = self.of(name)
+        if not by:
+            return before
         self._crawler.stats.inc_value(f"denoise/{name}", by)
         return before
 
@@ -44,3 +51,17 @@ class Counts:
             yield
         finally:
             self._crawler.stats.inc_value(f"denoise/seconds/{name}", perf_counter() - start)  # type: ignore[arg-type]
+
+
+def summary(counts: Counts) -> str:
+    """Return what became of the items of a crawl, in one line for people."""
+    line = f"{counts.of('items')} items, {counts.of('with_text')} with text"
+    if before := counts.of("characters_before"):
+        line += f", {noise_ratio(before, counts.of('characters_after')):.0%} noise removed"
+    others = {
+        "kept their own text": counts.of("own_text"),
+        "had no page": counts.of("untouched"),
+        "were of pages with nothing to read": sum(counts.of(f"skipped/{why}") for why in SKIPPED),
+        "have no field for the text": counts.of("unfilled"),
+    }
+    return "; ".join([line, *(f"{number} {what}" for what, number in others.items() if number)])

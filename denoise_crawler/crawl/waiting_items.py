@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from denoise_crawler.crawl.item_limits import ItemLimits
 from denoise_crawler.crawl.parked_items import UnparkableError, pack, unpack
 from denoise_crawler.crawl.source import Source, source_of_parked
+from denoise_crawler.crawl.unparkable import OncePerClass
 from denoise_crawler.parked import DamagedRowError
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class WaitingItems:
     def __init__(self, crawler: Crawler, store: GuardedStore, counts: Counts) -> None:
         self._store, self._counts = store, counts
         self._limits = ItemLimits(crawler)
-        self._unparkable: set[type] = set()
+        self._unparkable = OncePerClass()
         self._sources: OrderedDict[int, Source] = OrderedDict()
 
     def park(self, item: Any, source: Source) -> bool:
@@ -47,12 +48,9 @@ class WaitingItems:
             packed = pack(item)
         except UnparkableError as error:
             self._counts.add("unparkable")
-            if type(item) not in self._unparkable:
-                self._unparkable.add(type(item))
+            if self._unparkable.is_first(type(item)):
                 logger.warning(
-                    "Items of class %s do not wait until their site is known but are cleaned at once: %s",
-                    type(item).__qualname__,
-                    error,
+                    "Items of this class cannot wait until their site is known and are cleaned at once: %s", error
                 )
             return False
         if not self._store.park(source.parked(), packed):

@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 from scrapy import signals
 
-from denoise_crawler.crawl.counts import Counts
+from denoise_crawler.crawl.counts import Counts, summary
 from denoise_crawler.crawl.ending import Ending, scheduler_of
 from denoise_crawler.crawl.event_loop import in_parallel, let_others_work, spare_what_is_there
 from denoise_crawler.crawl.feed_results import feeds_are_safe
@@ -20,6 +20,7 @@ from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.crawl.sites import Sites
 from denoise_crawler.crawl.waiting_items import WaitingItems
 from denoise_crawler.damaged_store import open_store
+from denoise_crawler.output.part import PartError
 from denoise_crawler.page import MAX_CHARACTERS, MAX_ELEMENTS
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
     from scrapy.crawler import Crawler
 
+    from denoise_crawler.clean_page import CleanPage
     from denoise_crawler.crawl.source import Source
     from denoise_crawler.crawl.waiting_items import Waited
     from denoise_crawler.denoiser import Cleaned
@@ -85,9 +87,11 @@ class Warmup:
             The item that goes on now, filled if there is anything to fill it with. None if it waits: it will go
             through the pipelines by itself.
         """
+        if isinstance(item, self.settings.skipped_items):
+            return item
         if await self.waits(item, source):
             return None
-        return item if source is None or source.page.skipped else self.fill(item, source)
+        return self.go_on(item, source)
 
     async def waits(self, item: Any, source: Source | None) -> bool:
         """Learn the page of ``item``; tell whether it waits. What may go on by now goes on first."""
@@ -97,7 +101,9 @@ class Warmup:
             self.meet(source)
             await let_others_work()
             await self._release_what_may_go()
-            return self._must_wait(source.page.site) and self._park(item, source)
+            if not self._must_wait(source.page.site) or not self.filler.can_fill(item):
+                return False
+            return self._park(item, source)
         except Exception:  # a mistake of ours must not cost the item
             self.page_failed(source.page.url if source is not None else "A page")
             return False
@@ -110,6 +116,20 @@ class Warmup:
         self.counts.add("pages")
         self.waiting.supersede(source)
         self._learn(source)
+
+    def go_on(self, item: Any, source: Source | None) -> Any:
+        """Count an item that goes on now and return it, filled if there is anything to fill it with."""
+        self.counts.add("items")
+        if source is None or source.page.skipped:
+            return item
+        try:
+            if not self.filler.can_fill(item):
+                self._pass_on(item)
+                return item
+        except Exception:  # a class of items that we do not understand must not cost the item
+            self.page_failed(source.page.url)
+            return item
+        return self.fill(item, source)
 
     def fill(self, item: Any, source: Source) -> Any:
         """Return ``item`` with the clean text of its page. The page is judged once, however many items it has."""
@@ -153,9 +173,30 @@ class Warmup:
             self.page_failed(source.page.url)
 
     def _filled(self, item: Any, cleaned: Cleaned) -> Any:
-        if not self.filler.fill(item, cleaned.clean_page):
+        try:
+            clean_page = self._part_or_page(item, cleaned)
+        except PartError as error:
+            if not self.counts.add("parts_missing"):
+                logger.warning("A part of a page is not found, and its item goes on without text: %s", error)
+            return item
+        filled = self.filler.fill(item, clean_page)
+        self.counts.add("with_text", int(filled.has_text))
+        self.counts.add("own_text", int(filled.has_text and not filled.wrote))
+        self.counts.add("unfilled", int(not filled.has_text))
+        return filled.item
+
+    def _part_or_page(self, item: Any, cleaned: Cleaned) -> CleanPage:
+        part = self.filler.part_of(item)
+        return self.sites.part(cleaned, part) if part else cleaned.clean_page
+
+    def _pass_on(self, item: Any) -> None:
+        """Count an item that has no field to be filled: its page is not judged for it."""
+        if not self.filler.has_text(item):
             self.counts.add("unfilled")
-        return item
+            return
+        self.counts.add("with_text")
+        if not self.counts.add("own_text"):
+            logger.info("%s items have a text of their own and pass as they are", type(item).__qualname__)
 
     def is_skipped(self, source: Source | None) -> bool:
         """Tell, and count, whether there is nothing to be judged."""
@@ -254,7 +295,8 @@ class Warmup:
             return None
         self.counts.add("replayed")
         if policy == "clean":
-            return self.fill(item, source)
+            return self.go_on(item, source)
+        self.counts.add("items")
         self.counts.add("raw")
         if source.cleaned is None:
             source.cleaned = self.sites.raw(source.page)
@@ -279,6 +321,7 @@ class Warmup:
 
     def _stopped(self) -> None:
         self.sites.save()
+        logger.info(summary(self.counts))
         if left := self.waiting.count():
             logger.info("%d items wait in %s for the next run", left, self.settings.store)
         if not (safe := feeds_are_safe(self._crawler)):

@@ -1,0 +1,204 @@
+"""Classes of items: how they are named in the store, and where their instances keep what they hold."""
+
+from __future__ import annotations
+
+import sys
+from collections import OrderedDict
+from dataclasses import dataclass
+from enum import Enum
+from functools import lru_cache
+from importlib import import_module
+from pathlib import Path
+from types import GetSetDescriptorType, MemberDescriptorType
+from typing import Any
+from weakref import getweakrefcount
+
+from itemadapter import ItemAdapter
+from scrapy import Item
+from scrapy.utils.trackref import object_ref
+
+from denoise_crawler.crawl.unparkable import UnparkableError, UnstorableError, class_path
+
+# Processes that multiprocessing spawns load the script by the second name.
+_SCRIPTS = ("__main__", "__mp_main__")
+_CONTENT_TYPES = (OrderedDict, dict, tuple)
+
+
+@dataclass(frozen=True)
+class ItemClass:
+    """How instances of one class are taken apart and put together, without any code of the class."""
+
+    kind: type
+    name: list[str]  # module and qualified name; of a class in the started script also the script's path
+    slots: dict[str, MemberDescriptorType]
+    attributes: GetSetDescriptorType | None  # gives the instance's __dict__
+    content_type: Any  # the built-in type that the class extends: OrderedDict, dict, tuple or None
+    weak_references: int  # those that every new instance has
+
+    def new(self, content: Any) -> Any:
+        """Return an instance with ``content`` (pairs, or a tuple's values) and no attributes."""
+        if self.content_type is tuple:
+            return tuple.__new__(self.kind, content)
+        if issubclass(self.kind, Item):
+            return Item.__new__(self.kind)
+        if self.content_type is None:
+            return object.__new__(self.kind)
+        instance = self.content_type.__new__(self.kind)
+        for name, value in content:
+            self.content_type.__setitem__(instance, name, value)
+        return instance
+
+    def attributes_of(self, instance: Any) -> dict[Any, Any] | None:
+        """Return the instance's ``__dict__``, None if it has none."""
+        return None if self.attributes is None else self.attributes.__get__(instance, self.kind)
+
+    def slots_of(self, instance: Any) -> dict[str, Any]:
+        """Return the values of the slots that are set."""
+        found = {}
+        for name, slot in self.slots.items():
+            try:
+                found[name] = slot.__get__(instance, self.kind)
+            except AttributeError:  # not set
+                continue
+        return found
+
+    def set_state(self, instance: Any, attributes: dict[Any, Any], slots: dict[Any, Any]) -> None:
+        """Give ``instance`` what it held; raise UnparkableError if its class has no place for that now."""
+        try:
+            if attributes:
+                known = self.attributes_of(instance)
+                known.update(attributes)  # type: ignore[union-attr]
+            for name, value in slots.items():
+                self.slots[name].__set__(instance, value)
+        except (AttributeError, KeyError, TypeError) as error:
+            path = class_path(self.kind)
+            raise UnparkableError(f"an item of class {path} waits, which is not as it was: {error}") from error
+
+    def is_watched(self, instance: Any) -> bool:
+        """Tell whether a weak reference leads to ``instance``: it would not lead to what comes back."""
+        return getweakrefcount(instance) > self.weak_references
+
+
+def item_class_of(kind: type) -> ItemClass:
+    """Return how instances of ``kind`` are stored; raise UnstorableError if they cannot be."""
+    known = _described(kind)
+    _check_found(kind, known.name)
+    return known
+
+
+def enum_name(kind: type) -> list[str]:
+    """Return the stored name of an enumeration; raise UnstorableError if it is not found by that name."""
+    name = _stored_name(kind)
+    _check_found(kind, name)
+    return name
+
+
+def loaded_item_class(name: list[str]) -> ItemClass:
+    """Return the class of this stored name; raise UnparkableError if it is gone or no class of items."""
+    kind = _loaded(name)
+    if not isinstance(kind, type) or not _is_data(kind):
+        raise UnparkableError(f"{'.'.join(name[:2])} is not an item class")
+    try:
+        return _described(kind)
+    except UnstorableError as error:
+        raise UnparkableError(str(error)) from error
+
+
+def loaded_enum(name: list[str]) -> type[Enum]:
+    """Return the enumeration of this stored name; raise UnparkableError if it is gone."""
+    kind = _loaded(name)
+    if not (isinstance(kind, type) and issubclass(kind, Enum)):
+        raise UnparkableError(f"{'.'.join(name[:2])} is not an enumeration")
+    return kind
+
+
+def class_named(name: list[str], *, only_loaded: bool = False) -> Any:
+    """Return what stands under a stored name, None if nothing does.
+
+    No package is imported that the program has not loaded, and no code of a module's ``__getattr__`` runs.
+
+    Args:
+        name: Module, qualified name and, for a class of the started script, the path of the script.
+        only_loaded: Import no module either.
+
+    Raises:
+        ImportError: The module cannot be imported, or may not be.
+
+    """
+    module_name, qualified, *script = name
+    if module_name in _SCRIPTS and script != [_script()]:
+        raise ImportError(f"it belongs to the script {''.join(script)}; start that one again")
+    module = sys.modules.get(module_name)
+    if module is None:
+        if only_loaded:
+            return None
+        if module_name.partition(".")[0] not in sys.modules or "__main__" in module_name:
+            raise ImportError("nothing has loaded its package; import it in the spider")
+        module = import_module(module_name)
+    found: Any = module
+    for part in qualified.split("."):
+        found = vars(found).get(part) if found is module or isinstance(found, type) else None
+    return found
+
+
+def _loaded(name: list[str]) -> Any:
+    path = ".".join(name[:2])
+    try:
+        found = class_named(name)
+    except Exception as error:  # the module is a stranger's: it may raise anything
+        raise UnparkableError(f"an item of class {path} waits, which cannot be imported: {error}") from error
+    if found is None:
+        raise UnparkableError(f"an item of class {path} waits, which is there no longer")
+    return found
+
+
+def _check_found(kind: type, name: list[str]) -> None:
+    if class_named(name, only_loaded=True) is not kind:
+        raise UnstorableError(f"is of class {class_path(kind)}, which is not found by that name")
+
+
+def _stored_name(kind: type) -> list[str]:
+    if kind.__module__ not in _SCRIPTS:
+        return [kind.__module__, kind.__qualname__]
+    script = _script()
+    if not script:
+        raise UnstorableError(f"is of class {class_path(kind)}, which was typed in: no later run can find it")
+    return ["__main__", kind.__qualname__, script]
+
+
+def _script() -> str:
+    """Return the path of the started script, empty if there is none."""
+    file = getattr(sys.modules.get("__main__"), "__file__", None)
+    return _resolved(file) if file else ""
+
+
+@lru_cache(maxsize=8)
+def _resolved(file: str) -> str:
+    return str(Path(file).resolve())
+
+
+def _is_data(kind: type) -> bool:
+    """Tell whether ``kind`` is a class of items, or of named tuples."""
+    return ItemAdapter.is_item_class(kind) or (issubclass(kind, tuple) and hasattr(kind, "_fields"))
+
+
+@lru_cache(maxsize=256)
+def _described(kind: type) -> ItemClass:
+    if not _is_data(kind):
+        raise UnstorableError(f"is a {class_path(kind)}, which cannot be stored")
+    if hasattr(kind, "__del__"):
+        raise UnstorableError(f"is of class {class_path(kind)}, whose __del__ would run on copies")
+    members = [member for base in kind.__mro__ for member in vars(base).items()]
+    slots: dict[str, MemberDescriptorType] = {}
+    for name, member in members:
+        if isinstance(member, MemberDescriptorType):
+            slots.setdefault(name, member)
+    attributes = (m for name, m in members if name == "__dict__" and isinstance(m, GetSetDescriptorType))
+    return ItemClass(
+        kind=kind,
+        name=_stored_name(kind),
+        slots=slots,
+        attributes=next(attributes, None),
+        content_type=next((each for each in _CONTENT_TYPES if issubclass(kind, each)), None),
+        weak_references=int(issubclass(kind, object_ref)),
+    )
