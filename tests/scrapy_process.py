@@ -36,6 +36,12 @@ _STARTER.set_forkserver_preload(
         "denoise_crawler.crawl.middleware",
         "denoise_crawler.spiders.msn_news",
         "denoise_crawler.spiders.site",
+        # what tests/guests crawls with
+        "django.db.models",
+        "PIL.Image",
+        "pydantic",
+        "scrapy.pipelines.images",
+        "sqlalchemy.orm",
     ]
 )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
 from tests.guests.crawls import Key, key_of, named
@@ -13,11 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from tests.guests.crawls import Mode, Recorded
+    from tests.guests.crawls import Recorded
     from tests.guests.endings import Ending
-
-# What has no place that a text could be written to, or is no item of a page.
-WITHOUT_TEXT = frozenset[str]()
 
 
 @dataclass
@@ -40,6 +37,22 @@ class Difference:
     code: list[int] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
 
+    def told(self) -> str:
+        """Return what differs, a line each."""
+        return "\n".join(f"{name}: {value}" for name, value in asdict(self).items() if value)
+
+
+def _rows(numbers: Iterable[int]) -> int:
+    """Return of how many rising rows, one between the other, ``numbers`` can be made."""
+    ends: list[int] = []
+    for number in numbers:
+        fitting = [index for index, end in enumerate(ends) if end < number]
+        if fitting:
+            ends[max(fitting, key=ends.__getitem__)] = number
+        else:
+            ends.append(number)
+    return len(ends)
+
 
 class Comparison:
     """Compares runs of a crawl that ended in some way with one crawl of all pages without us."""
@@ -56,7 +69,7 @@ class Comparison:
         """Return what differs."""
         found = Difference()
         self._numbers(ending, runs, found)
-        self._files(ending, runs, files, found)
+        self._files(runs, files, found)
         for number, run in enumerate(runs):
             goodbye = number > 0 or not ending.breaks
             self._items(run, found)
@@ -101,7 +114,7 @@ class Comparison:
                 changed.append(key)
             if not event["text"]:
                 textless.append(key)
-            elif not set(self._words(key.page)) & set(event["text"].split()):
+            elif story(key.page.rpartition("/")[2])[0] not in event["text"]:
                 wrong.append(key)
             if (event["response"] or {}).get("url") != key.page:
                 response.append(key)
@@ -112,31 +125,24 @@ class Comparison:
         found.failed_in_a_pipeline += named(run.items("failed"))
 
     @staticmethod
-    def _words(page: str) -> list[str]:
-        return story(page.rpartition("/")[2])[0].split()
-
-    @staticmethod
     def _order(run: Recorded, found: Difference) -> None:
-        """Of a page come those that do not wait in their order, and then those that waited in theirs."""
-        arrived: dict[str, list[Key]] = defaultdict(list)
+        """Of a page's items those that wait come in their order, and those that do not in theirs."""
+        arrived: dict[str, list[int]] = defaultdict(list)
         for key in run.items("arrived"):
-            arrived[key.page].append(key)
-        for page, keys in arrived.items():
-            falls = sum(one.number >= other.number for one, other in zip(keys, keys[1:], strict=False))
-            if falls > 1:
-                found.out_of_order.append(f"{page}: {[key.number for key in keys]}")
+            arrived[key.page].append(key.number)
+        found.out_of_order += [f"{page}: {numbers}" for page, numbers in arrived.items() if _rows(numbers) > 2]
 
     def _middlewares(self, run: Recorded, found: Difference) -> None:
         """A middleware in front of us or behind us sees each item once, with the response of its page."""
         for where in ("in front", "behind"):
-            seen = Counter((key_of(event), event["url"]) for event in run.events["seen"] if event["where"] == where)
+            seen = Counter(
+                (key_of(event), event["url"]) for event in run.events["seen"] if event["where"] == where
+            )
             wanted = Counter((key, page) for page in run.pages("yielded") for key in self.of_page[page])
             keys = {key for key, _ in (wanted - seen) + (seen - wanted)}
             found.seen_otherwise_by_middlewares += [f"{where}: {each}" for each in named(keys)]
 
-    def _files(
-        self, ending: Ending, runs: list[Recorded], files: dict[str, str], found: Difference
-    ) -> None:
+    def _files(self, runs: list[Recorded], files: dict[str, str], found: Difference) -> None:
         """No item comes without the files that it has without us, and no other file is there."""
         scraped = [key_of(event) for run in runs for event in run.events["scraped"]]
         wanted = {path for key in scraped if key in self.known for path in self._paths(self.known[key])}

@@ -1,4 +1,4 @@
-"""Runs the project ``all_kinds`` with us and without us, each crawl a process of its own, and reads what it wrote."""
+"""Runs the project ``all_kinds`` with us and without us, a process for each crawl, and reads what it wrote."""
 
 from __future__ import annotations
 

@@ -49,4 +49,4 @@ def test_a_crawl_has_the_same_items_fields_files_and_responses_with_us(
     crawls = Crawls(tmp_path / "project", served)
     runs = [crawls.run(run, MODES[mode]) for run in ENDINGS[ending].runs]
     found = without(MODES[mode].html).difference(ENDINGS[ending], runs, crawls.files())
-    assert found == Difference()
+    assert found == Difference(), found.told()

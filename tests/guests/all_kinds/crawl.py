@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 SETTINGS = {
     "TELNETCONSOLE_ENABLED": False,
     "REMOTE_CONTROL_ENABLED": False,
-    "CONCURRENT_REQUESTS": 8,
+    "CONCURRENT_REQUESTS": 6,
     "IMAGES_STORE": "files",
     "EXTENSIONS": {"recording.Recorder": 0, "recording.Ending": 0},
     "SPIDER_MIDDLEWARES": {"recording.InFront": 50, "recording.Behind": 900},

@@ -252,7 +252,7 @@ class StoryModel(models.Model):
     kind = models.CharField(max_length=40)
     number = models.IntegerField()
     html = models.TextField(default="")
-    text = models.TextField(null=True)  # noqa: DJ001
+    text = models.TextField(null=True)
 
     class Meta:
         app_label = "stories"
