@@ -6,7 +6,7 @@ import signal
 from dataclasses import dataclass, field
 from typing import Any
 
-# Pages of the first, second and third host. Six make a site known: so the first two are known in mid-crawl or at its
+# Pages of the first, second and third host. Six make a site known: the first two become so in mid-crawl or at its
 # end, the third never.
 FIRST = (*(f"0/page/a{number}" for number in range(8)),)
 SECOND = (*(f"1/page/b{number}" for number in range(7)),)

@@ -154,10 +154,10 @@ class Behind(InFront):
 
 
 class Ending:
-    """The extension that ends the crawl in the manner of ``ending.json``: signals at a moment.
+    """The extension that ends the crawl as the setting ENDING says: by a signal at a moment.
 
-    ``pages``: when as many pages have come, in the middle of everything; ``quiet``: when as many are over and nothing
-    has happened for a while.
+    ``pages``: when as many pages have come, in the middle of everything; ``quiet``: when as many are over and
+    nothing has happened for a while.
     """
 
     def __init__(self, crawler: Crawler) -> None:
