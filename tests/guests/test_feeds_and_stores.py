@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.guests.guest_project import ADDON, SPIDER, Guest, addresses, signal_after
+from tests.guests.guest_project import SPIDER, Guest, addresses, signal_after
 from tests.guests.site import hosts
 from tests.scrapy_process import ScrapyProcess
 
@@ -58,12 +58,12 @@ NOTHING_BY = {
 }
 
 
-@pytest.mark.parametrize("pages", [4, 8])
-@pytest.mark.parametrize("by", NOTHING_BY)
+@pytest.mark.parametrize(("by", "pages"), [("its filter", 8), ("its classes", 4)])
 def test_a_feed_that_takes_no_item_has_not_failed_and_nothing_comes_again(
     by: str, pages: int, served: list[Served], tmp_path: Path
 ) -> None:
-    settings = f'FEEDS = {{"none.jsonl": {NOTHING_BY[by]}}}\nITEM_PIPELINES = {{"noting.Noting": 500}}\n'
+    settings = "FEED_STORE_EMPTY = False\n"
+    settings += f'FEEDS = {{"none.jsonl": {NOTHING_BY[by]}}}\nITEM_PIPELINES = {{"noting.Noting": 500}}\n'
     guest = Guest(tmp_path, settings=settings, noting=NOTING)
     urls = addresses(served[:1], pages)
     guest.run(urls, feed=None)
@@ -74,6 +74,7 @@ def test_a_feed_that_takes_no_item_has_not_failed_and_nothing_comes_again(
     assert urls_of(guest.items("noted.jsonl")) == urls, guest.log
 
 
+ONE_BY_ONE = ("-s", "CONCURRENT_REQUESTS=1")  # so that a page is parked when the next one comes
 SHOP = """
 ADDONS = {"denoise_crawler.Addon": 300}
 BOT_NAME = "NAME"
@@ -90,7 +91,7 @@ def test_what_waits_in_a_store_that_two_projects_share_comes_out_in_its_own_proj
         for name in ("one", "two")
     )
     first, second = addresses(served[:1], 4), addresses(served[1:], 3)
-    killed = one.run(first, *signal_after(4, signal.SIGKILL))
+    killed = one.run(first, *ONE_BY_ONE, *signal_after(4, signal.SIGKILL))
     assert one.code == -signal.SIGKILL
     assert killed == []
     assert urls_of(two.run(second)) == second, two.log
@@ -164,7 +165,7 @@ def test_what_waits_of_a_script_comes_out_in_that_script_and_not_in_another(
         return urls_of(items)
 
     first, second = addresses(served[:1], 4), addresses(served[1:], 3)
-    run("one", first, SIGNAL_AFTER=4, SIGNAL=int(signal.SIGKILL))
+    run("one", first, CONCURRENT_REQUESTS=1, SIGNAL_AFTER=4, SIGNAL=int(signal.SIGKILL))
     assert guest.code == -signal.SIGKILL
     assert run("two", second) == second, guest.log
     left = run("one", [])
@@ -200,18 +201,44 @@ if __name__ == "__main__":
         process.crawl(NothingSpider)
     process.start()
 """
-TIMES = 15
+
+
+def at_once(folder: Path, script: str, processes: int, **begin: float) -> list[str]:
+    """Run a script in several processes that begin at the same moment; return what they wrote."""
+    (folder / "opening.py").write_text(script)
+    (folder / "begin.json").write_text(json.dumps({"at": time.time() + 2.0, **begin}))
+    logs = [folder / f"{number}.log" for number in range(processes)]
+    started = [ScrapyProcess(folder, out=log, passing=True, script="opening.py") for log in logs]
+    codes = [process.wait(60) for process in started]
+    written = [log.read_text() for log in logs]
+    assert not any(codes), written
+    return written
 
 
 def test_first_crawls_that_begin_at_once_on_one_new_store_all_begin(tmp_path: Path) -> None:
-    (tmp_path / "opening.py").write_text(OPENING)
-    begin = {"at": time.time() + 3.0, "every": 0.15, "times": TIMES}
-    (tmp_path / "begin.json").write_text(json.dumps(begin))
-    logs = [tmp_path / f"{number}.log" for number in range(3)]
-    started = [ScrapyProcess(tmp_path, out=log, passing=True, script="opening.py") for log in logs]
-    for process, log in zip(started, logs, strict=True):
-        code = process.wait(60)
-        text = log.read_text()
-        assert "cannot begin" not in text, text
-        assert text.count("Spider closed (finished)") == TIMES, text
-        assert code == 0
+    for log in at_once(tmp_path, OPENING, 2, every=0.2, times=10):
+        assert "cannot begin" not in log, log
+        assert log.count("Spider closed (finished)") == 10, log
+
+
+STORES = """
+import json
+import time
+from pathlib import Path
+
+from denoise_crawler.store import Store, StoreError
+
+if __name__ == "__main__":
+    begin = json.loads(Path("begin.json").read_text())
+    for number in range(begin["times"]):
+        while time.time() < begin["at"] + number * begin["every"]:
+            pass
+        try:
+            Store(f"store-{number}.sqlite").close()
+        except StoreError as error:
+            print(error)
+"""
+
+
+def test_a_new_store_can_be_opened_by_several_processes_at_once(tmp_path: Path) -> None:
+    assert at_once(tmp_path, STORES, 3, every=0.04, times=100) == ["", "", ""]

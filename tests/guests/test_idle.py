@@ -103,8 +103,14 @@ def test_requests_that_a_pipeline_makes_of_items_that_waited_are_crawled(
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("silent", [False, True], ids=["raises DontCloseSpider", "only asks for more"])
-@pytest.mark.parametrize("connected", ["by an extension", "by the spider"])
+@pytest.mark.parametrize(
+    ("connected", "silent"),
+    [
+        pytest.param("by an extension", False, id="an extension raises DontCloseSpider"),
+        pytest.param("by an extension", True, id="an extension only asks for more"),
+        pytest.param("by the spider", False, id="the spider raises DontCloseSpider"),
+    ],
+)
 def test_items_wait_on_while_another_handler_of_spider_idle_wants_the_crawl_to_live(
     connected: str, silent: bool, mode: str, served: list[Served], tmp_path: Path
 ) -> None:

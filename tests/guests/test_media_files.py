@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from tests.loopback import Served
 
 WITH_IMAGE = SPIDER.replace(
-    '"text": ""', '"text": "", "image_urls": [response.url.replace("/page/", "/image/") + ".png"]'
+    '"text": ""',
+    '"text": "", "image_urls": [response.urljoin("/image/" + response.url.rpartition("/")[2] + ".png")]',
 )
 OF_FILES = WITH_IMAGE.replace("image_urls", "file_urls")
 IMAGES = 'ITEM_PIPELINES = {"scrapy.pipelines.images.ImagesPipeline": 400}\n'
@@ -63,8 +64,15 @@ def without_text(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return sorted(left, key=lambda item: str(item["url"]))
 
 
-@pytest.mark.parametrize(("sites", "pages"), [(20, 3), (1, 4), (1, 9)])
-@pytest.mark.parametrize(("pipeline", "spider"), [(IMAGES, WITH_IMAGE), (FILES, OF_FILES)])
+@pytest.mark.parametrize(
+    ("pipeline", "spider", "sites", "pages"),
+    [
+        pytest.param(IMAGES, WITH_IMAGE, 20, 3, id="images of 20 short sites"),
+        pytest.param(IMAGES, WITH_IMAGE, 1, 4, id="images of fewer pages than the quota"),
+        pytest.param(FILES, OF_FILES, 1, 9, id="files of more pages than the quota"),
+        pytest.param(FILES, OF_FILES, 2, 2, id="files of two short sites"),
+    ],
+)
 def test_a_crawl_that_finishes_has_as_many_files_as_without_us(
     pipeline: str, spider: str, sites: int, pages: int, many_hosts: list[Served], tmp_path: Path
 ) -> None:
@@ -93,24 +101,22 @@ def test_pipelines_that_await_a_download_lose_nothing(
     assert "ERROR" not in guest.log
 
 
-@pytest.mark.parametrize("pipeline", [IMAGES, OWN_IMAGES])
 @pytest.mark.parametrize(
-    "ending",
+    ("pipeline", "ending"),
     [
-        signal_after(4, signal.SIGINT),
-        ("-s", "CLOSESPIDER_PAGECOUNT=4"),
-        ("-s", "CLOSESPIDER_TIMEOUT=0.3"),
+        pytest.param(OWN_IMAGES, signal_after(4, signal.SIGINT), id="Ctrl-C"),
+        pytest.param(IMAGES, ("-s", "CLOSESPIDER_PAGECOUNT=4"), id="CLOSESPIDER_PAGECOUNT"),
+        pytest.param(OWN_IMAGES, ("-s", "CLOSESPIDER_TIMEOUT=0.3"), id="CLOSESPIDER_TIMEOUT"),
     ],
-    ids=["Ctrl-C", "CLOSESPIDER_PAGECOUNT", "CLOSESPIDER_TIMEOUT"],
 )
 def test_no_item_of_a_crawl_that_is_ended_comes_without_its_files_in_this_run_or_the_next(
     pipeline: str, ending: tuple[str, ...], many_hosts: list[Served], tmp_path: Path
 ) -> None:
     guest = Guest(tmp_path, spider=WITH_IMAGE, settings=pipeline, own_images=OWN_IMAGES_MODULE)
-    late = [f"{many_hosts[1].url}/late/page/l"]
+    late = [f"{many_hosts[1].url}/late/l"]
     first = guest.run([*late, *addresses(many_hosts[:1], 5)], *ending)
     called = guest.stats["denoise/pages"]
-    waits = re.search(r"\b(\d+) items? waits? in \S+ for the next run", guest.log)
+    waits = re.search(r"\b(\d+) items?\b.*\bnext run\b", guest.log)
     assert "ERROR" not in guest.log
     assert called >= 4
     assert (int(waits[1]) if waits else 0) == called - len(first)

@@ -158,9 +158,9 @@ def test_handlers_get_the_response_of_an_item_that_waited_as_the_callback_got_it
     events = crawled(guest, served, pages)
     called = {event["page"]: event["response"] for event in events if event["event"] == "called"}
     assert len(called) == pages, guest.log
-    assert Counter(event["event"] for event in events) == {
-        name: pages for name in ("called", "scraped", "dropped", "failed")
-    }
+    assert Counter(event["event"] for event in events) == dict.fromkeys(
+        ("called", "scraped", "dropped", "failed"), pages
+    )
     for event in events:
         assert event["response"] == called[event["page"]], event["event"]
 
