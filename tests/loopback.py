@@ -24,6 +24,10 @@ def nothing(_: str) -> Answer:
     return Answer(200, HTML, b"")
 
 
+class _Server(ThreadingHTTPServer):
+    request_queue_size = 128  # a crawl knocks at once for all it may; who finds no room tries again a second later
+
+
 class Served(NamedTuple):
     """Where a site is served, without a slash at the end, and the paths it was asked for."""
 
@@ -53,7 +57,7 @@ def serving(answer: Callable[[str], Answer]) -> Iterator[Served]:
         def log_message(self, *_: object) -> None:
             """Write nothing."""
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+    with _Server(("127.0.0.1", 0), Handler) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
         thread.start()
         try:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import runpy
 import signal
 import subprocess
 import sys
@@ -35,6 +36,12 @@ _STARTER.set_forkserver_preload(
         "denoise_crawler.crawl.middleware",
         "denoise_crawler.spiders.msn_news",
         "denoise_crawler.spiders.site",
+        # what tests/guests crawls with
+        "django.db.models",
+        "PIL.Image",
+        "pydantic",
+        "scrapy.pipelines.images",
+        "sqlalchemy.orm",
     ]
 )
 
@@ -43,13 +50,19 @@ class ScrapyProcess:
     """A ``scrapy`` command that runs in ``folder``; the methods are those of :class:`subprocess.Popen`.
 
     What it writes goes to the files ``out`` and, unless that is the same, ``err``. A ``passing`` one ends with the
-    tests at the latest, and may start no processes.
+    tests at the latest, and may start no processes. With ``script``, a file in ``folder``, that runs instead.
     """
 
     def __init__(
-        self, folder: Path, *arguments: str, out: Path, err: Path | None = None, passing: bool = False
+        self,
+        folder: Path,
+        *arguments: str,
+        out: Path,
+        err: Path | None = None,
+        passing: bool = False,
+        script: str | None = None,
     ) -> None:
-        given = arguments, str(folder), str(out), str(err or out), dict(os.environ)
+        given = arguments, str(folder), str(out), str(err or out), dict(os.environ), script
         self._process = _STARTER.Process(target=_run, args=given, daemon=passing)
         self._process.start()
 
@@ -79,7 +92,14 @@ class ScrapyProcess:
         self.send_signal(signal.SIGKILL)
 
 
-def _run(arguments: tuple[str, ...], folder: str, out: str, err: str, environment: dict[str, str]) -> None:
+def _run(
+    arguments: tuple[str, ...],
+    folder: str,
+    out: str,
+    err: str,
+    environment: dict[str, str],
+    script: str | None,
+) -> None:
     for path, stream in ((out, 1), (err, 2)):
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         os.dup2(file, stream)
@@ -89,5 +109,8 @@ def _run(arguments: tuple[str, ...], folder: str, out: str, err: str, environmen
     os.environ.update(environment)
     os.chdir(folder)
     sys.path.insert(0, folder)  # as ``python -m`` does
-    sys.argv = ["scrapy", *arguments]
-    cmdline.execute()
+    sys.argv = [script or "scrapy", *arguments]
+    if script is None:
+        cmdline.execute()
+    else:
+        runpy.run_path(script, run_name="__main__")

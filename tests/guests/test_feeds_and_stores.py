@@ -1,0 +1,244 @@
+"""What waits comes out once, where it belongs: feeds that take nothing, stores that several share."""
+
+from __future__ import annotations
+
+import json
+import signal
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.guests.guest_project import SPIDER, Guest, addresses, signal_after
+from tests.guests.site import hosts
+from tests.scrapy_process import ScrapyProcess
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.loopback import Served
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[list[Served]]:
+    with hosts(2) as running:
+        yield running
+
+
+def urls_of(items: list[dict[str, Any]]) -> list[str]:
+    return sorted(item["url"] for item in items)
+
+
+NOTING = """
+import json
+
+
+class Noting:
+    def process_item(self, item):
+        with open("noted.jsonl", "a") as file:
+            file.write(json.dumps(dict(item)) + "\\n")
+        return item
+
+
+class Nothing:
+    def __init__(self, feed_options):
+        pass
+
+    def accepts(self, item):
+        return False
+
+
+class Other:
+    pass
+"""
+NOTHING_BY = {
+    "its filter": '{"format": "jsonlines", "item_filter": "noting.Nothing"}',
+    "its classes": '{"format": "jsonlines", "item_classes": ["noting.Other"]}',
+}
+
+
+@pytest.mark.parametrize(("by", "pages"), [("its filter", 8), ("its classes", 4)])
+def test_a_feed_that_takes_no_item_has_not_failed_and_nothing_comes_again(
+    by: str, pages: int, served: list[Served], tmp_path: Path
+) -> None:
+    settings = "FEED_STORE_EMPTY = False\n"
+    settings += f'FEEDS = {{"none.jsonl": {NOTHING_BY[by]}}}\nITEM_PIPELINES = {{"noting.Noting": 500}}\n'
+    guest = Guest(tmp_path, settings=settings, noting=NOTING)
+    urls = addresses(served[:1], pages)
+    guest.run(urls, feed=None)
+    assert urls_of(guest.items("noted.jsonl")) == urls, guest.log
+    assert "A feed failed" not in guest.log
+    assert "ERROR" not in guest.log
+    guest.run([], feed=None)
+    assert urls_of(guest.items("noted.jsonl")) == urls, guest.log
+
+
+ONE_BY_ONE = ("-s", "CONCURRENT_REQUESTS=1")  # so that a page is parked when the next one comes
+SHOP = """
+ADDONS = {"denoise_crawler.Addon": 300}
+BOT_NAME = "NAME"
+SPIDER_MODULES = ["NAME_spiders"]
+DENOISE_STORE = "../shared.sqlite"
+"""
+
+
+def test_what_waits_in_a_store_that_two_projects_share_comes_out_in_its_own_project(
+    served: list[Served], tmp_path: Path
+) -> None:
+    one, two = (
+        Guest(tmp_path / name, SHOP.replace("NAME", name), **{f"{name}_spiders": SPIDER})
+        for name in ("one", "two")
+    )
+    first, second = addresses(served[:1], 4), addresses(served[1:], 3)
+    killed = one.run(first, *ONE_BY_ONE, *signal_after(4, signal.SIGKILL))
+    assert one.code == -signal.SIGKILL
+    assert killed == []
+    assert urls_of(two.run(second)) == second, two.log
+    left = urls_of(one.run([]))
+    assert left
+    assert set(left) < set(first), one.log
+
+
+SCRIPT = """
+from dataclasses import dataclass
+from pathlib import Path
+
+import json
+import sys
+
+import scrapy
+from scrapy.crawler import CrawlerProcess
+
+sys.path.insert(0, ".")
+
+
+@dataclass
+class Page:
+    url: str
+    COLUMN: str = ""
+    text: str = ""
+
+
+class PagesSpider(scrapy.Spider):
+    name = "pages"
+
+    async def start(self):
+        for url in json.loads(Path("urls.json").read_text()):
+            yield scrapy.Request(url)
+
+    def parse(self, response):
+        yield Page(response.url, "COLUMN")
+
+
+if __name__ == "__main__":
+    process = CrawlerProcess(
+        {
+            "ADDONS": {"denoise_crawler.Addon": 300},
+            "TELNETCONSOLE_ENABLED": False,
+            "REMOTE_CONTROL_ENABLED": False,
+            "EXTENSIONS": {"signals.Signals": 0},
+            "FEEDS": {"COLUMN.jsonl": {"format": "jsonlines", "overwrite": True}},
+            **json.loads(Path("settings.json").read_text()),
+        }
+    )
+    process.crawl(PagesSpider)
+    process.start()
+"""
+
+
+def test_what_waits_of_a_script_comes_out_in_that_script_and_not_in_another(
+    served: list[Served], tmp_path: Path
+) -> None:
+    guest = Guest(tmp_path)
+    for name in ("one", "two"):
+        guest.write(f"{name}.py", SCRIPT.replace("COLUMN", name))
+
+    def run(name: str, urls: list[str], **settings: Any) -> list[str]:
+        guest.write("urls.json", json.dumps(urls))
+        guest.write("settings.json", json.dumps(settings))
+        log = tmp_path / f"{name}.log"
+        guest.code = ScrapyProcess(tmp_path, out=log, passing=True, script=f"{name}.py").wait(60)
+        guest.log = log.read_text()
+        items = guest.items(f"{name}.jsonl")
+        assert all(item[name] == name for item in items)
+        return urls_of(items)
+
+    first, second = addresses(served[:1], 4), addresses(served[1:], 3)
+    run("one", first, CONCURRENT_REQUESTS=1, SIGNAL_AFTER=4, SIGNAL=int(signal.SIGKILL))
+    assert guest.code == -signal.SIGKILL
+    assert run("two", second) == second, guest.log
+    left = run("one", [])
+    assert left
+    assert set(left) < set(first), guest.log
+
+
+OPENING = """
+import json
+import time
+from pathlib import Path
+
+import scrapy
+from scrapy.crawler import CrawlerProcess
+
+
+class NothingSpider(scrapy.Spider):
+    name = "nothing"
+
+    async def start(self):
+        return
+        yield
+
+
+if __name__ == "__main__":
+    begin = json.loads(Path("begin.json").read_text())
+    process = CrawlerProcess({"TELNETCONSOLE_ENABLED": False, "REMOTE_CONTROL_ENABLED": False})
+    for number in range(begin["times"]):
+        settings = {"ADDONS": {"denoise_crawler.Addon": 300}, "DENOISE_STORE": f"store-{number}.sqlite"}
+        NothingSpider.custom_settings = settings
+        while time.time() < begin["at"] + number * begin["every"]:
+            pass
+        process.crawl(NothingSpider)
+    process.start()
+"""
+
+
+def at_once(folder: Path, script: str, processes: int, **begin: float) -> list[str]:
+    """Run a script in several processes that begin at the same moment; return what they wrote."""
+    (folder / "opening.py").write_text(script)
+    (folder / "begin.json").write_text(json.dumps({"at": time.time() + 2.0, **begin}))
+    logs = [folder / f"{number}.log" for number in range(processes)]
+    started = [ScrapyProcess(folder, out=log, passing=True, script="opening.py") for log in logs]
+    codes = [process.wait(60) for process in started]
+    written = [log.read_text() for log in logs]
+    assert not any(codes), written
+    return written
+
+
+def test_first_crawls_that_begin_at_once_on_one_new_store_all_begin(tmp_path: Path) -> None:
+    for log in at_once(tmp_path, OPENING, 2, every=0.2, times=10):
+        assert "cannot begin" not in log, log
+        assert log.count("Spider closed (finished)") == 10, log
+
+
+STORES = """
+import json
+import time
+from pathlib import Path
+
+from denoise_crawler.store import Store, StoreError
+
+if __name__ == "__main__":
+    begin = json.loads(Path("begin.json").read_text())
+    for number in range(begin["times"]):
+        while time.time() < begin["at"] + number * begin["every"]:
+            pass
+        try:
+            Store(f"store-{number}.sqlite").close()
+        except StoreError as error:
+            print(error)
+"""
+
+
+def test_a_new_store_can_be_opened_by_several_processes_at_once(tmp_path: Path) -> None:
+    assert at_once(tmp_path, STORES, 3, every=0.04, times=100) == ["", "", ""]

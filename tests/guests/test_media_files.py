@@ -1,0 +1,127 @@
+"""Pipelines that download: with us a crawl has the files that it has without us, however it ends."""
+
+from __future__ import annotations
+
+import re
+import signal
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.guests.guest_project import ADDON, NOBODY, SPIDER, Guest, addresses, signal_after
+from tests.guests.site import hosts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.loopback import Served
+
+WITH_IMAGE = SPIDER.replace(
+    '"text": ""',
+    '"text": "", "image_urls": [response.urljoin("/image/" + response.url.rpartition("/")[2] + ".png")]',
+)
+OF_FILES = WITH_IMAGE.replace("image_urls", "file_urls")
+IMAGES = 'ITEM_PIPELINES = {"scrapy.pipelines.images.ImagesPipeline": 400}\n'
+FILES = 'ITEM_PIPELINES = {"scrapy.pipelines.files.FilesPipeline": 400}\n'
+OWN_IMAGES = 'ITEM_PIPELINES = {"own_images.OwnImages": 400}\n'
+OWN_IMAGES_MODULE = """
+from scrapy.pipelines.images import ImagesPipeline
+
+
+class OwnImages(ImagesPipeline):
+    pass
+"""
+AWAITING = 'ITEM_PIPELINES = {"awaiting.Awaiting": 400}\n'
+AWAITING_MODULE = """
+import scrapy
+
+
+class Awaiting:
+    def __init__(self, crawler):
+        self.crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler):
+        return cls(crawler)
+
+    async def process_item(self, item):
+        request = scrapy.Request(item["url"].replace("/page/", "/extra/"))
+        response = await self.crawler.engine.download_async(request)
+        item["extra"] = response.text
+        return item
+"""
+
+
+@pytest.fixture(scope="module")
+def many_hosts() -> Iterator[list[Served]]:
+    with hosts(20) as running:
+        yield running
+
+
+def without_text(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    left = [{name: value for name, value in item.items() if name != "text"} for item in items]
+    return sorted(left, key=lambda item: str(item["url"]))
+
+
+@pytest.mark.parametrize(
+    ("pipeline", "spider", "sites", "pages"),
+    [
+        pytest.param(IMAGES, WITH_IMAGE, 20, 3, id="images of 20 short sites"),
+        pytest.param(IMAGES, WITH_IMAGE, 1, 4, id="images of fewer pages than the quota"),
+        pytest.param(FILES, OF_FILES, 1, 9, id="files of more pages than the quota"),
+        pytest.param(FILES, OF_FILES, 2, 2, id="files of two short sites"),
+    ],
+)
+def test_a_crawl_that_finishes_has_as_many_files_as_without_us(
+    pipeline: str, spider: str, sites: int, pages: int, many_hosts: list[Served], tmp_path: Path
+) -> None:
+    urls = addresses(many_hosts[:sites], pages)
+    without = Guest(tmp_path / "without", NOBODY, spider=spider, settings=pipeline)
+    expected = without.run(urls)
+    assert len(without.files()) == len(expected) == len(urls), without.log
+    guest = Guest(tmp_path / "with", spider=spider, settings=pipeline)
+    items = guest.run(urls)
+    assert without_text(items) == without_text(expected)
+    assert guest.files() == without.files()
+    assert all(item["text"] for item in items)
+    assert "ERROR" not in guest.log
+
+
+@pytest.mark.parametrize(("sites", "pages"), [(20, 3), (1, 4)])
+def test_pipelines_that_await_a_download_lose_nothing(
+    sites: int, pages: int, many_hosts: list[Served], tmp_path: Path
+) -> None:
+    urls = addresses(many_hosts[:sites], pages)
+    modules = {"settings": AWAITING, "awaiting": AWAITING_MODULE}
+    expected = Guest(tmp_path / "without", NOBODY, **modules).run(urls)
+    guest = Guest(tmp_path / "with", ADDON, **modules)
+    assert without_text(guest.run(urls)) == without_text(expected)
+    assert all(item["extra"] for item in expected)
+    assert "ERROR" not in guest.log
+
+
+@pytest.mark.parametrize(
+    ("pipeline", "ending"),
+    [
+        pytest.param(OWN_IMAGES, signal_after(4, signal.SIGINT), id="Ctrl-C"),
+        pytest.param(IMAGES, ("-s", "CLOSESPIDER_PAGECOUNT=4"), id="CLOSESPIDER_PAGECOUNT"),
+        pytest.param(OWN_IMAGES, ("-s", "CLOSESPIDER_TIMEOUT=0.3"), id="CLOSESPIDER_TIMEOUT"),
+    ],
+)
+def test_no_item_of_a_crawl_that_is_ended_comes_without_its_files_in_this_run_or_the_next(
+    pipeline: str, ending: tuple[str, ...], many_hosts: list[Served], tmp_path: Path
+) -> None:
+    guest = Guest(tmp_path, spider=WITH_IMAGE, settings=pipeline, own_images=OWN_IMAGES_MODULE)
+    late = [f"{many_hosts[1].url}/late/l"]
+    first = guest.run([*late, *addresses(many_hosts[:1], 5)], *ending)
+    called = guest.stats["denoise/pages"]
+    waits = re.search(r"\b(\d+) items?\b.*\bnext run\b", guest.log)
+    assert "ERROR" not in guest.log
+    assert called >= 4
+    assert (int(waits[1]) if waits else 0) == called - len(first)
+    then = guest.run([])
+    assert "ERROR" not in guest.log
+    assert len({item["url"] for item in first + then}) == len(first + then) == called
+    assert [len(item["images"]) for item in first + then] == [1] * called
+    assert len(guest.files()) == called
