@@ -251,7 +251,7 @@ def _hashable(value: Any) -> Any:
     A hash that dataclasses or attrs generate is made of the fields' hashes, and so these are looked at.
     """
     hash_of: Any = type(value).__hash__
-    parts = value if isinstance(value, (tuple, frozenset)) else ()
+    parts: Iterable[Any] = value if isinstance(value, (tuple, frozenset)) else ()
     if hash_of is not None and _is_generated(hash_of):
         parts = ItemAdapter(value).values()
     elif not isinstance(hash_of, WrapperDescriptorType) and hash_of not in _STDLIB_HASHES:
