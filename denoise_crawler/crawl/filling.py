@@ -67,7 +67,7 @@ class Filler:
         return not _is_empty(self._value(item, self._targets_of(item)["text"]))
 
     def can_fill(self, item: Any) -> bool:
-        """Tell whether ``item`` has an empty field that can be filled; say once if its class has none for the text."""
+        """Tell whether ``item`` has an empty field to fill; say once if its class has none for the text."""
         targets = self._targets_of(item)
         names = None if isinstance(item, dict) else set(ItemAdapter(item).field_names())
         if any(_is_empty(self._value(item, to)) for to in targets.values() if names is None or to in names):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from scrapy.http import HtmlResponse, Request
+
 from denoise_crawler.crawl.pages import has_given_page, page_of_response
 from denoise_crawler.crawl.stored_response import response_as_bytes, response_from_bytes
 from denoise_crawler.page import Page
@@ -59,8 +61,11 @@ class Source:
 
     @property
     def response(self) -> Response | None:
-        """The response that the page came in."""
-        return self.origin.response
+        """The response that the page came in.
+
+        The pipelines do not know it: for their items it is one that has the address and the page of the item.
+        """
+        return self.origin.response or _made_up_response(self.page)
 
     def parked(self) -> ParkedPage:
         """Return the page as the store keeps it."""
@@ -100,3 +105,11 @@ def source_of_parked(parked: ParkedPage) -> Source:
         response = response_from_bytes(parked.response.data, parked.html)
     page = Page.parse(parked.url, parked.html, site=parked.site)
     return Source(page, Origin(parked.origin, response), met=True)
+
+
+def _made_up_response(page: Page) -> Response | None:
+    try:
+        request = Request(page.url)
+    except ValueError:  # no address
+        return None
+    return HtmlResponse(page.url, body=page.markup, encoding="utf-8", request=request)

@@ -19,6 +19,8 @@ Headers = list[tuple[bytes, list[bytes]]]
 # The classes of Scrapy's own; a response of another class comes back as the nearest of these.
 _KINDS = ("HtmlResponse", "XmlResponse", "JsonResponse", "TextResponse", "Response")
 
+_VALUE = "value"  # what is packed is a dict
+
 
 class _StoredRequest(msgspec.Struct, array_like=True):
     url: str
@@ -126,7 +128,7 @@ def _request(stored: _StoredRequest) -> Request:
     meta = {}
     for name, packed in stored.meta.items():
         try:
-            meta[name] = unpack(packed)
+            meta[name] = unpack(packed)[_VALUE]
         except UnparkableError:  # its class is gone
             continue
     return Request(
@@ -145,7 +147,7 @@ def _packed(name: object, value: object) -> bytes | None:
     if not isinstance(name, str) or name == META_KEY:
         return None
     try:
-        return pack(value)
+        return pack({_VALUE: value})
     except UnparkableError:
         return None
 

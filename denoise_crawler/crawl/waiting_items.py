@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_PAGES_IN_MEMORY = 8  # items of pages that were crawled at the same time alternate
+# Items of pages that were crawled at the same time alternate.
+_PAGES_IN_MEMORY = 8
+_CHARACTERS_IN_MEMORY = 2_000_000
 
 
 class Waited(NamedTuple):
@@ -53,8 +55,10 @@ class WaitingItems:
                     "Items of this class cannot wait until their site is known and are cleaned at once: %s", error
                 )
             return False
-        if not self._store.park(source.parked(), packed):
+        page = source.parked()
+        if not self._store.park(page, packed):
             return False
+        self._remember(page.row, source)
         self._counts.add("parked")
         self._limits.waits(item)
         return True
@@ -103,13 +107,20 @@ class WaitingItems:
             return None
 
     def _source(self, page: int) -> Source:
-        if page in self._sources:
-            self._sources.move_to_end(page)
-        else:
-            self._sources[page] = source_of_parked(self._store.page(page))
-            while len(self._sources) > _PAGES_IN_MEMORY:
-                self._sources.popitem(last=False)
+        """Return the page with this number: the one in memory, if there is one, so that it is judged once."""
+        if page not in self._sources:
+            self._remember(page, source_of_parked(self._store.page(page)))
         return self._sources[page]
+
+    def _remember(self, page: int, source: Source) -> None:
+        self._sources[page] = source
+        self._sources.move_to_end(page)
+        while len(self._sources) > 1 and self._is_too_much():
+            self._sources.popitem(last=False)
+
+    def _is_too_much(self) -> bool:
+        characters = sum(len(source.page.markup) for source in self._sources.values())
+        return len(self._sources) > _PAGES_IN_MEMORY or characters > _CHARACTERS_IN_MEMORY
 
     def _unreadable(self, error: Exception) -> None:
         if not self._counts.add("unreadable"):

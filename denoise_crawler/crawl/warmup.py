@@ -100,10 +100,9 @@ class Warmup:
                 return False
             self.meet(source)
             await let_others_work()
+            waits = self._must_wait(source.page.site) and self.filler.can_fill(item) and self._park(item, source)
             await self._release_what_may_go()
-            if not self._must_wait(source.page.site) or not self.filler.can_fill(item):
-                return False
-            return self._park(item, source)
+            return waits
         except Exception:  # a mistake of ours must not cost the item
             self.page_failed(source.page.url if source is not None else "A page")
             return False
@@ -157,8 +156,8 @@ class Warmup:
         return id(item) in self._replayed
 
     def _must_wait(self, site: str) -> bool:
-        """Tell whether items of ``site`` have to wait: for more pages, or for the items before them."""
-        return self.sites.must_wait(site) or site in self._releasing
+        """Tell whether items of ``site`` have to wait: for more pages, or for the items before them to go on."""
+        return self.sites.must_wait(site) or site in self._sites_that_wait or site in self._releasing
 
     def _park(self, item: Any, source: Source) -> bool:
         if not self.waiting.park(item, source):
@@ -234,8 +233,11 @@ class Warmup:
                 logger.info(
                     "%s: %d items go on after %g seconds, with what is known of it", site, waiting, seconds
                 )
-        for site in [site for site in self._sites_that_wait if not self._must_wait(site)]:
+        for site in [site for site in self._sites_that_wait if self._may_go_on(site)]:
             await self._release(site)
+
+    def _may_go_on(self, site: str) -> bool:
+        return not self.sites.must_wait(site) and site not in self._releasing
 
     async def _release(self, site: str) -> None:
         self._releasing.add(site)
