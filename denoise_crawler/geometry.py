@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from denoise_crawler.page import Element, Page
 
 BOX_ATTRIBUTE = "data-box"
+FARTHEST = 1e8  # pixels: browsers draw nothing beyond 2 ** 25; so sums of areas stay finite
 _PIXELS = {"": 1.0, "px": 1.0, "pt": 4 / 3, "em": 16.0, "rem": 16.0, "in": 96.0, "cm": 96 / 2.54, "mm": 96 / 25.4}
 _LENGTH = re.compile(r"\s*(-?(?:\d+(?:\.\d*)?|\.\d+))\s*(%|[a-z]*)", re.IGNORECASE)
 _DECLARATION = re.compile(r"(?:^|;)\s*(width|height|left|top)\s*:([^;]*)", re.IGNORECASE)
@@ -112,4 +113,5 @@ def _box(numbers: Sequence[float | str]) -> Box | None:
         left, top, width, height = map(float, numbers)
     except ValueError:
         return None
-    return Box(left, top, width, height) if width >= 0 and height >= 0 else None
+    drawn = all(abs(number) <= FARTHEST for number in (left, top, width, height))
+    return Box(left, top, width, height) if drawn and width >= 0 and height >= 0 else None

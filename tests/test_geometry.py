@@ -4,6 +4,7 @@ import pytest
 from lxml import etree
 
 from denoise_crawler.geometry import Box, Length, declared, drawn_boxes, length
+from denoise_crawler.methods import method_named
 from denoise_crawler.page import Page
 
 
@@ -44,6 +45,16 @@ def test_boxes_come_from_the_mapping_and_else_from_the_attribute() -> None:
     page = Page.parse("https://example.com/", html, boxes=boxes)
     drawn = [box for box, tag in zip(drawn_boxes(page), page.nodes.tags, strict=True) if tag == "p"]
     assert drawn == [Box(1, 2, 30, 40), Box(0, 0, 10, 10), None, None, None]
+
+
+@pytest.mark.parametrize("box", ["0 0 1e154 1e154", "0 0 inf 1", "nan 0 1 1", "-1e300 0 1 1"])
+def test_a_box_that_no_browser_draws_is_no_box_and_no_area_overflows(box: str) -> None:
+    html = "".join(f'<p data-box="{box}">Paragraph {number} of the page</p>' for number in range(4))
+    page, other = (Page.parse(f"https://example.com/{one}", f"<body>{html}{one}</body>") for one in (1, 2))
+    assert drawn_boxes(page) == [None] * len(page.nodes)
+    method = method_named("feature_tree")
+    method.observe(other)
+    assert len(method.judge(page).noise) == len(page.nodes)
 
 
 def test_boxes_overlap_by_what_both_cover() -> None:

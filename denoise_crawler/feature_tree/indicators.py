@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import fsum
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -76,6 +77,6 @@ def _areas(clusters: Clusters, boxes: Sequence[Box | None]) -> dict[str, list[fl
     middle = main_visual_area(boxes)
     drawn = [[box for index in cluster if (box := boxes[index]) is not None] for cluster in clusters]
     return {
-        "area": [sum(box.area for box in found) for found in drawn],
-        "effective area": [sum(box.overlap(middle) for box in found) for found in drawn],
+        "area": [fsum(box.area for box in found) for found in drawn],
+        "effective area": [fsum(box.overlap(middle) for box in found) for found in drawn],
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from math import fsum
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -39,6 +40,6 @@ class ClassWords(dict[str, float]):
         return np.array([worth[one] if one in worth else self._found(one) for one in names])
 
     def _found(self, names: str) -> float:
-        total = sum(self.get(word, 0.0) for word in words_of(names))
+        total = fsum(self.get(word, 0.0) for word in words_of(names))
         self._worth[names] = max(-_LIMIT, min(_LIMIT, total))
         return self._worth[names]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from math import fsum
 from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
@@ -91,7 +92,7 @@ class BoostedTrees:
     @cached_property
     def expected(self) -> float:
         """The mean score of the training blocks."""
-        return sum(tree.expected[0] for tree in self._trees)
+        return fsum(tree.expected[0] for tree in self._trees)
 
 
 def _leaves_from_left(tree: Tree) -> list[int]:

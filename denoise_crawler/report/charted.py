@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from denoise_crawler.report import charts
@@ -63,7 +64,7 @@ def _by_page(shares: list[float]) -> tuple[list[tuple[str, float]], str]:
     each = -(-len(shares) // _CHARTED_PAGES) or 1
     groups = [(start, shares[start : start + each]) for start in range(0, len(shares), each)]
     rows = [
-        (str(start + 1) if each == 1 else f"{start + 1}–{start + len(some)}", sum(some) / len(some))
+        (str(start + 1) if each == 1 else f"{start + 1}–{start + len(some)}", fmean(some))
         for start, some in groups
     ]
     return rows, "" if each == 1 else f"Each column is the mean of {each} pages."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -42,8 +43,8 @@ def feed_curve(path: Path) -> FeedCurve:
     items, broken = _items(path)
     each = -(-len(items) // _POINTS) or 1
     groups = [items[start : start + each] for start in range(0, len(items), each)]
-    removed = [sum(item.noise_ratio or 0.0 for item in some) / len(some) for some in groups]
-    warm = [sum(bool(item.warm) for item in some) / len(some) for some in groups]
+    removed = [fmean(item.noise_ratio or 0.0 for item in some) for some in groups]
+    warm = [fmean(bool(item.warm) for item in some) for some in groups]
     ends = [min((place + 1) * each, len(items)) for place in range(len(groups))]
     chart = charts.curve(
         "Share of characters removed, and share of items of a known site, as the crawl went",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from math import log
+from math import fsum, log
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def entropy(histogram: dict[int, int], pages: int, *, presence: bool = False) ->
     if presence:
         return log(sum(histogram.values())) / log(pages)
     total = sum(count * having for count, having in histogram.items())
-    spread = sum(count * log(count) * having for count, having in histogram.items())
+    spread = fsum(count * log(count) * having for count, having in histogram.items())
     return (log(total) - spread / total) / log(pages)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import log
+from math import fsum, log
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def node_importance(counts: Iterable[int], pages: int, *, single_page: float = 0
         return single_page
     counts = list(counts)
     total = sum(counts)
-    found = -sum(count / total * log(count / total) for count in counts if count) / log(pages)
+    found = -fsum(count / total * log(count / total) for count in counts if count) / log(pages)
     return min(1.0, max(0.0, found))  # with runs collapsed a page can have several sequences here
 
 
@@ -82,7 +82,7 @@ def _judge_element(element: ElementNode, rules: ImportanceRules) -> None:
         return
     styles = element.styles.values()
     total = sum(style.pages for style in styles)
-    below = sum(style.pages / total * (style.importance or 0.0) for style in styles)
+    below = fsum(style.pages / total * (style.importance or 0.0) for style in styles)
     own = node_importance((style.pages for style in styles), element.pages, single_page=rules.single_page)
     damping = rules.gamma ** len(styles)
     former = (1.0 - damping) * own + damping * below
@@ -92,5 +92,5 @@ def _judge_element(element: ElementNode, rules: ImportanceRules) -> None:
 
 def _judge_style(style: StyleNode, children: Sequence[ElementNode]) -> None:
     """Set CompImp(S), the mean over its element nodes; 0 for an empty sequence."""
-    style.importance = sum(child.importance or 0.0 for child in children) / len(children) if children else 0.0
+    style.importance = fsum(child.importance or 0.0 for child in children) / len(children) if children else 0.0
     style.peak = max((child.peak for child in children), default=0.0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from math import log
+from math import fsum, log
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -44,6 +44,6 @@ def log_odds(sites: Iterable[dict[str, float]]) -> dict[str, float]:
     result = {}
     for word, found in sorted(shares.items()):
         if len(found) >= MIN_SITES:
-            content = sum(found) + _PRIOR_VOTES * _BASE
+            content = fsum(found) + _PRIOR_VOTES * _BASE
             result[word] = round(log(content / (len(found) + _PRIOR_VOTES - content)) - usual, 3)
     return result
