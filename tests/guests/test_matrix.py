@@ -50,3 +50,14 @@ def test_a_crawl_has_the_same_items_fields_files_and_responses_with_us(
     runs = [crawls.run(run, MODES[mode]) for run in ENDINGS[ending].runs]
     found = without(MODES[mode].html).difference(ENDINGS[ending], runs, crawls.files())
     assert found == Difference(), found.told()
+
+
+def test_the_same_crawl_without_us_differs_in_nothing_but_the_text(
+    served: list[Served], without: Callable[[bool], Comparison], tmp_path: Path
+) -> None:
+    crawls = Crawls(tmp_path / "project", served)
+    runs = [crawls.run(run, Mode({})) for run in ENDINGS["Ctrl-C"].runs]
+    found = without(False).difference(ENDINGS["Ctrl-C"], runs, crawls.files())
+    assert found.without_text
+    found.without_text = []
+    assert found == Difference(), found.told()

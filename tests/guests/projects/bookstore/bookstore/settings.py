@@ -1,0 +1,10 @@
+BOT_NAME = "bookstore"
+
+SPIDER_MODULES = ["bookstore.spiders"]
+NEWSPIDER_MODULE = "bookstore.spiders"
+
+ROBOTSTXT_OBEY = True
+FEED_EXPORT_ENCODING = "utf-8"
+
+HTTPCACHE_ENABLED = True
+HTTPCACHE_EXPIRATION_SECS = 0

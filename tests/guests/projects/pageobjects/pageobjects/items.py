@@ -1,0 +1,9 @@
+import attrs
+
+
+@attrs.define
+class Book:
+    url: str
+    title: str
+    price: str
+    text: str = ""

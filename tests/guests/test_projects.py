@@ -1,0 +1,155 @@
+"""Small projects in the manner of public ones, each run as it is and with the one line in its settings."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+from contextlib import closing
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.guests.shelves import BOOKS, QUOTE_PAGES, answer
+from tests.guests.site import story
+from tests.loopback import serving
+from tests.scrapy_process import ScrapyProcess
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.loopback import Served
+
+PROJECTS = Path(__file__).parent / "projects"
+ONE_LINE = 'ADDONS = {"denoise_crawler.Addon": 300}\n'
+ONE_MORE = 'ADDONS["denoise_crawler.Addon"] = 310\n'
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[Served]:
+    with serving(answer) as running:
+        yield running
+
+
+class SmallProject:
+    """A copy of one of the projects, with the one line or without it."""
+
+    def __init__(self, name: str, folder: Path, *, us: bool) -> None:
+        self.folder = folder / ("with" if us else "without")
+        shutil.copytree(PROJECTS / name, self.folder, ignore=shutil.ignore_patterns("__pycache__"))
+        settings = self.folder / name / "settings.py"
+        text = settings.read_text()
+        quiet = "TELNETCONSOLE_ENABLED = REMOTE_CONTROL_ENABLED = False\n"
+        settings.write_text(text + quiet + us * (ONE_MORE if "ADDONS" in text else ONE_LINE))
+
+    def crawl(self, spider: str, served: Served) -> list[dict[str, Any]]:
+        """Crawl as a user does; return the items of the feed."""
+        log = self.folder / "crawl.log"
+        log.write_bytes(b"")
+        given = ("crawl", spider, "-a", f"site={served.url}", "-O", "items.jsonl")
+        code = ScrapyProcess(self.folder, *given, out=log, passing=True).wait(60)
+        assert code == 0, log.read_text()
+        assert "ERROR" not in log.read_text(), log.read_text()
+        return [json.loads(line) for line in (self.folder / "items.jsonl").read_text("utf-8").splitlines()]
+
+    def files(self) -> dict[str, str]:
+        """Return the files that a pipeline has stored, with the digests of what is in them."""
+        stored = self.folder / "files"
+        found = sorted(path for path in stored.rglob("*") if path.is_file())
+        return {str(path.relative_to(stored)): sha256(path.read_bytes()).hexdigest() for path in found}
+
+    def rows(self, query: str) -> list[tuple[Any, ...]]:
+        """Return what a query finds in the project's own database."""
+        with closing(sqlite3.connect(self.folder / "books.sqlite")) as db:
+            return db.execute(query).fetchall()
+
+
+def both(name: str, folder: Path) -> tuple[SmallProject, SmallProject]:
+    return SmallProject(name, folder, us=False), SmallProject(name, folder, us=True)
+
+
+def bare(items: list[dict[str, Any]]) -> list[str]:
+    """Return the items without their texts, in an order of their own."""
+    return sorted(json.dumps({name: value for name, value in item.items() if name != "text"}) for item in items)
+
+
+def assert_texts_are_those_of_the_pages(texts: dict[str, str]) -> None:
+    assert len(texts) == BOOKS
+    for url, text in texts.items():
+        number = url.rpartition("/")[2]
+        assert story(f"book-{number}")[0] in text
+        assert "All rights reserved" not in text
+
+
+def test_quotesbot_keeps_its_ten_quotes_a_page_to_the_letter(served: Served, tmp_path: Path) -> None:
+    without, project = both("quotesbot", tmp_path)
+    expected = without.crawl("quotes", served)
+    assert len(expected) == 10 * QUOTE_PAGES
+    items = project.crawl("quotes", served)
+    assert sorted(map(json.dumps, items)) == sorted(map(json.dumps, expected))
+    assert items == expected  # one page leads to the next: the order is the same as well
+
+
+def test_a_crawler_of_detail_pages_with_an_http_cache_has_the_same_items_also_from_the_cache(
+    served: Served, tmp_path: Path
+) -> None:
+    without, project = both("bookstore", tmp_path)
+    expected = without.crawl("books", served)
+    assert len(expected) == BOOKS
+    for _ in range(2):
+        items = project.crawl("books", served)
+        assert bare(items) == bare(expected)
+        assert_texts_are_those_of_the_pages({item["url"]: item["text"] for item in items})
+        asked = len(served.asked)
+    assert len(served.asked) == asked
+
+
+def test_item_loaders_and_a_pipeline_of_sqlalchemy_have_the_same_items_and_rows(
+    served: Served, tmp_path: Path
+) -> None:
+    without, project = both("loaders", tmp_path)
+    expected = without.crawl("books", served)
+    query = "SELECT url, title, cents, words, summary FROM book ORDER BY url"
+    assert len(expected) == len(without.rows(query)) == BOOKS
+    assert bare(project.crawl("books", served)) == bare(expected)
+    assert project.rows(query) == without.rows(query)
+    assert_texts_are_those_of_the_pages(dict(project.rows("SELECT url, text FROM book")))
+
+
+def test_items_of_sqlalchemy_come_out_and_are_stored_with_text_where_they_have_a_column_for_it(
+    served: Served, tmp_path: Path
+) -> None:
+    without, project = both("rows", tmp_path)
+    expected = without.crawl("books", served)
+    items = project.crawl("books", served)
+    for number, query in (
+        (BOOKS, "SELECT url, title, price FROM book ORDER BY 1, 2"),
+        (2 * BOOKS, "SELECT book_url, name, value FROM detail ORDER BY 1, 2"),
+    ):
+        assert len(without.rows(query)) == number
+        assert project.rows(query) == without.rows(query)
+    assert bare([{**item, "id": 0} for item in items]) == bare([{**item, "id": 0} for item in expected])
+    assert_texts_are_those_of_the_pages(dict(project.rows("SELECT url, text FROM book")))
+
+
+def test_a_crawl_spider_has_the_same_pictures_and_thumbnails(served: Served, tmp_path: Path) -> None:
+    without, project = both("pictures", tmp_path)
+    expected = without.crawl("pictures", served)
+    assert len(expected) == BOOKS
+    assert len(without.files()) == 2 * 2 * BOOKS
+    items = project.crawl("pictures", served)
+    assert bare(items) == bare(expected)
+    assert project.files() == without.files()
+    assert_texts_are_those_of_the_pages({item["url"]: item["text"] for item in items})
+
+
+def test_page_objects_of_scrapy_poet_have_the_same_items(served: Served, tmp_path: Path) -> None:
+    pytest.importorskip("scrapy_poet", reason="scrapy-poet is not installed")
+    without, project = both("pageobjects", tmp_path)
+    expected = without.crawl("books", served)
+    assert len(expected) == BOOKS
+    items = project.crawl("books", served)
+    assert bare(items) == bare(expected)
+    assert_texts_are_those_of_the_pages({item["url"]: item["text"] for item in items})
