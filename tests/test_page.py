@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import encodings
+import pkgutil
 from urllib.parse import urljoin
 
 import pytest
@@ -11,6 +13,7 @@ from parsel import Selector
 from denoise_crawler.output.html import clean_html, clean_tree
 from denoise_crawler.output.text import clean_text
 from denoise_crawler.page import TEXT, Page
+from denoise_crawler.parsing import is_charset
 from tests.strategies import html_pages
 
 URL = "https://example.com/dir/page.html"
@@ -87,6 +90,34 @@ def test_a_western_page_is_not_taken_for_another(declared: str) -> None:
     meta = f'<meta charset="{declared}">' if declared else ""
     text = "Où l’été naît, là-bas, près du château – c’est déjà l’âge d’or des élèves français."
     assert text_of(f"{meta}<p>{text}".encode("cp1252")).count("é") == (0 if declared else 4)
+
+
+@pytest.mark.parametrize("charset", sorted(found.name for found in pkgutil.iter_modules(encodings.__path__)))
+def test_no_codec_of_python_that_a_page_declares_makes_it_raise(charset: str) -> None:
+    body = f"<meta charset={charset}><p>" + "The boats came home, caf\xe9 by caf\xe9. " * 400
+    assert Page.parse(URL, body.encode("latin-1")).skipped in (None, "empty")
+
+
+@pytest.mark.parametrize(
+    "charset",
+    [
+        "idna",
+        "punycode",
+        "undefined",
+        "rot13",
+        "base64",
+        "hex",
+        "zlib",
+        "bz2_codec",
+        "uu",
+        "quopri",
+        "unicode_escape",
+    ],
+)
+def test_a_codec_that_is_no_charset_is_not_asked(charset: str) -> None:
+    page = Page.parse(URL, f"<meta charset={charset}><p>caf\xe9 \\u003c".encode("latin-1"))
+    assert clean_text(page) == "caf\xe9 \\u003c"
+    assert not is_charset(charset)
 
 
 def test_a_declared_charset_is_used() -> None:
