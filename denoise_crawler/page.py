@@ -290,7 +290,7 @@ def _flatten(root: Element, skipped: frozenset[str]) -> tuple[Nodes, int]:  # no
 
 
 def _swallows(opaque: Element, swallowing: set[Element]) -> bool:
-    """Tell whether a block stands in ``opaque``; those of the same kind around the block are noted in ``swallowing``.
+    """Tell whether a block stands in ``opaque``; opaque elements around that block are noted in ``swallowing``.
 
     So nothing is looked through once a level: inside of ``opaque`` there is no block before the one found.
     """

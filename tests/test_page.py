@@ -12,7 +12,7 @@ from parsel import Selector
 
 from denoise_crawler.output.html import clean_html, clean_tree
 from denoise_crawler.output.text import clean_text
-from denoise_crawler.page import TEXT, Page
+from denoise_crawler.page import TEXT, Element, Page, _swallows
 from denoise_crawler.parsing import is_charset
 from tests.strategies import html_pages
 
@@ -164,6 +164,39 @@ def test_nodes_are_nested_ranges_in_document_order() -> None:
 def test_blocks_stand_on_lines_of_their_own_and_controls_are_not_text() -> None:
     html = "<h1>T</h1><p>one <a href=x>two</a>.<br>three<button>Go</button></p><ul><li>a<li>b</ul>x<div>y</div>z"
     assert text_of(html) == "T\none two.\nthree\n- a\n- b\nx\ny\nz"
+
+
+OPAQUE = st.recursive(
+    st.sampled_from(["text", "<p>block</p>", "<br>", "<b>bold</b>", ""]),
+    lambda inner: st.builds(
+        "<{0}>{1}</{0}>".format,
+        st.sampled_from(["video", "audio", "canvas", "object", "b"]),
+        st.lists(inner).map("".join),
+    ),
+)
+
+
+@given(st.lists(OPAQUE, max_size=6).map("".join))
+def test_media_hide_what_stands_in_them_unless_that_holds_a_block(html: str) -> None:
+    page = Page.parse(URL, f"<body>{html}")
+    if page.root is None:
+        return
+    shown = {element for element in page.nodes.elements if element.tag != "body"}
+    opaque = "ancestor-or-self::*[self::video or self::audio or self::canvas or self::object][not(.//p)]"
+    hidden = {
+        element for element in page.root.iterfind("body//*") if len(element.xpath(opaque)) > (element in shown)
+    }
+    assert not shown & hidden
+    assert shown | hidden == set(page.root.iterfind("body//*"))
+
+
+def test_media_that_were_never_closed_are_looked_through_once_not_once_a_level() -> None:
+    root = Page.parse(URL, "<video>" * 1_000 + "<br>" * 10 + "<p>block").root
+    assert root is not None
+    outer, *inner = root.iter("video")
+    swallowing: set[Element] = set()
+    assert _swallows(outer, swallowing)
+    assert swallowing == set(inner)
 
 
 def test_title_and_language_are_what_the_page_declares() -> None:
