@@ -247,6 +247,7 @@ def _flatten(root: Element, skipped: frozenset[str]) -> tuple[Nodes, int]:  # no
     # what follows </html> stands beside the root
     children: Iterator[Element] = iter((root, *root.itersiblings("html")))
     above: list[tuple[Iterator[Element], int, Element]] = []
+    swallowing: set[Element] = set()
     parent = deepest = 0
     while True:
         if (child := next(children, None)) is None:
@@ -267,7 +268,7 @@ def _flatten(root: Element, skipped: frozenset[str]) -> tuple[Nodes, int]:  # no
                 texts.append("")
                 links.append(index if tag == "a" else links[parent])
                 elements.append(child)
-            if tag not in _OPAQUE or next(child.iter(*_BLOCKS), None) is not None:
+            if tag not in _OPAQUE or _swallows(child, swallowing):
                 if text := child.text:
                     if text.isspace():
                         runs.gap = True
@@ -286,6 +287,22 @@ def _flatten(root: Element, skipped: frozenset[str]) -> tuple[Nodes, int]:  # no
                 runs.add(parent, text)
     runs.close()
     return nodes, deepest
+
+
+def _swallows(opaque: Element, swallowing: set[Element]) -> bool:
+    """Tell whether a block stands in ``opaque``; opaque elements around that block are noted in ``swallowing``.
+
+    So nothing is looked through once a level: inside of ``opaque`` there is no block before the one found.
+    """
+    if opaque in swallowing:
+        return True
+    if (block := next(opaque.iter(*_BLOCKS), None)) is None:
+        return False
+    for element in block.iterancestors(*_OPAQUE):
+        if element is opaque:
+            break
+        swallowing.add(element)
+    return True
 
 
 class _Runs:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import codecs
 import re
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from lxml import etree
-from w3lib.encoding import html_to_unicode
+from w3lib.encoding import html_body_declared_encoding, html_to_unicode, read_bom
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 _KEPT_LEVELS = 200
 _LONG_TAG = 60_000  # bytes
 _MOST_ATTRIBUTES = 2_000
+# Codecs of Python that give text and are no charset: they raise, take minutes or put tags where there are none.
+_NO_CHARSETS = frozenset({"idna", "punycode", "undefined", "unicode-escape", "raw-unicode-escape"})
 _COMMON_HAN = re.compile("[的一是不了在人有我他这为之大来以个中上们]")
 
 
@@ -47,11 +50,25 @@ def decode(body: bytes) -> str:
     if is_utf8(body):
         return body.decode("utf-8")
     guess = cache(_guess)  # asked for twice at most, worked out once
-    encoding, text = html_to_unicode(None, body, auto_detect_fun=guess)
+    encoding, text = _as_declared(body) or _as(guess(body), body)
     doubtful = encoding == "cp1252" or "\ufffd" in text
     if doubtful and encoding != "gb18030" and guess(body) == "gb18030":
         return body.decode("gb18030", "replace")
     return text
+
+
+@lru_cache(maxsize=256)
+def is_charset(name: str) -> bool:
+    """Tell whether a page may be written in ``name``: Python also has codecs that pack bytes or name hosts."""
+    try:
+        if codecs.lookup(name).name in _NO_CHARSETS:
+            return False
+        b" ".decode(name)
+    except UnicodeError:
+        return True  # one byte is not enough for it
+    except (LookupError, ValueError):
+        return False
+    return True
 
 
 def is_utf8(body: bytes) -> bool:
@@ -83,6 +100,19 @@ def _cut_attributes(part: bytes) -> bytes:
     if start < 0 or not part[start + 1 : start + 2].isalpha() or len(words) <= _MOST_ATTRIBUTES:
         return part  # text, or a long address
     return part[:start] + b" ".join(words[:-1])
+
+
+def _as_declared(body: bytes) -> tuple[str, str] | None:
+    """Return the encoding that ``body`` declares and its text, None if it declares none that pages have."""
+    declared = read_bom(body)[0] or html_body_declared_encoding(body)
+    try:
+        return _as(declared, body) if declared and is_charset(declared) else None
+    except Exception:  # a codec may be anybody's, and raise anything
+        return None
+
+
+def _as(encoding: str, body: bytes) -> tuple[str, str]:
+    return html_to_unicode(f"charset={encoding}", body)
 
 
 def _guess(body: bytes) -> str:

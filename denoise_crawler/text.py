@@ -1,4 +1,4 @@
-"""Words, normalised text and hashes: what the rest compares pages by."""
+"""Words, normalised text and hashes: what the rest compares pages by; text that a terminal may show."""
 
 from __future__ import annotations
 
@@ -26,6 +26,16 @@ _CUT_AT_ONCE = 400  # jieba's time grows with the square of a run of words that 
 def normalised(text: str) -> str:
     """Return ``text`` with every run of white space as one space, and none at its ends."""
     return " ".join(text.split())
+
+
+def printable(text: object, most: int = 1_000) -> str:
+    """Return ``text`` in a line for a terminal or a log: without what would steer it, ``most`` characters long.
+
+    All that a page, an archive, a header or an address says goes through here before it is shown.
+    """
+    said = str(text)
+    shown = said if len(said) <= most else f"{said[: most - 1]}…"
+    return shown if shown.isprintable() else "".join(one if one.isprintable() else "\ufffd" for one in shown)
 
 
 def hash64(text: str) -> int:

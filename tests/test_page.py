@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import encodings
+import pkgutil
 from urllib.parse import urljoin
 
 import pytest
@@ -10,7 +12,8 @@ from parsel import Selector
 
 from denoise_crawler.output.html import clean_html, clean_tree
 from denoise_crawler.output.text import clean_text
-from denoise_crawler.page import TEXT, Page
+from denoise_crawler.page import TEXT, Element, Page, _swallows
+from denoise_crawler.parsing import is_charset
 from tests.strategies import html_pages
 
 URL = "https://example.com/dir/page.html"
@@ -89,6 +92,34 @@ def test_a_western_page_is_not_taken_for_another(declared: str) -> None:
     assert text_of(f"{meta}<p>{text}".encode("cp1252")).count("é") == (0 if declared else 4)
 
 
+@pytest.mark.parametrize("charset", sorted(found.name for found in pkgutil.iter_modules(encodings.__path__)))
+def test_no_codec_of_python_that_a_page_declares_makes_it_raise(charset: str) -> None:
+    body = f"<meta charset={charset}><p>" + "The boats came home, caf\xe9 by caf\xe9. " * 400
+    assert Page.parse(URL, body.encode("latin-1")).skipped in (None, "empty")
+
+
+@pytest.mark.parametrize(
+    "charset",
+    [
+        "idna",
+        "punycode",
+        "undefined",
+        "rot13",
+        "base64",
+        "hex",
+        "zlib",
+        "bz2_codec",
+        "uu",
+        "quopri",
+        "unicode_escape",
+    ],
+)
+def test_a_codec_that_is_no_charset_is_not_asked(charset: str) -> None:
+    page = Page.parse(URL, f"<meta charset={charset}><p>caf\xe9 \\u003c".encode("latin-1"))
+    assert clean_text(page) == "caf\xe9 \\u003c"
+    assert not is_charset(charset)
+
+
 def test_a_declared_charset_is_used() -> None:
     assert text_of('<meta charset="windows-1251"><p>Привет'.encode("windows-1251")) == "Привет"
     assert text_of("<p>中文的内容".encode("utf-16")) == "中文的内容"
@@ -133,6 +164,39 @@ def test_nodes_are_nested_ranges_in_document_order() -> None:
 def test_blocks_stand_on_lines_of_their_own_and_controls_are_not_text() -> None:
     html = "<h1>T</h1><p>one <a href=x>two</a>.<br>three<button>Go</button></p><ul><li>a<li>b</ul>x<div>y</div>z"
     assert text_of(html) == "T\none two.\nthree\n- a\n- b\nx\ny\nz"
+
+
+OPAQUE = st.recursive(
+    st.sampled_from(["text", "<p>block</p>", "<br>", "<b>bold</b>", ""]),
+    lambda inner: st.builds(
+        "<{0}>{1}</{0}>".format,
+        st.sampled_from(["video", "audio", "canvas", "object", "b"]),
+        st.lists(inner).map("".join),
+    ),
+)
+
+
+@given(st.lists(OPAQUE, max_size=6).map("".join))
+def test_media_hide_what_stands_in_them_unless_that_holds_a_block(html: str) -> None:
+    page = Page.parse(URL, f"<body>{html}")
+    if page.root is None:
+        return
+    shown = {element for element in page.nodes.elements if element.tag != "body"}
+    opaque = "ancestor-or-self::*[self::video or self::audio or self::canvas or self::object][not(.//p)]"
+    hidden = {
+        element for element in page.root.iterfind("body//*") if len(element.xpath(opaque)) > (element in shown)
+    }
+    assert not shown & hidden
+    assert shown | hidden == set(page.root.iterfind("body//*"))
+
+
+def test_media_that_were_never_closed_are_looked_through_once_not_once_a_level() -> None:
+    root = Page.parse(URL, "<video>" * 1_000 + "<br>" * 10 + "<p>block").root
+    assert root is not None
+    outer, *inner = root.iter("video")
+    swallowing: set[Element] = set()
+    assert _swallows(outer, swallowing)
+    assert swallowing == set(inner)
 
 
 def test_title_and_language_are_what_the_page_declares() -> None:

@@ -6,6 +6,7 @@ import io
 import json
 import lzma
 import tempfile
+import tracemalloc
 import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
 from denoise_crawler.page import Page
-from denoise_crawler.reading import Reading, SourceError, read_pages, records
+from denoise_crawler.reading import Reading, SourceError, http_response, read_pages, records
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -304,6 +305,110 @@ def test_a_body_that_cannot_be_decoded_is_damage_and_no_page(tmp_path: Path) -> 
     assert pages == {}
     assert reading.damage == {"unreadable body": 1}
     assert reading.examples["unreadable body"][0].what == "content encoding zstd"
+
+
+@pytest.mark.parametrize("charset", ["idna", "punycode", "undefined", "rot13", "base64", "zlib", "unicode_escape"])
+@pytest.mark.parametrize("kind", ["text/html; charset={}", "text/html"])
+def test_a_charset_that_is_a_codec_but_no_text_costs_no_page(tmp_path: Path, charset: str, kind: str) -> None:
+    hostile = http(f"<meta charset={charset}><p>caf\xe9 ".encode("latin-1") * 500, kind=kind.format(charset))
+    messages = [http(page("before")), hostile, http(page("behind"))]
+    for file in (
+        write(tmp_path / "a.warc", *warc(*((f"https://a.example/{n}", one) for n, one in enumerate(messages)))),
+        write(tmp_path / "a.cwt", *(tianwang(f"https://a.example/{n}", one) for n, one in enumerate(messages))),
+    ):
+        pages, reading = read(file)
+        assert pages["https://a.example/0"] == "before"
+        assert pages["https://a.example/1"].count("café") == 500
+        assert pages["https://a.example/2"] == "behind"
+        assert not reading.damage
+
+
+@pytest.mark.parametrize("name", ["a.warc", "a.cwt"])
+def test_a_record_that_makes_the_reader_raise_is_named_and_costs_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    def html_of_all_but_one(raw: bytes, notes: Any, at: int) -> str | bytes | None:
+        if b"second" in raw:
+            raise RuntimeError("\x1b[31m" + "x" * 1_000)
+        return http_response.html_of(raw, notes, at)
+
+    for reader in ("warc", "tianwang"):
+        monkeypatch.setattr(f"denoise_crawler.reading.{reader}.html_of", html_of_all_but_one)
+    found = [(f"https://a.example/{word}", http(page(word))) for word in ("first", "second", "third")]
+    parts = warc(*found, compressed=False) if name == "a.warc" else [tianwang(*one) for one in found]
+    pages, reading = read(write(tmp_path / name, *parts))
+    assert list(pages.values()) == ["first", "third"]
+    assert reading.damage == {"unreadable record": 1}
+    (example,) = reading.examples["unreadable record"]
+    assert example.what.startswith("RuntimeError: ")
+    assert example.what.isprintable()
+    assert len(example.what) <= 200
+
+
+def test_a_few_bytes_that_unpack_to_gigabytes_are_unpacked_up_to_the_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    brotli = pytest.importorskip("brotli")
+    monkeypatch.setattr(http_response, "MAX_RECORD", 1 << 20)
+    compressor = brotli.Compressor()
+    bomb = compressor.process(page("first")) + b"".join(compressor.process(b" " * (1 << 24)) for _ in range(8))
+    bomb += compressor.finish()
+    messages = {
+        "bomb": bomb,
+        "cut": brotli.compress(page("cut off" * 9))[:-4],
+        "sound": brotli.compress(page("sound")),
+    }
+    file = write(
+        tmp_path / "a.warc",
+        *warc(
+            *((f"https://a.example/{name}", http(body, "Content-Encoding: br")) for name, body in messages.items())
+        ),
+    )
+    tracemalloc.start()
+    pages, reading = read(file)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(bomb) < 10_000
+    assert peak < 30 << 20
+    assert pages["https://a.example/bomb"] == "first"
+    assert pages["https://a.example/sound"] == "sound"
+    assert sorted(example.what for example in reading.examples["damaged body"]) == [
+        "compressed data cut off",
+        "more than 1048576 bytes, uncompressed",
+    ]
+
+
+@pytest.mark.parametrize("line", [b" b\r\n", b"X-One: b\r\n", b"b"])
+def test_of_endless_http_headers_the_first_are_read_and_the_page_behind_them(tmp_path: Path, line: bytes) -> None:
+    raw = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nX: a\r\n"
+    endless = (
+        raw + (b"Y: " if line == b"b" else b"") + line * (5_000_000 // len(line)) + b"\r\n\r\n" + page("behind")
+    )
+    file = write(
+        tmp_path / "a.cwt", tianwang("http://a.cn/1", endless), tianwang("http://a.cn/2", http(page("next")))
+    )
+    pages, reading = read(file)
+    assert pages == {"http://a.cn/1": "behind", "http://a.cn/2": "next"}
+    assert reading.damage == {"damaged headers": 1}
+
+
+def test_words_of_an_archive_are_counted_only_where_they_are_known_and_shown_without_escape_sequences(
+    tmp_path: Path,
+) -> None:
+    escape = "\x1b]0;owned\x07\x9b31m"
+    record = "WARC/1.0\r\nWARC-Type: {}\r\nContent-Length: 0\r\n\r\n\r\n\r\n"
+    file = write(
+        tmp_path / "a.warc",
+        *(record.format(f"{escape}{number}").encode() for number in range(100)),
+    )
+    encoded = http(b"\x01\x02\x03", f"Content-Encoding: {escape}{'x' * 5_000}")
+    other = write(tmp_path / "a.cwt", tianwang("http://a.cn/", encoded))
+    _, reading = read(file, other)
+    assert reading.skipped == {"unknown record": 100}
+    (example,) = reading.examples["unreadable body"]
+    assert example.what.startswith("content encoding \ufffd]0;owned")
+    assert example.what.isprintable()
+    assert len(example.what) == 200
 
 
 # --- JSON Lines

@@ -117,3 +117,5 @@ def _pages_of_file(file: Path, top: Path, notes: Notes, options: _Options) -> It
                 yield from (warc if found == "warc" else tianwang).pages(window, notes)
     except OSError as error:
         notes.damaged("unreadable file", 0, error.strerror or str(error))
+    except Exception as error:  # no file may cost those behind it
+        notes.damaged("unreadable file", 0, f"{type(error).__name__}: {error}")

@@ -7,10 +7,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
 
+from denoise_crawler.text import printable
+
 if TYPE_CHECKING:
     from pathlib import Path
 
 _EXAMPLES = 3
+_LONGEST_EXAMPLE = 200  # characters
 
 
 class Example(NamedTuple):
@@ -44,14 +47,14 @@ class Notes:
     reading: Reading
 
     def damaged(self, kind: str, offset: int, what: str = "") -> None:
-        """Count damage of a ``kind`` at ``offset``."""
+        """Count damage of a ``kind`` at ``offset``; of ``what``, which may come from the file, little is kept."""
         self.reading.damage[kind] += 1
         examples = self.reading.examples.setdefault(kind, [])
         if len(examples) < _EXAMPLES:
-            examples.append(Example(str(self.path), offset, what))
+            examples.append(Example(str(self.path), offset, printable(what, _LONGEST_EXAMPLE)))
 
     def skipped(self, kind: str) -> None:
-        """Count something that is no page."""
+        """Count something that is no page; ``kind`` is none of the file's own words, which have no end."""
         self.reading.skipped[kind] += 1
 
     def made_up_address(self, name: int | str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import lzma
 import zlib
+from importlib import import_module
 from itertools import chain
 from typing import IO, TYPE_CHECKING
 
@@ -20,6 +21,7 @@ SUFFIXES = (".gz", ".xz", ".bz2")
 _DAMAGE = "damaged compression"
 _PIECE = 256  # of data that is damaged, one piece is lost
 _GAP = b""
+_XZ_MEMORY = 128 << 20  # bytes, for what a file says it must look back on; xz -9 takes 65 MB
 
 
 def windows(notes: Notes) -> Iterator[Window]:
@@ -117,7 +119,7 @@ class _Gunzip:
 
 def _unpacked(raw: Iterator[bytes], first: bytes, notes: Notes) -> Iterator[bytes]:
     """Yield the content of an xz or bzip2 file up to its first damage."""
-    name, make = ("xz", lzma.LZMADecompressor) if first.startswith(XZ) else ("bzip2", bz2.BZ2Decompressor)
+    name, make = ("xz", _unxz) if first.startswith(XZ) else ("bzip2", bz2.BZ2Decompressor)
     unpacker, offset = make(), 0
     try:
         for piece in _pieces(chain([first], raw)):
@@ -134,6 +136,10 @@ def _unpacked(raw: Iterator[bytes], first: bytes, notes: Notes) -> Iterator[byte
         problem = str(error)
     if problem:
         notes.damaged(_DAMAGE, offset, f"{name}: {problem}")
+
+
+def _unxz() -> lzma.LZMADecompressor:
+    return lzma.LZMADecompressor(memlimit=_XZ_MEMORY)
 
 
 def _pieces(chunks: Iterable[bytes]) -> Iterator[bytes]:
@@ -165,6 +171,35 @@ def inflated(data: bytes, limit: int, *, raw_deflate: bool = False) -> tuple[byt
     if not problem and not inflater.eof:
         problem = "compressed data cut off" if room > 0 else f"more than {limit} bytes, uncompressed"
     return b"".join(parts), problem
+
+
+def inflated_brotli(data: bytes, limit: int) -> tuple[bytes, str]:
+    """Return ``data`` without brotli compression, at most ``limit`` bytes, and what is wrong with it.
+
+    A few bytes may stand for gigabytes, so it is unpacked step by step. Raises ImportError without a brotli that
+    can do so (1.2), ValueError for what is no brotli.
+    """
+    if not data:
+        return data, ""
+    brotli = import_module("brotli")
+    inflater, parts, room = brotli.Decompressor(), list[bytes](), limit
+    if not hasattr(inflater, "can_accept_more_data"):
+        raise ImportError("brotli is older than 1.2")
+    try:
+        while room > 0 and not inflater.is_finished():
+            part = inflater.process(data, output_buffer_limit=min(room, STEP))
+            data = b""
+            if not part and inflater.can_accept_more_data():
+                break
+            parts.append(part[:room])
+            room -= len(parts[-1])
+    except brotli.error as error:
+        if not parts:
+            raise ValueError(str(error)) from None
+        return b"".join(parts), str(error)
+    if inflater.is_finished():
+        return b"".join(parts), ""
+    return b"".join(parts), "compressed data cut off" if room > 0 else f"more than {limit} bytes, uncompressed"
 
 
 def _has_zlib_header(data: bytes) -> bool:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 from w3lib.encoding import html_body_declared_encoding, http_content_type_encoding, read_bom
 
-from denoise_crawler.parsing import is_utf8
-from denoise_crawler.reading.compression import inflated
+from denoise_crawler.parsing import is_charset, is_utf8
+from denoise_crawler.reading.compression import inflated, inflated_brotli
 from denoise_crawler.reading.records import MAX_RECORD
 
 if TYPE_CHECKING:
     from denoise_crawler.reading.account import Notes
 
+MAX_HEADERS = 1 << 16  # bytes
 HTML_TYPES = ("text/html", "application/xhtml+xml", "application/vnd.wap.xhtml+xml")
 _STATUS = re.compile(rb"HTTP/\d[\d.]*[ \t]+(\d{3})[^\n]*(?:\n|$)")
 _HEADER = re.compile(rb"([A-Za-z0-9!#$%&'*+.^_`|~-]{1,80})[ \t]*:([^\n]*)(?:\n|$)|[ \t]+\S[^\n]*(?:\n|$)")
@@ -24,6 +24,7 @@ _TAG = re.compile(rb"<(?:!doctype|!--|/?[a-z][a-z0-9]*)[\s>/-]", re.IGNORECASE)
 # Servers say these of every page, whatever it is written in.
 _SAID_BY_DEFAULT = frozenset({"cp1252", "iso8859-1", "iso-8859-1", "latin-1", "ascii"})
 _EMPTY_LINE = re.compile(rb"\r?\n")
+_HEADERS_END = re.compile(rb"\n\r?\n")
 
 
 class UnreadableBodyError(ValueError):
@@ -32,11 +33,15 @@ class UnreadableBodyError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """An HTTP response taken apart; ``status`` is None without a status line."""
+    """An HTTP response taken apart; ``status`` is None without a status line.
+
+    ``cut`` says that there are more than :data:`MAX_HEADERS` bytes of headers, of which the first are read.
+    """
 
     status: int | None
     headers: dict[str, str]
     body: bytes
+    cut: bool = False
 
     @property
     def content_type(self) -> str:
@@ -47,6 +52,8 @@ class Response:
 def html_of(raw: bytes, notes: Notes, offset: int) -> str | bytes | None:
     """Return the page of a response; None, and a note why, if it holds none (error pages, pictures)."""
     response = response_of(raw)
+    if response.cut:
+        notes.damaged("damaged headers", offset, f"more than {MAX_HEADERS:,} bytes")
     if response.status is not None and not 200 <= response.status < 300:
         notes.skipped(f"HTTP status {response.status}")
         return None
@@ -69,18 +76,26 @@ def html_of(raw: bytes, notes: Notes, offset: int) -> str | bytes | None:
 def response_of(raw: bytes) -> Response:
     """Take a response apart; without headers, or with headers that end in no empty line, the rest is the body."""
     status = _STATUS.match(raw)
-    at, headers, name = status.end() if status else 0, dict[str, str](), ""
-    while (header := _HEADER.match(raw, at)) and header.end() > at:
+    code = int(status[1]) if status else None
+    at, fields = status.end() if status else 0, dict[str, list[bytes]]()
+    name = ""
+    while at < MAX_HEADERS and (header := _HEADER.match(raw, at)) and header.end() > at:
         if header[1]:
             name = header[1].decode("ascii").lower()
-            headers[name] = header[2].decode("latin-1").strip()
+            fields[name] = [header[2]]
         elif name:
-            headers[name] += " " + header[0].decode("latin-1").strip()
+            fields[name].append(header[0])  # a folded line
         else:
             break
         at = header.end()
+    headers = {
+        name: b" ".join(map(bytes.strip, lines))[:MAX_HEADERS].decode("latin-1") for name, lines in fields.items()
+    }
+    if at >= MAX_HEADERS:
+        end = _HEADERS_END.search(raw, at - 1)
+        return Response(code, headers, raw[end.end() :] if end else b"", cut=True)
     empty_line = _EMPTY_LINE.match(raw, at)
-    return Response(int(status[1]) if status else None, headers, raw[empty_line.end() if empty_line else at :])
+    return Response(code, headers, raw[empty_line.end() if empty_line else at :])
 
 
 def looks_like_html(body: bytes) -> bool:
@@ -96,13 +111,15 @@ def in_its_charset(body: bytes, content_type: str) -> str | bytes:
     charset is what servers send by default, or if the page declares another and they are not in this one.
     """
     charset = http_content_type_encoding(re.sub("[\"']", "", content_type))
-    if charset is None or charset in _SAID_BY_DEFAULT or is_utf8(body) or read_bom(body)[0]:
+    if charset is None or charset in _SAID_BY_DEFAULT or not is_charset(charset):
+        return body
+    if is_utf8(body) or read_bom(body)[0]:
         return body
     try:
         return body.decode(charset)
     except UnicodeDecodeError:
         return body if html_body_declared_encoding(body) else body.decode(charset, "replace")
-    except (LookupError, ValueError):  # no encoding of text
+    except Exception:  # a codec may be anybody's, and raise anything
         return body
 
 
@@ -128,11 +145,11 @@ def _without(body: bytes, encoding: str) -> tuple[bytes, str]:
     if encoding != "br":
         raise UnreadableBodyError(f"content encoding {encoding}")
     try:
-        return import_module("brotli").Decompressor().process(body)[:MAX_RECORD], ""
+        return inflated_brotli(body, MAX_RECORD)
     except ImportError:
-        raise UnreadableBodyError("content encoding br: install brotli to read it") from None
-    except Exception as error:  # the module's own error class, which is there only if it is
-        raise UnreadableBodyError(f"content encoding br: {error}") from error
+        raise UnreadableBodyError("content encoding br: install brotli 1.2 or newer to read it") from None
+    except ValueError as error:
+        raise UnreadableBodyError(f"content encoding br: {error}") from None
 
 
 def _joined(body: bytes) -> tuple[bytes, str]:

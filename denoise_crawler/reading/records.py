@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING
 from denoise_crawler.reading.compression import inflated
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from typing import TypeAlias
 
     from denoise_crawler.reading.account import Notes
     from denoise_crawler.reading.window import Window
+
+    Found: TypeAlias = tuple[str, str | bytes]
 
 MAX_RECORD = 64 << 20  # bytes; a longer record is passed over
 _AHEAD = 512
@@ -32,6 +35,22 @@ def record_offsets(window: Window, start: re.Pattern[bytes], notes: Notes) -> It
         if not window.peek(1):
             return
         yield window.offset
+
+
+def page_of_record(take: Callable[[int], Found | None], at: int, notes: Notes) -> Iterator[Found]:
+    """Yield the page that ``take`` gets from the record at ``at``, if it is one; whatever it raises is damage.
+
+    Only OSError gets through: then there is nothing more to be read from the file.
+    """
+    try:
+        found = take(at)
+    except OSError:
+        raise
+    except Exception as error:  # no record may cost those behind it
+        notes.damaged("unreadable record", at, f"{type(error).__name__}: {error}")
+        return
+    if found is not None:
+        yield found
 
 
 def length_of(value: str) -> int | None:

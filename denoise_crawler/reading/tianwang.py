@@ -8,11 +8,19 @@ compressed.
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING
 
 from denoise_crawler.reading.compression import inflated
 from denoise_crawler.reading.http_response import html_of
-from denoise_crawler.reading.records import MAX_RECORD, address_of, length_of, record_offsets, take_body
+from denoise_crawler.reading.records import (
+    MAX_RECORD,
+    address_of,
+    length_of,
+    page_of_record,
+    record_offsets,
+    take_body,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,14 +39,17 @@ _MOST_FIELDS = 100
 def pages(window: Window, notes: Notes) -> Iterator[tuple[str, str | bytes]]:
     """Yield the pages of the records; after damage go on with the next line that starts with ``version:``."""
     for at in record_offsets(window, RECORD, notes):
-        fields = _fields(window)
-        raw = take_body(window, length_of(fields.get("length", "")), RECORD, notes)
-        raw, problem = inflated(raw, MAX_RECORD)
-        if problem:
-            notes.damaged("damaged body", at, problem)
-        html = html_of(raw, notes, at)
-        if html is not None:
-            yield address_of(fields.get("url", ""), at, notes), html
+        yield from page_of_record(partial(_page, window, notes), at, notes)
+
+
+def _page(window: Window, notes: Notes, at: int) -> tuple[str, str | bytes] | None:
+    fields = _fields(window)
+    raw = take_body(window, length_of(fields.get("length", "")), RECORD, notes)
+    raw, problem = inflated(raw, MAX_RECORD)
+    if problem:
+        notes.damaged("damaged body", at, problem)
+    html = html_of(raw, notes, at)
+    return None if html is None else (address_of(fields.get("url", ""), at, notes), html)
 
 
 def _fields(window: Window) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from io import BytesIO
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,14 @@ from warcio.exceptions import ArchiveLoadFailed
 from warcio.recordloader import ArcWarcRecordLoader
 
 from denoise_crawler.reading.http_response import HTML_TYPES, html_of, response_of
-from denoise_crawler.reading.records import MAX_RECORD, address_of, length_of, record_offsets, take_body
+from denoise_crawler.reading.records import (
+    MAX_RECORD,
+    address_of,
+    length_of,
+    page_of_record,
+    record_offsets,
+    take_body,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,22 +30,31 @@ RECORD = re.compile(rb"^WARC/\d\.\d+[ \t]*\r?\n", re.MULTILINE)
 _AHEAD = 4096
 _LONGEST_LINE = 1 << 16
 _MOST_HEADERS = 200
+_KINDS = frozenset(
+    {"warcinfo", "response", "resource", "request", "metadata", "revisit", "conversion", "continuation"}
+)
 _loader = ArcWarcRecordLoader()
 
 
 def pages(window: Window, notes: Notes) -> Iterator[tuple[str, str | bytes]]:
     """Yield the HTML pages of the response records that say the request succeeded (or do not say)."""
     for at in record_offsets(window, RECORD, notes):
-        headers = _headers(window, notes)
-        length, kind = length_of(headers.get("content-length", "")), headers.get("warc-type", "unknown").lower()
-        if length is not None and length > MAX_RECORD:
-            _pass_over(window, length, kind, notes)
-            continue
-        raw = take_body(window, length, RECORD, notes)
-        if kind != "response":
-            notes.skipped(f"{kind} record")
-        elif (html := html_of(raw, notes, at)) is not None:
-            yield address_of(headers.get("warc-target-uri", ""), at, notes), html
+        yield from page_of_record(partial(_page, window, notes), at, notes)
+
+
+def _page(window: Window, notes: Notes, at: int) -> tuple[str, str | bytes] | None:
+    headers = _headers(window, notes)
+    length, kind = length_of(headers.get("content-length", "")), headers.get("warc-type", "").lower()
+    kind = kind if kind in _KINDS else "unknown"
+    if length is not None and length > MAX_RECORD:
+        _pass_over(window, length, kind, notes)
+        return None
+    raw = take_body(window, length, RECORD, notes)
+    if kind != "response":
+        notes.skipped(f"{kind} record")
+        return None
+    html = html_of(raw, notes, at)
+    return None if html is None else (address_of(headers.get("warc-target-uri", ""), at, notes), html)
 
 
 def _headers(window: Window, notes: Notes) -> dict[str, str]:
