@@ -104,7 +104,7 @@ def source_of_parked(parked: ParkedPage) -> Source:
     if parked.response is not None:
         response = response_from_bytes(parked.response.data, parked.html)
     page = Page.parse(parked.url, parked.html, site=parked.site)
-    return Source(page, Origin(parked.origin, response), met=True)
+    return Source(page, Origin(parked.origin, response), met=True, _parked=parked)
 
 
 def _made_up_response(page: Page) -> Response | None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from denoise_crawler.crawl.item_limits import ItemLimits
 from denoise_crawler.crawl.parked_items import UnparkableError, pack, unpack
+from denoise_crawler.crawl.shared_html import cut_html, paste_html
 from denoise_crawler.crawl.source import Source, source_of_parked
 from denoise_crawler.crawl.unparkable import OncePerClass
 from denoise_crawler.parked import DamagedRowError
@@ -56,7 +57,7 @@ class WaitingItems:
                 )
             return False
         page = source.parked()
-        if not self._store.park(page, packed):
+        if not self._store.park(page, cut_html(packed, page.html)):
             return False
         self._remember(page.row, source)
         self._counts.add("parked")
@@ -101,8 +102,9 @@ class WaitingItems:
 
     def _read(self, parked: Parked) -> Waited | None:
         try:
-            return Waited(unpack(parked.item), self._source(parked.page))
-        except (UnparkableError, DamagedRowError) as error:
+            source = self._source(parked.page)
+            return Waited(unpack(paste_html(parked.item, source.parked().html)), source)
+        except (DamagedRowError, ValueError) as error:
             self._unreadable(error)
             return None
 
@@ -119,7 +121,7 @@ class WaitingItems:
             self._sources.popitem(last=False)
 
     def _is_too_much(self) -> bool:
-        characters = sum(len(source.page.markup) for source in self._sources.values())
+        characters = sum(len(source.parked().html) for source in self._sources.values())
         return len(self._sources) > _PAGES_IN_MEMORY or characters > _CHARACTERS_IN_MEMORY
 
     def _unreadable(self, error: Exception) -> None:
