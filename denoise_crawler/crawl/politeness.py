@@ -48,10 +48,9 @@ from scrapy.utils.misc import load_object
 from twisted.python.failure import Failure
 
 from denoise_crawler.crawl.host_gaps import LEAST_GAP, HostGaps, PoliteSlot, parse_retry_after, read_seconds
-from denoise_crawler.crawl.robots_guard import RobotsGuard, RobotsPolicy
+from denoise_crawler.crawl.robots_guard import RobotsGuard, RobotsPolicy, place_of
 from denoise_crawler.crawl.starting import in_one_line
 from denoise_crawler.host_names import canonical_host, without_port
-from denoise_crawler.site import host_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -140,13 +139,13 @@ class PoliteDownloader(Downloader):
     # --- whose turn it is
 
     def ready(self, places: Iterable[str]) -> list[str]:
-        """Return the places (hosts with their ports) whose turn it is; if there is none, wake the engine later."""
+        """Return the places (:func:`place_of`) whose turn it is; if there is none, wake the engine later."""
         # Not from slot.active: requests that wait in a middleware, say for robots.txt, are not there yet.
         busy = {self.get_slot_key(request) for request in self.active} - {""}
         now = monotonic()
         waits = {}
         for place in places:
-            if (host := without_port(place)) not in busy:
+            if (host := canonical_host(without_port(place))) not in busy:
                 waits[place] = max(self.wait(host, now), self.robots.wait(place, now))
         ready = [place for place, wait in waits.items() if wait <= self.LEAD]
         if waits and not ready:
@@ -251,8 +250,8 @@ class _ReadyHosts(DownloaderInterface):
     downloader: PoliteDownloader
 
     def get_slot_key(self, request: Request) -> str:
-        """Return the host of a request with its port: each has a robots.txt, and may have to wait for it."""
-        return host_of(request.url) or self.downloader.get_slot_key(request)
+        """Return the place of a request: each has a robots.txt, and may have to wait for it."""
+        return place_of(request)
 
     def stats(self, possible_slots: Iterable[str]) -> list[tuple[int, str]]:
         """Return the hosts to choose from, none of which has an active request."""

@@ -21,15 +21,17 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy import Request, signals
 from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
-from scrapy.exceptions import CannotResolveHostError, IgnoreRequest
+from scrapy.exceptions import CannotResolveHostError, DownloadCancelledError, IgnoreRequest
 from scrapy.http import Response
 from scrapy.http.request import NO_CALLBACK
+from scrapy.settings.default_settings import RETRY_EXCEPTIONS
 from scrapy.utils.defer import ensure_awaitable
 from scrapy.utils.deprecate import argument_is_required
 from scrapy.utils.httpobj import urlparse_cached
+from scrapy.utils.misc import load_object
 
 from denoise_crawler.crawl.host_gaps import read_seconds
-from denoise_crawler.site import DEFAULT_PORTS, host_of
+from denoise_crawler.site import DEFAULT_PORTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,8 +52,11 @@ ROBOTS_RETRIES = 3
 ON_UNREACHABLE = ("wait", "allow")
 # Seconds of waiting from which a request is put back: below, the slot of its host keeps it.
 _LONG_WAIT = 1.0
-# In the meta of a request for a robots.txt, also after redirects and retries: the host and port it is for.
+# In the meta of a request for a robots.txt, also after redirects and retries: the place it is for.
 _ROBOTS_OF = "denoise_robots_of"
+# What Scrapy takes for a failure of the network, and a robots.txt above DOWNLOAD_MAXSIZE. Any other error is of
+# the crawl itself: it concerns the page as well.
+_NO_ANSWER = (DownloadCancelledError, *map(load_object, RETRY_EXCEPTIONS))
 
 
 class CrawlDelayTooLongError(IgnoreRequest):
@@ -97,11 +102,17 @@ class _Unreachable:
         return self.tries > ROBOTS_RETRIES
 
 
-class RobotsGuard:
-    """Stands in the place of a crawl's ``RobotsTxtMiddleware`` and asks it.
+def place_of(request: Request) -> str:
+    """Return the host of a request as its URL spells it, with the port: what has a robots.txt of its own."""
+    return urlparse_cached(request).netloc.rpartition("@")[2].lower()
 
-    What waits lies in the scheduler; here is one entry for each host (with its port) in trouble. It is forgotten
-    between the runs of a JOBDIR.
+
+class RobotsGuard:
+    """Stands in for the ``RobotsTxtMiddleware`` of a crawl, and asks it.
+
+    What waits lies in the scheduler; here is one entry for each place in trouble, a host as it is spelled with
+    its port: a link to another port or spelling must not hold up a host. It is forgotten between the runs of a
+    JOBDIR.
     """
 
     def __init__(self, downloader: PoliteDownloader, policy: RobotsPolicy) -> None:
@@ -137,7 +148,7 @@ class RobotsGuard:
 
     async def process_request(self, request: Request) -> Request | None:
         """Let a request through (None), send it back to the scheduler (itself), or raise IgnoreRequest."""
-        host, place = self._downloader.get_slot_key(request), host_of(request.url)
+        host, place = self._downloader.get_slot_key(request), place_of(request)
         obeys = not request.meta.get("dont_obey_robotstxt") and urlparse_cached(request).scheme in DEFAULT_PORTS
         self._refuse_too_slow(host)
         if obeys and not self._may_ask(place):
@@ -226,7 +237,7 @@ class RobotsGuard:
         parts = urlparse_cached(request)
         is_robots = parts.path == "/robots.txt" and parts.scheme in DEFAULT_PORTS
         if is_robots and request.callback is NO_CALLBACK and request.meta.get("dont_obey_robotstxt"):
-            request.meta.setdefault(_ROBOTS_OF, host_of(request.url))
+            request.meta.setdefault(_ROBOTS_OF, place_of(request))
         found: str | None = request.meta.get(_ROBOTS_OF)
         return found
 
@@ -240,13 +251,13 @@ class RobotsGuard:
         return answer if answer.status < 400 else answer.replace(body=b"")
 
     def _failed(self, failure: Failure, place: str) -> Failure:
-        if isinstance(failure.value, IgnoreRequest):  # a component of the crawl did not let it through
-            self._unreachable.pop(place, None)
-        elif isinstance(failure.value, CannotResolveHostError):
+        if isinstance(failure.value, CannotResolveHostError):
             again = monotonic() + self._policy.retry
             self._unreachable[place] = _Unreachable("no address", again, has_no_address=True)
-        else:
+        elif isinstance(failure.value, _NO_ANSWER):
             self._note_unreachable(place, type(failure.value).__name__)
+        else:  # as without us, also where a component of the crawl did not let it through
+            self._unreachable.pop(place, None)
         return failure
 
     def _note_unreachable(self, place: str, why: str) -> None:
