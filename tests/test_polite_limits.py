@@ -172,7 +172,7 @@ def test_all_spellings_of_a_host_share_one_slot(site: Site, tmp_path: Path) -> N
     names = ["a.test", "A.TEST", "a.test."]
     for hosts in (spellings, names):
         site.arrivals.clear()
-        done = crawl(tmp_path, [site.url(host, "page") for host in hosts], delays(0.2, 0.2))
+        done = crawl(tmp_path, [site.url(host, f"of/{host}") for host in hosts], delays(0.2, 0.2))
         arrivals = sorted(when for *_, when, _ in site.arrivals)
         assert len(site.paths()) == len(hosts)
         assert min(b - a for a, b in pairwise(arrivals)) >= 0.2 - 0.1
