@@ -21,6 +21,7 @@ from denoise_crawler.output.part import noise_outside_part
 from denoise_crawler.output.text import clean_text
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
+from denoise_crawler.site import layout_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -241,11 +242,6 @@ class Denoiser:
     def _put_away(self, site: str, method: Method) -> None:
         if method.learns and method.pages_known:
             self._shelf.put(site, method.to_bytes())
-
-
-def layout_name(site: str, number: int) -> str:
-    """Return the name by which a layout of ``site``, the second or a later one, is known as if it were a site."""
-    return f"{site} ({number})"
 
 
 def denoise_pages(

@@ -11,8 +11,8 @@ from urllib.parse import urljoin
 from lxml import etree
 
 from denoise_crawler.parsing import decode, parse, parse_flattened
-from denoise_crawler.site import site_of
-from denoise_crawler.text import hash64, normalised
+from denoise_crawler.site import site_name, site_of
+from denoise_crawler.text import hash64, normalised, without_lone_surrogates
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -87,9 +87,9 @@ class Page:
         source: str | bytes | None = None,
         boxes: Boxes | None = None,
     ) -> None:
-        self.url = url
+        self.url = without_lone_surrogates(url)
         self._root = root
-        self.site = site_of(url) if site is None else site
+        self.site = site_of(url) if site is None else site_name(site)
         self.boxes = boxes
         self._source = source
         self._parsed = True

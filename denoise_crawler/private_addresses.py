@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ipaddress
-import socket
+
+from denoise_crawler.host_names import written_ip
 
 # Its addresses hold one of IPv4 at their end: a gateway leads on to that one.
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
@@ -27,11 +28,4 @@ def written_address(host: str) -> str:
     host = host.rstrip(".")
     if host == "localhost" or host.endswith(".localhost"):
         return "127.0.0.1"
-    try:
-        return str(ipaddress.ip_address(host))
-    except ValueError:
-        pass
-    try:
-        return socket.inet_ntoa(socket.inet_aton(host)) if host[:1].isdigit() else ""
-    except (OSError, UnicodeError):
-        return ""
+    return written_ip(host)

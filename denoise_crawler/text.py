@@ -38,6 +38,13 @@ def printable(text: object, most: int = 1_000) -> str:
     return shown if shown.isprintable() else "".join(one if one.isprintable() else "\ufffd" for one in shown)
 
 
+def without_lone_surrogates(text: str) -> str:
+    """Return ``text`` with U+FFFD for each half of a surrogate pair, which no file and no store can hold."""
+    if text.isascii():
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
 def hash64(text: str) -> int:
     """Return a 64-bit hash (XXH3) that is the same in every process."""
     return xxhash.xxh3_64_intdigest(text.encode("utf-8", "surrogatepass"))

@@ -11,12 +11,15 @@ from scrapy.exceptions import (
 from scrapy.spidermiddlewares.httperror import HttpError
 from twisted.python.failure import Failure
 
+from denoise_crawler.crawl.robots_guard import CrawlDelayTooLongError, RobotsUnreachableError
 from denoise_crawler.spiders.private_hosts import PrivateAddressError
 from denoise_crawler.spiders.refused_hosts import HostGivenUpError
 
 _KINDS: tuple[tuple[type[BaseException], str], ...] = (
     (HostGivenUpError, "given_up"),
     (PrivateAddressError, "private"),
+    (CrawlDelayTooLongError, "crawl_delay"),
+    (RobotsUnreachableError, "robots_unreachable"),
     (CannotResolveHostError, "dns"),
     (DownloadTimeoutError, "timeout"),
     (TimeoutError, "timeout"),
@@ -47,6 +50,8 @@ ADVICE = {
     "timeout": "the server did not answer in time: try later, or raise DOWNLOAD_TIMEOUT",
     "connection": "the server takes no connections there: check host and port",
     "robots": "the site's robots.txt does not allow it: start from a page it allows",
+    "crawl_delay": "the site's robots.txt asks for gaps above DENOISE_CRAWL_DELAY_MAX: raise it to wait that long",
+    "robots_unreachable": "the site's robots.txt could not be read: check host and port, or try later",
     "private": "it led to this machine or a private network: name that address as start_url if you mean it",
     "given_up": "its host refused earlier requests: come back later with a larger DENOISE_DELAY_MIN",
     "http_403": "the server refuses this crawler: see its terms, say who you are in USER_AGENT",

@@ -14,6 +14,7 @@ from scrapy.utils.url import url_has_any_extension
 from w3lib.html import strip_html5_whitespace
 from w3lib.url import canonicalize_url, safe_url_string
 
+from denoise_crawler.host_names import canonical_host
 from denoise_crawler.site import DEFAULT_PORTS, host_of
 
 # Query parameters that say where a reader came from, not which page is meant.
@@ -88,15 +89,24 @@ def _canonical_once(url: str) -> str:
 
 
 def without_tracking(url: str) -> str:
-    """Return the address without fragment and tracking parameters, everything else as it was written.
+    """Return the address without fragment and tracking parameters, its host in its one spelling.
 
-    This is what a crawl asks for; an address that is not http(s) is returned unchanged.
+    Everything else stays as it was written. This is what a crawl asks for; an address that is not http(s) is
+    returned unchanged.
     """
     parts = split_http(url)
     if parts is None:
         return url
     kept = "&".join(pair for pair in parts.query.split("&") if not _is_tracking(pair))
-    return parts._replace(query=kept, fragment="").geturl()
+    return parts._replace(netloc=_netloc(parts), query=kept, fragment="").geturl()
+
+
+def _netloc(parts: SplitResult) -> str:
+    """Return user, host and port as they were written, but the host in its one spelling."""
+    before, at, _ = parts.netloc.rpartition("@")
+    host = canonical_host(str(parts.hostname))
+    host = f"[{host}]" if ":" in host else host
+    return f"{before}{at}{host}" if parts.port is None else f"{before}{at}{host}:{parts.port}"
 
 
 def _is_tracking(pair: str) -> bool:

@@ -16,6 +16,7 @@ from scrapy.settings import BaseSettings
 from twisted.python.failure import Failure
 
 from denoise_crawler.crawl.politeness import POLITE_SETTINGS
+from denoise_crawler.host_names import without_port
 from denoise_crawler.site import host_of
 from denoise_crawler.spiders.arguments import BadArgumentError
 from denoise_crawler.spiders.failures import ADVICE, failure_kind
@@ -53,7 +54,7 @@ class PageSpider(Spider):
         self.state: dict[str, Any] = {}
         self.frontier = Frontier(self.state, max_pages)
         self.refused_hosts = RefusedHosts()
-        self.allowed_domains = [_domain(site) for site in self.links.sites]
+        self.allowed_domains = [without_port(site) for site in self.links.sites]
         self._hosts_asked: set[str] = set()
         self._told = False
 
@@ -208,8 +209,8 @@ class PageSpider(Spider):
         self._allow(site)
 
     def _allow(self, site: str) -> None:
-        if _domain(site) not in self.allowed_domains:
-            self.allowed_domains.append(_domain(site))
+        if without_port(site) not in self.allowed_domains:
+            self.allowed_domains.append(without_port(site))
 
     def on_dropped(self) -> None:
         """Free the place of a request Scrapy dropped as a duplicate, such as a redirect to a known page."""
@@ -227,11 +228,6 @@ class PageSpider(Spider):
         """Say so when a crawl ran to its end and found nothing at all."""
         if reason == "finished" and not self.frontier.pages and not self._told:
             self.tell("the crawl ended without one page, starting from %s", " ".join(self.start_urls))
-
-
-def _domain(site: str) -> str:
-    """Return the host of a site without its port, as Scrapy's ``allowed_domains`` wants it."""
-    return str(urlsplit(f"//{site}").hostname or "")
 
 
 def now_utc() -> str:

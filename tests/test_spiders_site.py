@@ -223,7 +223,31 @@ def test_a_start_page_that_fails_or_has_no_links_is_told_in_one_error(tmp_path: 
     assert f"the start page {pages.url}/missing could not be read (http_404)" in ended.log
     assert f"the start page {pages.url}/lonely has no link to follow (0 links in all)" in ended.log
     assert f"the start page {pages.url}/file is no HTML page but 'text/plain'" in ended.log
-    assert f"the start page {nowhere} could not be read (connection)" in ended.log
+    assert f"the start page {nowhere} could not be read (robots_unreachable)" in ended.log
+    assert ended.stat("site/failed/robots_unreachable") == 1
+
+
+def test_a_start_page_whose_host_wants_to_be_asked_once_in_a_lifetime_is_told_in_one_error(tmp_path: Path) -> None:
+    pages = Pages()
+    pages.answers["/robots.txt"] = (200, {"Content-Type": "text/plain"}, b"User-agent: *\nCrawl-delay: 1000000000")
+    with serving(pages):
+        ended = crawl(tmp_path, "site", start_url=pages.url)
+    assert pages.asked == []  # but its robots.txt
+    assert len(ended.errors) == 1
+    assert f"the start page {pages.url}/ could not be read (crawl_delay)" in ended.log
+    assert ended.stat("site/failed/crawl_delay") == 1
+
+
+@pytest.mark.parametrize("host", ["127.1", "0x7f000001"])
+def test_a_site_is_one_however_its_links_spell_the_host(tmp_path: Path, host: str) -> None:
+    pages = Pages()
+    with serving(pages):
+        port = pages.url.rpartition(":")[2]
+        pages.html("/", f"http://{host}:{port}/a", f"http://2130706433:{port}/a", f"http://127.1:{port}/b")
+        pages.html("/a")
+        pages.html("/b")
+        ended = crawl(tmp_path, "site", start_url=f"http://{host}:{port}/")
+    assert sorted(ended.paths) == ["/", "/a", "/b"]
 
 
 def test_a_host_that_answers_429_is_left_alone(tmp_path: Path) -> None:

@@ -14,8 +14,9 @@ from denoise_crawler.methods import method_named
 from denoise_crawler.output.renderings import RENDERINGS
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
+from denoise_crawler.site import site_name
 from denoise_crawler.store import SiteState, Store
-from denoise_crawler.text import hash64
+from denoise_crawler.text import hash64, without_lone_surrogates
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -192,10 +193,10 @@ class BatchWorker:
     def _sited(self, batch: Batch) -> Iterator[tuple[str, str, str | bytes]]:
         for url, html in batch:
             try:
-                site = self._job.site(url)
+                site = site_name(self._job.site(url))
             except Exception:  # a function of the user's that cannot take this address
                 site = ""
-            yield site, url, html
+            yield site, without_lone_surrogates(url), html
 
     def _denoiser_with(self, shelf: Shelf) -> Denoiser:
         job = self._job

@@ -13,6 +13,7 @@ from denoise_crawler.methods import method_named
 from denoise_crawler.methods.feature_tree import FeatureTreeMatching
 from denoise_crawler.methods.fusion import Fusion
 from denoise_crawler.methods.style_tree import StyleTree
+from denoise_crawler.site import site_name as named_site
 from denoise_crawler.spark.sorted_rows import runs, together_and_sorted
 from denoise_crawler.text import hash64
 
@@ -91,7 +92,7 @@ def bars(pages: DataFrame, site: Callable[[str], str], limit: int | None) -> Dat
 def site_name(site: Callable[[str], str], url: str) -> str:
     """Return the site of ``url``; "" from a function of the user's that cannot take it."""
     try:
-        return site(url)
+        return named_site(site(url))
     except Exception:
         return ""
 
