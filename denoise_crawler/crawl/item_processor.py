@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy.utils.misc import build_from_crawler, load_object
 
 from denoise_crawler.crawl.event_loop import let_others_work
+from denoise_crawler.crawl.scrapy_versions import scheduler_of
 from denoise_crawler.crawl.starting import in_one_line
 from denoise_crawler.crawl.warmup import Warmup
 
@@ -60,6 +61,5 @@ class FlushingItemProcessor:
 
     def _paused(self) -> bool:
         """Tell whether a job folder keeps requests for a later run, which will then release the items."""
-        engine = self._crawler.engine
-        scheduler = engine.scheduler if engine is not None else None
+        scheduler = scheduler_of(self._crawler)
         return bool(self._warmup.settings.job and scheduler is not None and scheduler.has_pending_requests())

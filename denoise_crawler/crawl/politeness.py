@@ -43,6 +43,7 @@ from scrapy.utils.asyncio import call_later
 from scrapy.utils.httpobj import urlparse_cached
 from scrapy.utils.misc import load_object
 
+from denoise_crawler.crawl.scrapy_versions import require
 from denoise_crawler.crawl.starting import in_one_line
 
 if TYPE_CHECKING:
@@ -153,7 +154,7 @@ class PoliteSlot(Slot):
         self._stats = stats
         self._unit = gaps.random.random()
         self._drawn_for = 0.0
-        super().__init__(concurrency=1, delay=0.0, jitter=0.0)
+        super().__init__(1, 0.0, 0.0)  # by place: before 2.19 the third was called otherwise
 
     def download_delay(self) -> float:
         """Return the seconds between the last start (``lastseen``) and the next one."""
@@ -188,6 +189,7 @@ class PoliteDownloader(Downloader):
     def __init__(self, crawler: Crawler) -> None:
         # Before Scrapy opens anything: a wrong setting must leave nothing to close.
         with in_one_line(crawler):
+            require("denoise_crawler.Politeness")
             self.gaps = HostGaps.from_settings(crawler.settings)
             self._retry_after_max = _seconds(
                 "DENOISE_RETRY_AFTER_MAX", crawler.settings.get("DENOISE_RETRY_AFTER_MAX", 600.0)
@@ -219,7 +221,7 @@ class PoliteDownloader(Downloader):
             self.slots[host] = (
                 PoliteSlot(host, self.gaps, self.crawler.stats)
                 if host
-                else Slot(self.total_concurrency or 16, 0.0)
+                else Slot(self.total_concurrency or 16, 0.0, 0.0)
             )
             self._start_slot_gc()
         return host, self.slots[host]
