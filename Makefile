@@ -2,13 +2,35 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test docs lint types check bench clean
+.PHONY: demo test test-bare test-older docs lint types check bench clean
+
+OLDER := 2.15 2.16
+# a crawl with the add-on and with the pipelines, through all kinds of ends, on an older Scrapy
+CRAWL_TESTS := tests/test_scrapy_versions.py tests/test_crawl.py tests/test_pipelines.py
+# those that look for Chromium, Graphviz or Java
+BARE_TESTS = $(shell grep -lE 'hromium|Graphviz|Java ' tests/test_*.py)
 
 demo: $(VENV)/.installed ## crawl the bundled news site and show what came out
 	$(BIN)/python -m denoise_crawler.demo
 
 test: $(VENV)/.installed-dev ## run the tests
 	$(BIN)/python -m pytest -n auto --dist worksteal
+
+test-bare: $(VENV)/.installed-dev ## what wants Chromium, Graphviz or Java, with a PATH that has none of them
+	rm -rf build/bare-path
+	mkdir -p build/bare-path
+	for program in $$(echo "$$PATH" | tr : ' ' | xargs -n 1 sh -c 'ls -d "$$0"/*' 2>/dev/null); do \
+	  case $${program##*/} in chromium* | google-chrome* | dot | java) ;; *) ln -sf "$$program" build/bare-path/ ;; esac; \
+	done
+	env -u JAVA_HOME PATH="$(CURDIR)/build/bare-path" $(BIN)/python -m pytest -n auto --dist worksteal $(BARE_TESTS) \
+	  >build/bare.txt || { cat build/bare.txt; false; }
+	for missing in Chromium Graphviz Java; do grep "^SKIPPED.*$$missing" build/bare.txt || exit 1; done
+	tail -n 1 build/bare.txt
+
+test-older: $(OLDER:%=test-on-%) ## the tests of crawls, on the oldest Scrapies we run on
+
+test-on-%: .venv-%/.installed
+	.venv-$*/bin/python -m pytest -n auto --dist worksteal $(CRAWL_TESTS)
 
 docs: $(VENV)/.installed-dev ## the documentation site, in build/docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
@@ -42,5 +64,10 @@ $(VENV)/.installed-dev: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
 	touch $@ $(VENV)/.installed
 
+.venv-%/.installed: pyproject.toml
+	$(PYTHON) -m venv --upgrade-deps .venv-$*
+	.venv-$*/bin/python -m pip install --quiet --disable-pip-version-check -e '.[test]' 'scrapy==$*.*'
+	touch $@
+
 clean:
-	rm -rf $(VENV) build dist *.egg-info demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(OLDER:%=.venv-%) build dist *.egg-info demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -17,6 +17,8 @@ from twisted.python.failure import Failure
 
 from denoise_crawler.crawl.politeness import POLITE_SETTINGS
 from denoise_crawler.host_names import without_port
+from denoise_crawler.crawl.scrapy_versions import OldScrapyError, require, scheduler_of
+from denoise_crawler.crawl.starting import in_one_line
 from denoise_crawler.site import host_of
 from denoise_crawler.spiders.arguments import BadArgumentError
 from denoise_crawler.spiders.failures import ADVICE, failure_kind
@@ -68,12 +70,13 @@ class PageSpider(Spider):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
-        """Build the spider; a bad argument ends the command with one line and exit status 1."""
-        try:
-            spider = super().from_crawler(crawler, *args, **kwargs)
-        except BadArgumentError as error:
-            # Any other exception reaches the user as a page of Scrapy's and asyncio's internals.
-            raise SystemExit(f"{cls.name}: {error}") from None
+        """Build the spider; where an argument is bad or Scrapy too old, the crawl does not begin."""
+        with in_one_line(crawler, (BadArgumentError, OldScrapyError)):
+            require(f"the spider {cls.name}")
+            try:
+                spider = super().from_crawler(crawler, *args, **kwargs)
+            except BadArgumentError as error:
+                raise BadArgumentError(f"{cls.name}: {error}") from None
         crawler.signals.connect(spider.on_engine_started, signals.engine_started)
         crawler.signals.connect(spider.on_scheduled, signals.request_scheduled)
         crawler.signals.connect(spider.on_response, signals.response_downloaded)
@@ -86,7 +89,7 @@ class PageSpider(Spider):
         self.frontier = Frontier(self.state, self.max_pages)
         for site in self.frontier.sites:
             self._add_site(site)
-        scheduler = self.crawler.engine.scheduler
+        scheduler = scheduler_of(self.crawler)
         self.frontier.resume(len(scheduler) if isinstance(scheduler, Sized) else 0)
 
     async def start(self) -> AsyncIterator[Any]:

@@ -21,15 +21,19 @@ _OPTIONS = (
 )
 
 
+def program() -> str | None:
+    """Return the path of Chromium or Chrome, None where the PATH has neither."""
+    return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
 @contextmanager
 def running() -> Iterator[Any]:
     """Give a running browser."""
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if program is None:
+    if (found := program()) is None:
         pytest.skip("no Chromium or Chrome is installed")
     with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=program, args=_OPTIONS)
+        browser = driver.chromium.launch(executable_path=found, args=_OPTIONS)
         yield browser
         browser.close()
 

@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import scrapy
 from hypothesis import settings
 
+from denoise_crawler.crawl.scrapy_versions import POLITE_SINCE
 from denoise_crawler.demo.server import DemoServer
 from denoise_crawler.evaluation.gold import CORPUS_VARIABLE, corpus_folder
 from tests.scrapy_process import ScrapyProcess
@@ -28,6 +30,9 @@ settings.load_profile("no deadline")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+needs_new_scrapy = pytest.mark.skipif(
+    scrapy.version_info[:2] < POLITE_SINCE, reason="politeness, rendering and our spiders need a newer Scrapy"
+)
 ROOT = Path(__file__).parent.parent
 SETTINGS = """
 BOT_NAME = "test_project"

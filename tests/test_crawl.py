@@ -12,6 +12,7 @@ import pytest
 
 from denoise_crawler.demo.site import article_path, articles
 from tests.article_spider import SPIDER
+from tests.conftest import needs_new_scrapy
 
 if TYPE_CHECKING:
     from denoise_crawler.demo.server import DemoServer
@@ -188,6 +189,7 @@ def test_a_site_is_what_the_setting_says(crawls: Project) -> None:
     assert crawls.stats["denoise/sites_ready"] == 3
 
 
+@needs_new_scrapy
 def test_the_bundled_site_comes_out_clean_by_the_site_spider(crawls: Project, server: DemoServer) -> None:
     items = crawls.crawl(
         "site",
@@ -209,6 +211,7 @@ def test_the_bundled_site_comes_out_clean_by_the_site_spider(crawls: Project, se
             assert article.title in text
 
 
+@needs_new_scrapy
 def test_msn_news_reads_todays_detail_api(crawls: Project, server: DemoServer) -> None:
     detail = f"{server.url}/content/view/v2/Detail/{{locale}}/{{id}}"
     arguments = ("-a", f"start_url={server.url}/rss/en-us", "-a", f"detail_url={detail}", "-a", "max_pages=25")

@@ -6,9 +6,17 @@ from typing import Any
 import pytest
 from scrapy.settings import BaseSettings, Settings
 
+from denoise_crawler.crawl.setting_names import INTERNAL, SETTINGS, warn_of_unknown
 from denoise_crawler.crawl.settings import DenoiseSettings, SettingError
 from denoise_crawler.site import site_of
+from tests.article_spider import SPIDER
+from tests.conftest import SETTINGS as PROJECT
+from tests.conftest import Project
 
+PIPELINES = """ITEM_PIPELINES = {
+    "denoise_crawler.pipelines.StyleTreePipeline": 100,
+    "denoise_crawler.pipelines.DenoisePipeline": 200,
+}"""
 NO_FUNCTION = "not a function"
 
 
@@ -183,3 +191,38 @@ def test_the_message_shows_the_value_and_what_could_be_set() -> None:
         read(DENOISE_WARMUP_PAGES=-1)
     with pytest.raises(SettingError, match=r"'no_such_part'.*url, site, title, author, date, text"):
         read(DENOISE_EXTRA_FIELDS={"no_such_part": "x"})
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("DENOISE_WARMUP_PAGE", "DENOISE_WARMUP_PAGES"),
+        ("DENOISE_WARM_UP_PAGES", "DENOISE_WARMUP_PAGES"),
+        ("DENOISE_METHODS", "DENOISE_METHOD"),
+        ("DENOISE_TEXTFIELD", "DENOISE_TEXT_FIELD"),
+        ("DENOISE_MIN_DELAY", "DENOISE_DELAY_MIN"),
+        ("DENOISE_EXTRA_FIELD", "DENOISE_EXTRA_FIELDS"),
+    ],
+)
+def test_a_misspelt_setting_is_warned_of_with_the_nearest_name(
+    name: str, meant: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    warn_of_unknown(Settings({name: 1, "DENOISE_STORE": "s"}))
+    (said,) = caplog.messages
+    assert said == f"{name} is no setting of denoise_crawler and changes nothing: did you mean {meant}?"
+
+
+def test_a_setting_like_none_of_ours_is_warned_of_and_known_ones_are_not(caplog: pytest.LogCaptureFixture) -> None:
+    warn_of_unknown(Settings({"DENOISE_XQ": 1}))
+    warn_of_unknown(Settings(dict.fromkeys([*SETTINGS, *INTERNAL, "DENOISER"])))
+    assert caplog.messages == ["DENOISE_XQ is no setting of denoise_crawler and changes nothing"]
+
+
+@pytest.mark.parametrize("how", ["ADDONS = {'denoise_crawler.Addon': 300}", PIPELINES])
+def test_a_crawl_warns_once_of_a_misspelt_setting(project: Project, how: str) -> None:
+    project.write("project_settings.py", f"{PROJECT}\n{how}\nDENOISE_WARMUP_PAGE = 3\n")
+    project.write("test_spiders.py", SPIDER)
+    project.write("urls.json", '["data:text/html,<p>A story."]')
+    project.crawl("articles")
+    assert project.log.count("DENOISE_WARMUP_PAGE is no setting") == 1
+    assert project.log.count("did you mean DENOISE_WARMUP_PAGES?") == 1

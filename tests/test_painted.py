@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import random
 import re
-import shutil
 import struct
 import subprocess
 import zlib
@@ -23,6 +22,7 @@ from denoise_crawler.methods.base import inherit
 from denoise_crawler.output.painted import painted_html
 from denoise_crawler.output.renderings import RENDERINGS
 from denoise_crawler.page import TEXT, Page
+from tests import chromium
 from tests.attacks import attack
 from tests.chromium import opened, running
 from tests.loopback import nothing, serving
@@ -318,10 +318,9 @@ def test_a_large_page_can_be_painted() -> None:
 
 
 def browser() -> str:
-    for name in ("chromium", "chromium-browser", "google-chrome"):
-        if found := shutil.which(name):
-            return found
-    pytest.skip("no Chromium or Chrome is installed")
+    if (found := chromium.program()) is None:
+        pytest.skip("no Chromium or Chrome is installed")
+    return found
 
 
 def demo_page() -> tuple[Page, Judgement]:

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import shutil
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +19,7 @@ from denoise_crawler.fusion.blocks import PLACES, blocks_of
 from denoise_crawler.geometry import Box, drawn_boxes
 from denoise_crawler.page import Page
 from denoise_crawler.rendering.addon import Rendering
+from tests import chromium
 from tests.conftest import SETTINGS, STATS_FILE, Project
 from tests.loopback import Answer, serving
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from denoise_crawler.rendering.drawn_page import DrawnPage
     from tests.loopback import Served
 
-CHROMIUM = shutil.which("chromium")
+CHROMIUM = chromium.program()
 needs_browser = pytest.mark.skipif(
     CHROMIUM is None or find_spec("scrapy_playwright") is None, reason="no Chromium, or no scrapy-playwright"
 )
@@ -324,7 +324,7 @@ def test_what_the_project_sets_of_scrapy_playwright_wins() -> None:
 
     own = {"DOWNLOAD_HANDLERS": {"https": "mine.Handler"}, "PLAYWRIGHT_LAUNCH_OPTIONS": {"timeout": 1}}
     settings = Settings(own, priority="project")
-    Rendering().update_settings(settings)
+    Rendering(get_crawler()).update_settings(settings)
     assert settings.getdict("DOWNLOAD_HANDLERS")["https"] == "mine.Handler"
     assert "scrapy_playwright" in settings.getdict("DOWNLOAD_HANDLERS")["http"]
     assert settings.getdict("PLAYWRIGHT_LAUNCH_OPTIONS") == {"timeout": 1}

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
+import scrapy
+
 from denoise_crawler.crawl.middleware import WarmupMiddleware
+from denoise_crawler.crawl.scrapy_versions import ignores_start_of
 from denoise_crawler.crawl.script_pages import ScriptPagesMiddleware
+from denoise_crawler.crawl.settings import DenoiseSettings
+from denoise_crawler.crawl.starting import is_scrapy_command
 
 if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
+    from typing_extensions import Self
+
+logger = logging.getLogger(__name__)
 
 # Nearer to the engine than any middleware of a project: each of these sees an item once, with its own response.
 MIDDLEWARE_ORDER = -1_000_000
@@ -20,6 +30,28 @@ class Addon:
 
     It adds two spider middlewares; entries of the project's own for them win.
     """
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Set up; warn of a spider whose start this Scrapy ignores."""
+        spider = crawler.spidercls
+        if ignores_start_of(spider):
+            logger.warning(
+                "%s starts by start_requests, which Scrapy %s never calls: it may crawl nothing. Write "
+                "`async def start(self)` in its place, or stay with an older Scrapy: pip install 'scrapy<2.16'",
+                spider.__qualname__,
+                scrapy.__version__,
+            )
+        return cls()
+
+    @classmethod
+    def update_pre_crawler_settings(cls, settings: BaseSettings) -> None:
+        """Check the settings of a script where it makes its CrawlerProcess; raise SettingError there.
+
+        The ``scrapy`` command has the last word on them later, and says in one line what is wrong.
+        """
+        if not is_scrapy_command():
+            DenoiseSettings.from_settings(settings)
 
     def update_settings(self, settings: BaseSettings) -> None:
         """Enable the components; values of the project and the spider win."""

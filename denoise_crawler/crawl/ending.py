@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from scrapy.core.engine import ExecutionEngine
-    from scrapy.core.scheduler import BaseScheduler
     from scrapy.crawler import Crawler
 
 _POLL_SECONDS = 0.02
@@ -107,12 +106,6 @@ def _downloads_files(engine: ExecutionEngine) -> bool:
     """Tell whether a pipeline downloads files (ImagesPipeline, FilesPipeline and those like them)."""
     pipelines = getattr(engine.scraper.itemproc, "middlewares", ())
     return any(isinstance(pipeline, MediaPipeline) for pipeline in pipelines)
-
-
-def scheduler_of(crawler: Crawler) -> BaseScheduler | None:
-    """Return the scheduler of a crawl that runs, None of another. ``engine.scheduler`` is new in Scrapy 2.18."""
-    slot = crawler.engine._slot if crawler.engine is not None else None
-    return slot.scheduler if slot is not None else None
 
 
 def _follow(first: Deferred[None]) -> Deferred[None]:

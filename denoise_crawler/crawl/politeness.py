@@ -49,6 +49,7 @@ from twisted.python.failure import Failure
 
 from denoise_crawler.crawl.host_gaps import LEAST_GAP, HostGaps, PoliteSlot, parse_retry_after, read_seconds
 from denoise_crawler.crawl.robots_guard import RobotsGuard, RobotsPolicy, place_of
+from denoise_crawler.crawl.scrapy_versions import require
 from denoise_crawler.crawl.starting import in_one_line
 from denoise_crawler.host_names import canonical_host, without_port
 
@@ -90,6 +91,7 @@ class PoliteDownloader(Downloader):
     def __init__(self, crawler: Crawler) -> None:
         # Before Scrapy opens anything: a wrong setting must leave nothing to close.
         with in_one_line(crawler):
+            require("denoise_crawler.Politeness")
             self.gaps = HostGaps.from_settings(crawler.settings)
             policy = RobotsPolicy.from_settings(crawler.settings)
             self._retry_after_max = read_seconds(
@@ -127,7 +129,7 @@ class PoliteDownloader(Downloader):
             self.slots[host] = (
                 PoliteSlot(host, self.gaps, self.crawler.stats)
                 if host
-                else Slot(self.total_concurrency or 16, 0.0)
+                else Slot(self.total_concurrency or 16, 0.0, 0.0)
             )
             self._start_slot_gc()
         return host, self.slots[host]

@@ -10,12 +10,13 @@ from weakref import WeakKeyDictionary
 from scrapy import signals
 
 from denoise_crawler.crawl.counts import Counts, summary
-from denoise_crawler.crawl.ending import Ending, scheduler_of
+from denoise_crawler.crawl.ending import Ending
 from denoise_crawler.crawl.event_loop import in_parallel, let_others_work, spare_what_is_there
 from denoise_crawler.crawl.feed_results import feeds_are_safe
 from denoise_crawler.crawl.filling import Filler
 from denoise_crawler.crawl.guarded_store import GuardedStore
 from denoise_crawler.crawl.owner import owner_of
+from denoise_crawler.crawl.scrapy_versions import scheduler_of
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.crawl.sites import Sites
 from denoise_crawler.crawl.waiting_items import WaitingItems

@@ -6,11 +6,15 @@ import shutil
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
+from denoise_crawler.crawl.scrapy_versions import require
 from denoise_crawler.crawl.script_pages import ScriptPagesMiddleware
 from denoise_crawler.crawl.settings import SettingError
+from denoise_crawler.crawl.starting import in_one_line
 
 if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
+    from typing_extensions import Self
 
 # Behind redirects, retries and decompression on a response's way to the spider.
 MIDDLEWARE_ORDER = 540
@@ -25,13 +29,22 @@ class Rendering:
     the project sets of scrapy-playwright wins.
     """
 
+    def __init__(self, crawler: Crawler) -> None:
+        with in_one_line(crawler):
+            require("denoise_crawler.Rendering")
+            if find_spec("scrapy_playwright") is None:
+                raise SettingError(
+                    "ADDONS names denoise_crawler.Rendering, which needs scrapy-playwright: "
+                    "pip install 'denoise-crawler[playwright]'"
+                )
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Set up; no crawl begins without scrapy-playwright, or on an older Scrapy."""
+        return cls(crawler)
+
     def update_settings(self, settings: BaseSettings) -> None:
-        """Enable the components; raise SettingError without scrapy-playwright."""
-        if find_spec("scrapy_playwright") is None:
-            raise SettingError(
-                "ADDONS names denoise_crawler.Rendering, which needs scrapy-playwright: "
-                "pip install 'denoise-crawler[playwright]'"
-            )
+        """Enable the components."""
         from denoise_crawler.rendering.middleware import RenderingMiddleware
         from denoise_crawler.rendering.subrequests import is_refused
 

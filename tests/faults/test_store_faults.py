@@ -12,14 +12,11 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scrapy import Spider
-from scrapy.crawler import Crawler
 
 from denoise_crawler.crawl.parked_items import UnparkableError, pack, unpack
-from denoise_crawler.crawl.starting import in_one_line
 from denoise_crawler.damaged_store import open_store
 from denoise_crawler.parked import DamagedRowError, ParkedPage
-from denoise_crawler.store import Store, StoreError
+from denoise_crawler.store import Store
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -154,13 +151,3 @@ def test_damaged_items_are_refused_and_raise_nothing_else(data: st.DataObject) -
         packed[data.draw(st.integers(0, len(packed) - 1))] = data.draw(st.integers(0, 255))
     with suppress(UnparkableError):
         unpack(bytes(packed))
-
-
-def test_a_store_that_cannot_be_used_ends_the_program_unless_another_crawl_runs() -> None:
-    first, second = Crawler(Spider), Crawler(Spider)
-    with pytest.raises(SystemExit, match=r"^The crawl cannot begin: it is broken$"), in_one_line(first):
-        raise StoreError("it is broken")
-    with in_one_line(first):
-        first.crawling = True
-    with pytest.raises(StoreError, match=r"^it is broken$"), in_one_line(second):
-        raise StoreError("it is broken")

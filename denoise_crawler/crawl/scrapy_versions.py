@@ -1,0 +1,46 @@
+"""What differs between the versions of Scrapy that we run on: 2.15 and newer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import scrapy
+
+if TYPE_CHECKING:
+    from scrapy import Spider
+    from scrapy.core.scheduler import BaseScheduler
+    from scrapy.crawler import Crawler
+
+# the first with the signal robots_parsed, and with a downloader whose slots we can make
+POLITE_SINCE = (2, 18)
+
+
+class OldScrapyError(ValueError):
+    """A part of ours needs a newer Scrapy; the message says which."""
+
+
+def require(part: str, least: tuple[int, int] = POLITE_SINCE) -> None:
+    """Raise :class:`OldScrapyError` where this Scrapy is older than ``part`` needs."""
+    if scrapy.version_info[:2] < least:
+        version = ".".join(map(str, least))
+        raise OldScrapyError(
+            f"{part} needs Scrapy {version} or newer, and this is {scrapy.__version__}: "
+            f"pip install 'scrapy>={version}', or crawl without {part}"
+        )
+
+
+def scheduler_of(crawler: Crawler) -> BaseScheduler | None:
+    """Return the scheduler of a crawl, None before it has begun."""
+    engine = crawler.engine
+    if hasattr(engine, "scheduler"):  # since 2.19
+        return engine.scheduler
+    slot = getattr(engine, "_slot", None)
+    return None if slot is None else slot.scheduler  # type: ignore[no-any-return]
+
+
+def ignores_start_of(spider: type[Spider]) -> bool:
+    """Tell whether ``spider`` starts by ``start_requests``, and this Scrapy never calls that (2.16 and newer)."""
+    if hasattr(scrapy.Spider, "start_requests"):
+        return False
+    starts = (vars(kind).keys() & {"start", "start_requests"} for kind in spider.__mro__)
+    return next(filter(None, starts), None) == {"start_requests"}
