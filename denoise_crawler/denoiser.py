@@ -48,6 +48,12 @@ class Cleaned:
     ``judgement`` is None for a page that was not judged: then all of its text is kept. ``visible`` counts the
     characters of the page that are no white space, ``kept`` those of them that are no noise. The two do not
     depend on the form of the text, nor on an extractor.
+
+    Example:
+        >>> cleaned = Denoiser("link_ratio").clean(Page.parse("", "<nav><a>Home</a></nav><p>A story.</p>"))
+        >>> cleaned.clean_page.text, cleaned.visible, cleaned.kept
+        ('A story.', 11, 7)
+
     """
 
     page: Page
@@ -167,26 +173,54 @@ class Denoiser:
             method.observe(page)
 
     def judge(self, page: Page, *, method: Method | None = None) -> Judgement:
-        """Say of each node of ``page`` whether it is noise; see :func:`guarded`.
+        """Say of each node of ``page`` whether it is noise; a verdict that leaves next to nothing is replaced.
 
-        ``method`` is what knows the page's layout, where the caller has found that already.
+        Args:
+            page: The page.
+            method: What knows the page's layout, where the caller has found that already (:meth:`method_of`).
+
+        Returns:
+            The verdict; its ``guarded`` says whether a safer one took the place of the method's own.
+
         """
         return guarded(page, (self.method_of(page) if method is None else method).judge(page))
 
     def write(self, page: Page, judgement: Judgement, *, warm: bool = True) -> Cleaned:
-        """Return the record of a page that was judged; ``warm`` says whether its site was known by then.
+        """Write what a judgement leaves of ``page``.
 
-        Where the extractor of ``writing`` gave the text, its name stands behind that of the method, as in
-        ``fusion+trafilatura``. Where it gives none, the text is our own.
+        Args:
+            page: The page.
+            judgement: What :meth:`judge` said of it.
+            warm: Whether the site was known by then.
+
+        Returns:
+            The record. Where the extractor of ``writing`` gave the text, its name stands behind that of the
+            method, as in ``fusion+trafilatura``. Where it gave none, the text is our own.
+
         """
         return self._record(page, judgement, self._method, warm=warm)
 
     def clean(self, page: Page, *, warm: bool = True, method: Method | None = None) -> Cleaned:
-        """Judge ``page`` (see :meth:`judge`) and return its record (see :meth:`write`)."""
+        """Judge ``page`` and write what is left of it.
+
+        Args:
+            page: The page; what is to be known of its site was learned before.
+            warm: Whether the site is known: the clean page says so.
+            method: What knows the page's layout, where the caller has found that already (:meth:`method_of`).
+
+        Returns:
+            The record of the page.
+
+        """
         return self.write(page, self.judge(page, method=method), warm=warm)
 
     def raw(self, page: Page) -> Cleaned:
-        """Return the record of ``page`` without judging it: with all its text, written by us."""
+        """Write all text of ``page``, without judging it.
+
+        Returns:
+            The record, with no judgement, the method "raw" and all characters kept; no extractor is asked.
+
+        """
         return self._record(page, None, RAW, warm=False)
 
     def part(self, cleaned: Cleaned, part: str) -> CleanPage:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import json
 import re
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given
 
 from denoise_crawler import Writing
+from denoise_crawler import denoiser as denoiser_module
 from denoise_crawler.batch import Tally, clean_pages
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.methods import METHODS, Judgement, Method
@@ -90,6 +92,12 @@ def test_the_method_that_knows_the_layout_may_be_given() -> None:
     given = denoiser.clean(page, method=method).judgement
     assert given is not None
     assert given.scores == knowing.judge(page).scores == denoiser.judge(page, method=method).scores
+
+
+def test_the_example_of_the_record_says_what_comes_out() -> None:
+    found = doctest.testmod(denoiser_module)
+    assert found.attempted > 0
+    assert found.failed == 0
 
 
 @given(html=html_pages())
