@@ -13,6 +13,7 @@ SECOND = (*(f"1/page/b{number}" for number in range(7)),)
 THIRD = (*(f"2/page/c{number}" for number in range(2)),)
 ALL = FIRST + SECOND + THIRD
 FEW = FIRST[:4]
+SOME_OF_EACH = (*FIRST[:4], *SECOND[:4], *THIRD)  # so that no site becomes known
 EARLIER, LATER = (*FIRST, *SECOND[:4], THIRD[0]), (*SECOND[4:], *THIRD[1:])
 
 
@@ -56,7 +57,7 @@ ENDINGS = {
     "finish": Ending((Run(ALL),), complete=True),
     "fewer pages than the quota": Ending((Run(FEW),), complete=True),
     "Ctrl-C": Ending((Run(ALL, ending={**_CTRL_C, "pages": 8}), Run())),
-    "Ctrl-C before any site is known": Ending((Run(ALL, ending={**_CTRL_C, "pages": 3}), Run())),
+    "Ctrl-C before any site is known": Ending((Run(SOME_OF_EACH, ending={**_CTRL_C, "pages": 3}), Run())),
     "Ctrl-C twice, and the same again": Ending(
         (Run(ALL, ending={**_CTRL_C, "pages": 8, "twice": True}), Run(ALL)),
         complete=True,
@@ -76,7 +77,7 @@ ENDINGS = {
     ),
     "CLOSESPIDER_PAGECOUNT": _closed("PAGECOUNT", 9),
     "CLOSESPIDER_ITEMCOUNT": _closed("ITEMCOUNT", 40),
-    "CLOSESPIDER_TIMEOUT": _closed("TIMEOUT", 0.5, ("2/late/l", *FIRST, *SECOND)),
+    "CLOSESPIDER_TIMEOUT": _closed("TIMEOUT", 1.5, ("2/late/l", *FIRST, *SECOND)),
     "CLOSESPIDER_ERRORCOUNT": _closed("ERRORCOUNT", 1, (*FIRST[:4], "0/raises/r", *FIRST[4:], *SECOND)),
     "JOBDIR, paused by Ctrl-C and resumed": Ending((Run(ALL, _JOB, {**_CTRL_C, "pages": 5}), Run(ALL, _JOB))),
 }

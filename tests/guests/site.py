@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from tests.loopback import Served
 
-LATE = 0.8  # seconds until a page below /late/ comes
+LATE = 2.5  # seconds until a page below /late/ comes
 _LONGEST_HOLD = 60.0
 _VOWELS, _CONSONANTS = "aeiou", "bdfgklmnprstvz"
 _NAMES = ("Home", "World", "Science", "Sport", "Weather", "Letters", "Archive", "Contact")

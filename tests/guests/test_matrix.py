@@ -48,6 +48,7 @@ def test_a_crawl_has_the_same_items_fields_files_and_responses_with_us(
 ) -> None:
     crawls = Crawls(tmp_path / "project", served)
     runs = [crawls.run(run, MODES[mode]) for run in ENDINGS[ending].runs]
+    assert len(runs[0].pages("called")) >= 3, runs[0].log
     found = without(MODES[mode].html).difference(ENDINGS[ending], runs, crawls.files())
     assert found == Difference(), found.told()
 

@@ -106,7 +106,7 @@ def test_pipelines_that_await_a_download_lose_nothing(
     [
         pytest.param(OWN_IMAGES, signal_after(4, signal.SIGINT), id="Ctrl-C"),
         pytest.param(IMAGES, ("-s", "CLOSESPIDER_PAGECOUNT=4"), id="CLOSESPIDER_PAGECOUNT"),
-        pytest.param(OWN_IMAGES, ("-s", "CLOSESPIDER_TIMEOUT=0.3"), id="CLOSESPIDER_TIMEOUT"),
+        pytest.param(OWN_IMAGES, ("-s", "CLOSESPIDER_TIMEOUT=1.5"), id="CLOSESPIDER_TIMEOUT"),
     ],
 )
 def test_no_item_of_a_crawl_that_is_ended_comes_without_its_files_in_this_run_or_the_next(

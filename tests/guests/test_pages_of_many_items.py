@@ -89,8 +89,8 @@ def test_the_html_of_a_page_with_many_items_is_stored_once_while_they_wait(
 ) -> None:
     sizes = []
     for items in (1, MANY):
-        killed = ("-s", "CONCURRENT_REQUESTS=1", *signal_after(5, signal.SIGKILL))
-        guest = crawled(tmp_path / str(items), us, items, served, 5, *killed)
+        wait = ("-s", "DENOISE_WARMUP_PAGES=100", "-s", "CONCURRENT_REQUESTS=1")
+        guest = crawled(tmp_path / str(items), us, items, served, 8, *wait, *signal_after(8, signal.SIGKILL))
         assert guest.code == -signal.SIGKILL, guest.log
         sizes.append(stored_bytes(guest.folder / "store.sqlite"))
     assert sizes[1] <= 1.5 * sizes[0]

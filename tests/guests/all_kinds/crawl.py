@@ -22,7 +22,7 @@ SETTINGS = {
     "CONCURRENT_REQUESTS": 6,
     "IMAGES_STORE": "files",
     "EXTENSIONS": {"recording.Recorder": 0, "recording.Ending": 0},
-    "SPIDER_MIDDLEWARES": {"recording.InFront": 50, "recording.Behind": 900},
+    "SPIDER_MIDDLEWARES": {"recording.InFront": 1, "recording.Behind": 900},
     "ITEM_PIPELINES": {
         "item_pipelines.Arriving": 300,
         "item_pipelines.Remembering": 350,

@@ -157,10 +157,11 @@ class Ending:
     """The extension that ends the crawl as the setting ENDING says: by a signal at a moment.
 
     ``pages``: when as many pages have come, in the middle of everything; ``quiet``: when as many are over and
-    nothing has happened for a while.
+    nothing goes on but one request.
     """
 
     def __init__(self, crawler: Crawler) -> None:
+        self.crawler = crawler
         self.wanted = crawler.settings.getdict("ENDING")
         self.pages = 0
         self.last = -1
@@ -183,11 +184,15 @@ class Ending:
         self.later(self.look)
 
     def look(self) -> None:
-        """End if nothing was written since the last look and enough pages are over."""
+        """End if enough pages are over and nothing goes on."""
         file = Path(ORDER["record"])
         lines = file.read_text().splitlines() if file.exists() else []
         over = sum('"page over", "where": "in front"' in line for line in lines)
-        if len(lines) == self.last and over >= self.wanted["quiet"]:
+        engine = self.crawler.engine
+        assert engine is not None
+        assert engine.scraper.slot is not None
+        idle = engine.scraper.slot.is_idle() and len(engine.downloader.active) <= 1
+        if idle and len(lines) == self.last and over >= self.wanted["quiet"]:
             self.end()
             return
         self.last = len(lines)
