@@ -3,70 +3,34 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
 from urllib.parse import urljoin
 
 from lxml import etree
 
-from denoise_crawler.parsing import decode, parse, parse_flattened
+from denoise_crawler.nodes import TEXT, Element, Nodes, hidden_nodes, nodes_of
+from denoise_crawler.parsing import decode, is_larger, parse, parse_flattened
 from denoise_crawler.site import site_name, site_of
 from denoise_crawler.text import hash64, normalised, without_lone_surrogates
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from lxml.etree import _Element
+__all__ = ["DEEPEST", "MAX_CHARACTERS", "MAX_ELEMENTS", "TEXT", "Boxes", "Element", "Nodes", "Page"]
 
-Element: TypeAlias = "_Element"
 Boxes: TypeAlias = "Mapping[str, Sequence[float]]"
 
 T = TypeVar("T")
 
-TEXT = "#text"
-MAX_CHARACTERS = 16_000_000
-MAX_ELEMENTS = 200_000
-_SHORTEST_ELEMENT = len("<p>")
+# What is read of a page has bounds, so that what it costs has some: see docs/guarantees.md.
+MAX_CHARACTERS = 8_000_000  # of the HTML, in UTF-8 bytes
+MAX_ELEMENTS = 45_000  # counted as "<", before the page is parsed
+MAX_ATTRIBUTES = 100_000
+MAX_TEXT = 1_500_000  # of what is no markup, script or style sheet, in UTF-8 bytes
 DEEPEST = 2_000  # lxml drops what lies below level 2,048, and all that follows
-_NEVER_TEXT = frozenset({"script", "style"})
-_SKIPPED = _NEVER_TEXT | {"head", "noscript", "template"}
-# Elements whose content is not for reading: pictures and media with what stands in for them, controls …
-_OPAQUE = frozenset(
-    {"iframe", "svg", "object", "video", "audio", "canvas"}
-    | {"button", "select", "option", "datalist", "textarea"}
-)
-# … unless they hold one of these: then they were never closed, and the rest of the page stands in them.
-_BLOCKS = ("p", "div", "table", "ul", "ol", "article", "section", "h1", "h2", "h3")
 _REMEMBERED_CHARACTERS = 1_000
 _FROM_THE_HOST = re.compile(r"/(?![/\s])|(?:https?:)?//[^/?#\s]")  # the page's own path does not matter
-
-
-@dataclass(slots=True, eq=False)
-class Nodes:
-    """The nodes of a page in document order, one column per property; node 0 is the body.
-
-    A node is an element or a non-empty run of text (``tags[i] == "#text"``). The subtree of node ``i`` is
-    ``range(i, ends[i])``; ``links[i]`` is the nearest ``a`` at or above it, -1 without one; ``elements[i]``
-    is the element, for text the one it stands in.
-    """
-
-    tags: list[str]
-    parents: list[int]
-    ends: list[int]
-    texts: list[str]
-    links: list[int]
-    elements: list[Element]
-
-    def __len__(self) -> int:
-        return len(self.tags)
-
-    def children(self, index: int) -> Iterator[int]:
-        """Yield the indices of the children of node ``index``."""
-        ends, child, end = self.ends, index + 1, self.ends[index]
-        while child < end:
-            yield child
-            child = ends[child]
 
 
 class Page:
@@ -92,7 +56,7 @@ class Page:
         self.site = site_of(url) if site is None else site_name(site)
         self.boxes = boxes
         self._source = source
-        self._parsed = True
+        self._tree: Callable[[], Element | None] | None = None
         self._made: dict[Callable[[Page], object], object] = {}
 
     @classmethod
@@ -102,15 +66,24 @@ class Page:
         Bytes are decoded by their own declaration.
         """
         page = cls(url, None, site=site, source=html, boxes=boxes)
-        page._parsed = len(html) > MAX_CHARACTERS
+        page._tree = partial(parse, html)
+        return page
+
+    @classmethod
+    def sharing(
+        cls, url: str, source: str, tree: Callable[[], Element | None], *, site: str | None = None
+    ) -> Page:
+        """Return the page of ``source`` whose ``tree`` is somebody else's; it is asked for when it is read."""
+        page = cls(url, None, site=site, source=source)
+        page._tree = tree
         return page
 
     @property
     def root(self) -> Element | None:
-        """The ``html`` element, None for a page without one and for one that is too large."""
-        if not self._parsed:
-            self._parsed = True
-            self._root = parse(self._source or "")
+        """The ``html`` element, None for a page without one and for one that is too large to be parsed."""
+        if self._tree is not None:
+            tree, self._tree = self._tree, None
+            self._root = None if self._beyond_limits else tree()
         return self._root
 
     def once(self, make: Callable[[Page], T]) -> T:
@@ -133,35 +106,50 @@ class Page:
     @cached_property
     def skipped(self) -> str | None:
         """Return why nothing can be read here, or None."""
-        if self._too_large:
+        nodes, too_large = self._walked
+        if too_large:
             return "too_large"
         if self.root is None:
             return "empty"
-        if TEXT in self.nodes.tags:
+        if TEXT in nodes.tags:
             return None
         if next(self.root.iter("frameset"), None) is not None:
             return "frameset"
-        return None if len(self.nodes) > 1 else "empty"
+        return None if len(nodes) > 1 else "empty"
 
-    @cached_property
-    def _too_large(self) -> bool:
-        """Tell whether the page has more characters or elements than are read: time and memory have a bound."""
-        if self._source is not None and len(self._source) > MAX_CHARACTERS:
-            return True
-        if self._source is not None and len(self._source) <= _SHORTEST_ELEMENT * MAX_ELEMENTS:
-            return False
-        return self.root is not None and cast("float", self.root.xpath("count(//*)")) > MAX_ELEMENTS
-
-    @cached_property
+    @property
     def nodes(self) -> Nodes:
         """The page's nodes; only the body's when it cannot be read."""
-        if self.root is None or self._too_large:
-            return Nodes(["body"], [-1], [1], [""], [-1], [etree.Element("body")])
-        nodes, depth = _flatten(self.root, _SKIPPED)
+        return self._walked[0]
+
+    @cached_property
+    def _beyond_limits(self) -> bool:
+        """Tell, before anything is parsed, whether there is more markup than is read."""
+        if self._source is not None:
+            return _has_too_much(self._source)
+        if self._root is None:
+            return False
+        elements, attributes = (cast("float", self._root.xpath(f"count(//{kind})")) for kind in ("*", "@*"))
+        return elements > MAX_ELEMENTS or attributes > MAX_ATTRIBUTES
+
+    @cached_property
+    def _walked(self) -> tuple[Nodes, bool]:
+        """The page's nodes, and whether the page is too large; then they are only the body's."""
+        nothing = Nodes(["body"], [-1], [1], [""], [-1], [etree.Element("body")])
+        if self._beyond_limits or self.root is None:
+            return nothing, self._beyond_limits
+        found = self._readable_nodes(self.root)
+        if found is None or _is_too_long(found.texts):
+            return nothing, True
+        return found, False
+
+    def _readable_nodes(self, root: Element) -> Nodes | None:
+        """Return the nodes of the tree; None if what broken markup hides in it is too large."""
+        nodes, depth = nodes_of(root)
         if depth >= DEEPEST and self._source is not None:
-            self._root = parse_flattened(self._source)
-            nodes, depth = _flatten(self._root, _SKIPPED)
-        return nodes if TEXT in nodes.tags or self.root is None else _hidden_nodes(self.root) or nodes
+            self._root = root = parse_flattened(self._source)
+            nodes, depth = nodes_of(root)
+        return nodes if TEXT in nodes.tags else hidden_nodes(root, nodes, _has_too_much)
 
     @cached_property
     def characters(self) -> list[int]:
@@ -223,131 +211,12 @@ def _join(base: str, link: str) -> str:
 _joined_with_host = lru_cache(maxsize=16_384)(_join)
 
 
-def _hidden_nodes(root: Element) -> Nodes | None:
-    """Return the nodes of a page that broken markup hides: in head or noscript, or swallowed as raw text."""
-    nodes, _ = _flatten(root, _NEVER_TEXT | {"title", "noframes"})
-    if TEXT in nodes.tags:
-        return nodes
-    swallowed = [element.text for element in root.iter("title", "noframes") if element.text]
-    inner = parse(max(swallowed, key=len)) if any("<" in text or len(text) > 500 for text in swallowed) else None
-    if inner is None:
-        return None
-    nodes, _ = _flatten(inner, _SKIPPED)
-    return nodes if TEXT in nodes.tags else None
-
-
-def _flatten(root: Element, skipped: frozenset[str]) -> tuple[Nodes, int]:  # noqa: C901
-    """Walk the tree once, without recursion; return its nodes and how deep it is.
-
-    Written out in one piece: it runs for each node of each page, and calls would take longer than what they do.
-    """
-    nodes = Nodes(["body"], [-1], [0], [""], [-1], [root])
-    tags, parents, ends, texts = nodes.tags, nodes.parents, nodes.ends, nodes.texts
-    links, elements, runs = nodes.links, nodes.elements, _Runs(nodes)
-    # what follows </html> stands beside the root
-    children: Iterator[Element] = iter((root, *root.itersiblings("html")))
-    above: list[tuple[Iterator[Element], int, Element]] = []
-    swallowing: set[Element] = set()
-    parent = deepest = 0
-    while True:
-        if (child := next(children, None)) is None:
-            ends[parent] = len(tags)
-            if not above:
-                break
-            children, parent, child = above.pop()
-        elif type(tag := child.tag) is str and tag not in skipped:
-            if parent == 0 and (tag == "body" or not above):  # what stands beside the body belongs to it
-                index = 0
-                if tag == "body":
-                    elements[0] = child
-            else:
-                index = len(tags)
-                tags.append(tag)
-                parents.append(parent)
-                ends.append(index + 1)
-                texts.append("")
-                links.append(index if tag == "a" else links[parent])
-                elements.append(child)
-            if tag not in _OPAQUE or _swallows(child, swallowing):
-                if text := child.text:
-                    if text.isspace():
-                        runs.gap = True
-                    else:
-                        runs.add(index, text)
-                if len(child):
-                    above.append((children, parent, child))
-                    deepest = max(deepest, len(above))
-                    children, parent = iter(child), index
-                    continue
-            ends[index] = len(tags)
-        if text := child.tail:
-            if text.isspace():
-                runs.gap = True
-            else:
-                runs.add(parent, text)
-    runs.close()
-    return nodes, deepest
-
-
-def _swallows(opaque: Element, swallowing: set[Element]) -> bool:
-    """Tell whether a block stands in ``opaque``; opaque elements around that block are noted in ``swallowing``.
-
-    So nothing is looked through once a level: inside of ``opaque`` there is no block before the one found.
-    """
-    if opaque in swallowing:
-        return True
-    if (block := next(opaque.iter(*_BLOCKS), None)) is None:
+def _is_too_long(texts: list[str]) -> bool:
+    characters = sum(map(len, texts))
+    if 3 * characters <= MAX_TEXT:
         return False
-    for element in block.iterancestors(*_OPAQUE):
-        if element is opaque:
-            break
-        swallowing.add(element)
-    return True
+    return characters > MAX_TEXT or sum(len(text.encode("utf-8", "surrogatepass")) for text in texts) > MAX_TEXT
 
 
-class _Runs:
-    """Adds runs of text to ``nodes``: what only a comment or script parts is one run.
-
-    ``gap`` says that there was white space since the last, so that no words may be glued together.
-    """
-
-    __slots__ = ("gap", "joined", "last", "nodes")
-
-    def __init__(self, nodes: Nodes) -> None:
-        self.nodes = nodes
-        self.last = 0  # a run of text, if there is one yet
-        self.gap = False
-        self.joined: dict[int, list[str]] = {}  # what is to be added to runs
-
-    def add(self, parent: int, text: str) -> None:
-        """Add ``text``, not of white space alone, that stands in node ``parent``."""
-        if self.gap:
-            self._part()
-        nodes, index = self.nodes, len(self.nodes.tags)
-        if self.last == index - 1 and self.last and nodes.parents[self.last] == parent:
-            self.joined.setdefault(self.last, []).append(text)
-            return
-        self.last = index
-        nodes.tags.append(TEXT)
-        nodes.parents.append(parent)
-        nodes.ends.append(index + 1)
-        nodes.texts.append(text)
-        nodes.links.append(nodes.links[parent])
-        nodes.elements.append(nodes.elements[parent])
-
-    def close(self) -> None:
-        """Finish the runs."""
-        if self.gap:
-            self._part()
-        for index, parts in self.joined.items():
-            self.nodes.texts[index] += "".join(parts)
-
-    def _part(self) -> None:
-        """Put a space between the last run and what comes."""
-        self.gap = False
-        texts, last = self.nodes.texts, self.last
-        if last in self.joined:
-            if not self.joined[last][-1][-1].isspace():
-                self.joined[last].append(" ")
-        elif last and not texts[last][-1].isspace():
-            texts[last] += " "
+def _has_too_much(source: str | bytes) -> bool:
+    return is_larger(source, size=MAX_CHARACTERS, tags=MAX_ELEMENTS, attributes=MAX_ATTRIBUTES)

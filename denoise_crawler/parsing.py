@@ -63,12 +63,11 @@ def is_charset(name: str) -> bool:
     try:
         if codecs.lookup(name).name in _NO_CHARSETS:
             return False
-        b" ".decode(name)
+        return b"<p>".decode(name) == "<p>"  # else no tag could have told its name
     except UnicodeError:
-        return True  # one byte is not enough for it
+        return True  # UTF-16 and UTF-32, in which three bytes are no text
     except (LookupError, ValueError):
         return False
-    return True
 
 
 def is_utf8(body: bytes) -> bool:
@@ -80,6 +79,25 @@ def is_utf8(body: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
+
+
+def is_larger(source: str | bytes, *, size: int, tags: int, attributes: int) -> bool:
+    """Tell, without a tree, whether ``source`` has more than ``size`` bytes in UTF-8, ``tags`` or ``attributes``.
+
+    Every ``<`` counts as a tag: there are no more elements. Attributes are looked for only where there is room.
+    """
+    if len(source) > size or _count(source, "<") > tags:
+        return True
+    if isinstance(source, str) and 4 * len(source) > size and len(_encoded(source)) > size:
+        return True
+    separators = _count(source, " \n\t\r\f/") + _count(source, "\"'") // 2
+    return separators > attributes and _Counting.attributes(source) > attributes
+
+
+def _count(source: str | bytes, letters: str) -> int:
+    if isinstance(source, str):
+        return sum(map(source.count, letters))
+    return sum(map(source.count, letters.encode()))
 
 
 def has_endless_tag(source: bytes) -> bool:
@@ -133,11 +151,39 @@ def _mostly_sound(text: str, beyond_ascii: int) -> bool:
 def _utf8(html: str | bytes) -> bytes:
     """Return clean UTF-8: no NUL bytes (they end a document early), no lone surrogates."""
     text = decode(html) if isinstance(html, bytes) else html
-    text = text.replace("\0", "").strip()
+    return _encoded(text.replace("\0", "").strip())
+
+
+def _encoded(text: str) -> bytes:
     try:
         return text.encode()
     except UnicodeEncodeError:
         return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
+
+
+class _Counting:
+    """A parser target that builds nothing and counts attributes."""
+
+    def __init__(self) -> None:
+        self._found = 0
+
+    @classmethod
+    def attributes(cls, html: str | bytes) -> int:
+        """Return how many attributes a tree of ``html`` has at most."""
+        target: Any = cls()
+        parser = etree.HTMLParser(target=target, encoding="utf-8", recover=True, huge_tree=True)
+        parser.feed(_with_few_attributes(_utf8(html)))
+        found: Any = parser.close()
+        return int(found)
+
+    def start(self, _: str, attributes: dict[str, str]) -> None:
+        self._found += len(attributes)
+
+    def end(self, _: str) -> None:
+        """Pass over an end tag."""
+
+    def close(self) -> int:
+        return self._found
 
 
 class _Flattening:

@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 from lxml import etree
 from parsel import Selector
 
+from denoise_crawler.nodes import TEXT, Element, _swallows
 from denoise_crawler.output.html import clean_html, clean_tree
 from denoise_crawler.output.text import clean_text
-from denoise_crawler.page import TEXT, Element, Page, _swallows
-from denoise_crawler.parsing import is_charset
+from denoise_crawler.page import Page
+from denoise_crawler.parsing import is_charset, is_larger, parse
 from tests.strategies import html_pages
 
 URL = "https://example.com/dir/page.html"
@@ -26,8 +27,8 @@ def text_of(html: str | bytes) -> str:
 HARD = {
     "300 levels": "<html><body>" + "<div>" * 300 + "deep text" + "</div>" * 300 + "<p>after</p>",
     "3,000 levels": "<html><body>" + "<div>" * 3000 + "deep text" + "</div>" * 3000 + "<p>after</p>",
-    "50,000 levels": "<html><body>" + "<div>" * 50_000 + "deep text" + "</div>" * 50_000 + "<p>after</p>",
-    "50,000 levels unclosed": "<div><b>" * 25_000 + "deep text after",
+    "20,000 levels": "<html><body>" + "<div>" * 20_000 + "deep text" + "</div>" * 20_000 + "<p>after</p>",
+    "40,000 levels unclosed": "<div><b>" * 20_000 + "deep text after",
     "no body": "<title>t</title><p>deep text after",
     "only text": "deep text after",
     "unclosed everything": "<html><head><title>t</title><body><div><p>deep text<table><tr><td>x<p>after",
@@ -40,7 +41,7 @@ HARD = {
     "NUL bytes": "<p>de\0ep te\0xt</p>\0<p>after",
     "an XML declaration in a str": '<?xml version="1.0" encoding="gb2312"?><html><body>deep text after',
     "lone surrogates": "<p>deep text \ud800 after \udfff",
-    "a text node of 12 MB": "<p>deep text " + "word " * 2_400_000 + "after",
+    "a text node of 1.4 MB": "<p>deep text " + "word " * 280_000 + "after",
     "text after html": "<html><body>deep text</body></html><p>after",
     "text in head": "<head><div>deep text</div>after",
     "two bodies": "<body>deep text</body><body>after</body>",
@@ -142,9 +143,45 @@ def test_pages_are_skipped_for_a_named_reason_only(html: str | bytes, reason: st
     assert Page.parse(URL, html).skipped == reason
 
 
-def test_a_page_above_the_size_limit_is_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("denoise_crawler.page.MAX_CHARACTERS", 100)
-    assert Page.parse(URL, "<p>" + "x" * 200).skipped == "too_large"
+# By limit, a page that keeps to it when made of that many parts, and does not with one more.
+LIMITED = {
+    "MAX_CHARACTERS": (lambda n: "<p>word<script>" + "x" * (n - 15), 8_000_000),
+    "MAX_CHARACTERS of Chinese": (lambda n: "<p>word<i title=a" + "\u4e2d" * n + ">", (8_000_000 - 18) // 3),
+    "MAX_CHARACTERS in bytes": (lambda n: b"<p>word<script>" + b"x" * (n - 15), 8_000_000),
+    "MAX_ELEMENTS": (lambda n: "<p>x" * n, 45_000),
+    "MAX_ELEMENTS in bytes": (lambda n: b"<p>x" * n, 45_000),
+    "MAX_ATTRIBUTES": (lambda n: "<p a b='c'd e=\">\">x" * (n // 4) + "<p>x" + "<p a>" * (n % 4), 100_000),
+    "MAX_ATTRIBUTES in bytes": (lambda n: b"<p a b='c'd/e=''>x" * (n // 4) + b"<p a>" * (n % 4), 100_000),
+    "MAX_TEXT": (lambda n: "<p>" + "w" * n, 1_500_000),
+    "MAX_TEXT of Chinese": (lambda n: "<p>" + "\u4e2d" * n, 500_000),
+    "MAX_TEXT in bytes": (lambda n: b"<meta charset=gb18030><p>" + "\u4e2d".encode("gb18030") * n, 500_000),
+}
+
+
+@pytest.mark.parametrize("limit", LIMITED)
+def test_a_page_is_read_up_to_each_limit_and_skipped_beyond(limit: str) -> None:
+    make, most = LIMITED[limit]
+    assert Page.parse(URL, make(most)).skipped is None
+    beyond = Page.parse(URL, make(most + 1))
+    assert (beyond.skipped, beyond.nodes.tags, clean_text(beyond)) == ("too_large", ["body"], "")
+    assert (beyond.root is None) == (not limit.startswith("MAX_TEXT"))
+
+
+def test_tags_that_a_title_swallowed_as_entities_are_counted_as_well() -> None:
+    assert clean_text(Page.parse(URL, "<title>" + "&lt;p>word" * 40_000)).count("word") == 40_000
+    assert Page.parse(URL, "<title>" + "&lt;p>" * 50_000).skipped == "too_large"
+
+
+@given(html_pages())
+def test_no_tree_has_more_elements_or_attributes_than_are_counted_before_it_is_made(html: str) -> None:
+    root = parse(html)
+    if root is not None:
+        elements, attributes = (int(root.xpath(f"count(//{kind})")) for kind in ("*", "@*"))
+        tags = html.count("<")
+        assert elements <= tags + len(("html", "body", "p"))
+        assert is_larger(html, size=10**6, tags=tags - 1, attributes=10**6)
+        assert not is_larger(html, size=10**6, tags=tags, attributes=10**6)
+        assert attributes == 0 or is_larger(html, size=10**6, tags=tags, attributes=attributes - 1)
 
 
 def test_a_run_of_text_is_not_split_by_comments_and_scripts_and_words_are_not_glued() -> None:

@@ -55,7 +55,7 @@ _REMEMBERED_CHARACTERS = 200
 _LONGEST_NAMES = _LONGEST_ADDRESS = 1_000  # what is remembered must be bounded
 _COMMAS = ",，、。"
 _ENDS = frozenset('.!?。！？…:：;；"”»')
-IDEOGRAPH = re.compile("[぀-ヿ㐀-鿿]")
+IDEOGRAPH = re.compile("[぀-ヿ㐀-鿿]+")
 
 
 @dataclass(slots=True, eq=False)
@@ -243,7 +243,7 @@ def _measured(written: str) -> tuple[str, tuple[int, int, int, int, int, int]]:
     if text.isascii():
         tokens, commas = words, text.count(",")
     else:
-        ideographic = len(IDEOGRAPH.findall(text)) > characters // 3
+        ideographic = len(text) - len(IDEOGRAPH.sub("", text)) > characters // 3
         tokens, commas = characters if ideographic else words, sum(map(text.count, _COMMAS))
     masked = own_hash if len(text) > _MASKED_CHARACTERS else hash32(_DIGITS.sub("0", text))
     return text, (characters, tokens, commas, text[-1:] in _ENDS, own_hash, masked)

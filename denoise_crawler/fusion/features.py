@@ -134,10 +134,14 @@ def columns_of(evidence: Evidence) -> Columns:
 
 def table_of(evidence: Evidence, names: Sequence[str]) -> Table:
     """Return the features with these ``names``, a row for each block."""
-    columns = columns_of(evidence)
+    numbers = {name: number for number, name in enumerate(names)}
     by_feature = np.empty((len(names), len(evidence.blocks)), np.float32)
-    for number, name in enumerate(names):
-        by_feature[number] = columns[name]
+    for group in _GROUPS:  # one after the other: all of them at once take twice the table's memory
+        for name, column in group(evidence).items():
+            if name in numbers:
+                by_feature[numbers.pop(name)] = column
+    if numbers:
+        raise KeyError(f"there are no features {', '.join(numbers)}")
     return by_feature.T
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     Table: TypeAlias = NDArray[np.float32]
 
 MAX_LEAVES = 32
-_AT_ONCE = 4_096  # rows: each takes some 12 kB for a moment
+_AT_ONCE = 512  # rows: each takes some 12 kB for a moment
 
 
 class Tree(msgspec.Struct, frozen=True):

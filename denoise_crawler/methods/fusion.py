@@ -83,7 +83,8 @@ class Fusion(Method):
         evidence = Evidence(page, blocks, self.evidence.standing(page.key, blocks), self.model.class_words)
         table = table_of(evidence, self.model.features)
         chances, open_question = np.zeros(len(blocks)), ~evidence.everywhere
-        chances[open_question] = 1.0 / (1.0 + np.exp(-self.model.trees.scores(table[open_question])))
+        asked = table if open_question.all() else table[open_question]
+        chances[open_question] = 1.0 / (1.0 + np.exp(-self.model.trees.scores(asked)))
         if (title := evidence.headline.sure) >= 0:  # that other pages list it says nothing against it
             chances[title] = max(chances[title], _TITLE_CHANCE)
         likely, fields = most_f1(chances, blocks.tokens), record_fields(evidence)
