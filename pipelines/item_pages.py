@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import WeakKeyDictionary
 
+from denoise_crawler.crawl.csv_columns import keep_text_column
 from denoise_crawler.crawl.item_processor import FlushingItemProcessor
 from denoise_crawler.crawl.starting import in_one_line
 from denoise_crawler.crawl.warmup import Warmup
@@ -28,6 +29,7 @@ class ItemPages:
     def __init__(self, crawler: Crawler) -> None:
         with in_one_line(crawler):
             self.warmup = Warmup.of(crawler)
+        keep_text_column(crawler)
         self.by_addon = crawler.settings["ITEM_PROCESSOR"] is FlushingItemProcessor
         self._pages: OrderedDict[int, tuple[Any, Page]] = OrderedDict()
         self._replayed: dict[int, Any] = {}

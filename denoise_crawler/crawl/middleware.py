@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from itemadapter import is_item
 
+from denoise_crawler.crawl.csv_columns import keep_text_column
 from denoise_crawler.crawl.event_loop import let_others_work
 from denoise_crawler.crawl.pages import page_of_response
 from denoise_crawler.crawl.starting import in_one_line
@@ -31,6 +32,7 @@ class WarmupMiddleware:
         self._crawler = crawler
         with in_one_line(crawler):
             self._warmup = Warmup.of(crawler)
+        keep_text_column(crawler)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
