@@ -29,6 +29,7 @@ test-bare: $(VENV)/.installed-dev ## what wants Chromium, Graphviz or Java, with
 
 test-older: $(OLDER:%=test-on-%) ## the tests of crawls, on the oldest Scrapies we run on
 
+.PRECIOUS: .venv-%/.installed
 test-on-%: .venv-%/.installed
 	.venv-$*/bin/python -m pytest -n auto --dist worksteal $(CRAWL_TESTS)
 

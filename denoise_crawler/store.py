@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from filelock import FileLock, Timeout
 
 from denoise_crawler.parked import DamagedRowError, Parked, ParkedPage, ParkedResponse
-from denoise_crawler.store_file import VERSION, DamagedStoreError, StoreError, opened, unusable
+from denoise_crawler.store_file import VERSION, DamagedStoreError, StoreError, opened, opened_to_read, unusable
 from denoise_crawler.versioned_format import unpacked
 
 if TYPE_CHECKING:
@@ -53,21 +53,33 @@ class Store:
     with a job folder) go to the next run of the same owner, a spider of a project: see :meth:`inherit`.
 
     Raises :class:`StoreError`; with ``check``, which reads the whole file, also where only a part of it is
-    damaged (:class:`DamagedStoreError`).
+    damaged (:class:`DamagedStoreError`). ``read_only`` is for what is known of sites: the file stays as it is.
     """
 
-    def __init__(self, path: str | Path, *, owner: str = "", job: str = "", check: bool = False) -> None:
+    def __init__(
+        self,
+        path: str | Path,
+        *,
+        owner: str = "",
+        job: str = "",
+        check: bool = False,
+        read_only: bool = False,
+    ) -> None:
         self.path = Path(path)
         self.owner, self.job = owner, job
         self.run = uuid.uuid4().hex
         self._lock: FileLock | None = None
-        self._db = opened(self.path, check=check)
+        self._read_only = read_only
+        self._db = opened_to_read(self.path) if read_only else opened(self.path, check=check)
 
     def close(self, *, safe: bool = True) -> None:
         """Close the file, having forgotten this run's rows that were handed on.
 
         If what was handed on is not ``safe`` (a feed failed), those rows wait again, for the next run.
         """
+        if self._read_only:
+            self._db.close()
+            return
         try:
             with self._transaction() as db:
                 if safe:

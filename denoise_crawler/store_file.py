@@ -109,6 +109,28 @@ def opened(path: Path, *, check: bool) -> sqlite3.Connection:
     return db
 
 
+def opened_to_read(path: Path) -> sqlite3.Connection:
+    """Open the file of a store to read what is known of sites: nothing is written, not even beside it.
+
+    Raises :class:`StoreError` for a file that is missing or empty, or is no store of this version.
+    """
+    # SQLite makes files beside one that has none, and leaves them there, unless told that nobody writes to it
+    alone = "" if path.with_name(f"{path.name}-wal").exists() else "&immutable=1"
+    db = None
+    try:
+        if not path.stat().st_size:
+            raise sqlite3.DatabaseError("it is empty")
+        db = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro{alone}", uri=True, timeout=_BUSY_SECONDS)
+        db.execute("PRAGMA trusted_schema = OFF")
+        _check_version(db)
+        check_content(db)
+    except (OSError, sqlite3.Error) as error:
+        if db is not None:
+            db.close()
+        raise StoreError(f"{path} cannot be read as a store: {error}") from None
+    return db
+
+
 def unusable(path: Path, error: Exception) -> StoreError:
     """Return the error for a file that cannot be used."""
     what = f"the store {path} cannot be used: {error}"

@@ -6,6 +6,7 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import WeakKeyDictionary
 
+from denoise_crawler.crawl.csv_columns import keep_text_column
 from denoise_crawler.crawl.source import Origin, Source
 from denoise_crawler.crawl.starting import in_one_line
 from denoise_crawler.crawl.warmup import Warmup
@@ -27,6 +28,7 @@ class ItemPages:
     def __init__(self, crawler: Crawler) -> None:
         with in_one_line(crawler):
             self.warmup = Warmup.of(crawler)
+        keep_text_column(crawler)
         self._advice = ItemAdvice(self.warmup.settings)
         if not self.warmup.by_addon:
             check_order(crawler.settings)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import subprocess
 import sys
 from contextlib import closing
@@ -16,6 +17,8 @@ from denoise_crawler.store import SiteState, Store
 from tests.article_spider import SPIDER
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from denoise_crawler.demo.server import DemoServer
     from tests.conftest import Project
 
@@ -117,3 +120,62 @@ def test_what_cannot_be_merged_is_named(tmp_path: Path) -> None:
     assert "left out: 1 sites of feature_tree:7; name that method" in ran.stderr
     assert "left out: what is known of b.example cannot be read: " in ran.stderr
     assert known(tmp_path / "out.sqlite") == {}
+
+
+def beside(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def foreign(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("CREATE TABLE notes (text)")
+        db.commit()
+
+
+def sqlite_without_tables(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("VACUUM")
+
+
+@pytest.mark.parametrize(
+    ("make", "why"),
+    [
+        (Path.touch, "it is empty"),
+        (lambda path: path.write_bytes(b"junk" * 1000), "file is not a database"),
+        (foreign, "it is the database of another program"),
+        (sqlite_without_tables, "its tables are not those of a store"),
+    ],
+)
+def test_an_input_that_is_no_store_is_named_and_stays_as_it_is(
+    tmp_path: Path, make: Callable[[Path], object], why: str
+) -> None:
+    inputs = tmp_path / "inputs"
+    inputs.mkdir()
+    make(inputs / "a.sqlite")
+    before = beside(inputs)
+    ran = merge(inputs / "a.sqlite", "-o", "out.sqlite", cwd=tmp_path)
+    assert ran.returncode == 1
+    assert ran.stderr.startswith(f"{inputs / 'a.sqlite'} cannot be read as a store: {why}")
+    assert ran.stderr.count("\n") == 1
+    assert beside(inputs) == before
+
+
+def test_stores_that_are_merged_stay_as_they_are(tmp_path: Path) -> None:
+    inputs = tmp_path / "inputs"
+    inputs.mkdir()
+    for name in ("a", "b"):
+        store(inputs / f"{name}.sqlite", **{f"{name}.example": learned(range(3))})
+    before = beside(inputs)
+    assert sorted(before) == ["a.sqlite", "b.sqlite"]
+    assert merge(*sorted(inputs.iterdir()), "-o", "out.sqlite", cwd=tmp_path).returncode == 0
+    assert beside(inputs) == before
+    assert len(known(tmp_path / "out.sqlite")) == 2
+
+
+def test_a_store_that_a_crawl_writes_at_this_moment_is_read_as_it_is_now(tmp_path: Path) -> None:
+    path = store(tmp_path / "a.sqlite", **{"a.example": learned(range(3))})
+    with closing(Store(path)) as writing:
+        writing.save_knowledge("new.example", KEY, learned(range(3), "new.example"), lambda _, new: new)
+        assert merge(path, "-o", "out.sqlite", cwd=tmp_path).returncode == 0
+        writing.save_state("new.example", KEY, SiteState(3))
+    assert set(known(tmp_path / "out.sqlite")) == {"a.example", "new.example"}

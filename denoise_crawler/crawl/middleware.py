@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from itemadapter import is_item
 
+from denoise_crawler.crawl.csv_columns import keep_text_column
 from denoise_crawler.crawl.pages import is_opted_out
 from denoise_crawler.crawl.source import Origin, Source, key_of_response, source_of_response
 from denoise_crawler.crawl.starting import in_one_line
@@ -32,6 +33,7 @@ class WarmupMiddleware:
         with in_one_line(crawler):
             self._warmup = Warmup.of(crawler)
         self._warmup.by_addon = True
+        keep_text_column(crawler)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:

@@ -21,7 +21,7 @@ class StoredKnowledge:
         """Return what is known of ``site``; raise StoreError."""
         if self._path is None:
             return None
-        with closing(Store(self._path)) as store:
+        with closing(Store(self._path, read_only=True)) as store:
             return store.knowledge(site, self._key)
 
     def put(self, site: str, knowledge: bytes) -> None:

@@ -144,7 +144,7 @@ def _source(name: str) -> Iterator[_Known]:
 
 
 def _of_file(path: Path) -> Iterator[_Known]:
-    with closing(Store(path)) as store:
+    with closing(Store(path, read_only=True)) as store:
         for site, method in store.known():
             if knowledge := store.knowledge(site, method):
                 yield _Known(site, method, knowledge, store.site(site, method))

@@ -138,7 +138,7 @@ def _load(arguments: Namespace, settings: DenoiseSettings, method: StyleTree) ->
         raise _NoTreeError(f"name pages to learn, or with --site the site to take from the store {path}")
     if not path.is_file():
         raise _NoTreeError(f"there is no store {path}; name another with --store")
-    with closing(Store(path)) as store:
+    with closing(Store(path, read_only=True)) as store:
         known = store.knowledge(arguments.site, method.store_key)
         others = store.methods_that_know(arguments.site)
     if known is None:
