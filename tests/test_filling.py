@@ -189,7 +189,7 @@ def test_an_item_without_a_place_for_the_text_stays_as_it_is_and_its_class_is_to
         assert not filling.fill(item, PAGE).has_text
         assert repr(item) == before
     [record] = caplog.records
-    assert record.levelno == logging.ERROR
+    assert record.levelno == logging.WARNING
     assert kind.__qualname__ in record.getMessage()
     assert "'text'" in record.getMessage()
     assert "DENOISE_TEXT_FIELD" in record.getMessage()

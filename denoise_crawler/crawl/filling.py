@@ -127,7 +127,8 @@ class Filler:
             "%s. Their items go on without it."
         )
         named = (source, target) if known else (target, source)
-        logger.error(message, type(item).__qualname__, *named, " ".join(str(error).split()), setting)
+        say = logger.error if known else logger.warning  # a class without the field may be meant so
+        say(message, type(item).__qualname__, *named, " ".join(str(error).split()), setting)
 
 
 def _is_empty(value: Any) -> bool:
