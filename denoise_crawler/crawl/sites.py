@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections import deque
 from dataclasses import dataclass, field
 from functools import partial
 from math import ceil
@@ -58,6 +59,7 @@ class Sites:
         self._new_method = partial(method_named, settings.method, settings.method_options)
         self._key = self._new_method().store_key
         self._progress: dict[str, Progress] = {}
+        self._in_time: deque[str] = deque()  # sites whose time for the warm-up runs, the first seen first
         self._denoiser = Denoiser(
             settings.method,
             settings.method_options,
@@ -78,6 +80,8 @@ class Sites:
         progress = self.progress(page.site)
         if progress.first_seen is None:
             progress.first_seen = time.monotonic()
+            if self.have_a_time and not progress.ready:
+                self._in_time.append(page.site)
         if not self._denoiser.learns:
             return
         with self._counts.timed("learn"):
@@ -119,17 +123,20 @@ class Sites:
         progress = self.progress(site)
         return not (progress.ready or progress.overdue)
 
+    @property
+    def have_a_time(self) -> bool:
+        """Whether the warm-up of a site is over after a time."""
+        return self._settings.short_sites == "clean" and self._settings.warmup_seconds > 0
+
     def overdue(self) -> list[str]:
         """Return the sites whose time for the warm-up has just passed; from now on nothing of them waits."""
-        if self._settings.short_sites != "clean" or not self._settings.warmup_seconds:
-            return []
-        found = [
-            site
-            for site, progress in self._progress.items()
-            if not progress.ready and not progress.overdue and self._is_late(progress)
-        ]
-        for site in found:
-            self._progress[site].overdue = True
+        found = []
+        while self._in_time and self._is_late(self._progress[self._in_time[0]]):
+            site = self._in_time.popleft()
+            progress = self._progress[site]
+            if not progress.ready:
+                progress.overdue = True
+                found.append(site)
         return found
 
     def progress(self, site: str) -> Progress:
@@ -154,8 +161,7 @@ class Sites:
                 self._store.save_state(name, self._key, SiteState(progress.pages_seen, progress.ready))
 
     def _is_late(self, progress: Progress) -> bool:
-        if progress.first_seen is None:
-            return False
+        assert progress.first_seen is not None  # noqa: S101 - its time runs
         return time.monotonic() - progress.first_seen > self._settings.warmup_seconds
 
     def _count_page(self, page: Page, progress: Progress) -> None:
