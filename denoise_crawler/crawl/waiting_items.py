@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from denoise_crawler.crawl.item_limits import ItemLimits
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 # Items of pages that were crawled at the same time alternate.
-_PAGES_IN_MEMORY = 8
-_CHARACTERS_IN_MEMORY = 2_000_000
+_PAGES_IN_MEMORY = 64
+_CHARACTERS_IN_MEMORY = 4_000_000
 
 
 class Waited(NamedTuple):
@@ -44,6 +44,8 @@ class WaitingItems:
         self._limits = ItemLimits(crawler)
         self._unparkable = OncePerClass()
         self._sources: OrderedDict[int, Source] = OrderedDict()
+        self._characters = 0
+        self._items_of_page: Counter[int] = Counter()
 
     def park(self, item: Any, source: Source) -> bool:
         """Let ``item`` wait; return whether that was possible."""
@@ -60,6 +62,7 @@ class WaitingItems:
         if not self._store.park(page, cut_html(packed, page.html)):
             return False
         self._remember(page.row, source)
+        self._items_of_page[page.row] += 1
         self._counts.add("parked")
         self._limits.waits(item)
         return True
@@ -72,8 +75,13 @@ class WaitingItems:
         for parked in self._store.waiting(site, inherited=inherited):
             waited = self._read(parked)
             if waited is not None and self._store.hand_on(parked):
+                self._hand_on(parked.page)
                 self._limits.goes_on()
                 yield waited
+
+    def has_items_of(self, source: Source) -> bool:
+        """Tell whether items of the page wait that came in this run."""
+        return source.is_parked and source.parked().row in self._items_of_page
 
     def inherit(self) -> int:
         """Take over what earlier runs left; return how many items."""
@@ -108,21 +116,29 @@ class WaitingItems:
             self._unreadable(error)
             return None
 
+    def _hand_on(self, page: int) -> None:
+        if page in self._items_of_page:
+            self._items_of_page[page] -= 1
+            if not self._items_of_page[page]:
+                del self._items_of_page[page]
+
     def _source(self, page: int) -> Source:
         """Return the page with this number: the one in memory, if there is one, so that it is judged once."""
-        if page not in self._sources:
-            self._remember(page, source_of_parked(self._store.page(page)))
-        return self._sources[page]
+        source = self._sources.get(page) or source_of_parked(self._store.page(page))
+        self._remember(page, source)
+        return source
 
     def _remember(self, page: int, source: Source) -> None:
-        self._sources[page] = source
+        if page not in self._sources:
+            self._sources[page] = source
+            self._characters += len(source.parked().html)
         self._sources.move_to_end(page)
         while len(self._sources) > 1 and self._is_too_much():
-            self._sources.popitem(last=False)
+            _, oldest = self._sources.popitem(last=False)
+            self._characters -= len(oldest.parked().html)
 
     def _is_too_much(self) -> bool:
-        characters = sum(len(source.parked().html) for source in self._sources.values())
-        return len(self._sources) > _PAGES_IN_MEMORY or characters > _CHARACTERS_IN_MEMORY
+        return len(self._sources) > _PAGES_IN_MEMORY or self._characters > _CHARACTERS_IN_MEMORY
 
     def _unreadable(self, error: Exception) -> None:
         if not self._counts.add("unreadable"):

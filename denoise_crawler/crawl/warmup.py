@@ -11,7 +11,7 @@ from scrapy import signals
 
 from denoise_crawler.crawl.counts import Counts, summary
 from denoise_crawler.crawl.ending import Ending
-from denoise_crawler.crawl.event_loop import in_parallel, let_others_work, spare_what_is_there
+from denoise_crawler.crawl.event_loop import Turns, in_parallel, spare_what_is_there
 from denoise_crawler.crawl.feed_results import feeds_are_safe
 from denoise_crawler.crawl.filling import Filler
 from denoise_crawler.crawl.guarded_store import GuardedStore
@@ -64,6 +64,7 @@ class Warmup:
         self._sites_that_wait: set[str] = set()
         self._releasing: set[str] = set()
         self._replayed: dict[int, Any] = {}
+        self._turns = Turns()
         self._ending = Ending(crawler, self._release_all, self._is_paused)
         crawler.signals.connect(self._opened, signals.spider_opened)
         crawler.signals.connect(self._stopped, signals.engine_stopped)
@@ -100,8 +101,8 @@ class Warmup:
             if self.is_skipped(source) or source is None:
                 return False
             self.meet(source)
-            await let_others_work()
-            waits = self._must_wait(source.page.site) and self.filler.can_fill(item) and self._park(item, source)
+            await self._turns.let_others_work()
+            waits = self._must_wait(source) and self.filler.can_fill(item) and self._park(item, source)
             await self._release_what_may_go()
             return waits
         except Exception:  # a mistake of ours must not cost the item
@@ -156,9 +157,15 @@ class Warmup:
         """Tell whether ``item`` is on its way through the pipelines after it had waited."""
         return id(item) in self._replayed
 
-    def _must_wait(self, site: str) -> bool:
-        """Tell whether items of ``site`` have to wait: for more pages, or for the items before them to go on."""
-        return self.sites.must_wait(site) or site in self._sites_that_wait or site in self._releasing
+    def _must_wait(self, source: Source) -> bool:
+        """Tell whether an item has to wait: for more pages of its site, or for items before it of its own page.
+
+        The first item that comes when its site is known waits too, and then goes on with the others. So the items
+        of its page stay in order.
+        """
+        site = source.page.site
+        backlog = site in self._sites_that_wait and site not in self._releasing
+        return self.sites.must_wait(site) or backlog or self.waiting.has_items_of(source)
 
     def _park(self, item: Any, source: Source) -> bool:
         if not self.waiting.park(item, source):
