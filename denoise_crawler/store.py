@@ -18,7 +18,7 @@ from denoise_crawler.store_file import VERSION, DamagedStoreError, StoreError, o
 from denoise_crawler.versioned_format import unpacked
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
 __all__ = [
     "VERSION",
@@ -229,17 +229,17 @@ class Store:
                     continue
                 yield Parked(number, its_site, page, item, origin, bool(old))
 
-    def hand_on(self, parked: Parked) -> None:
-        """Note that an item waits no longer; it stays in the file until :meth:`close`, when feeds are safe."""
+    def hand_on(self, parked: Sequence[Parked]) -> None:
+        """Note that items wait no longer; they stay in the file until :meth:`close`, when feeds are safe."""
         self._set_released(parked, True)
 
-    def take_back(self, parked: Parked) -> None:
-        """Note that an item that was handed on waits again."""
+    def take_back(self, parked: Sequence[Parked]) -> None:
+        """Note that items that were handed on wait again."""
         self._set_released(parked, False)
 
-    def _set_released(self, parked: Parked, released: bool) -> None:
+    def _set_released(self, parked: Sequence[Parked], released: bool) -> None:
         with self._transaction() as db:
-            db.execute("UPDATE parked SET released = ? WHERE id = ?", (released, parked.id))
+            db.executemany("UPDATE parked SET released = ? WHERE id = ?", [(released, one.id) for one in parked])
 
     def _write_page(self, db: sqlite3.Connection, page: ParkedPage) -> tuple[int, int]:
         """Write a page and its response where that was not done before; return their numbers."""

@@ -70,9 +70,13 @@ class GuardedStore:
         except (StoreError, sqlite3.Error) as error:
             self._failed(error)
 
-    def hand_on(self, parked: Parked) -> bool:
-        """Note that a row waits no longer; if that fails it goes on waiting, and must not go out now."""
+    def hand_on(self, parked: list[Parked]) -> bool:
+        """Note that rows wait no longer; if that fails they go on waiting, and must not go out now."""
         return self._tried(lambda: self._store.hand_on(parked), False, done=True)
+
+    def take_back(self, parked: list[Parked]) -> None:
+        """Note that rows that were handed on wait again."""
+        self._tried(lambda: self._store.take_back(parked), None)
 
     def waiting_count(self, site: str | None = None, *, inherited: bool = True) -> int:
         """Return how many rows wait."""

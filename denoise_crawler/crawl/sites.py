@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+_LOOK_SECONDS = 0.5  # between two looks which sites are overdue: there may be thousands
+
 
 @dataclass(slots=True)
 class Progress:
@@ -58,6 +60,7 @@ class Sites:
         self._new_method = partial(method_named, settings.method, settings.method_options)
         self._key = self._new_method().store_key
         self._progress: dict[str, Progress] = {}
+        self._next_look = 0.0
         self._denoiser = Denoiser(
             settings.method,
             settings.method_options,
@@ -121,13 +124,11 @@ class Sites:
 
     def overdue(self) -> list[str]:
         """Return the sites whose time for the warm-up has just passed; from now on nothing of them waits."""
-        if self._settings.short_sites != "clean" or not self._settings.warmup_seconds:
+        now = time.monotonic()
+        if self._settings.short_sites != "clean" or not self._settings.warmup_seconds or now < self._next_look:
             return []
-        found = [
-            site
-            for site, progress in self._progress.items()
-            if not progress.ready and not progress.overdue and self._is_late(progress)
-        ]
+        self._next_look = now + _LOOK_SECONDS
+        found = [site for site, progress in self._progress.items() if self._is_late(progress, now)]
         for site in found:
             self._progress[site].overdue = True
         return found
@@ -153,10 +154,10 @@ class Sites:
             if progress.pages_seen and site in (None, name):
                 self._store.save_state(name, self._key, SiteState(progress.pages_seen, progress.ready))
 
-    def _is_late(self, progress: Progress) -> bool:
-        if progress.first_seen is None:
+    def _is_late(self, progress: Progress, now: float) -> bool:
+        if progress.ready or progress.overdue or progress.first_seen is None:
             return False
-        return time.monotonic() - progress.first_seen > self._settings.warmup_seconds
+        return now - progress.first_seen > self._settings.warmup_seconds
 
     def _count_page(self, page: Page, progress: Progress) -> None:
         progress.keys.add(page.key)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections import Counter, OrderedDict
+from itertools import groupby, islice
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from denoise_crawler.crawl.item_limits import ItemLimits
@@ -27,6 +29,7 @@ logger = logging.getLogger(__name__)
 # Items of pages that were crawled at the same time alternate.
 _PAGES_IN_MEMORY = 64
 _CHARACTERS_IN_MEMORY = 4_000_000
+_HANDED_ON_AT_ONCE = 50  # items of one page
 
 
 class Waited(NamedTuple):
@@ -72,12 +75,25 @@ class WaitingItems:
 
         An item that is yielded waits no longer. One that cannot be read stays in the store.
         """
-        for parked in self._store.waiting(site, inherited=inherited):
-            waited = self._read(parked)
-            if waited is not None and self._store.hand_on(parked):
+        waiting = self._store.waiting(site, inherited=inherited)
+        for _, of_page in groupby(waiting, key=attrgetter("page")):
+            while some := list(islice(of_page, _HANDED_ON_AT_ONCE)):
+                yield from self._handed_on(some)
+
+    def _handed_on(self, some: list[Parked]) -> Iterator[Waited]:
+        readable = [(parked, waited) for parked in some if (waited := self._read(parked)) is not None]
+        if not self._store.hand_on([parked for parked, _ in readable]):
+            return
+        taken = 0
+        try:
+            for parked, waited in readable:
+                taken += 1
                 self._hand_on(parked.page)
                 self._limits.goes_on()
                 yield waited
+        finally:
+            if untaken := [parked for parked, _ in readable[taken:]]:
+                self._store.take_back(untaken)
 
     def has_items_of(self, source: Source) -> bool:
         """Tell whether items of the page wait that came in this run."""

@@ -103,7 +103,7 @@ class Warmup:
             self.meet(source)
             await self._turns.let_others_work()
             waits = self._must_wait(source) and self.filler.can_fill(item) and self._park(item, source)
-            await self._release_what_may_go()
+            await self._release_what_may_go(source.page.site)
             return waits
         except Exception:  # a mistake of ours must not cost the item
             self.page_failed(source.page.url if source is not None else "A page")
@@ -232,22 +232,20 @@ class Warmup:
 
     # --- items that waited go on
 
-    async def _release_what_may_go(self) -> None:
-        """Let the items go on of sites that are known now, or whose time for the warm-up is over."""
-        for site in self.sites.overdue():
-            waiting = self.waiting.count(site)
-            if waiting:
+    async def _release_what_may_go(self, site: str) -> None:
+        """Let the items of ``site`` go on, if it is known now, and those of sites whose warm-up takes too long."""
+        for late in self.sites.overdue():
+            if waiting := self.waiting.count(late):
                 seconds = self.settings.warmup_seconds
                 logger.info(
-                    "%s: %d items go on after %g seconds, with what is known of it", site, waiting, seconds
+                    "%s: %d items go on after %g seconds, with what is known of it", late, waiting, seconds
                 )
-        for site in [site for site in self._sites_that_wait if self._may_go_on(site)]:
-            await self._release(site)
-
-    def _may_go_on(self, site: str) -> bool:
-        return not self.sites.must_wait(site) and site not in self._releasing
+            await self._release(late)
+        await self._release(site)
 
     async def _release(self, site: str) -> None:
+        if site not in self._sites_that_wait or site in self._releasing or self.sites.must_wait(site):
+            return
         self._releasing.add(site)
         try:
             while site in self._sites_that_wait and not self._ending.is_too_late():
