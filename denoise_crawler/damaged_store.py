@@ -9,10 +9,9 @@ from contextlib import closing
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from filelock import FileLock
-
+from denoise_crawler.run_files import RunFiles
 from denoise_crawler.store import DamagedStoreError, Store
-from denoise_crawler.store_file import check_schema, fits
+from denoise_crawler.store_file import check_schema, fits, unusable
 from denoise_crawler.versioned_format import unpacked
 
 if TYPE_CHECKING:
@@ -38,7 +37,10 @@ def open_store(path: Path, *, owner: str, job: str) -> Store:
     try:
         return Store(path, owner=owner, job=job, check=True)
     except DamagedStoreError as error:
-        aside = _set_aside(path, inode)
+        try:
+            aside = _set_aside(path, inode)
+        except OSError as failed:
+            raise unusable(path, failed) from None
         store = Store(path, owner=owner, job=job)
         if aside is not None:
             items, sites = salvage(aside, store)
@@ -89,9 +91,7 @@ def _inode(path: Path) -> int | None:
 
 def _set_aside(path: Path, inode: int | None) -> Path | None:
     """Rename the files of a store; return the new name, None if another run did so meanwhile."""
-    folder = path.with_name(path.name + "-runs")
-    folder.mkdir(parents=True, exist_ok=True)
-    with FileLock(folder / "set-aside.lock"):
+    with RunFiles(path).lock("set-aside"):
         if inode is None or _inode(path) != inode:
             return None
         names = (path.with_name(f"{path.name}.damaged-{number}") for number in count(1))

@@ -6,15 +6,23 @@ import logging
 import sqlite3
 import uuid
 import zlib
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from filelock import FileLock, Timeout
-
 from denoise_crawler.parked import DamagedRowError, Parked, ParkedPage, ParkedResponse
-from denoise_crawler.store_file import VERSION, DamagedStoreError, StoreError, opened, opened_to_read, unusable
+from denoise_crawler.run_files import RunFiles
+from denoise_crawler.store_file import (
+    VERSION,
+    DamagedStoreError,
+    StoreError,
+    compact,
+    opened,
+    opened_to_read,
+    transaction,
+    unusable,
+)
 from denoise_crawler.versioned_format import unpacked
 
 if TYPE_CHECKING:
@@ -68,7 +76,7 @@ class Store:
         self.path = Path(path)
         self.owner, self.job = owner, job
         self.run = uuid.uuid4().hex
-        self._lock: FileLock | None = None
+        self._runs = RunFiles(self.path)
         self._read_only = read_only
         self._db = opened_to_read(self.path) if read_only else opened(self.path, check=check)
 
@@ -81,7 +89,7 @@ class Store:
             self._db.close()
             return
         try:
-            with self._transaction() as db:
+            with transaction(self._db) as db:
                 if safe:
                     db.execute("DELETE FROM parked WHERE run = ? AND released", (self.run,))
                 else:
@@ -94,24 +102,15 @@ class Store:
                 db.execute(
                     "DELETE FROM response WHERE NOT EXISTS (SELECT 1 FROM page WHERE response = response.id)"
                 )
-            self._compact()
+            compact(self._db)
         except sqlite3.Error:
-            if safe and self._lock is not None:
-                with suppress(OSError):  # says what the file could not; to rename takes no room on a full disk
-                    self._lock_file(self.run).rename(self._ended_file(self.run))
+            if safe and self._runs.has_begun:
+                with suppress(OSError):
+                    self._runs.note_that_it_ended_well(self.run)
             raise
         finally:
             self._db.close()
-            if self._lock is not None:
-                self._lock.release()
-                self._lock_file(self.run).unlink(missing_ok=True)
-
-    def _compact(self) -> None:
-        """Give the room of what was deleted back to the disk, where that is more than a quarter of the file."""
-        free, pages = (self._db.execute(f"PRAGMA {name}_count").fetchone()[0] for name in ("freelist", "page"))
-        if free > pages / 4:
-            with suppress(sqlite3.OperationalError):  # another run reads, or there is no room for the copy
-                self._db.execute("VACUUM")
+            self._runs.end(self.run)
 
     # --- sites
 
@@ -144,7 +143,7 @@ class Store:
 
     def save_state(self, name: str, method: str, state: SiteState) -> None:
         """Keep how far a site has come; another run may have brought it further."""
-        with self._transaction() as db:
+        with transaction(self._db) as db:
             db.execute(
                 "INSERT INTO site (name, method, pages_seen, ready) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE "
                 "SET pages_seen = max(pages_seen, excluded.pages_seen), ready = max(ready, excluded.ready)",
@@ -155,7 +154,7 @@ class Store:
         self, name: str, method: str, knowledge: bytes, merge: Callable[[bytes, bytes], bytes]
     ) -> None:
         """Keep ``knowledge`` of a site, merged with what other runs have saved meanwhile."""
-        with self._transaction() as db:
+        with transaction(self._db) as db:
             known = self.knowledge(name, method)
             if known == knowledge:
                 return
@@ -171,7 +170,7 @@ class Store:
     def park(self, page: ParkedPage, item: bytes) -> None:
         """Let an item wait. Its page and response are written with the first of their items."""
         self._begin_run()
-        with self._transaction() as db:
+        with transaction(self._db) as db:
             response, row = self._write_page(db, page)
             db.execute(
                 "INSERT INTO parked (run, site, page, item) VALUES (?, ?, ?, ?)",
@@ -238,7 +237,7 @@ class Store:
         self._set_released(parked, False)
 
     def _set_released(self, parked: Sequence[Parked], released: bool) -> None:
-        with self._transaction() as db:
+        with transaction(self._db) as db:
             db.executemany("UPDATE parked SET released = ? WHERE id = ?", [(released, one.id) for one in parked])
 
     def _write_page(self, db: sqlite3.Connection, page: ParkedPage) -> tuple[int, int]:
@@ -274,7 +273,7 @@ class Store:
             (self.run, origin),
         ).fetchone()[0]
         if found:
-            with self._transaction() as db:
+            with transaction(self._db) as db:
                 db.execute(f"DELETE FROM parked WHERE {_SUPERSEDED}", (self.run, origin))  # noqa: S608
         return int(found)
 
@@ -289,21 +288,19 @@ class Store:
             "SELECT name, job FROM run WHERE owner = ? AND name <> ?", (self.owner, self.run)
         ).fetchall()
         for run, job in rows:
-            if job not in ("", self.job) and Path(job).exists():
+            if job not in ("", self.job) and _is_there(job):
                 continue
             try:
-                with FileLock(self._lock_file(run), timeout=0):
-                    taken += self._take_over(run)
-            except Timeout:
-                continue  # alive
-            for file in (self._lock_file(run), self._ended_file(run)):
-                file.unlink(missing_ok=True)
+                with self._runs.of_dead_run(run) as is_dead:
+                    taken += self._take_over(run) if is_dead else 0
+            except OSError as error:
+                logger.error("What waits of an earlier run in %s stays there: %s", self.path, error)
         return taken
 
     def _take_over(self, run: str) -> int:
         self._begin_run()
-        with self._transaction() as db:
-            if self._ended_file(run).exists():
+        with transaction(self._db) as db:
+            if self._runs.has_ended_well(run):
                 db.execute("DELETE FROM parked WHERE run = ? AND released", (run,))
             taken = db.execute(
                 "UPDATE parked SET run = ?, inherited = 1, released = 0 WHERE run = ?", (self.run, run)
@@ -315,39 +312,17 @@ class Store:
 
     def _begin_run(self) -> None:
         """Announce this run, alive as long as it holds its lock file."""
-        if self._lock is not None:
+        if self._runs.has_begun:
             return
-        lock_file = self._lock_file(self.run)
         try:
-            lock_file.parent.mkdir(parents=True, exist_ok=True)
-            lock = FileLock(lock_file)
-            lock.acquire(timeout=0)
+            self._runs.begin(self.run)
         except OSError as error:
             raise unusable(self.path, error) from None
         try:
-            with self._transaction() as db:
+            with transaction(self._db) as db:
                 db.execute("INSERT INTO run VALUES (?, ?, ?)", (self.run, self.owner, self.job))
         except BaseException:
-            lock.release()
-            raise
-        self._lock = lock
-
-    def _lock_file(self, run: str) -> Path:
-        return self.path.with_name(self.path.name + "-runs") / f"{run}.lock"
-
-    def _ended_file(self, run: str) -> Path:
-        """Return the file that stands for a run that ended well but could not write so into the store."""
-        return self._lock_file(run).with_suffix(".ended")
-
-    @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
-        self._db.execute("BEGIN IMMEDIATE")
-        try:
-            yield self._db
-            self._db.execute("COMMIT")
-        except BaseException:
-            if self._db.in_transaction:  # on a full disk, SQLite has rolled back already
-                self._db.execute("ROLLBACK")
+            self._runs.end(self.run)
             raise
 
 
@@ -355,6 +330,13 @@ def _inserted(db: sqlite3.Connection, statement: str, *values: object) -> int:
     row = db.execute(statement, values).lastrowid
     assert row is not None  # noqa: S101 - SQLite numbers every row of these tables
     return row
+
+
+def _is_there(folder: str) -> bool:
+    try:
+        return Path(folder).exists()
+    except (OSError, ValueError):  # a path that no file system takes
+        return False
 
 
 def _utf8(text: str) -> str:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 import sqlite3
 import time
-from contextlib import closing
+from contextlib import closing, contextmanager, suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 VERSION = 2
@@ -129,6 +130,27 @@ def opened_to_read(path: Path) -> sqlite3.Connection:
             db.close()
         raise StoreError(f"{path} cannot be read as a store: {error}") from None
     return db
+
+
+@contextmanager
+def transaction(db: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
+    """Have all that is written inside become true together, or nothing of it if that raises."""
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        yield db
+        db.execute("COMMIT")
+    except BaseException:
+        if db.in_transaction:  # on a full disk, SQLite has rolled back already
+            db.execute("ROLLBACK")
+        raise
+
+
+def compact(db: sqlite3.Connection) -> None:
+    """Give the room of what was deleted back to the disk, where that is more than a quarter of the file."""
+    free, pages = (db.execute(f"PRAGMA {name}_count").fetchone()[0] for name in ("freelist", "page"))
+    if free > pages / 4:
+        with suppress(sqlite3.OperationalError):  # another run reads, or there is no room for the copy
+            db.execute("VACUUM")
 
 
 def unusable(path: Path, error: Exception) -> StoreError:
