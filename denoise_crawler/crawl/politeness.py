@@ -72,6 +72,9 @@ POLITE_SETTINGS: dict[str, Any] = {
     "AUTOTHROTTLE_ENABLED": False,
 }
 
+# A request leaves the scheduler so many seconds before its turn, so that the way through the middlewares does not
+# add to the gap; the slot keeps the exact time.
+_LEAD = 0.1
 # Seconds between two looks whether the crawl ends, while a request waits in the downloader.
 _CLOSING_POLL = 0.25
 
@@ -82,10 +85,6 @@ class CrawlEndsError(IgnoreRequest):
 
 class PoliteDownloader(Downloader):
     """Scrapy's downloader with a PoliteSlot per host. Wrong settings end the program, see :func:`in_one_line`."""
-
-    # A request leaves the scheduler so many seconds before its turn, so that the way through the middlewares
-    # does not add to the gap; the slot keeps the exact time.
-    LEAD = 0.1
 
     def __init__(self, crawler: Crawler) -> None:
         # Before Scrapy opens anything: a wrong setting must leave nothing to close.
@@ -146,10 +145,10 @@ class PoliteDownloader(Downloader):
         waits = {}
         for place in places:
             if (host := canonical_host(without_port(place))) not in busy:
-                waits[place] = max(self.wait(host, now), self.robots.wait(place, now))
-        ready = [place for place, wait in waits.items() if wait <= self.LEAD]
+                waits[place] = max(self.wait(host, now) - _LEAD, self.robots.wait(place, now))
+        ready = [place for place, wait in waits.items() if wait <= 0]
         if waits and not ready:
-            self._wake_in(min(waits.values()) - self.LEAD, now)
+            self._wake_in(min(waits.values()), now)
         return ready
 
     def wait(self, host: str, now: float) -> float:

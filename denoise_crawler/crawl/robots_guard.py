@@ -171,7 +171,7 @@ class RobotsGuard:
 
     def _may_ask(self, place: str) -> bool:
         found = self._unreachable.get(place)
-        return found is None or (not found.is_final and monotonic() >= found.again - self._downloader.LEAD)
+        return found is None or (not found.is_final and monotonic() >= found.again)
 
     def _turned_away(self, place: str, request: Request) -> Request:
         found = self._unreachable[place]
