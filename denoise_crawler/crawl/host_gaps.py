@@ -105,7 +105,7 @@ class PoliteSlot(Slot):
         self._stats = stats
         self._unit = gaps.random.random()
         self._drawn_for = 0.0
-        super().__init__(concurrency=1, delay=0.0, jitter=0.0)
+        super().__init__(1, 0.0, 0.0)  # by place: before 2.19 the third was called otherwise
 
     def download_delay(self) -> float:
         """Return the seconds between the last start (``lastseen``) and the next one."""

@@ -45,7 +45,6 @@ from scrapy.pqueues import DownloaderAwarePriorityQueue, DownloaderInterface
 from scrapy.utils.asyncio import call_later
 from scrapy.utils.httpobj import urlparse_cached
 from scrapy.utils.misc import load_object
-from twisted.python.failure import Failure
 
 from denoise_crawler.crawl.host_gaps import LEAST_GAP, HostGaps, PoliteSlot, parse_retry_after, read_seconds
 from denoise_crawler.crawl.robots_guard import RobotsGuard, RobotsPolicy, place_of
@@ -126,12 +125,12 @@ class PoliteDownloader(Downloader):
             self.slots[host] = (
                 PoliteSlot(host, self.gaps, self.crawler.stats)
                 if host
-                else Slot(self.total_concurrency or 16, 0.0)
+                else Slot(self.total_concurrency or 16, 0.0, 0.0)
             )
             self._start_slot_gc()
         return host, self.slots[host]
 
-    def fetch(self, request: Request) -> Deferred[Response | Request]:
+    def fetch(self, request: Request, spider: Spider | None = None) -> Deferred[Response | Request]:  # noqa: ARG002
         """Send a request through the middlewares and to its host."""
         return self.robots.watch(request, super().fetch(request))
 
@@ -206,9 +205,10 @@ class PoliteDownloader(Downloader):
         while slot and slot.queue:
             request, answer = slot.queue.popleft()
             if (back := self.put_back(request)) is not None:
-                answer.callback(back)  # type: ignore[arg-type] - Scrapy hands a Request on like a Response
+                # Scrapy hands a Request on as it does a Response.
+                answer.callback(back)  # type: ignore[arg-type]
             else:
-                answer.errback(Failure(error))
+                answer.errback(error)
                 failed += 1
         return failed
 

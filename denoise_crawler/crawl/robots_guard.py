@@ -56,7 +56,7 @@ _LONG_WAIT = 1.0
 _ROBOTS_OF = "denoise_robots_of"
 # What Scrapy takes for a failure of the network, and a robots.txt above DOWNLOAD_MAXSIZE. Any other error is of
 # the crawl itself: it concerns the page as well.
-_NO_ANSWER = (DownloadCancelledError, *map(load_object, RETRY_EXCEPTIONS))
+_NO_ANSWER = (DownloadCancelledError, *[load_object(error) for error in RETRY_EXCEPTIONS])  # type: ignore[arg-type]
 
 
 class CrawlDelayTooLongError(IgnoreRequest):
