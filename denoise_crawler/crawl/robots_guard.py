@@ -56,7 +56,7 @@ _LONG_WAIT = 1.0
 _ROBOTS_OF = "denoise_robots_of"
 # What Scrapy takes for a failure of the network, and a robots.txt above DOWNLOAD_MAXSIZE. Any other error is of
 # the crawl itself: it concerns the page as well.
-_NO_ANSWER = (DownloadCancelledError, *map(load_object, RETRY_EXCEPTIONS))
+_NO_ANSWER = (DownloadCancelledError, *[load_object(error) for error in RETRY_EXCEPTIONS])  # type: ignore[arg-type]
 
 
 class CrawlDelayTooLongError(IgnoreRequest):
@@ -171,7 +171,7 @@ class RobotsGuard:
 
     def _may_ask(self, place: str) -> bool:
         found = self._unreachable.get(place)
-        return found is None or (not found.is_final and monotonic() >= found.again - self._downloader.LEAD)
+        return found is None or (not found.is_final and monotonic() >= found.again)
 
     def _turned_away(self, place: str, request: Request) -> Request:
         found = self._unreachable[place]
