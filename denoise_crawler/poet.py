@@ -12,13 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 from scrapy.http import Response
-from scrapy_poet.page_input_providers import PageObjectInputProvider
-from web_poet.serialization import SerializedLeafData, register_serialization
 
 from denoise_crawler.clean_page import CleanPage
 from denoise_crawler.crawl.item_processor import FlushingItemProcessor
 from denoise_crawler.crawl.pages import page_of_response
 from denoise_crawler.crawl.warmup import Warmup
+from denoise_crawler.extras import needs
+
+with needs("poet"):
+    from scrapy_poet.page_input_providers import PageObjectInputProvider
+    from web_poet.serialization import SerializedLeafData, register_serialization
 
 if TYPE_CHECKING:
     from denoise_crawler.page import Page
