@@ -9,11 +9,11 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from importlib.util import find_spec
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from scrapy.settings import Settings
-from scrapy.utils.misc import load_object
 
 from denoise_crawler import monitors
 from denoise_crawler.crawl import politeness, setting_names
@@ -129,7 +129,7 @@ def test_settings_can_be_used_as_they_stand(block: Block) -> None:
     politeness.HostGaps.from_settings(Settings(values))
     RobotsPolicy.from_settings(Settings(values))
     for path in re.findall(r'"((?:denoise_crawler|scrapy_poet|spidermon)\.[\w.]+)"', block.text):
-        assert load_object(path)
+        assert resolve_name(path)
 
 
 @pytest.mark.parametrize("block", PROGRAMS, ids=str)

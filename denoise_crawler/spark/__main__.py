@@ -8,21 +8,27 @@ from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from pyspark.errors import PySparkException
-from pyspark.sql import SparkSession
-from pyspark.sql.functions import col, count, count_if
-from pyspark.sql.functions import sum as total
-
 from denoise_crawler.argument_types import whole_number
 from denoise_crawler.denoiser import DEFAULT_METHOD
+from denoise_crawler.extras import MissingExtraError, needs
 from denoise_crawler.methods import METHODS, MethodError, method_named
 from denoise_crawler.output.extractors import EXTRACTORS, ExtractorError
 from denoise_crawler.output.writing import FORMS, Writing
 from denoise_crawler.reading import FORMATS, SourceError
-from denoise_crawler.spark.archive import BY_SPARK, read_archive
-from denoise_crawler.spark.cleaning import SHARD_PAGES, clean
-from denoise_crawler.spark.learning import learn
-from denoise_crawler.spark.page_process import Limits
+
+try:
+    with needs("spark"):
+        from pyspark.errors import PySparkException
+        from pyspark.sql import SparkSession
+        from pyspark.sql.functions import col, count, count_if
+        from pyspark.sql.functions import sum as total
+
+        from denoise_crawler.spark.archive import BY_SPARK, read_archive
+        from denoise_crawler.spark.cleaning import SHARD_PAGES, clean
+        from denoise_crawler.spark.learning import learn
+        from denoise_crawler.spark.page_process import Limits
+except MissingExtraError as error:
+    sys.exit(f"denoise_crawler.spark: {error}")
 
 if TYPE_CHECKING:
     from argparse import Namespace
