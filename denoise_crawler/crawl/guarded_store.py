@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 from denoise_crawler.methods import method_named
 from denoise_crawler.parked import DamagedRowError
 from denoise_crawler.store import SiteState, StoreError
+from denoise_crawler.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -130,7 +131,7 @@ class StoreShelf:
                 try:
                     method.merge_bytes(part)
                 except ValueError as error:
-                    logger.warning("What was stored of %s cannot be read: %s", site, error)
+                    logger.warning("What was stored of %s cannot be read: %s", printable(site), printable(error))
             return method.to_bytes()
 
         self._store.save_knowledge(site, self._key, knowledge, merge)

@@ -15,6 +15,7 @@ from denoise_crawler.methods import METHODS, MethodError, method_named
 from denoise_crawler.output.extractors import EXTRACTORS, ExtractorError
 from denoise_crawler.output.writing import FORMS, Writing
 from denoise_crawler.reading import FORMATS, SourceError
+from denoise_crawler.text import printable
 
 try:
     with needs("spark"):
@@ -70,7 +71,7 @@ def main(argv: list[str] | None = None) -> int:
 def _in_one_line(error: Exception) -> str:
     if isinstance(error, PySparkException) and error.getCondition() == "JAVA_GATEWAY_EXITED":
         return "Spark does not start: it needs Java 17 or later, on the PATH or where JAVA_HOME says"
-    return str(error).splitlines()[0]
+    return printable(str(error).splitlines()[0])
 
 
 def _run(spark: SparkSession, arguments: Namespace) -> int:
@@ -130,7 +131,7 @@ def _report_trees(trees: DataFrame) -> None:
     sites, pages, known, failed = (value or 0 for value in found or (0, 0, 0, 0))
     print(f"learned: {pages:,} pages of {sites:,} sites; {known:,} have a tree; {failed:,} pages failed")
     for row in trees.where(col("failed") > 0).select("failures").limit(3).collect():
-        print(f"  {row.failures[0]}")
+        print(f"  {printable(row.failures[0])}")
 
 
 def _report_pages(pages: DataFrame) -> None:
@@ -138,7 +139,7 @@ def _report_pages(pages: DataFrame) -> None:
     everything, skipped, failed = found or (0, 0, 0)
     print(f"cleaned: {everything:,} pages; nothing to read on {skipped:,}; {failed:,} failed")
     for row in pages.where(col("error").isNotNull()).select("url", "error").limit(3).collect():
-        print(f"  {row.url}: {row.error}")
+        print(f"  {printable(row.url)}: {printable(row.error)}")
 
 
 @contextmanager

@@ -1,8 +1,13 @@
-"""Pages that are large, deep or strange in one way each."""
+"""Pages that are large, deep or strange in one way each, and archives that are."""
 
 from __future__ import annotations
 
+import gzip
+from itertools import islice, product
+from string import ascii_lowercase
 from typing import TYPE_CHECKING
+
+from denoise_crawler.page import MAX_ATTRIBUTES, MAX_CHARACTERS, MAX_ELEMENTS, MAX_TEXT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,12 +30,74 @@ def around(inner: str) -> str:
     return f"<html><head><title>t</title></head><body><p>first {SENTENCE}</p>{inner}<p>last {SENTENCE}</p>"
 
 
-# By name: how the page is made. ``first`` and ``last`` stand in the text of all but those that ``CUT`` names.
+def names(count: int) -> list[str]:
+    """Return ``count`` words of four letters, all different."""
+    return list(map("".join, islice(product(ascii_lowercase, repeat=4), count)))
+
+
+TAGS = MAX_ELEMENTS - 20  # as many as there may be besides those of ``around``
+
+
+def up_to_every_limit() -> str:
+    """Return a page that has as much of everything as a page may have."""
+    text = (MAX_TEXT // 3 - 300) // TAGS
+    blocks = [
+        f"<p class={name} id={name}x>{'据新华网报道昨天下午的会议'[:text]}"
+        for name in names(MAX_ATTRIBUTES // 2)[:TAGS]
+    ]
+    page = around("".join(blocks))
+    return page + "<script>" + "x" * (MAX_CHARACTERS - len(page.encode()) - 100)
+
+
+# By name: how the page is made. What is above a limit is skipped, what is just below is measured as well.
 HOSTILE: dict[str, Callable[[], str | bytes]] = {
     "a small page": lambda: around(""),
     "a million siblings": lambda: around("<p>a" * 1_000_000),
     "a million empty siblings": lambda: around("<br>" * 1_000_000),
     "200,000 siblings with words": lambda: around(sized(14, f"<p>{SENTENCE}</p>")),
+    "every limit at once": up_to_every_limit,
+    "line breaks, a letter before each": lambda: around("x<br>" * TAGS),
+    "paragraphs of a letter": lambda: around("<p>a" * TAGS),
+    "paragraphs with classes and ids of their own": lambda: around(
+        "".join(f"<p class={name * 12} id={name * 9}x>报{name}道" for name in names(TAGS))
+    ),
+    "paragraphs of different kana": lambda: around(
+        "".join(
+            f"<p class={name}>" + "".join(chr(0x3041 + (place * step + step) % 180) for step in range(1, 12))
+            for place, name in enumerate(names(TAGS))
+        )
+    ),
+    "links, all different": lambda: around("".join(f"<a href=/{name}>{name}</a> " for name in names(TAGS // 2))),
+    "links never closed": lambda: around(
+        "".join(f"<a href=/{name * 14} class={name * 4}>报{name}道" for name in names(TAGS))
+    ),
+    "pictures, all different": lambda: around(
+        f"<base href=http://{'a' * 900}/>" + "".join(f"<img src={name} class={name}>" for name in names(TAGS))
+    ),
+    "list items, all different": lambda: around(
+        "".join(f"<li class={name}><b>{name}</b> x" for name in names(TAGS // 3))
+    ),
+    "cells of a table": lambda: around("<table>" + ("<tr>" + "<td>1" * 100) * (TAGS // 101)),
+    "levels with classes of their own": lambda: around(
+        ("".join(f"<div class={name}>x" for name in names(1_900)) + "</div>" * 1_900) * (TAGS // 3_800)
+    ),
+    "videos never closed before line breaks": lambda: around("<video>" * 1_900 + "<br>" * (TAGS - 1_900)),
+    "tags that a title swallowed as entities": lambda: "<title>" + "&lt;p>a" * TAGS,
+    "attributes": lambda: around(
+        ("<p " + " ".join(f"{name}={name}" for name in names(500)) + ">a") * (MAX_ATTRIBUTES // 500)
+    ),
+    "a text of 1.5 MB": lambda: around(sized(MAX_TEXT / 1e6 - 0.01, SENTENCE)),
+    "words of a letter": lambda: around(sized(MAX_TEXT / 1e6 - 0.01, "a b ")),
+    "different words": lambda: around(" ".join(f"{name}x" for name in names(MAX_TEXT // 6 - 100))),
+    "Chinese of 500,000 characters": lambda: around(
+        sized(MAX_TEXT / 3e6 - 0.01, "据新华网报道昨天下午的会议在上海举行")
+    ),
+    "different Chinese characters": lambda: around(
+        "".join(chr(0x4E00 + place * 7_919 % 20_000) for place in range(MAX_TEXT // 3 - 1_000))
+    ),
+    "characters of four bytes": lambda: around(sized(MAX_TEXT / 5e6 * 2 - 0.01, "\U0001f600 ")),
+    "a script of 8 MB": lambda: around(f"<script>{'x' * (MAX_CHARACTERS - 400)}</script>"),
+    "data of 2 MB": lambda: around(f'<script type="application/ld+json">[{"{}," * 600_000}1]</script>'),
     "100,000 links": lambda: around("".join(f"<a href=/{n}>Link {n}</a> " for n in range(100_000))),
     "50,000 list items, all different": lambda: around(
         "".join(f"<li class=c{n}><b>{n}</b> x" for n in range(50_000))
@@ -91,5 +158,41 @@ HOSTILE: dict[str, Callable[[], str | bytes]] = {
     "UTF-16 that says it is UTF-8": lambda: ("<meta charset=utf-8>" + around(sized(1, "中文"))).encode("utf-16"),
     "UTF-7 and ISO-2022 said": lambda: ('<meta charset="iso-2022-jp">' + around("\x1b$B" * 200_000)).encode(),
 }
-TOO_LARGE = {"a text of 50 MB"}  # skipped, and said so
-NO_TEXT = {"bytes that are no text", "UTF-7 and ISO-2022 said"}  # whatever can be read of it
+
+
+def record(headers: str, body: bytes) -> bytes:
+    """Return a Tianwang record of a page with some HTTP headers."""
+    raw = f"HTTP/1.1 200 OK\r\nContent-Type: text/html{headers}\r\n\r\n".encode() + body
+    return b"version: 1.0\nurl: http://hostile.example/\nlength: %d\n\n%b\n" % (len(raw), raw)
+
+
+def brotli_bomb() -> bytes:
+    """Return four gigabytes, compressed."""
+    from brotli import Compressor
+
+    compressor, zeros = Compressor(), b" " * (1 << 24)
+    parts = [
+        compressor.process(b"<p>first"),
+        *(compressor.process(zeros) for _ in range(256)),
+        compressor.finish(),
+    ]
+    return b"".join(parts)
+
+
+def gzip_bomb(size: int) -> bytes:
+    """Return that many bytes, compressed."""
+    return gzip.compress(b"<p>first" + b" " * size)
+
+
+# By name: how the archive is made. Behind each stands a sound page, which must be read.
+ARCHIVES: dict[str, Callable[[], bytes]] = {
+    "brotli that unpacks to 4 GB": lambda: record("\r\nContent-Encoding: br", brotli_bomb()),
+    "gzip that unpacks to 1 GB": lambda: record("\r\nContent-Encoding: gzip", gzip_bomb(1 << 30)),
+    "an HTTP header folded 1.2 million times": lambda: record("\r\nX: a" + "\r\n b" * 1_250_000, b"<p>first"),
+    "an HTTP header of 60 MB": lambda: record(f"\r\nX: {'a' * 60_000_000}", b"<p>first"),
+    "4 million HTTP headers": lambda: record("\r\nX: a" * 4_000_000, b"<p>first"),
+    "charset=punycode": lambda: record("; charset=punycode", b"<p>first \xe9-" + b"abc9" * 1_000_000),
+    "charset=idna": lambda: record("; charset=idna", b"<p>first \xe9" + b"a." * 1_000_000),
+    "a page of 60 MB": lambda: record("", b"<p>first" + b"<br>x" * 12_000_000),
+    "10 MB between two records": lambda: b"version of nothing: \n" * 500_000,
+}
