@@ -28,13 +28,13 @@ CREATE TABLE page (
     id INTEGER PRIMARY KEY, response INTEGER NOT NULL DEFAULT 0, origin BLOB NOT NULL, site TEXT NOT NULL,
     url TEXT NOT NULL, html BLOB NOT NULL
 );
+CREATE INDEX page_site ON page (site);
 CREATE INDEX page_origin ON page (origin);
 CREATE INDEX page_response ON page (response);
 CREATE TABLE parked (
     id INTEGER PRIMARY KEY, run TEXT NOT NULL, inherited INTEGER NOT NULL DEFAULT 0,
-    released INTEGER NOT NULL DEFAULT 0, site TEXT NOT NULL, page INTEGER NOT NULL, item BLOB NOT NULL
+    released INTEGER NOT NULL DEFAULT 0, page INTEGER NOT NULL, item BLOB NOT NULL
 );
-CREATE INDEX parked_waiting ON parked (run, site, released, id);
 CREATE INDEX parked_page ON parked (page);
 """
 # Of each column the types that its values have: SQLite itself takes any.
@@ -54,7 +54,7 @@ COLUMNS: dict[str, tuple[tuple[str, type | tuple[type, ...]], ...]] = {
     ),
     "parked": (
         *(("id", int), ("run", str), ("inherited", int), ("released", int)),
-        *(("site", str), ("page", int), ("item", bytes)),
+        *(("page", int), ("item", bytes)),
     ),
 }
 # How a run is named: its name is a part of the names of files.
