@@ -17,7 +17,7 @@ from denoise_crawler.output import extractors
 from denoise_crawler.output.characters import count_characters, noise_ratio
 from denoise_crawler.output.explanation import explanation
 from denoise_crawler.output.markdown import clean_markdown
-from denoise_crawler.output.part import noise_outside_part
+from denoise_crawler.output.part import find_part, noise_outside_part
 from denoise_crawler.output.text import clean_text
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
@@ -239,11 +239,12 @@ class Denoiser:
             PartError: the part is not there.
         """
         page, noise = cleaned.page, None if cleaned.judgement is None else cleaned.judgement.noise
-        outside = noise_outside_part(page, noise, part)
+        inside = find_part(page, part)
+        outside = noise_outside_part(page, noise, inside)
+        visible = sum(sum(page.characters[subtree.start : subtree.stop]) for subtree in inside)
         _, kept = count_characters(page, outside)
-        _, whole = count_characters(page, noise_outside_part(page, None, part))
         text = _FORMS[self._writing.form](page, outside)
-        return replace(cleaned.clean_page, text=text, noise_ratio=round(noise_ratio(whole, kept), 4))
+        return replace(cleaned.clean_page, text=text, noise_ratio=round(noise_ratio(visible, kept), 4))
 
     def save(self, site: str | None = None) -> None:
         """Put what is known of ``site`` (None: of every site) on the shelf."""

@@ -14,7 +14,7 @@ import msgspec
 from scrapy.http import Response
 
 from denoise_crawler.clean_page import CleanPage
-from denoise_crawler.crawl.source import source_of_response
+from denoise_crawler.crawl.source import origin_of, source_of_response
 from denoise_crawler.crawl.warmup import Warmup
 from denoise_crawler.extras import needs
 
@@ -55,12 +55,17 @@ class CleanTextProvider(PageObjectInputProvider):
     def __call__(self, to_provide: set[Callable[..., Any]], response: Response) -> Sequence[CleanText]:  # noqa: ARG002
         """Return the clean text of ``response``."""
         warmup = self._warmup
-        source = source_of_response(response, warmup.settings.site, self._crawler)
+        source = source_of_response(response, warmup.settings.site, origin_of(response, self._crawler))
         if warmup.is_skipped(source) or source is None:
             return [CleanText(url=response.url, site=warmup.settings.site(response.url))]
         if not warmup.by_addon:
             warmup.meet(source)
-        return [warmup.fill(CleanText(url=source.page.url), source)]
+        clean = CleanText(url=source.page.url, site=source.page.site)
+        try:
+            return [warmup.filler.fill(clean, warmup.cleaned(source).clean_page).item]
+        except Exception:  # a mistake of ours must not cost the page object
+            warmup.page_failed(source.page.url)
+            return [clean]
 
 
 def _written(clean: CleanText) -> SerializedLeafData:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 VERSION = 2
 _BUSY_SECONDS = 60
+_LOG_PAGES = 256  # of 4 KiB, then SQLite empties its log: a quarter of what it does by itself
 _DAMAGED = "malformed"  # in what SQLite says of a damaged file, and of no other
 _SCHEMA = """
 CREATE TABLE site (
@@ -99,6 +100,7 @@ def opened(path: Path, *, check: bool) -> sqlite3.Connection:
         _check_version(db)  # before anything is written
         _use_wal(db)
         db.execute("PRAGMA synchronous = NORMAL")
+        db.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
         _prepare(db)
         if check and (found := db.execute("PRAGMA quick_check(1)").fetchone()[0]) != "ok":
             raise sqlite3.DatabaseError(f"{_DAMAGED}: {found}")

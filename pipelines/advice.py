@@ -25,10 +25,10 @@ def check_order(settings: BaseSettings) -> None:
     enabled = build_component_list(settings.get_component_priority_dict_with_base("ITEM_PIPELINES"))
     places = [load_object(component) for component in enabled]
     learns, cleans = (
-        [place for place, kind in enumerate(places) if kind is load_object(name)] for name in (_LEARNS, _CLEANS)
+        [place for place, kind in enumerate(places) if _is(kind, load_object(name))] for name in (_LEARNS, _CLEANS)
     )
     if not cleans:
-        logger.warning("%s is enabled without %s: items wait, but get no text. Enable both.", _LEARNS, _CLEANS)
+        logger.warning("%s is enabled without %s: only items that wait get text. Enable both.", _LEARNS, _CLEANS)
     elif not learns:
         logger.warning(
             "%s is enabled without %s: no page is learned, and each is judged by what the store knows already. "
@@ -65,7 +65,7 @@ class ItemAdvice:
         """Note that an item has nothing in the HTML field: perhaps it stands in another."""
         if self._said_no_html:
             return
-        for name, value in ItemAdapter(item).items():
+        for name, value in _fields_of(item):
             if isinstance(value, str | bytes) and _is_page(value):
                 self._said_no_html = True
                 logger.warning(
@@ -73,6 +73,18 @@ class ItemAdvice:
                     *(type(item).__qualname__, name, self._html_field, name),
                 )
                 return
+
+
+def _is(kind: Any, ours: type) -> bool:
+    return isinstance(kind, type) and issubclass(kind, ours)
+
+
+def _fields_of(item: Any) -> list[tuple[str, Any]]:
+    """Return the fields of ``item`` with their values, as far as it can be read; pipelines get anything."""
+    try:
+        return list(ItemAdapter(item).items())
+    except (AttributeError, TypeError):
+        return []
 
 
 def _is_page(value: str | bytes) -> bool:

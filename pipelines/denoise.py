@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import NotConfigured
 
+from denoise_crawler.crawl.settings import is_off
 from denoise_crawler.pipelines.item_pages import ItemPages
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ class DenoisePipeline:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Set up; raise SettingError or StoreError, or NotConfigured where ``DENOISE_ENABLED`` is False."""
-        if not crawler.settings.getbool("DENOISE_ENABLED", True):
+        if is_off(crawler.settings):
             raise NotConfigured
         return cls(crawler)
 

@@ -10,7 +10,7 @@ import scrapy
 from denoise_crawler.crawl.middleware import WarmupMiddleware
 from denoise_crawler.crawl.scrapy_versions import ignores_start_of
 from denoise_crawler.crawl.script_pages import ScriptPagesMiddleware
-from denoise_crawler.crawl.settings import DenoiseSettings
+from denoise_crawler.crawl.settings import DenoiseSettings, is_off
 from denoise_crawler.crawl.starting import is_scrapy_command
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Addon:
 
     def update_settings(self, settings: BaseSettings) -> None:
         """Enable the components; values of the project and the spider win."""
-        if not settings.getbool("DENOISE_ENABLED", True):
+        if is_off(settings):
             return
         settings.setdefault_in_component_priority_dict("SPIDER_MIDDLEWARES", WarmupMiddleware, MIDDLEWARE_ORDER)
         settings.setdefault_in_component_priority_dict("SPIDER_MIDDLEWARES", ScriptPagesMiddleware, SCRIPTS_ORDER)

@@ -65,7 +65,8 @@ class Counts:
 
 def summary(counts: Counts) -> str:
     """Return what became of the items of a crawl, in one line for people."""
-    line = f"{counts.of('items')} items, {counts.of('with_text')} with text"
+    items = counts.of("items")
+    line = f"{items:,} {'item' if items == 1 else 'items'}, {counts.of('with_text'):,} with text"
     if before := counts.of("characters_before"):
         line += f", {noise_ratio(before, counts.of('characters_after')):.0%} noise removed"
     others = {
@@ -73,5 +74,8 @@ def summary(counts: Counts) -> str:
         "had no page": counts.of("untouched"),
         "were of pages with nothing to read": sum(counts.of(f"skipped/{why}") for why in SKIPPED),
         "have no field for the text": counts.of("unfilled"),
+        "lack their part of the page": counts.of("parts_missing"),
+        "were opted out": counts.of("opted_out"),
+        "were dropped, as too little was known of their site": counts.of("dropped"),
     }
-    return "; ".join([line, *(f"{number} {what}" for what, number in others.items() if number)])
+    return "; ".join([line, *(f"{number:,} {what}" for what, number in others.items() if number)])

@@ -54,6 +54,23 @@ class Ending:
         stops = slot is not None and (slot.closing is not None or not engine.running)
         return stops and _downloads_files(engine)
 
+    async def put_off(self, release: Callable[[], Awaitable[None]]) -> None:
+        """Let items go on in the midst of the crawl, which does not end before ``release`` is done.
+
+        Where it ends already, nothing is done: what waits goes on then.
+        """
+        engine: Any = self._crawler.engine
+        slot = engine._slot if engine is not None else None
+        if slot is None or slot.closing is not None or self._releasing is not None:
+            return
+        busy, under_way = Request("data:,items-that-wait"), engine.scraper.slot.active
+        under_way.add(busy)  # as if a callback ran
+        try:
+            await release()
+        finally:
+            under_way.discard(busy)
+            slot.nextcall.schedule()
+
     def _wrap(self) -> None:
         engine = self._crawler.engine
         assert engine is not None  # noqa: S101 - it opens the spider

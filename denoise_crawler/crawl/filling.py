@@ -13,6 +13,7 @@ from itemadapter import ItemAdapter
 from denoise_crawler.clean_page import CleanPage
 from denoise_crawler.crawl.field_types import takes_list
 from denoise_crawler.crawl.unparkable import OncePerClass
+from denoise_crawler.output.part import PartError
 
 if TYPE_CHECKING:
     from denoise_crawler.crawl.settings import DenoiseSettings
@@ -58,9 +59,15 @@ class Filler:
         return url if isinstance(url, str) else ""
 
     def part_of(self, item: Any) -> str:
-        """Return which part of its page ``item`` says is its own: a selector or HTML; empty for the whole page."""
+        """Return which part of its page ``item`` says is its own: a selector or HTML; empty for the whole page.
+
+        Raises:
+            PartError: it is something else.
+        """
         part = self._value(item, self._part_field)
-        return part if isinstance(part, str) else ""
+        if part is None or isinstance(part, str):
+            return part or ""
+        raise PartError(f"{self._part_field!r} of {type(item).__qualname__} items is no text: {part!r:.100}")
 
     def has_text(self, item: Any) -> bool:
         """Tell whether ``item`` has a text already."""

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from itemadapter import is_item
 
 from denoise_crawler.crawl.csv_columns import keep_text_column
-from denoise_crawler.crawl.pages import is_opted_out
-from denoise_crawler.crawl.source import Origin, Source, key_of_response, source_of_response
+from denoise_crawler.crawl.pages import GivenPageError, given_page, is_opted_out
+from denoise_crawler.crawl.source import Source, origin_of, source_of_response
 from denoise_crawler.crawl.starting import in_one_line
 from denoise_crawler.crawl.warmup import Warmup
 from denoise_crawler.page import Page
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from typing_extensions import Self
+
+
+_UNREAD = object()
 
 
 class WarmupMiddleware:
@@ -45,7 +48,10 @@ class WarmupMiddleware:
         sources = SourcesOfResponse(self._warmup, response, self._crawler)
         opted_out = is_opted_out(response)
         async for output in result:
-            if opted_out or not is_item(output):
+            if not is_item(output):
+                yield output
+            elif opted_out:
+                self._warmup.counts.add("opted_out")
                 yield output
             elif (item := await self._warmup.take(output, sources.of(output))) is not None:
                 yield item
@@ -56,11 +62,10 @@ class SourcesOfResponse:
 
     def __init__(self, warmup: Warmup, response: Response, crawler: Crawler) -> None:
         self._warmup, self._filler, self._site_of = warmup, warmup.filler, warmup.settings.site
-        self._response, self._crawler = response, crawler
-        self._origin = Origin(key_of_response(response, crawler), response)
+        self._response, self._origin = response, origin_of(response, crawler)
         self._own: Source | None = None  # the last page that an item carried with it
         self._body: Source | None = None
-        self._read_body = False
+        self._given: Any = _UNREAD  # the page that the spider named last, None for the body
 
     def of(self, item: Any) -> Source | None:
         """Return where ``item`` came from, None if there is no page or it cannot be read."""
@@ -69,6 +74,9 @@ class SourcesOfResponse:
             return (
                 self._source_of_body() if html is None else self._source_of_html(html, self._filler.url_of(item))
             )
+        except GivenPageError as error:
+            self._warmup.wrong_page_given(self._response, error)
+            return None
         except Exception:  # a page that breaks us costs its own text, no item
             self._warmup.page_failed(self._response.url)
             return None
@@ -80,7 +88,8 @@ class SourcesOfResponse:
         return self._own
 
     def _source_of_body(self) -> Source | None:
-        if not self._read_body:
-            self._read_body = True
-            self._body = source_of_response(self._response, self._site_of, self._crawler)
+        given = given_page(self._response)
+        if given is not self._given:
+            self._given, self._body = given, None
+            self._body = source_of_response(self._response, self._site_of, self._origin)
         return self._body

@@ -17,27 +17,51 @@ META_KEY = "denoise_page"
 OPT_OUT_KEY = "denoise"
 
 
+class GivenPageError(ValueError):
+    """What a spider gives as the page of its items is none; the message says what to give."""
+
+
 def is_opted_out(response: Response) -> bool:
     """Tell whether the request of ``response`` says ``meta={"denoise": False}``."""
     return response.request is not None and response.meta.get(OPT_OUT_KEY) is False
 
 
-def has_given_page(response: Response) -> bool:
-    """Tell whether the spider named another page than the body of ``response``."""
-    return response.request is not None and bool(response.meta.get(META_KEY))
+def given_page(response: Response) -> Any:
+    """Return the page that the spider named in place of the body of ``response``, None without one."""
+    return (response.meta.get(META_KEY) or None) if response.request is not None else None
 
 
 def page_of_response(response: Response, site_of: Callable[[str], str]) -> Page | None:
     """Return the page of ``response``, None if there is none (JSON, images, …).
 
-    A spider that finds a page inside something else, as in a JSON field, puts it into
-    ``response.meta["denoise_page"]`` as ``{"url": …, "html": …, "site": …}`` (``site`` may be left out).
-    An HTML response is not parsed again: the tree that the spider's selectors work on is read. What Scrapy cannot
-    read, for its charset or its base address, is read by us.
+    A spider whose items belong to another page puts that into ``response.meta["denoise_page"]``: a response, or,
+    for a page inside something else, as in a JSON field, ``{"url": …, "html": …, "site": …}``, where ``site`` may
+    be left out. An HTML response is not parsed again: the tree that the spider's selectors work on is read. What
+    Scrapy cannot read, for its charset or its base address, is read by us.
+
+    Raises:
+        GivenPageError: what the spider put there is neither.
     """
-    if has_given_page(response):
-        given = response.meta[META_KEY]
-        return Page.parse(given["url"], given["html"], site=given.get("site") or site_of(given["url"]))
+    given = given_page(response)
+    if given is None:
+        return _page_of_body(response, site_of)
+    return _page_of_body(given, site_of) if isinstance(given, Response) else _page_of_dict(given, site_of)
+
+
+def _page_of_dict(given: Any, site_of: Callable[[str], str]) -> Page:
+    try:
+        url, html, site = given["url"], given["html"], given.get("site")
+    except (AttributeError, LookupError, TypeError):
+        url = html = site = None
+    if not (isinstance(url, str) and isinstance(html, str | bytes) and isinstance(site, str | None)):
+        raise GivenPageError(
+            f"meta[{META_KEY!r}] is no page, but {given!r:.100}: set it to a response, or to a dict with the "
+            "address in 'url' and the HTML in 'html'"
+        )
+    return Page.parse(url, html, site=site or site_of(url))
+
+
+def _page_of_body(response: Response, site_of: Callable[[str], str]) -> Page | None:
     if not isinstance(response, HtmlResponse):
         return None
     site, text = site_of(response.url), _text(response)

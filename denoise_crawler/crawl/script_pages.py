@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from lxml import etree
 from scrapy.http import HtmlResponse
 
+from denoise_crawler.crawl.pages import is_opted_out
 from denoise_crawler.page import MAX_CHARACTERS
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ class ScriptPagesMiddleware:
     def process_spider_input(self, response: Response) -> None:
         """Look at each page that no browser has rendered."""
         rendered = response.request is not None and response.meta.get("playwright")
-        if rendered or response.status != 200 or not isinstance(response, HtmlResponse):
+        if rendered or is_opted_out(response) or response.status != 200 or not isinstance(response, HtmlResponse):
             return
         if not needs_script(response):
             return

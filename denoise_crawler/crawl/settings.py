@@ -64,6 +64,7 @@ class DenoiseSettings:
         """Read and check the settings of a crawl; raise :class:`SettingError` for the first wrong one."""
         from denoise_crawler.clean_page import CleanPage
 
+        _flag(settings, "DENOISE_ENABLED", default=True)
         method = settings.get("DENOISE_METHOD", DEFAULT_METHOD)
         if not isinstance(method, str) or method not in METHODS:
             raise SettingError(
@@ -160,10 +161,18 @@ def _default_store() -> str:
         return f".scrapy/{_STORE_NAME}"
 
 
-def _flag(settings: BaseSettings, name: str) -> bool:
+def is_off(settings: BaseSettings) -> bool:
+    """Tell whether ``DENOISE_ENABLED`` turns us off. A value that is wrong does not: it stops the crawl later."""
     try:
-        return settings.getbool(name)
-    except ValueError:
+        return not _flag(settings, "DENOISE_ENABLED", default=True)
+    except SettingError:
+        return False
+
+
+def _flag(settings: BaseSettings, name: str, *, default: bool = False) -> bool:
+    try:
+        return settings.getbool(name, default)
+    except (TypeError, ValueError):
         raise SettingError(f"{name} is {settings.get(name)!r}: set it to True or False") from None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections import deque
 from dataclasses import dataclass, field
 from functools import partial
 from math import ceil
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
     from denoise_crawler.page import Page
 
 logger = logging.getLogger(__name__)
-
-_LOOK_SECONDS = 0.5  # between two looks which sites are overdue: there may be thousands
 
 
 @dataclass(slots=True)
@@ -60,7 +59,7 @@ class Sites:
         self._new_method = partial(method_named, settings.method, settings.method_options)
         self._key = self._new_method().store_key
         self._progress: dict[str, Progress] = {}
-        self._next_look = 0.0
+        self._in_time: deque[str] = deque()  # sites whose time for the warm-up runs, the first seen first
         self._denoiser = Denoiser(
             settings.method,
             settings.method_options,
@@ -81,6 +80,8 @@ class Sites:
         progress = self.progress(page.site)
         if progress.first_seen is None:
             progress.first_seen = time.monotonic()
+            if self.have_a_time and not progress.ready:
+                self._in_time.append(page.site)
         if not self._denoiser.learns:
             return
         with self._counts.timed("learn"):
@@ -122,15 +123,20 @@ class Sites:
         progress = self.progress(site)
         return not (progress.ready or progress.overdue)
 
+    @property
+    def have_a_time(self) -> bool:
+        """Whether the warm-up of a site is over after a time."""
+        return self._settings.short_sites == "clean" and self._settings.warmup_seconds > 0
+
     def overdue(self) -> list[str]:
         """Return the sites whose time for the warm-up has just passed; from now on nothing of them waits."""
-        now = time.monotonic()
-        if self._settings.short_sites != "clean" or not self._settings.warmup_seconds or now < self._next_look:
-            return []
-        self._next_look = now + _LOOK_SECONDS
-        found = [site for site, progress in self._progress.items() if self._is_late(progress, now)]
-        for site in found:
-            self._progress[site].overdue = True
+        found = []
+        while self._in_time and self._is_late(self._progress[self._in_time[0]]):
+            site = self._in_time.popleft()
+            progress = self._progress[site]
+            if not progress.ready:
+                progress.overdue = True
+                found.append(site)
         return found
 
     def progress(self, site: str) -> Progress:
@@ -154,10 +160,9 @@ class Sites:
             if progress.pages_seen and site in (None, name):
                 self._store.save_state(name, self._key, SiteState(progress.pages_seen, progress.ready))
 
-    def _is_late(self, progress: Progress, now: float) -> bool:
-        if progress.ready or progress.overdue or progress.first_seen is None:
-            return False
-        return now - progress.first_seen > self._settings.warmup_seconds
+    def _is_late(self, progress: Progress) -> bool:
+        assert progress.first_seen is not None  # noqa: S101 - its time runs
+        return time.monotonic() - progress.first_seen > self._settings.warmup_seconds
 
     def _count_page(self, page: Page, progress: Progress) -> None:
         progress.keys.add(page.key)

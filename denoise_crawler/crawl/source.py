@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.http import HtmlResponse, Request
 
-from denoise_crawler.crawl.pages import has_given_page, page_of_response
+from denoise_crawler.crawl.pages import given_page, page_of_response
 from denoise_crawler.crawl.stored_response import response_as_bytes, response_from_bytes
 from denoise_crawler.page import Page
 from denoise_crawler.parked import ParkedPage, ParkedResponse
@@ -90,13 +90,19 @@ def key_of_response(response: Response, crawler: Crawler) -> bytes:
     return bytes(fingerprinter.fingerprint(response.request))
 
 
-def source_of_response(response: Response, site_of: Callable[[str], str], crawler: Crawler) -> Source | None:
-    """Return the page of ``response`` as a source of items, None if it is none."""
+def origin_of(response: Response, crawler: Crawler) -> Origin:
+    """Return ``response`` as the origin of items."""
+    return Origin(key_of_response(response, crawler), response)
+
+
+def source_of_response(response: Response, site_of: Callable[[str], str], origin: Origin) -> Source | None:
+    """Return the page of ``response`` as a source of items, None if it is none.
+
+    Raises:
+        GivenPageError: the spider named something else as its page.
+    """
     page = page_of_response(response, site_of)
-    if page is None:
-        return None
-    origin = Origin(key_of_response(response, crawler), response)
-    return Source(page, origin, is_body=not has_given_page(response))
+    return None if page is None else Source(page, origin, is_body=given_page(response) is None)
 
 
 def source_of_parked(parked: ParkedPage) -> Source:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 # Items that came out without what they should have, or did not come out.
-LOST = ("failed", "unfilled", "unreadable", "store_errors")
+LOST = ("failed", "unfilled", "parts_missing", "unreadable", "store_errors")
 
 
 def lost(stats: Mapping[str, Any]) -> dict[str, int]:

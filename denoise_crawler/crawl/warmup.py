@@ -15,6 +15,8 @@ from denoise_crawler.crawl.event_loop import Turns, in_parallel, spare_what_is_t
 from denoise_crawler.crawl.feed_results import feeds_are_safe
 from denoise_crawler.crawl.filling import Filler
 from denoise_crawler.crawl.guarded_store import GuardedStore
+from denoise_crawler.crawl.meanwhile import Meanwhile
+from denoise_crawler.crawl.outcomes import Outcomes
 from denoise_crawler.crawl.owner import owner_of
 from denoise_crawler.crawl.scrapy_versions import scheduler_of
 from denoise_crawler.crawl.settings import DenoiseSettings
@@ -22,23 +24,19 @@ from denoise_crawler.crawl.sites import Sites
 from denoise_crawler.crawl.waiting_items import WaitingItems
 from denoise_crawler.damaged_store import open_store
 from denoise_crawler.output.part import PartError
-from denoise_crawler.page import MAX_CHARACTERS, MAX_ELEMENTS
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Iterable, Iterator
 
     from scrapy.crawler import Crawler
+    from scrapy.http import Response
 
-    from denoise_crawler.clean_page import CleanPage
+    from denoise_crawler.crawl.pages import GivenPageError
     from denoise_crawler.crawl.source import Source
     from denoise_crawler.crawl.waiting_items import Waited
     from denoise_crawler.denoiser import Cleaned
 
 logger = logging.getLogger(__name__)
-_WHY_SKIPPED = {
-    "too_large": f"it has more than {MAX_CHARACTERS:,} characters or {MAX_ELEMENTS:,} elements; to have it "
-    "cleaned, yield it in parts, an item each with its own HTML"
-}
 
 
 class Warmup:
@@ -54,6 +52,7 @@ class Warmup:
         self.settings = DenoiseSettings.from_settings(crawler.settings)
         self.filler = Filler(self.settings)
         self.counts = Counts(crawler)
+        self._outcomes = Outcomes(self.counts, self.filler)
         self.by_addon = False
         self._crawler = crawler
         self._store = GuardedStore(
@@ -66,6 +65,8 @@ class Warmup:
         self._replayed: dict[int, Any] = {}
         self._turns = Turns()
         self._ending = Ending(crawler, self._release_all, self._is_paused)
+        if self.sites.have_a_time:
+            Meanwhile(crawler, self._release_meanwhile)
         crawler.signals.connect(self._opened, signals.spider_opened)
         crawler.signals.connect(self._stopped, signals.engine_stopped)
 
@@ -89,8 +90,6 @@ class Warmup:
             The item that goes on now, filled if there is anything to fill it with. None if it waits: it will go
             through the pipelines by itself.
         """
-        if isinstance(item, self.settings.skipped_items):
-            return item
         if await self.waits(item, source):
             return None
         return self.go_on(item, source)
@@ -98,7 +97,7 @@ class Warmup:
     async def waits(self, item: Any, source: Source | None) -> bool:
         """Learn the page of ``item``; tell whether it waits. What may go on by now goes on first."""
         try:
-            if self.is_skipped(source) or source is None:
+            if source is None or source.page.skipped or self._is_opted_out(item):
                 return False
             self.meet(source)
             await self._turns.let_others_work()
@@ -120,29 +119,39 @@ class Warmup:
 
     def go_on(self, item: Any, source: Source | None) -> Any:
         """Count an item that goes on now and return it, filled if there is anything to fill it with."""
-        self.counts.add("items")
-        if source is None or source.page.skipped:
+        if self._is_opted_out(item):
+            self.counts.add("opted_out")
             return item
         try:
+            if self.is_skipped(source) or source is None:
+                self._outcomes.passed(item)
+                return item
             if not self.filler.can_fill(item):
-                self._pass_on(item)
+                self._outcomes.had_all(item)
                 return item
         except Exception:  # a class of items that we do not understand must not cost the item
-            self.page_failed(source.page.url)
+            self.page_failed(source.page.url if source is not None else "A page")
+            self._outcomes.passed(item)
             return item
         return self.fill(item, source)
 
     def fill(self, item: Any, source: Source) -> Any:
-        """Return ``item`` with the clean text of its page. The page is judged once, however many items it has."""
+        """Return ``item`` with the clean text of its page."""
         try:
-            if source.cleaned is None:
-                source.cleaned = self.sites.clean(source.page)
-                self.page_cleaned(source.cleaned)
+            cleaned = self.cleaned(source)
             self.counts.add("cleaned")
-            return self._filled(item, source.cleaned)
+            return self._filled(item, cleaned)
         except Exception:  # a mistake of ours must not cost the item
             self.page_failed(source.page.url)
+            self._outcomes.passed(item)
             return item
+
+    def cleaned(self, source: Source) -> Cleaned:
+        """Return the page of ``source`` as it is cleaned: it is judged once, however many items it has."""
+        if source.cleaned is None:
+            source.cleaned = self.sites.clean(source.page)
+            self.page_cleaned(source.cleaned)
+        return source.cleaned
 
     def page_cleaned(self, cleaned: Cleaned) -> None:
         """Count a page that was cleaned."""
@@ -181,42 +190,21 @@ class Warmup:
 
     def _filled(self, item: Any, cleaned: Cleaned) -> Any:
         try:
-            clean_page = self._part_or_page(item, cleaned)
+            part = self.filler.part_of(item)
+            clean_page = self.sites.part(cleaned, part) if part else cleaned.clean_page
         except PartError as error:
-            if not self.counts.add("parts_missing"):
-                logger.warning("A part of a page is not found, and its item goes on without text: %s", error)
+            self._outcomes.lacks_part(item, error)
             return item
         filled = self.filler.fill(item, clean_page)
-        self.counts.add("with_text", int(filled.has_text))
-        self.counts.add("own_text", int(filled.has_text and not filled.wrote))
-        self.counts.add("unfilled", int(not filled.has_text))
+        self._outcomes.filled(filled)
         return filled.item
 
-    def _part_or_page(self, item: Any, cleaned: Cleaned) -> CleanPage:
-        part = self.filler.part_of(item)
-        return self.sites.part(cleaned, part) if part else cleaned.clean_page
-
-    def _pass_on(self, item: Any) -> None:
-        """Count an item that has no field to be filled: its page is not judged for it."""
-        if not self.filler.has_text(item):
-            self.counts.add("unfilled")
-            return
-        self.counts.add("with_text")
-        if not self.counts.add("own_text"):
-            logger.info("%s items have a text of their own and pass as they are", type(item).__qualname__)
+    def _is_opted_out(self, item: Any) -> bool:
+        return isinstance(item, self.settings.skipped_items)
 
     def is_skipped(self, source: Source | None) -> bool:
         """Tell, and count, whether there is nothing to be judged."""
-        if source is None:
-            self.counts.add("untouched")
-            return True
-        page = source.page
-        if page.skipped:
-            if not self.counts.add(f"skipped/{page.skipped}"):
-                why = _WHY_SKIPPED.get(page.skipped, page.skipped)
-                logger.warning("Nothing to read at %s: %s. Its items pass unchanged.", page.url, why)
-            return True
-        return False
+        return self._outcomes.is_skipped(source)
 
     def page_failed(self, url: str) -> None:
         """Say, inside an ``except``, that a page broke us."""
@@ -224,6 +212,11 @@ class Warmup:
         logger.exception(
             "%s cannot be cleaned, which is a mistake of denoise_crawler; its items go on as they are", url
         )
+
+    def wrong_page_given(self, response: Response, error: GivenPageError) -> None:
+        """Say, once, that a spider gave something else as the page of its items."""
+        if not self.counts.add("wrong_pages"):
+            logger.error("%s: %s. Its items pass unchanged.", response.url, error)
 
     def _extractor_failed(self, url: str) -> None:
         if not self.counts.add("extractor_fallbacks"):
@@ -234,6 +227,13 @@ class Warmup:
 
     async def _release_what_may_go(self, site: str) -> None:
         """Let the items of ``site`` go on, if it is known now, and those of sites whose warm-up takes too long."""
+        await self._release_late()
+        await self._release(site)
+
+    async def _release_meanwhile(self) -> None:
+        await self._ending.put_off(self._release_late)
+
+    async def _release_late(self) -> None:
         for late in self.sites.overdue():
             if waiting := self.waiting.count(late):
                 seconds = self.settings.warmup_seconds
@@ -241,7 +241,6 @@ class Warmup:
                     "%s: %d items go on after %g seconds, with what is known of it", late, waiting, seconds
                 )
             await self._release(late)
-        await self._release(site)
 
     async def _release(self, site: str) -> None:
         if site not in self._sites_that_wait or site in self._releasing or self.sites.must_wait(site):
@@ -304,7 +303,6 @@ class Warmup:
         self.counts.add("replayed")
         if policy == "clean":
             return self.go_on(item, source)
-        self.counts.add("items")
         self.counts.add("raw")
         if source.cleaned is None:
             source.cleaned = self.sites.raw(source.page)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from functools import lru_cache
-from itertools import accumulate
+from itertools import accumulate, compress
+from operator import not_
 from typing import TYPE_CHECKING
 
 from cssselect import SelectorError
 from lxml import etree
 from parsel.csstranslator import HTMLTranslator
 
+from denoise_crawler.output.characters import noise_ratio
 from denoise_crawler.page import TEXT, Page
 
 if TYPE_CHECKING:
@@ -24,8 +26,35 @@ class PartError(ValueError):
     """A part cannot be found on its page; the message says why."""
 
 
-def noise_outside_part(page: Page, noise: list[bool] | None, part: str) -> list[bool]:
-    """Return the noise of ``page`` if ``part`` of it is all that is wanted.
+def find_part(page: Page, part: str) -> list[range]:
+    """Return where a part of ``page`` stands.
+
+    Args:
+        page: The page.
+        part: A CSS selector, an XPath expression (it begins with ``/``, ``./``, ``.//`` or ``(``) or the HTML of a
+            node (it begins with ``<``). All nodes that a selector finds make up the part.
+
+    Returns:
+        The subtrees of which the part is made up, in document order; none stands in another.
+
+    Raises:
+        PartError: the selector is none, or the page has nothing of that kind.
+
+    >>> find_part(Page.parse("https://a.example/", "<p>One.<p class=b>Two."), "p.b")
+    [range(3, 5)]
+    """
+    ends = page.nodes.ends
+    inside: list[range] = []
+    for index in _by_html(page, part) if part.lstrip().startswith("<") else _by_selector(page, part):
+        if not inside or index >= inside[-1].stop:
+            inside.append(range(index, ends[index]))
+    if not inside:
+        raise PartError(f"{page.url} has nothing like {part!r:.200}")
+    return inside
+
+
+def noise_outside_part(page: Page, noise: list[bool] | None, inside: list[range]) -> list[bool]:
+    """Return the noise of ``page`` if a part of it is all that is wanted.
 
     What was judged noise inside the part is noise still, unless that is most of the part: the comments of an
     article are noise for those who want the article, not for those who want the comments.
@@ -33,40 +62,33 @@ def noise_outside_part(page: Page, noise: list[bool] | None, part: str) -> list[
     Args:
         page: The page.
         noise: By node, whether it was judged noise; None for a page that was not judged.
-        part: A CSS selector, an XPath expression (it begins with ``/``, ``.`` or ``(``) or the HTML of a node (it
-            begins with ``<``). All nodes that a selector finds make up the part.
+        inside: Where the part stands (:func:`find_part`).
 
     Returns:
         By node, whether it is noise or stands outside the part.
 
-    Raises:
-        PartError: the selector is none, or the page has nothing of that kind.
-
     >>> page = Page.parse("https://a.example/", "<p>One.<p class=b>Two.")
-    >>> noise_outside_part(page, None, "p.b")
+    >>> noise_outside_part(page, None, find_part(page, "p.b"))
     [False, True, True, False, False]
     """
-    nodes = page.nodes
-    found = _by_html(page, part) if part.lstrip().startswith("<") else _by_selector(page, part)
-    if not found:
-        raise PartError(f"{page.url} has nothing like {part[:200]!r}")
-    outside = [True] * len(nodes)
-    for index in found:
-        inside = range(index, nodes.ends[index])
-        keep_all = noise is None or _share_of_noise(page, noise, inside) > MOST_NOISE
-        for node in inside:
-            outside[node] = not keep_all and noise is not None and noise[node]
-        above = index
-        while above >= 0:
+    parents = page.nodes.parents
+    outside = [True] * len(page.nodes)
+    for subtree in inside:
+        judged = None if noise is None else noise[subtree.start : subtree.stop]
+        if judged is None or _share_of_noise(page, judged, subtree) > MOST_NOISE:
+            judged = [False] * len(subtree)
+        outside[subtree.start : subtree.stop] = judged
+        outside[subtree.start] = False
+        above = parents[subtree.start]
+        while above >= 0 and outside[above]:
             outside[above] = False
-            above = nodes.parents[above]
+            above = parents[above]
     return outside
 
 
-def _share_of_noise(page: Page, noise: list[bool], inside: range) -> float:
-    characters = sum(page.characters[node] for node in inside)
-    gone = sum(page.characters[node] for node in inside if noise[node])
-    return gone / characters if characters else 0.0
+def _share_of_noise(page: Page, noise: list[bool], subtree: range) -> float:
+    characters = page.characters[subtree.start : subtree.stop]
+    return noise_ratio(sum(characters), sum(compress(characters, map(not_, noise))))
 
 
 def _by_selector(page: Page, selector: str) -> list[int]:
@@ -74,8 +96,8 @@ def _by_selector(page: Page, selector: str) -> list[int]:
         return []
     try:
         found = page.root.xpath(_xpath(selector))
-    except (etree.XPathError, SelectorError) as error:
-        raise PartError(f"{selector[:200]!r} is no CSS selector and no XPath expression: {error}") from None
+    except (etree.XPathError, SelectorError, ValueError) as error:  # ValueError: characters that XML has not
+        raise PartError(f"{selector!r:.200} is no CSS selector and no XPath expression: {error}") from None
     elements = page.once(_index_of_elements)
     return sorted({elements[each] for each in found if each in elements} if isinstance(found, list) else ())
 
@@ -93,16 +115,19 @@ def _index_of_elements(page: Page) -> dict[etree._Element, int]:
 
 
 def _by_html(page: Page, html: str) -> list[int]:
-    """Return the first node of ``page`` that has the tag and the text of the node that ``html`` is of."""
+    """Return, for each node that ``html`` is of, the first node of ``page`` with its tag and its text."""
     fragment = Page.parse(page.url, html, site=page.site)
-    if len(fragment.nodes) < 2:
-        return []
-    tag = fragment.nodes.tags[1]
-    text = _letters(fragment, range(1, fragment.nodes.ends[1]))
-    for index in page.once(_by_tag_and_length).get((tag, len(text)), ()):
+    found = (_first_like(page, fragment, node) for node in fragment.nodes.children(0))
+    return sorted(node for node in found if node >= 0)
+
+
+def _first_like(page: Page, fragment: Page, wanted: int) -> int:
+    """Return the first node of ``page`` with the tag and text of the one of ``fragment``; -1 if there is none."""
+    text = _letters(fragment, range(wanted, fragment.nodes.ends[wanted]))
+    for index in page.once(_by_tag_and_length).get((fragment.nodes.tags[wanted], len(text)), ()):
         if _letters(page, range(index, page.nodes.ends[index])) == text:
-            return [index]
-    return []
+            return index
+    return -1
 
 
 def _by_tag_and_length(page: Page) -> dict[tuple[str, int], list[int]]:
