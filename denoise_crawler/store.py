@@ -20,10 +20,11 @@ from denoise_crawler.store_file import (
     compact,
     opened,
     opened_to_read,
+    real_path,
     transaction,
     unusable,
 )
-from denoise_crawler.versioned_format import unpacked
+from denoise_crawler.versioned_format import packed, unpacked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -73,7 +74,7 @@ class Store:
         check: bool = False,
         read_only: bool = False,
     ) -> None:
-        self.path = Path(path)
+        self.path = real_path(Path(path))
         self.owner, self.job = owner, job
         self.run = uuid.uuid4().hex
         self._runs = RunFiles(self.path)
@@ -174,7 +175,7 @@ class Store:
             response, row = self._write_page(db, page)
             db.execute(
                 "INSERT INTO parked (run, site, page, item) VALUES (?, ?, ?, ?)",
-                (self.run, _utf8(page.site), row, zlib.compress(item, _LEVEL)),
+                (self.run, _utf8(page.site), row, packed(item, _LEVEL)),
             )
         page.row = row
         if page.response is not None:
@@ -219,10 +220,10 @@ class Store:
         )
         last = -1
         while rows := self._db.execute(query, (self.run, last, site, inherited)).fetchall():
-            for number, its_site, page, packed, origin, old in rows:
+            for number, its_site, page, data, origin, old in rows:
                 last = number
                 try:
-                    item = unpacked(packed)
+                    item = unpacked(data)
                 except (zlib.error, ValueError) as error:
                     logger.error("An item that waits in %s cannot be read (%s) and stays there", self.path, error)
                     continue
@@ -246,10 +247,8 @@ class Store:
         if page.row:
             return response, page.row
         if page.response is not None and not response:
-            response = _inserted(
-                db, "INSERT INTO response (data) VALUES (?)", zlib.compress(page.response.data, _LEVEL)
-            )
-        html = zlib.compress(page.html.encode("utf-8", "replace"), _LEVEL)
+            response = _inserted(db, "INSERT INTO response (data) VALUES (?)", packed(page.response.data, _LEVEL))
+        html = packed(page.html.encode("utf-8", "replace"), _LEVEL)
         row = _inserted(
             db,
             "INSERT INTO page (response, origin, site, url, html) VALUES (?, ?, ?, ?, ?)",
