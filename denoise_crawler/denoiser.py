@@ -128,9 +128,10 @@ class Denoiser:
         if method.learns and (known := self._shelf.get(site)):
             try:
                 method.merge_bytes(known)
-            except ValueError as error:
+            except Exception as error:  # others may have written it
                 told = printable(site), printable(error)
                 logger.warning("What was known of %s cannot be read and is learned anew: %s", *told)
+                method = method_named(self._method, self._options)
         self._sites[site] = method
         while len(self._sites) > self._sites_in_memory:
             self._put_away(*self._sites.popitem(last=False))

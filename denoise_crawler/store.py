@@ -20,6 +20,7 @@ from denoise_crawler.store_file import (
     compact,
     opened,
     opened_to_read,
+    real_path,
     transaction,
     unusable,
 )
@@ -42,6 +43,7 @@ __all__ = [
 
 logger = logging.getLogger(__name__)
 
+_LEVEL = 1  # of zlib: a third of the time of its default for a tenth more bytes
 _ROWS_AT_ONCE = 50
 _NUMBERS_AT_ONCE = 10_000  # of rows that are read later
 _SUPERSEDED = "run = ? AND inherited AND NOT released AND page IN (SELECT id FROM page WHERE origin = ?)"
@@ -74,7 +76,7 @@ class Store:
         check: bool = False,
         read_only: bool = False,
     ) -> None:
-        self.path = Path(path)
+        self.path = real_path(Path(path))
         self.owner, self.job = owner, job
         self.run = uuid.uuid4().hex
         self._runs = RunFiles(self.path)
@@ -173,7 +175,9 @@ class Store:
         self._begin_run()
         with transaction(self._db) as db:
             response, row = self._write_page(db, page)
-            db.execute("INSERT INTO parked (run, page, item) VALUES (?, ?, ?)", (self.run, row, packed(item)))
+            db.execute(
+                "INSERT INTO parked (run, page, item) VALUES (?, ?, ?)", (self.run, row, packed(item, _LEVEL))
+            )
         page.row = row
         if page.response is not None:
             page.response.row = response
@@ -263,8 +267,8 @@ class Store:
         if page.row:
             return response, page.row
         if page.response is not None and not response:
-            response = _inserted(db, "INSERT INTO response (data) VALUES (?)", packed(page.response.data))
-        html = packed(page.html.encode("utf-8", "replace"))
+            response = _inserted(db, "INSERT INTO response (data) VALUES (?)", packed(page.response.data, _LEVEL))
+        html = packed(page.html.encode("utf-8", "replace"), _LEVEL)
         row = _inserted(
             db,
             "INSERT INTO page (response, origin, site, url, html) VALUES (?, ?, ?, ?, ?)",

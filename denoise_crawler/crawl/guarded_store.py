@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import logging
-import sqlite3
 from typing import TYPE_CHECKING, TypeVar
 
 from denoise_crawler.methods import method_named
 from denoise_crawler.parked import DamagedRowError
-from denoise_crawler.store import SiteState, StoreError
-from denoise_crawler.text import printable
+from denoise_crawler.shared_store import merged
+from denoise_crawler.store import SiteState
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -18,7 +16,6 @@ if TYPE_CHECKING:
     from denoise_crawler.parked import Parked, ParkedPage
     from denoise_crawler.store import Store
 
-logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 
@@ -54,7 +51,9 @@ class GuardedStore:
         """Return a page of which items wait; raise DamagedRowError where it cannot be read."""
         try:
             return self._store.page(row)
-        except sqlite3.Error as error:
+        except DamagedRowError:
+            raise
+        except Exception as error:
             self._failed(error)
             raise DamagedRowError(f"its page cannot be read: {error}") from error
 
@@ -68,7 +67,7 @@ class GuardedStore:
             for parked in self._store.waiting(site, inherited=inherited):
                 if parked.origin not in self._superseded or not parked.inherited:
                     yield parked
-        except (StoreError, sqlite3.Error) as error:
+        except Exception as error:
             self._failed(error)
 
     def hand_on(self, parked: list[Parked]) -> bool:
@@ -101,7 +100,7 @@ class GuardedStore:
     def _tried(self, call: Callable[[], object], otherwise: T, *, done: T | None = None) -> T:
         try:
             found = call()
-        except (StoreError, sqlite3.Error) as error:
+        except Exception as error:  # whatever it is, it costs no item
             self._failed(error)
             return otherwise
         return done if done is not None else found  # type: ignore[return-value]
@@ -126,13 +125,7 @@ class StoreShelf:
         def merge(known: bytes, new: bytes) -> bytes:
             if hash(known) == self._seen.get(site):
                 return new  # it was all read before, so it is in the new one
-            method = method_named(self._settings.method, self._settings.method_options)
-            for part in (known, new):
-                try:
-                    method.merge_bytes(part)
-                except ValueError as error:
-                    logger.warning("What was stored of %s cannot be read: %s", printable(site), printable(error))
-            return method.to_bytes()
+            return merged((known, new), method_named(self._settings.method, self._settings.method_options))
 
         self._store.save_knowledge(site, self._key, knowledge, merge)
         self._seen[site] = hash(knowledge)

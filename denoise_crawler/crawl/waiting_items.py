@@ -13,7 +13,7 @@ from denoise_crawler.crawl.parked_items import UnparkableError, pack, unpack
 from denoise_crawler.crawl.shared_html import cut_html, paste_html
 from denoise_crawler.crawl.source import Source, source_of_parked
 from denoise_crawler.crawl.unparkable import OncePerClass
-from denoise_crawler.parked import DamagedRowError
+from denoise_crawler.versioned_format import MAX_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,7 +53,10 @@ class WaitingItems:
     def park(self, item: Any, source: Source) -> bool:
         """Let ``item`` wait; return whether that was possible."""
         try:
-            packed = pack(item)
+            packed, page = pack(item), source.parked()
+            data = cut_html(packed, page.html)
+            if not page.is_storable() or len(data) > MAX_BYTES:
+                raise UnparkableError(f"with its page and response it has more than {MAX_BYTES >> 20} MB")
         except UnparkableError as error:
             self._counts.add("unparkable")
             if self._unparkable.is_first(type(item)):
@@ -61,8 +64,7 @@ class WaitingItems:
                     "Items of this class cannot wait until their site is known and are cleaned at once: %s", error
                 )
             return False
-        page = source.parked()
-        if not self._store.park(page, cut_html(packed, page.html)):
+        if not self._store.park(page, data):
             return False
         self._remember(page.row, source)
         self._items_of_page[page.row] += 1
@@ -117,7 +119,7 @@ class WaitingItems:
         for _, page in self._store.pages_waiting():
             try:
                 yield self._source(page)
-            except DamagedRowError as error:
+            except Exception as error:
                 self._unreadable(error)
 
     def count(self, site: str | None = None) -> int:
@@ -128,7 +130,7 @@ class WaitingItems:
         try:
             source = self._source(parked.page)
             return Waited(unpack(paste_html(parked.item, source.parked().html)), source)
-        except (DamagedRowError, ValueError) as error:
+        except Exception as error:  # what is stored may be made by others
             self._unreadable(error)
             return None
 

@@ -102,11 +102,11 @@ class Warmup:
             self.meet(source)
             await self._turns.let_others_work()
             waits = self._must_wait(source) and self.filler.can_fill(item) and self._park(item, source)
-            await self._release_what_may_go(source.page.site)
-            return waits
         except Exception:  # a mistake of ours must not cost the item
             self.page_failed(source.page.url if source is not None else "A page")
             return False
+        await self._release_what_may_go(source.page.site)
+        return waits
 
     def meet(self, source: Source) -> None:
         """Learn the page of ``source``, once; what an earlier run left of the same page waits no longer."""
@@ -270,7 +270,13 @@ class Warmup:
 
     async def _send(self, waited: Iterable[Waited]) -> None:
         """Send items that waited through the pipelines, as many at a time as Scrapy does."""
-        await in_parallel(self._on_their_way(waited), self._crawler.settings.getint("CONCURRENT_ITEMS"))
+        try:
+            await in_parallel(self._on_their_way(waited), self._crawler.settings.getint("CONCURRENT_ITEMS"))
+        except Exception:  # the crawl must go on, and end, all the same
+            self.counts.add("failed")
+            logger.exception(
+                "Not all items that wait could go on, which is a mistake of denoise_crawler; they stay"
+            )
 
     def _on_their_way(self, waited: Iterable[Waited]) -> Iterator[Awaitable[None]]:
         for item, source in waited:
