@@ -139,7 +139,9 @@ def opened_to_read(path: Path) -> sqlite3.Connection:
     except (OSError, sqlite3.Error) as error:
         if db is not None:
             db.close()
-        raise StoreError(f"{path} cannot be read as a store: {error}") from None
+        raise StoreError(
+            f"{path} cannot be read as a store: {error}. Move it away or name another file."
+        ) from None
     return db
 
 
