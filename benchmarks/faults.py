@@ -21,7 +21,8 @@ from tests.faults.scenarios import SCENARIOS, why_not
 if TYPE_CHECKING:
     from argparse import Namespace
 
-TIMES = {"kill -9": 40, "Ctrl-C": 10, "Ctrl-C twice": 10, "disk full (file size limit)": 10}
+TIMES = dict.fromkeys(("Ctrl-C", "Ctrl-C twice", "disk full (file size limit)", "the end in an endless gap"), 10)
+TIMES["kill -9"] = 40
 OFTEN = 5
 
 

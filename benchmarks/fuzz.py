@@ -156,7 +156,7 @@ def main(argv: list[str] | None = None) -> None:
     figures.update(inputs=result.inputs, sizes=dict(sorted(result.sizes.items())), failures=len(result.failures))
     if not arguments.no_hostile:
         costs = hostile.measure_all()
-        print(f"\nInputs that are large in one way, each alone in a process\n\n{hostile.costs_table(costs)}")
+        print(f"\nInputs that are large in one way, each alone in a process\n\n{hostile.tables(costs)}")
         figures["hostile"] = {cost.name: cost.figures() for cost in costs}
     write_figures(arguments.json, figures)
     sys.exit(1 if result.failures else 0)

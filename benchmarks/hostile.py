@@ -1,64 +1,87 @@
-"""What each hostile page costs: seconds and memory of the road from HTML to text, alone in a process."""
+"""What each hostile page and archive costs: seconds and memory, beside the bounds that docs/guarantees.md states.
+
+Each stands alone in a process that has cleaned small pages before. A page comes twice, as two pages of a site, and
+the dearer one counts. Memory is the peak above what the process held with the HTML in it; the page's tree counts as
+well, though in a crawl it is often the spider's. With ``DENOISE_CORPUS`` set, the share of gold pages above the limits
+is told too.
+"""
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import resource
 import sys
-from dataclasses import asdict, dataclass
+import tempfile
+from collections import Counter
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
 from multiprocessing import get_context
+from pathlib import Path
 from time import monotonic, process_time
 from typing import TYPE_CHECKING
 
-from benchmarks.bench import say, table
+from benchmarks.bench import options, say, table, write_figures
+from denoise_crawler.denoiser import Denoiser
+from denoise_crawler.evaluation.gold import corpus_folder
+from denoise_crawler.page import Page
+from denoise_crawler.reading import Reading, read_pages
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from multiprocessing.connection import Connection
 
 PATIENCE = 1_800  # seconds
-MEMORY = 8 << 30  # bytes of address space
+ADDRESS_SPACE = 8 << 30  # bytes
+MOST_BYTES = 200_000_000
+MOST_SECONDS = 10.0
+METHODS = ("fusion", "style_tree")
+_SMALL = ("<p>A small page of some words.</p>" * 5, "<p>据新华网报道昨天下午的会议在上海举行</p>")
 _CONTEXT = get_context("spawn")
 
 
 @dataclass(frozen=True)
 class Cost:
-    """Of one page: its size, CPU seconds and peak bytes of the default road and of every method and output."""
+    """Of one page or archive: its size, and by what was done with it the CPU seconds and the bytes added."""
 
     name: str
     size: int
-    text_seconds: float = 0.0
-    text_peak: int = 0
-    all_seconds: float = 0.0
-    all_peak: int = 0
+    seconds: dict[str, float] = field(default_factory=dict)
+    added: dict[str, int] = field(default_factory=dict)
     outcome: str = ""
 
     def figures(self) -> dict[str, object]:
         """Return all but the name."""
         return {key: value for key, value in asdict(self).items() if key != "name"}
 
+    @property
+    def within_bounds(self) -> bool:
+        """Tell whether the memory that is promised was enough."""
+        return all(self.added.get(what, 0) <= MOST_BYTES for what in METHODS) and not self.outcome.startswith("!")
+
 
 def measure_all(names: Iterable[str] | None = None) -> list[Cost]:
-    """Measure each page, one after the other."""
-    from tests.fuzz.hostile import HOSTILE
+    """Measure each page and archive, or those with some names, one after the other."""
+    from tests.fuzz.hostile import ARCHIVES, HOSTILE
 
     costs = []
-    for name in names or HOSTILE:
+    for name in names or (*HOSTILE, *ARCHIVES):
         costs.append(measure(name))
-        say(f"{name}: {costs[-1].all_seconds:.1f} s {costs[-1].outcome}")
+        say(f"{name}: {costs[-1].outcome}")
     return costs
 
 
-def measure(name: str) -> Cost:
-    """Measure one page in a process of its own."""
+def measure(name: str, *, outputs: bool = True) -> Cost:
+    """Measure one page or archive in a process of its own; ``outputs``: by all methods, in every form, as well."""
     ours, theirs = _CONTEXT.Pipe(duplex=False)
-    process = _CONTEXT.Process(target=_work, args=(name, theirs))
+    process = _CONTEXT.Process(target=_work, args=(name, theirs, outputs))
     process.start()
     theirs.close()
-    found, deadline = Cost(name, 0, outcome="crashed"), monotonic() + PATIENCE
+    found, deadline = Cost(name, 0, outcome="! crashed"), monotonic() + PATIENCE
     try:
         while ours.poll(max(deadline - monotonic(), 0.0)):
             found = ours.recv()
-        found = Cost(**{**asdict(found), "outcome": f"no answer in {PATIENCE} s"})
+        found = replace(found, outcome=f"! no answer in {PATIENCE} s")
         process.kill()
     except EOFError:
         pass
@@ -66,58 +89,150 @@ def measure(name: str) -> Cost:
     return found
 
 
-def costs_table(costs: list[Cost]) -> str:
-    """Return the costs as a table."""
-    rows = [
-        [
-            cost.name,
-            f"{cost.size / 1e6:.1f}",
-            f"{cost.text_seconds:.1f}",
-            f"{cost.text_peak >> 20:,}",
-            f"{cost.all_seconds:.1f}",
-            f"{cost.all_peak >> 20:,}",
-            cost.outcome,
+def costs_table(costs: list[Cost], columns: dict[str, str]) -> str:
+    """Return the costs as a table; ``columns`` names what was done."""
+    heads = ["", "MB"]
+    for what in columns.values():
+        heads += [f"{what} s", f"{what} MB"]
+    rows = []
+    for cost in costs:
+        row = [cost.name, f"{cost.size / 1e6:.1f}"]
+        for what in columns:
+            row += [f"{cost.seconds.get(what, 0.0):.1f}", f"{cost.added.get(what, 0) / 1e6:,.0f}"]
+        rows.append([*row, cost.outcome])
+    return table([*heads, ""], rows)
+
+
+def tables(costs: list[Cost]) -> str:
+    """Return all tables, with the bounds above them and the worst below."""
+    from tests.fuzz.hostile import ARCHIVES
+
+    pages, archives = ([cost for cost in costs if (cost.name in ARCHIVES) is wanted] for wanted in (False, True))
+    parts = []
+    if pages:
+        bounds = f"bounds {MOST_SECONDS:g} s and {MOST_BYTES / 1e6:,.0f} MB for {' and '.join(METHODS)}"
+        parts.append(f"Pages: CPU seconds and memory added; {bounds}")
+        parts.append(costs_table(pages, {**{name: name for name in METHODS}, "all": "all methods and outputs"}))
+        worst = [
+            f"{name}: {max(cost.seconds.get(name, 0.0) for cost in pages):.1f} s, "
+            f"{max(cost.added.get(name, 0) for cost in pages) / 1e6:,.0f} MB"
+            for name in METHODS
         ]
-        for cost in costs
-    ]
-    heads = [
-        "page",
-        "million characters",
-        "text s",
-        "peak RSS MiB",
-        "all methods and outputs s",
-        "peak RSS MiB",
-        "",
-    ]
-    return table(heads, rows)
+        parts.append(f"Most of all pages: {'; '.join(worst)}")
+    if archives:
+        parts.append("Archives: reading them")
+        parts.append(costs_table(archives, {"read": "reading"}))
+    return "\n\n".join(parts)
 
 
-def _work(name: str, connection: Connection) -> None:
-    from denoise_crawler.denoiser import Denoiser
-    from denoise_crawler.page import Page
-    from tests.fuzz.hostile import HOSTILE
-    from tests.fuzz.road import Road
+def above_limits(folder: Path) -> tuple[Counter[str], int]:
+    """Return of all sets in ``folder`` how many pages are skipped, by why, and how many there are."""
+    skipped: Counter[str] = Counter()
+    reading = Reading()
+    for url, html in read_pages(sorted(folder.glob("*.jsonl*")), reading=reading):
+        if why := Page.parse(url, html).skipped:
+            skipped[why] += 1
+    return skipped, reading.pages
+
+
+def _work(name: str, connection: Connection, outputs: bool) -> None:
+    from tests.fuzz.hostile import ARCHIVES, HOSTILE
 
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, hard))
-    source = HOSTILE[name]()
-    size = len(source)
-    connection.send(Cost(name, size, outcome="crashed in the default road"))
-    start = process_time()
-    denoiser = Denoiser()
-    page = Page.parse("https://hostile.example/1", source)
-    denoiser.learn(page)
-    denoiser.clean(page)
-    first = Cost(name, size, process_time() - start, _peak(), outcome="crashed in some method or output")
-    skipped = page.skipped or ""
-    del page, denoiser
-    connection.send(first)
-    start = process_time()
-    Road().travel(source)
-    figures = {**asdict(first), "all_seconds": process_time() - start, "all_peak": _peak(), "outcome": skipped}
-    connection.send(Cost(**figures))
+    resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, hard))
+    if name in ARCHIVES:
+        connection.send(_archive_cost(name, ARCHIVES[name]()))
+    else:
+        _page_costs(name, HOSTILE[name](), connection, outputs=outputs)
 
 
-def _peak() -> int:
+def _page_costs(name: str, source: str | bytes, connection: Connection, *, outputs: bool) -> None:
+    from tests.fuzz.road import Road
+
+    for method in METHODS:
+        _costs_of(method, _SMALL)
+    size = len(source) if isinstance(source, bytes) else len(source.encode("utf-8", "surrogatepass"))
+    cost = Cost(name, size)
+    for method in METHODS:
+        connection.send(replace(cost, outcome=f"! crashed: {method}"))
+        seconds, added, outcome = _costs_of(method, (source, source))
+        cost = Cost(name, size, {**cost.seconds, method: seconds}, {**cost.added, method: added}, outcome)
+    if outputs:
+        connection.send(replace(cost, outcome="! crashed: some method or output"))
+        seconds, added, _ = _measured(lambda: str(len(Road().travel(source))))
+        cost = replace(cost, seconds={**cost.seconds, "all": seconds}, added={**cost.added, "all": added})
+    connection.send(cost)
+
+
+def _costs_of(method: str, sources: Iterable[str | bytes]) -> tuple[float, int, str]:
+    """Return the most that one of some pages of a site costs to learn, judge and write; and what came of it."""
+    denoiser, found = Denoiser(method), []
+    for number, source in enumerate(sources):
+        page = Page.parse(f"https://hostile.example/{number}", source)
+
+        def clean(page: Page = page) -> str:
+            denoiser.learn(page)
+            denoiser.clean(page)
+            return page.skipped or ""
+
+        found.append(_measured(clean))
+    seconds, added, outcomes = zip(*found, strict=True)
+    return max(seconds), max(added), outcomes[0]
+
+
+def _archive_cost(name: str, content: bytes) -> Cost:
+    from tests.fuzz.hostile import record
+
+    with tempfile.TemporaryDirectory() as folder:
+        file, reading = Path(folder, "hostile.cwt"), Reading()
+        file.write_bytes(content + record("", b"<p>a sound page"))
+        size = len(content)
+        del content
+
+        def read() -> str:
+            sound = [html for _, html in read_pages(file, reading=reading) if b"a sound page" in html[:100]]  # type: ignore[operator]
+            return ", ".join([*reading.damage, *(f"{reading.pages} pages" for _ in sound)])
+
+        seconds, added, outcome = _measured(read)
+    return Cost(name, size, {"read": seconds}, {"read": added}, outcome)
+
+
+def _measured(work: Callable[[], str]) -> tuple[float, int, str]:
+    """Return the CPU seconds of ``work``, the most bytes that the process held more during it, and its result."""
+    gc.collect()
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)  # else what was freed before hides what is taken now
+    before, start = _held(reset=True), process_time()
+    result = work()
+    return process_time() - start, max(_held() - before, 0), result
+
+
+def _held(*, reset: bool = False) -> int:
+    """Return the most bytes that this process held since the last ``reset``; with it, what it holds now."""
+    with suppress(OSError):
+        if reset:
+            Path("/proc/self/clear_refs").write_text("5")
+        status = Path("/proc/self/status").read_text().split()
+        return int(status[status.index("VmHWM:") + 1]) * 1024
     used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return used if sys.platform == "darwin" else used * 1024
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Print the tables; leave with code 1 if a page took more memory than is promised, or something crashed."""
+    parser = options(__doc__)
+    parser.add_argument("--only", nargs="+", metavar="NAME", help="measure these alone")
+    arguments = parser.parse_args(argv)
+    costs = measure_all(arguments.only)
+    print(tables(costs))
+    figures: dict[str, object] = {"shapes": {cost.name: cost.figures() for cost in costs}}
+    if (folder := corpus_folder()) is not None and not arguments.only:
+        skipped, pages = above_limits(folder)
+        print(f"\nGold pages above the limits: {skipped['too_large']} of {pages:,}")
+        figures["corpus"] = {"pages": pages, "skipped": dict(skipped)}
+    write_figures(arguments.json, figures)
+    sys.exit(0 if all(cost.within_bounds for cost in costs) else 1)
+
+
+if __name__ == "__main__":
+    main()

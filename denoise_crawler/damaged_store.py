@@ -6,13 +6,12 @@ import logging
 import sqlite3
 import zlib
 from contextlib import closing
-from itertools import count
+from itertools import count, islice
 from typing import TYPE_CHECKING, Any
 
-from filelock import FileLock
-
+from denoise_crawler.run_files import RunFiles
 from denoise_crawler.store import DamagedStoreError, Store
-from denoise_crawler.store_file import check_schema, fits
+from denoise_crawler.store_file import check_schema, fits, real_path, restrict, unusable
 from denoise_crawler.versioned_format import unpacked
 
 if TYPE_CHECKING:
@@ -26,6 +25,7 @@ _MOST_UNREADABLE = 10_000  # rows that cannot be read, one behind the other: the
 # What is copied, in this order. Tables without a row id are read up to the first row that cannot be read.
 _TABLES = {"site": "name, method", "run": "name"}
 _TABLES_BY_ID = ("response", "page", "parked")
+_SMALLEST_ROW = 8  # bytes
 _MOST_STEPS = 2_000_000_000  # of SQLite's machine, some minutes: a file made to harm may be read without end
 
 
@@ -34,11 +34,15 @@ def open_store(path: Path, *, owner: str, job: str) -> Store:
 
     Raises :class:`StoreError` for a file that cannot be used.
     """
+    path = real_path(path)
     inode = _inode(path)
     try:
         return Store(path, owner=owner, job=job, check=True)
     except DamagedStoreError as error:
-        aside = _set_aside(path, inode)
+        try:
+            aside = _set_aside(path, inode)
+        except OSError as failed:
+            raise unusable(path, failed) from None
         store = Store(path, owner=owner, job=job)
         if aside is not None:
             items, sites = salvage(aside, store)
@@ -60,7 +64,7 @@ def salvage(aside: Path, store: Store) -> tuple[int, int]:
     """
     uri = f"{aside.absolute().as_uri()}?mode=ro"
     with closing(sqlite3.connect(uri, uri=True)) as db, closing(sqlite3.connect(store.path, timeout=60)) as new:
-        db.execute("PRAGMA trusted_schema = OFF")
+        restrict(db)
         db.execute("PRAGMA writable_schema = ON")  # else a file that was cut is not read at all
         try:
             check_schema(db)
@@ -68,8 +72,10 @@ def salvage(aside: Path, store: Store) -> tuple[int, int]:
             logger.error("Nothing of %s is read: %s", aside, error)
             return 0, 0
         db.set_progress_handler(lambda: 1, _MOST_STEPS)
-        copied = {table: _copy(new, table, _in_order(db, table, key)) for table, key in _TABLES.items()}
-        copied |= {table: _copy(new, table, _by_id(db, table)) for table in _TABLES_BY_ID}
+        most = aside.stat().st_size // _SMALLEST_ROW + 1  # pages that lead to each other may have endlessly many
+        found = {table: _in_order(db, table, key) for table, key in _TABLES.items()}
+        found |= {table: _by_id(db, table) for table in _TABLES_BY_ID}
+        copied = {table: _copy(new, table, islice(rows, most)) for table, rows in found.items()}
         lost = new.execute("DELETE FROM parked WHERE page NOT IN (SELECT id FROM page)").rowcount
         # of rows whose run cannot be read any more
         new.execute(
@@ -89,9 +95,7 @@ def _inode(path: Path) -> int | None:
 
 def _set_aside(path: Path, inode: int | None) -> Path | None:
     """Rename the files of a store; return the new name, None if another run did so meanwhile."""
-    folder = path.with_name(path.name + "-runs")
-    folder.mkdir(parents=True, exist_ok=True)
-    with FileLock(folder / "set-aside.lock"):
+    with RunFiles(path).lock("set-aside"):
         if inode is None or _inode(path) != inode:
             return None
         names = (path.with_name(f"{path.name}.damaged-{number}") for number in count(1))

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from spidermon import MonitorSuite
-from spidermon.contrib.scrapy.monitors import BaseScrapyMonitor
-
 from denoise_crawler.crawl.stat_checks import lost, noise_share, unread_share
+from denoise_crawler.extras import needs
+
+with needs("monitors"):
+    from spidermon import MonitorSuite
+    from spidermon.contrib.scrapy.monitors import BaseScrapyMonitor
 
 NOISE_MIN, NOISE_MAX, UNREAD_MAX = 0.02, 0.98, 0.1
 

@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 # What is read of a page has bounds, so that what it costs has some: see docs/guarantees.md.
 MAX_CHARACTERS = 8_000_000  # of the HTML, in UTF-8 bytes
-MAX_ELEMENTS = 45_000  # counted as "<", before the page is parsed
+MAX_ELEMENTS = 40_000  # counted as "<", before the page is parsed
 MAX_ATTRIBUTES = 100_000
 MAX_TEXT = 1_500_000  # of what is no markup, script or style sheet, in UTF-8 bytes
 DEEPEST = 2_000  # lxml drops what lies below level 2,048, and all that follows

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from denoise_crawler.store_file import StoreError
+from denoise_crawler.versioned_format import MAX_BYTES
 
 
 class DamagedRowError(StoreError):
@@ -32,6 +33,11 @@ class ParkedPage:
     origin: bytes
     response: ParkedResponse | None = None
     row: int = 0
+
+    def is_storable(self) -> bool:
+        """Tell whether neither the HTML nor the response is larger than what is read again."""
+        others = len(self.response.data) if self.response is not None else 0
+        return max(others, len(self.html)) <= MAX_BYTES and len(self.html.encode("utf-8", "replace")) <= MAX_BYTES
 
 
 @dataclass(frozen=True, slots=True)

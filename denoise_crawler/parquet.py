@@ -8,10 +8,14 @@ from datetime import date, datetime, timezone
 from typing import IO, TYPE_CHECKING, Any
 
 import msgspec
-import pyarrow as pa
-import pyarrow.parquet as pq
 from scrapy.exporters import BaseItemExporter
 from scrapy.utils.serialize import ScrapyJSONEncoder
+
+from denoise_crawler.crawl.starting import extra_in_one_line
+
+with extra_in_one_line("parquet"):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

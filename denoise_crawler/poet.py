@@ -12,12 +12,15 @@ from typing import Any
 
 import msgspec
 from scrapy.http import Response
-from scrapy_poet.page_input_providers import PageObjectInputProvider
-from web_poet.serialization import SerializedLeafData, register_serialization
 
 from denoise_crawler.clean_page import CleanPage
 from denoise_crawler.crawl.source import origin_of, source_of_response
 from denoise_crawler.crawl.warmup import Warmup
+from denoise_crawler.extras import needs
+
+with needs("poet"):
+    from scrapy_poet.page_input_providers import PageObjectInputProvider
+    from web_poet.serialization import SerializedLeafData, register_serialization
 
 _FIXTURE_FILE = "page.json"
 

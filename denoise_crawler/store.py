@@ -6,19 +6,28 @@ import logging
 import sqlite3
 import uuid
 import zlib
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from filelock import FileLock, Timeout
-
 from denoise_crawler.parked import DamagedRowError, Parked, ParkedPage, ParkedResponse
-from denoise_crawler.store_file import VERSION, DamagedStoreError, StoreError, opened, opened_to_read, unusable
-from denoise_crawler.versioned_format import unpacked
+from denoise_crawler.run_files import RunFiles
+from denoise_crawler.store_file import (
+    VERSION,
+    DamagedStoreError,
+    StoreError,
+    compact,
+    opened,
+    opened_to_read,
+    real_path,
+    transaction,
+    unusable,
+)
+from denoise_crawler.versioned_format import packed, unpacked
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
 __all__ = [
     "VERSION",
@@ -35,6 +44,8 @@ __all__ = [
 logger = logging.getLogger(__name__)
 
 _LEVEL = 1  # of zlib: a third of the time of its default for a tenth more bytes
+_ROWS_AT_ONCE = 50
+_NUMBERS_AT_ONCE = 10_000  # of rows that are read later
 _SUPERSEDED = "run = ? AND inherited AND NOT released AND page IN (SELECT id FROM page WHERE origin = ?)"
 
 
@@ -65,10 +76,10 @@ class Store:
         check: bool = False,
         read_only: bool = False,
     ) -> None:
-        self.path = Path(path)
+        self.path = real_path(Path(path))
         self.owner, self.job = owner, job
         self.run = uuid.uuid4().hex
-        self._lock: FileLock | None = None
+        self._runs = RunFiles(self.path)
         self._read_only = read_only
         self._db = opened_to_read(self.path) if read_only else opened(self.path, check=check)
 
@@ -81,7 +92,7 @@ class Store:
             self._db.close()
             return
         try:
-            with self._transaction() as db:
+            with transaction(self._db) as db:
                 if safe:
                     db.execute("DELETE FROM parked WHERE run = ? AND released", (self.run,))
                 else:
@@ -94,24 +105,15 @@ class Store:
                 db.execute(
                     "DELETE FROM response WHERE NOT EXISTS (SELECT 1 FROM page WHERE response = response.id)"
                 )
-            self._compact()
+            compact(self._db)
         except sqlite3.Error:
-            if safe and self._lock is not None:
-                with suppress(OSError):  # says what the file could not; to rename takes no room on a full disk
-                    self._lock_file(self.run).rename(self._ended_file(self.run))
+            if safe and self._runs.has_begun:
+                with suppress(OSError):
+                    self._runs.note_that_it_ended_well(self.run)
             raise
         finally:
             self._db.close()
-            if self._lock is not None:
-                self._lock.release()
-                self._lock_file(self.run).unlink(missing_ok=True)
-
-    def _compact(self) -> None:
-        """Give the room of what was deleted back to the disk, where that is more than a quarter of the file."""
-        free, pages = (self._db.execute(f"PRAGMA {name}_count").fetchone()[0] for name in ("freelist", "page"))
-        if free > pages / 4:
-            with suppress(sqlite3.OperationalError):  # another run reads, or there is no room for the copy
-                self._db.execute("VACUUM")
+            self._runs.end(self.run)
 
     # --- sites
 
@@ -144,7 +146,7 @@ class Store:
 
     def save_state(self, name: str, method: str, state: SiteState) -> None:
         """Keep how far a site has come; another run may have brought it further."""
-        with self._transaction() as db:
+        with transaction(self._db) as db:
             db.execute(
                 "INSERT INTO site (name, method, pages_seen, ready) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE "
                 "SET pages_seen = max(pages_seen, excluded.pages_seen), ready = max(ready, excluded.ready)",
@@ -155,7 +157,7 @@ class Store:
         self, name: str, method: str, knowledge: bytes, merge: Callable[[bytes, bytes], bytes]
     ) -> None:
         """Keep ``knowledge`` of a site, merged with what other runs have saved meanwhile."""
-        with self._transaction() as db:
+        with transaction(self._db) as db:
             known = self.knowledge(name, method)
             if known == knowledge:
                 return
@@ -171,11 +173,10 @@ class Store:
     def park(self, page: ParkedPage, item: bytes) -> None:
         """Let an item wait. Its page and response are written with the first of their items."""
         self._begin_run()
-        with self._transaction() as db:
+        with transaction(self._db) as db:
             response, row = self._write_page(db, page)
             db.execute(
-                "INSERT INTO parked (run, site, page, item) VALUES (?, ?, ?, ?)",
-                (self.run, _utf8(page.site), row, zlib.compress(item, _LEVEL)),
+                "INSERT INTO parked (run, page, item) VALUES (?, ?, ?)", (self.run, row, packed(item, _LEVEL))
             )
         page.row = row
         if page.response is not None:
@@ -204,7 +205,8 @@ class Store:
     def pages_waiting(self) -> list[tuple[str, int]]:
         """Return the site and the number of each page of which items of this run wait, in order."""
         return self._db.execute(
-            "SELECT site, page FROM parked WHERE run = ? AND NOT released GROUP BY page ORDER BY min(id)",
+            "SELECT site, page.id FROM parked JOIN page ON page.id = page WHERE run = ? AND NOT released "
+            "GROUP BY page.id ORDER BY min(parked.id)",
             (self.run,),
         ).fetchall()
 
@@ -213,33 +215,51 @@ class Store:
 
         An item whose bytes were damaged is logged, and stays.
         """
-        query = (
-            "SELECT parked.id, parked.site, page, item, origin, inherited FROM parked JOIN page ON page.id = page "
-            "WHERE run = ?1 AND NOT released AND parked.id > ?2 AND (?3 IS NULL OR parked.site = ?3) "
-            "AND (?4 OR NOT inherited) ORDER BY parked.id LIMIT 50"
-        )
         last = -1
-        while rows := self._db.execute(query, (self.run, last, site, inherited)).fetchall():
-            for number, its_site, page, packed, origin, old in rows:
-                last = number
-                try:
-                    item = unpacked(packed)
-                except (zlib.error, ValueError) as error:
-                    logger.error("An item that waits in %s cannot be read (%s) and stays there", self.path, error)
-                    continue
-                yield Parked(number, its_site, page, item, origin, bool(old))
+        while numbers := self._numbers_waiting(site, last, inherited=inherited):
+            last = numbers[-1]
+            for begin in range(0, len(numbers), _ROWS_AT_ONCE):
+                yield from self._read(numbers[begin : begin + _ROWS_AT_ONCE])
 
-    def hand_on(self, parked: Parked) -> None:
-        """Note that an item waits no longer; it stays in the file until :meth:`close`, when feeds are safe."""
+    def _numbers_waiting(self, site: str | None, last: int, *, inherited: bool) -> list[int]:
+        """Return the numbers of the next items that wait behind number ``last``."""
+        query = (
+            "SELECT parked.id FROM parked WHERE run = ?1 AND NOT released AND id > ?2 AND (?3 OR NOT inherited) "
+            "ORDER BY id LIMIT ?4"
+            if site is None
+            else "SELECT parked.id FROM page CROSS JOIN parked ON parked.page = page.id WHERE run = ?1 "
+            "AND NOT released AND parked.id > ?2 AND (?3 OR NOT inherited) AND page.site = ?5 "
+            "ORDER BY parked.id LIMIT ?4"
+        )
+        values = (self.run, last, inherited, _NUMBERS_AT_ONCE, *(() if site is None else (_utf8(site),)))
+        return [number for (number,) in self._db.execute(query, values)]
+
+    def _read(self, numbers: list[int]) -> Iterator[Parked]:
+        places = ", ".join("?" * len(numbers))
+        query = (
+            "SELECT parked.id, site, page, item, origin, inherited FROM parked JOIN page ON page.id = page "  # noqa: S608
+            f"WHERE parked.id IN ({places}) AND NOT released ORDER BY parked.id"
+        )
+        rows = self._db.execute(query, numbers).fetchall()
+        for number, its_site, page, item, origin, old in rows:
+            try:
+                plain = unpacked(item)
+            except (zlib.error, ValueError) as error:
+                logger.error("An item that waits in %s cannot be read (%s) and stays there", self.path, error)
+                continue
+            yield Parked(number, its_site, page, plain, origin, bool(old))
+
+    def hand_on(self, parked: Sequence[Parked]) -> None:
+        """Note that items wait no longer; they stay in the file until :meth:`close`, when feeds are safe."""
         self._set_released(parked, True)
 
-    def take_back(self, parked: Parked) -> None:
-        """Note that an item that was handed on waits again."""
+    def take_back(self, parked: Sequence[Parked]) -> None:
+        """Note that items that were handed on wait again."""
         self._set_released(parked, False)
 
-    def _set_released(self, parked: Parked, released: bool) -> None:
-        with self._transaction() as db:
-            db.execute("UPDATE parked SET released = ? WHERE id = ?", (released, parked.id))
+    def _set_released(self, parked: Sequence[Parked], released: bool) -> None:
+        with transaction(self._db) as db:
+            db.executemany("UPDATE parked SET released = ? WHERE id = ?", [(released, one.id) for one in parked])
 
     def _write_page(self, db: sqlite3.Connection, page: ParkedPage) -> tuple[int, int]:
         """Write a page and its response where that was not done before; return their numbers."""
@@ -247,10 +267,8 @@ class Store:
         if page.row:
             return response, page.row
         if page.response is not None and not response:
-            response = _inserted(
-                db, "INSERT INTO response (data) VALUES (?)", zlib.compress(page.response.data, _LEVEL)
-            )
-        html = zlib.compress(page.html.encode("utf-8", "replace"), _LEVEL)
+            response = _inserted(db, "INSERT INTO response (data) VALUES (?)", packed(page.response.data, _LEVEL))
+        html = packed(page.html.encode("utf-8", "replace"), _LEVEL)
         row = _inserted(
             db,
             "INSERT INTO page (response, origin, site, url, html) VALUES (?, ?, ?, ?, ?)",
@@ -261,8 +279,10 @@ class Store:
     def waiting_count(self, site: str | None = None, *, inherited: bool = True) -> int:
         """Return how many rows of this run wait."""
         found: int = self._db.execute(
-            "SELECT count(*) FROM parked WHERE run = ?1 AND NOT released AND (?2 IS NULL OR site = ?2) "
-            "AND (?3 OR NOT inherited)",
+            "SELECT count(*) FROM parked WHERE run = ?1 AND NOT released AND (?3 OR NOT inherited)"
+            if site is None
+            else "SELECT count(*) FROM page CROSS JOIN parked ON parked.page = page.id WHERE run = ?1 "
+            "AND NOT released AND (?3 OR NOT inherited) AND page.site = ?2",
             (self.run, site, inherited),
         ).fetchone()[0]
         return found
@@ -274,7 +294,7 @@ class Store:
             (self.run, origin),
         ).fetchone()[0]
         if found:
-            with self._transaction() as db:
+            with transaction(self._db) as db:
                 db.execute(f"DELETE FROM parked WHERE {_SUPERSEDED}", (self.run, origin))  # noqa: S608
         return int(found)
 
@@ -289,21 +309,19 @@ class Store:
             "SELECT name, job FROM run WHERE owner = ? AND name <> ?", (self.owner, self.run)
         ).fetchall()
         for run, job in rows:
-            if job not in ("", self.job) and Path(job).exists():
+            if job not in ("", self.job) and _is_there(job):
                 continue
             try:
-                with FileLock(self._lock_file(run), timeout=0):
-                    taken += self._take_over(run)
-            except Timeout:
-                continue  # alive
-            for file in (self._lock_file(run), self._ended_file(run)):
-                file.unlink(missing_ok=True)
+                with self._runs.of_dead_run(run) as is_dead:
+                    taken += self._take_over(run) if is_dead else 0
+            except OSError as error:
+                logger.error("What waits of an earlier run in %s stays there: %s", self.path, error)
         return taken
 
     def _take_over(self, run: str) -> int:
         self._begin_run()
-        with self._transaction() as db:
-            if self._ended_file(run).exists():
+        with transaction(self._db) as db:
+            if self._runs.has_ended_well(run):
                 db.execute("DELETE FROM parked WHERE run = ? AND released", (run,))
             taken = db.execute(
                 "UPDATE parked SET run = ?, inherited = 1, released = 0 WHERE run = ?", (self.run, run)
@@ -315,39 +333,17 @@ class Store:
 
     def _begin_run(self) -> None:
         """Announce this run, alive as long as it holds its lock file."""
-        if self._lock is not None:
+        if self._runs.has_begun:
             return
-        lock_file = self._lock_file(self.run)
         try:
-            lock_file.parent.mkdir(parents=True, exist_ok=True)
-            lock = FileLock(lock_file)
-            lock.acquire(timeout=0)
+            self._runs.begin(self.run)
         except OSError as error:
             raise unusable(self.path, error) from None
         try:
-            with self._transaction() as db:
+            with transaction(self._db) as db:
                 db.execute("INSERT INTO run VALUES (?, ?, ?)", (self.run, self.owner, self.job))
         except BaseException:
-            lock.release()
-            raise
-        self._lock = lock
-
-    def _lock_file(self, run: str) -> Path:
-        return self.path.with_name(self.path.name + "-runs") / f"{run}.lock"
-
-    def _ended_file(self, run: str) -> Path:
-        """Return the file that stands for a run that ended well but could not write so into the store."""
-        return self._lock_file(run).with_suffix(".ended")
-
-    @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
-        self._db.execute("BEGIN IMMEDIATE")
-        try:
-            yield self._db
-            self._db.execute("COMMIT")
-        except BaseException:
-            if self._db.in_transaction:  # on a full disk, SQLite has rolled back already
-                self._db.execute("ROLLBACK")
+            self._runs.end(self.run)
             raise
 
 
@@ -355,6 +351,13 @@ def _inserted(db: sqlite3.Connection, statement: str, *values: object) -> int:
     row = db.execute(statement, values).lastrowid
     assert row is not None  # noqa: S101 - SQLite numbers every row of these tables
     return row
+
+
+def _is_there(folder: str) -> bool:
+    try:
+        return Path(folder).exists()
+    except (OSError, ValueError):  # a path that no file system takes
+        return False
 
 
 def _utf8(text: str) -> str:

@@ -1,7 +1,7 @@
 """Many sites in one crawl: each is learned by itself, each host is asked politely."""
 
 BOT_NAME = "broad_crawl"
-SPIDER_MODULES = ["denoise_crawler.spiders"]
+SPIDER_MODULES = ["denoise_crawler.spiders"]  # yours beside it: ["broad_crawl.spiders", …]
 ADDONS = {"denoise_crawler.Addon": 300, "denoise_crawler.Politeness": 310}
 USER_AGENT = "denoise_crawler (+https://pypi.org/project/denoise-crawler/)"
 
@@ -13,7 +13,6 @@ RETRY_TIMES = 1
 COOKIES_ENABLED = False
 LOG_LEVEL = "INFO"
 
-DENOISE_WARMUP_PAGES = 10  # many sites stay small
 DENOISE_SITES_IN_MEMORY = 200  # the trees of the others lie in the store
 DENOISE_STORE = "broad_crawl.sqlite"
 

@@ -8,8 +8,7 @@ SPIDER_MODULES = ["denoise_crawler.spiders"]  # yours: ["existing_project.spider
 FEED_EXPORT_ENCODING = "utf-8"
 ROBOTSTXT_OBEY = True
 
-# The one line. Politeness (5-20 s between two requests to a host) is a line of its own.
-ADDONS = {"denoise_crawler.Addon": 300, "denoise_crawler.Politeness": 310}
+# The one line. For gaps of 5-20 s between two requests to a host add "denoise_crawler.Politeness": 310.
+ADDONS = {"denoise_crawler.Addon": 300}
 
-DENOISE_WARMUP_PAGES = 20  # pages of a site until its items go on
 DENOISE_EXTRA_FIELDS = {"noise_ratio": "noise"}  # besides the text, for items that can hold it

@@ -9,7 +9,6 @@ USER_AGENT = "denoise_crawler (+https://pypi.org/project/denoise-crawler/)"
 DENOISE_DELAY_MIN = 5.0
 DENOISE_DELAY_MAX = 20.0
 
-DENOISE_WARMUP_PAGES = 20
 DENOISE_SHORT_SITES = "clean"  # a site that never gets there: "clean" with what is known, "raw", or "drop"
 
 FEEDS = {"msn_news.jsonl": {"format": "jsonlines", "encoding": "utf-8"}}

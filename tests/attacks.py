@@ -20,6 +20,8 @@ h1::before{{content:url({to}/content)}} li{{list-style-image:url({to}/bullet)}}<
 <body onload="{js}" background={to}/background onpageshow="{js}">
 <h1 onmouseover="{js}" onclick="{js}">A headline of some words, the title of it all</h1>
 <p>{"Running text of a story that goes on for a while, so that it is taken for content. " * 8}
+<meta http-equiv=refresh content="0;url={to}/refresh-in-body"><base href="{to}/base-in-body/" target=_top>
+<svg><p><meta http-equiv="&#82;efresh" content="0;url={to}/refresh-in-svg"></svg>
 <p title='"><script>{js}</script>'>"&lt;/script>&lt;script>{js}&lt;/script>
 &amp;lt;img src=x onerror={js}&amp;gt;
 <img src={to}/image onerror="{js}"><img src=x srcset="{to}/srcset 1x" onerror="{js}">

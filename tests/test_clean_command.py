@@ -3,6 +3,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -131,6 +132,52 @@ def test_damage_is_reported_and_only_with_strict_an_error(folder: Path) -> None:
     assert "broken line: pages.jsonl, byte" in done.stderr
     denoise(folder, *arguments, "--strict", code=1)
     assert len(lines(folder / "out.jsonl")) == 6
+
+
+ESCAPES = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202e"
+
+
+def hostile_archive(path: Path) -> None:
+    """Write an archive whose every word is an escape sequence, beside a sound page."""
+
+    def record(url: str, message: str) -> bytes:
+        raw = message.encode()
+        return f"version: 1.0\nurl: {url}\nlength: {len(raw)}\n\n".encode() + raw + b"\n"
+
+    headers = "HTTP/1.1 200 OK\nContent-Type: text/html{}\n\n"
+    path.write_bytes(
+        record(f"http://a.example/{ESCAPES}", headers.format(f"\nContent-Encoding: {ESCAPES}") + ESCAPES)
+        + record(f"http://a.example/{ESCAPES}", headers.format("") + f"<title>{ESCAPES}</title><p>{ESCAPES} words")
+        + f"{ESCAPES}\n".encode() * 3
+        + record("http://a.example/sound", headers.format("; charset=idna") + "<p>A sound page")
+    )
+
+
+def test_nothing_of_an_archive_reaches_the_terminal_as_an_escape_sequence(folder: Path) -> None:
+    hostile_archive(folder / "hostile.cwt")
+    (folder / "no-warc").write_bytes(f"WARC/1.0\r\nWARC-Type: {ESCAPES}\r\nContent-Length: 0\r\n\r\n".encode())
+    for name, arguments in {
+        "clean": ("hostile.cwt", "no-warc", "--workers", "1"),
+        "explain": ("hostile.cwt",),
+        "tree": ("hostile.cwt", "-o", "tree.dot"),
+        "report": ("hostile.cwt", "no-warc", "-o", "report"),
+    }.items():
+        for stream in ("stderr", "stdout"):
+            shown = on_a_terminal(folder, name, *arguments, stream=stream, TERM="dumb", NO_COLOR="1")
+            assert not {"\x07", "\x9b", "\u202e"} & set(shown.decode()), name
+            assert b"\x1b]0;" not in shown, name
+            assert b"\x1b[2J" not in shown, name
+            shutil.rmtree(folder / "report", ignore_errors=True)
+
+
+def test_the_json_of_a_page_is_the_same_on_a_terminal_but_for_how_it_is_written(folder: Path) -> None:
+    hostile_archive(folder / "hostile.cwt")
+    arguments = ("clean", "hostile.cwt", "--workers", "1", "--method", "link_ratio")
+    shown = on_a_terminal(folder, *arguments, stream="stdout").decode()
+    plain = denoise(folder, *arguments).stdout
+    assert [json.loads(line) for line in shown.splitlines()] == [json.loads(line) for line in plain.splitlines()]
+    assert "\x9b" in plain
+    assert "\x9b" not in shown
 
 
 def test_no_page_at_all_is_an_error(folder: Path) -> None:

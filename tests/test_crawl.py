@@ -89,7 +89,7 @@ def test_ctrl_c_gives_one_item_for_each_page_fetched(crawls: Project) -> None:
     assert_one_item_each(items, fetched(crawls))
 
 
-@pytest.mark.parametrize("ending", ["PAGECOUNT=10", "ITEMCOUNT=6", "TIMEOUT=0.5"])
+@pytest.mark.parametrize("ending", ["PAGECOUNT=10", "ITEMCOUNT=6", "TIMEOUT=1"])
 def test_a_closed_spider_gives_one_item_for_each_page_fetched(crawls: Project, ending: str) -> None:
     items = crawls.crawl("articles", *quota(6), "-s", f"CLOSESPIDER_{ending}")
     assert crawls.stats["finish_reason"].startswith("closespider")

@@ -9,14 +9,15 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from importlib.util import find_spec
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from scrapy.settings import Settings
-from scrapy.utils.misc import load_object
 
 from denoise_crawler import monitors
 from denoise_crawler.crawl import politeness, setting_names
+from denoise_crawler.crawl.robots_guard import RobotsPolicy
 from denoise_crawler.crawl.settings import DenoiseSettings
 from tests.conftest import ROOT
 from tests.example_files import write_examples
@@ -126,8 +127,9 @@ def test_settings_can_be_used_as_they_stand(block: Block) -> None:
     assert set(filter(_is_ours, values)) <= set(_documented_settings())
     DenoiseSettings.from_settings(Settings(values))
     politeness.HostGaps.from_settings(Settings(values))
+    RobotsPolicy.from_settings(Settings(values))
     for path in re.findall(r'"((?:denoise_crawler|scrapy_poet|spidermon)\.[\w.]+)"', block.text):
-        assert load_object(path)
+        assert resolve_name(path)
 
 
 @pytest.mark.parametrize("block", PROGRAMS, ids=str)
@@ -249,8 +251,9 @@ def test_the_default_that_is_documented_is_that_of_the_code(
 
     def read(settings: Settings) -> list[object]:
         gaps = politeness.HostGaps.from_settings(settings)
+        policy = RobotsPolicy.from_settings(settings)
         cleaning = DenoiseSettings.from_settings(settings)
-        return [cleaning, gaps.low, gaps.high, middleware._mode(settings), middleware._wait(settings)]
+        return [cleaning, policy, gaps.low, gaps.high, middleware._mode(settings), middleware._wait(settings)]
 
     assert read(Settings({name: default})) == read(Settings())
     if name.startswith("DENOISE_MONITOR_"):

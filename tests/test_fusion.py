@@ -311,7 +311,7 @@ def test_every_feature_is_a_finite_number_for_each_block(html: str) -> None:
 
 def test_3000_levels_and_20000_siblings_are_judged() -> None:
     deep = page(1, "<div>" * 3_000 + "<p>" + "At the bottom of it all. " * 9 + "</p>")
-    wide = page(2, "<p>Some words of running text, and more.</p>" * 20_000)
+    wide = page(2, "<p>Some words of running text, and more." * 20_000)
     for one in (deep, wide):
         assert not all(method_named("fusion").judge(one).noise)
 

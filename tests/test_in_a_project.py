@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -102,6 +105,32 @@ def test_each_settings_example_runs_as_it_stands(module: str, tmp_path: Path, se
     items = lines(tmp_path / "out.jsonl")
     assert len(items) == 8
     assert all(item["text"] for item in items)
+
+
+@pytest.mark.parametrize("module", SETTINGS_MODULES)
+def test_settings_to_copy_are_the_fast_default_unless_they_are_about_politeness(module: str) -> None:
+    text = (ROOT / "settings_examples" / f"{module}.py").read_text("utf-8")
+    about_politeness = "polite" in text.partition("\n")[0]
+    assert "DENOISE_WARMUP_PAGES" not in text
+    assert ('Politeness": 310}\n' in text or "DENOISE_DELAY_MIN" in text) == about_politeness
+
+
+def test_the_readme_keeps_the_spiders_of_the_project_beside_ours() -> None:
+    named = re.findall(r"SPIDER_MODULES = (\[.*?\])", (ROOT / "README.md").read_text("utf-8"))
+    assert named == ['["myproject.spiders", "denoise_crawler.spiders"]']
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+def test_a_crawl_in_the_repository_leaves_no_untracked_file(server: DemoServer, tmp_path: Path) -> None:
+    copy = shutil.copytree(ROOT, tmp_path / "repository", ignore=shutil.ignore_patterns(".venv*", ".git", "build"))
+    git = functools.partial(subprocess.run, cwd=copy, check=True, capture_output=True, text=True, timeout=60)
+    git(["git", "init", "-q"])
+    git(["git", "add", "-A"])
+    start = ("-a", f"start_url={server.url}/en-us", "-a", "max_pages=2")
+    scrapy(copy, "crawl", "site", *start, *FAST, PYTHONPATH=str(copy))
+    scrapy(copy, "crawl", "site", *start, *FAST, "-O", "out.jsonl", PYTHONPATH=str(copy))
+    assert len(lines(copy / "out.jsonl")) == 2
+    assert git(["git", "ls-files", "--others", "--exclude-standard"]).stdout == ""
 
 
 def test_the_repository_itself_is_a_project_with_both_spiders() -> None:

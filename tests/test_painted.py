@@ -445,4 +445,5 @@ def test_files_of_a_page_full_of_attacks_run_no_script_and_send_no_request_unask
     assert fetched["painted"] == set()
     assert {"sheet", "css-import", "image", "font-2"} <= fetched["painted-remote"]
     never = {"script", "external", "frame", "object", "embed", "refresh", "form", "prefetch", "ping", "manifest"}
+    never |= {"refresh-in-body", "refresh-in-svg"}
     assert not never.intersection(set().union(*fetched.values()))

@@ -207,7 +207,7 @@ def test_a_host_whose_robots_txt_stays_away_is_asked_for_nothing_and_dropped(
     asked = [(path, when) for host, path, when, _ in site.arrivals if host == "down.test"]
     assert [path for path, _ in asked] == ["/robots.txt"] * 4 * (1 + retries)
     tries = [when for _, when in asked][:: 1 + retries]
-    assert min(b - a for a, b in pairwise(tries)) >= 0.5 - 0.15
+    assert min(b - a for a, b in pairwise(tries)) >= 0.5 - 0.1
     assert done.stats["denoise/polite/robots_unreachable"] == 1
     assert done.stats["denoise/polite/hosts_given_up"] == 1
     assert done.stats["denoise/polite/dropped"] == 4

@@ -41,6 +41,13 @@ def test_slot_draws_once_per_request_and_uniformly() -> None:
     assert result.pvalue > 0.01
 
 
+def test_the_first_request_to_a_host_waits_for_no_gap_however_young_the_clock_is() -> None:
+    gaps = HostGaps(1e9, 1e9)
+    assert PoliteSlot("a.test", gaps).download_delay() < 1
+    gaps.hold("a.test", 50)
+    assert PoliteSlot("a.test", gaps).download_delay() == gaps.not_before["a.test"]
+
+
 def test_crawl_gaps_are_uniform(site: Site, tmp_path: Path) -> None:
     hosts = [f"h{n}.test" for n in range(40)]
     urls = [url for host in hosts for url in site.pages(host, 10)]

@@ -1,15 +1,23 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from denoise_crawler.batch import clean_pages
 from denoise_crawler.denoiser import MAX_LAYOUTS, Denoiser, denoise_pages
 from denoise_crawler.host_names import canonical_host, without_port
 from denoise_crawler.methods import method_named
 from denoise_crawler.page import Page
 from denoise_crawler.shared_hosts import HOSTS_OF_MANY_OWNERS
 from denoise_crawler.site import host_of, layout_name, site_name, site_of
+
+
+def victim(url: str) -> str:  # noqa: ARG001
+    """Name all pages as a layout of another site is named."""
+    return "victim.com (2)"
 
 
 @pytest.mark.parametrize(
@@ -107,3 +115,10 @@ def test_lone_surrogates_never_leave_in_addresses() -> None:
     url = "https://example.com/\ud800?\udfff"
     [clean] = denoise_pages([(url, "<p>Some text that is long enough to be read by a person.</p>")])
     assert (clean.url, clean.site) == ("https://example.com/\ufffd?\ufffd", "example.com")
+
+
+@pytest.mark.parametrize("options", [{}, {"warmup_pages": 3, "short_sites": "drop"}])
+def test_a_batch_emits_neither_lone_surrogates_nor_the_name_of_a_layout(options: dict[str, Any]) -> None:
+    pages = [("https://example.com/\ud800", "<p>Some text that is long enough to be read by a person.</p>")]
+    [done] = clean_pages(lambda: pages, workers=1, site=victim, **options)
+    assert (done.page.url, done.page.site) == ("https://example.com/\ufffd", "victim.com_(2)")

@@ -50,7 +50,7 @@ def names(store: Store, site: str | None = None, *, inherited: bool = True) -> l
 
 def hand_on(store: Store, name: str) -> None:
     [row] = [row for row in store.waiting() if row.item == name.encode()]
-    store.hand_on(row)
+    store.hand_on([row])
 
 
 def rows_in(path: Path) -> int:
@@ -113,7 +113,7 @@ def test_rows_parked_while_others_come_back_come_too(path: Path) -> None:
         seen = []
         for row in store.waiting("a.example"):
             seen.append(row.item.decode())
-            store.hand_on(row)
+            store.hand_on([row])
             if len(seen) < 4:
                 park(store, f"after {seen[-1]}")
         assert seen == ["first", "after first", "after after first", "after after after first"]
@@ -476,7 +476,7 @@ def test_the_file_shrinks_when_a_run_ends_that_handed_everything_on(path: Path) 
         for number in range(20):
             store.park(page, b"%d" % number)
         for row in store.waiting():
-            store.hand_on(row)
+            store.hand_on([row])
     assert path.stat().st_size < 100_000
     with opened(path) as store:
         assert store.knowledge("a.example", KEY) == b"known"
@@ -486,9 +486,9 @@ def test_an_item_taken_back_waits_again_and_keeps_its_page(path: Path) -> None:
     with opened(path) as store:
         park(store, "one")
         [row] = store.waiting()
-        store.hand_on(row)
+        store.hand_on([row])
         assert names(store) == []
-        store.take_back(row)
+        store.take_back([row])
     with opened(path) as store:
         store.inherit()
         [row] = store.waiting()
@@ -513,7 +513,7 @@ def test_many_runs_that_make_a_store_at_the_same_moment_all_can_use_it(path: Pat
 def test_an_item_that_unpacks_to_gigabytes_stays_packed_and_the_others_come(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("denoise_crawler.versioned_format._MAX_BYTES", 1_000_000)
+    monkeypatch.setattr("denoise_crawler.versioned_format.MAX_BYTES", 1_000_000)
     left_by_a_killed_run(path, "one", "two")
     with closing(sqlite3.connect(path)) as db, db:
         db.execute("UPDATE parked SET item = ? WHERE id = 1", [zlib.compress(bytes(1_000_001))])

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import contextmanager
+from functools import cached_property
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -12,8 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from scrapy.crawler import Crawler
+    from scrapy.statscollectors import StatsCollector
 
 
+_PREFIX = "denoise/"
 SKIPPED = ("empty", "frameset", "too_large")
 
 
@@ -22,6 +26,7 @@ class Counts:
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
+        self._counts: Counter[str] = Counter()
 
     def add(self, name: str, by: int = 1) -> int:
         """Add to a count.
@@ -33,15 +38,15 @@ class Counts:
         Returns:
             What the count was before.
         """
-        before = self.of(name)
-        if not by:
-            return before
-        self._crawler.stats.inc_value(f"denoise/{name}", by)
+        before = self._counts[name]
+        if by:
+            self._counts[name] = before + by
+            self._stats.inc_value(_PREFIX + name, by)
         return before
 
     def of(self, name: str) -> int:
         """Return a count."""
-        return int(self._crawler.stats.get_value(f"denoise/{name}", 0))
+        return self._counts[name]
 
     @contextmanager
     def timed(self, name: str) -> Iterator[None]:
@@ -50,7 +55,12 @@ class Counts:
         try:
             yield
         finally:
-            self._crawler.stats.inc_value(f"denoise/seconds/{name}", perf_counter() - start)  # type: ignore[arg-type]
+            self._stats.inc_value(f"{_PREFIX}seconds/{name}", perf_counter() - start)  # type: ignore[arg-type]
+
+    @cached_property
+    def _stats(self) -> StatsCollector:
+        """The collector, which is there once the crawl begins."""
+        return self._crawler.stats
 
 
 def summary(counts: Counts) -> str:

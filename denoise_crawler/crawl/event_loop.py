@@ -4,18 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import gc
+from time import perf_counter
 from typing import TYPE_CHECKING
 
 from scrapy.utils.asyncio import is_asyncio_available
+
+_TURN_SECONDS = 0.005
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Iterable
 
 
-async def let_others_work() -> None:
-    """Let the event loop do what waits before going on; with another reactor than asyncio's, go on at once."""
-    if is_asyncio_available():
-        await asyncio.sleep(0)
+class Turns:
+    """Gives the event loop back to others after a while."""
+
+    def __init__(self) -> None:
+        self._began = perf_counter()
+
+    async def let_others_work(self) -> None:
+        """Let the loop do what waits, if our turn is over; with another reactor than asyncio's, go on at once."""
+        if perf_counter() - self._began > _TURN_SECONDS and is_asyncio_available():
+            await asyncio.sleep(0)
+            self._began = perf_counter()
 
 
 async def in_parallel(calls: Iterable[Awaitable[None]], limit: int) -> None:
@@ -35,7 +45,7 @@ async def in_parallel(calls: Iterable[Awaitable[None]], limit: int) -> None:
             future = asyncio.ensure_future(call)
             under_way.add(future)
             future.add_done_callback(under_way.discard)
-            await asyncio.sleep(0)
+            await asyncio.sleep(0)  # it begins now
             if len(under_way) >= limit:
                 await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
     finally:

@@ -116,6 +116,8 @@ class Filler:
         return Filled(item, has_text, wrote)
 
     def _value(self, item: Any, name: str) -> Any:
+        if type(item) is dict:  # most are
+            return item.get(name)
         try:
             return ItemAdapter(item).get(name)
         except (AttributeError, TypeError):  # a field that was never set, not an item

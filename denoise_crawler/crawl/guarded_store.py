@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import logging
-import sqlite3
 from typing import TYPE_CHECKING, TypeVar
 
 from denoise_crawler.methods import method_named
 from denoise_crawler.parked import DamagedRowError
-from denoise_crawler.store import SiteState, StoreError
+from denoise_crawler.shared_store import merged
+from denoise_crawler.store import SiteState
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from denoise_crawler.parked import Parked, ParkedPage
     from denoise_crawler.store import Store
 
-logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 
@@ -53,7 +51,9 @@ class GuardedStore:
         """Return a page of which items wait; raise DamagedRowError where it cannot be read."""
         try:
             return self._store.page(row)
-        except sqlite3.Error as error:
+        except DamagedRowError:
+            raise
+        except Exception as error:
             self._failed(error)
             raise DamagedRowError(f"its page cannot be read: {error}") from error
 
@@ -67,12 +67,16 @@ class GuardedStore:
             for parked in self._store.waiting(site, inherited=inherited):
                 if parked.origin not in self._superseded or not parked.inherited:
                     yield parked
-        except (StoreError, sqlite3.Error) as error:
+        except Exception as error:
             self._failed(error)
 
-    def hand_on(self, parked: Parked) -> bool:
-        """Note that a row waits no longer; if that fails it goes on waiting, and must not go out now."""
+    def hand_on(self, parked: list[Parked]) -> bool:
+        """Note that rows wait no longer; if that fails they go on waiting, and must not go out now."""
         return self._tried(lambda: self._store.hand_on(parked), False, done=True)
+
+    def take_back(self, parked: list[Parked]) -> None:
+        """Note that rows that were handed on wait again."""
+        self._tried(lambda: self._store.take_back(parked), None)
 
     def waiting_count(self, site: str | None = None, *, inherited: bool = True) -> int:
         """Return how many rows wait."""
@@ -96,7 +100,7 @@ class GuardedStore:
     def _tried(self, call: Callable[[], object], otherwise: T, *, done: T | None = None) -> T:
         try:
             found = call()
-        except (StoreError, sqlite3.Error) as error:
+        except Exception as error:  # whatever it is, it costs no item
             self._failed(error)
             return otherwise
         return done if done is not None else found  # type: ignore[return-value]
@@ -121,13 +125,7 @@ class StoreShelf:
         def merge(known: bytes, new: bytes) -> bytes:
             if hash(known) == self._seen.get(site):
                 return new  # it was all read before, so it is in the new one
-            method = method_named(self._settings.method, self._settings.method_options)
-            for part in (known, new):
-                try:
-                    method.merge_bytes(part)
-                except ValueError as error:
-                    logger.warning("What was stored of %s cannot be read: %s", site, error)
-            return method.to_bytes()
+            return merged((known, new), method_named(self._settings.method, self._settings.method_options))
 
         self._store.save_knowledge(site, self._key, knowledge, merge)
         self._seen[site] = hash(knowledge)

@@ -109,6 +109,8 @@ class PoliteSlot(Slot):
 
     def download_delay(self) -> float:
         """Return the seconds between the last start (``lastseen``) and the next one."""
+        if not self.lastseen:  # no request yet; this clock may be younger than the gap
+            return self._at_least(LEAST_GAP)
         if self.lastseen != self._drawn_for:
             if self._stats and self._drawn_for:
                 gap = self.lastseen - self._drawn_for

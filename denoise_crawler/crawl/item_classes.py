@@ -7,7 +7,6 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
-from importlib import import_module
 from pathlib import Path
 from types import GetSetDescriptorType, MemberDescriptorType
 from typing import Any
@@ -112,29 +111,24 @@ def loaded_enum(name: list[str]) -> type[Enum]:
     return kind
 
 
-def class_named(name: list[str], *, only_loaded: bool = False) -> Any:
+def class_named(name: list[str]) -> Any:
     """Return what stands under a stored name, None if nothing does.
 
-    No package is imported that the program has not loaded, and no code of a module's ``__getattr__`` runs.
+    No module is imported that the program has not loaded, and no code of a module's ``__getattr__`` runs.
 
     Args:
         name: Module, qualified name and, for a class of the started script, the path of the script.
-        only_loaded: Import no module either.
 
     Raises:
-        ImportError: The module cannot be imported, or may not be.
+        LookupError: The module is not loaded, or belongs to another script.
 
     """
     module_name, qualified, *script = name
     if module_name in _SCRIPTS and script != [_script()]:
-        raise ImportError(f"it belongs to the script {''.join(script)}; start that one again")
+        raise LookupError(f"it belongs to the script {''.join(script)}; start that one again")
     module = sys.modules.get(module_name)
     if module is None:
-        if only_loaded:
-            return None
-        if module_name.partition(".")[0] not in sys.modules or "__main__" in module_name:
-            raise ImportError("nothing has loaded its package; import it in the spider")
-        module = import_module(module_name)
+        raise LookupError("nothing has loaded its module; import it in the spider")
     found: Any = module
     for part in qualified.split("."):
         found = vars(found).get(part) if found is module or isinstance(found, type) else None
@@ -145,15 +139,19 @@ def _loaded(name: list[str]) -> Any:
     path = ".".join(name[:2])
     try:
         found = class_named(name)
-    except Exception as error:  # the module is a stranger's: it may raise anything
-        raise UnparkableError(f"an item of class {path} waits, which cannot be imported: {error}") from error
+    except LookupError as error:
+        raise UnparkableError(f"an item of class {path} waits, which is not there: {error.args[0]}") from error
     if found is None:
         raise UnparkableError(f"an item of class {path} waits, which is there no longer")
     return found
 
 
 def _check_found(kind: type, name: list[str]) -> None:
-    if class_named(name, only_loaded=True) is not kind:
+    try:
+        found = class_named(name)
+    except LookupError:
+        found = None
+    if found is not kind:
         raise UnstorableError(f"is of class {class_path(kind)}, which is not found by that name")
 
 

@@ -19,6 +19,7 @@ from itemadapter import ItemAdapter
 from denoise_crawler.crawl.item_classes import enum_name, item_class_of, loaded_enum, loaded_item_class
 from denoise_crawler.crawl.plain_values import VALUE_KINDS, VALUE_TYPES
 from denoise_crawler.crawl.unparkable import UnparkableError, UnstorableError, class_path
+from denoise_crawler.versioned_format import decoded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -70,7 +71,7 @@ def pack(item: object) -> bytes:
 def unpack(data: bytes) -> Any:
     """Read what :func:`pack` wrote. No code of the item's class runs.
 
-    No package is imported that the program has not loaded by itself: to import is to run.
+    No module is imported that the program has not loaded by itself: to import is to run.
 
     Args:
         data: The bytes.
@@ -84,7 +85,7 @@ def unpack(data: bytes) -> Any:
 
     """
     try:
-        written = msgspec.msgpack.decode(data)
+        written = decoded(data)
         if type(written) is not dict or not _ITEM_TAGS.issuperset(written):
             raise UnparkableError("the item is damaged: it is no item")
         return _read(written)

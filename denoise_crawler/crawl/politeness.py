@@ -45,7 +45,6 @@ from scrapy.pqueues import DownloaderAwarePriorityQueue, DownloaderInterface
 from scrapy.utils.asyncio import call_later
 from scrapy.utils.httpobj import urlparse_cached
 from scrapy.utils.misc import load_object
-from twisted.python.failure import Failure
 
 from denoise_crawler.crawl.host_gaps import LEAST_GAP, HostGaps, PoliteSlot, parse_retry_after, read_seconds
 from denoise_crawler.crawl.robots_guard import RobotsGuard, RobotsPolicy, place_of
@@ -73,6 +72,9 @@ POLITE_SETTINGS: dict[str, Any] = {
     "AUTOTHROTTLE_ENABLED": False,
 }
 
+# A request leaves the scheduler so many seconds before its turn, so that the way through the middlewares does not
+# add to the gap; the slot keeps the exact time.
+_LEAD = 0.1
 # Seconds between two looks whether the crawl ends, while a request waits in the downloader.
 _CLOSING_POLL = 0.25
 
@@ -83,10 +85,6 @@ class CrawlEndsError(IgnoreRequest):
 
 class PoliteDownloader(Downloader):
     """Scrapy's downloader with a PoliteSlot per host. Wrong settings end the program, see :func:`in_one_line`."""
-
-    # A request leaves the scheduler so many seconds before its turn, so that the way through the middlewares
-    # does not add to the gap; the slot keeps the exact time.
-    LEAD = 0.1
 
     def __init__(self, crawler: Crawler) -> None:
         # Before Scrapy opens anything: a wrong setting must leave nothing to close.
@@ -134,7 +132,7 @@ class PoliteDownloader(Downloader):
             self._start_slot_gc()
         return host, self.slots[host]
 
-    def fetch(self, request: Request) -> Deferred[Response | Request]:
+    def fetch(self, request: Request, spider: Spider | None = None) -> Deferred[Response | Request]:  # noqa: ARG002
         """Send a request through the middlewares and to its host."""
         return self.robots.watch(request, super().fetch(request))
 
@@ -148,10 +146,10 @@ class PoliteDownloader(Downloader):
         waits = {}
         for place in places:
             if (host := canonical_host(without_port(place))) not in busy:
-                waits[place] = max(self.wait(host, now), self.robots.wait(place, now))
-        ready = [place for place, wait in waits.items() if wait <= self.LEAD]
+                waits[place] = max(self.wait(host, now) - _LEAD, self.robots.wait(place, now))
+        ready = [place for place, wait in waits.items() if wait <= 0]
         if waits and not ready:
-            self._wake_in(min(waits.values()) - self.LEAD, now)
+            self._wake_in(min(waits.values()), now)
         return ready
 
     def wait(self, host: str, now: float) -> float:
@@ -209,9 +207,10 @@ class PoliteDownloader(Downloader):
         while slot and slot.queue:
             request, answer = slot.queue.popleft()
             if (back := self.put_back(request)) is not None:
-                answer.callback(back)  # type: ignore[arg-type] - Scrapy hands a Request on like a Response
+                # Scrapy hands a Request on as it does a Response.
+                answer.callback(back)  # type: ignore[arg-type]
             else:
-                answer.errback(Failure(error))
+                answer.errback(error)
                 failed += 1
         return failed
 

@@ -56,7 +56,7 @@ _LONG_WAIT = 1.0
 _ROBOTS_OF = "denoise_robots_of"
 # What Scrapy takes for a failure of the network, and a robots.txt above DOWNLOAD_MAXSIZE. Any other error is of
 # the crawl itself: it concerns the page as well.
-_NO_ANSWER = (DownloadCancelledError, *map(load_object, RETRY_EXCEPTIONS))
+_NO_ANSWER = (DownloadCancelledError, *[load_object(error) for error in RETRY_EXCEPTIONS])  # type: ignore[arg-type]
 
 
 class CrawlDelayTooLongError(IgnoreRequest):
@@ -146,14 +146,15 @@ class RobotsGuard:
         found = self._unreachable.get(place)
         return found.again - now if found and not found.is_final and not found.has_no_address else 0.0
 
-    async def process_request(self, request: Request) -> Request | None:
+    async def process_request(self, request: Request) -> Answer | None:
         """Let a request through (None), send it back to the scheduler (itself), or raise IgnoreRequest."""
         host, place = self._downloader.get_slot_key(request), place_of(request)
         obeys = not request.meta.get("dont_obey_robotstxt") and urlparse_cached(request).scheme in DEFAULT_PORTS
         self._refuse_too_slow(host)
         if obeys and not self._may_ask(place):
             return self._turned_away(place, request)
-        await self._asked_robots(request)
+        if (own := await self._asked_robots(request)) is not None:  # a middleware derived from Scrapy's may answer
+            return own
         self._refuse_too_slow(host)
         if obeys and place in self._unreachable:
             # Forgotten, so that the middleware asks again when the time has come.
@@ -163,15 +164,16 @@ class RobotsGuard:
             return self._downloader.put_back(request)
         return None
 
-    async def _asked_robots(self, request: Request) -> None:
+    async def _asked_robots(self, request: Request) -> Answer | None:
         method = self._ask_robots
         assert method is not None  # noqa: S101 - this stands in its place
         spider = {"spider": self._downloader.crawler.spider} if argument_is_required(method, "spider") else {}
-        await ensure_awaitable(method(request=request, **spider))
+        answer: Answer | None = await ensure_awaitable(method(request=request, **spider))
+        return answer
 
     def _may_ask(self, place: str) -> bool:
         found = self._unreachable.get(place)
-        return found is None or (not found.is_final and monotonic() >= found.again - self._downloader.LEAD)
+        return found is None or (not found.is_final and monotonic() >= found.again)
 
     def _turned_away(self, place: str, request: Request) -> Request:
         found = self._unreachable[place]

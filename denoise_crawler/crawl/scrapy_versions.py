@@ -35,7 +35,7 @@ def scheduler_of(crawler: Crawler) -> BaseScheduler | None:
     if hasattr(engine, "scheduler"):  # since 2.19
         return engine.scheduler
     slot = getattr(engine, "_slot", None)
-    return None if slot is None else slot.scheduler  # type: ignore[no-any-return]
+    return None if slot is None else slot.scheduler
 
 
 def ignores_start_of(spider: type[Spider]) -> bool:

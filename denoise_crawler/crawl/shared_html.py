@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import msgspec
 
+from denoise_crawler.versioned_format import MAX_BYTES, decoded
+
 SHORTEST_SHARED = 1_000  # characters of HTML; less is not worth the trouble
 
 _encode = msgspec.msgpack.Encoder().encode
-_decode = msgspec.msgpack.Decoder(list[bytes]).decode
 
 
 def cut_html(item: bytes, html: str) -> bytes:
@@ -38,7 +39,12 @@ def paste_html(data: bytes, html: str) -> bytes:
     """Return the bytes of an item as they were before :func:`cut_html`.
 
     Raises:
-        ValueError: ``data`` is damaged.
+        ValueError: ``data`` is damaged, or the item has more than 64 MB.
     """
-    parts = _decode(data)
-    return parts[0] if len(parts) == 1 else html.encode().join(parts)
+    parts = decoded(data, list[bytes])
+    if len(parts) == 1:
+        return parts[0]
+    own = html.encode()
+    if len(data) + len(parts) * len(own) > MAX_BYTES:  # bytes made by hand may name it any number of times
+        raise ValueError("the item is too large")
+    return own.join(parts)

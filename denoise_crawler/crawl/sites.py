@@ -201,8 +201,5 @@ class Sites:
     def _shared_store_failed(self, error: Exception) -> None:
         if not self._counts.add("store_errors"):
             logger.error(
-                "The shared store %s cannot be read or written: %s. This crawl goes on with what it learns itself "
-                "and writes it as soon as that works.",
-                self._settings.shared_store,
-                error,
+                "%s. This crawl goes on with what it learns itself and writes it as soon as that works.", error
             )

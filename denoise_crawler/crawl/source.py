@@ -67,6 +67,11 @@ class Source:
         """
         return self.origin.response or _made_up_response(self.page)
 
+    @property
+    def is_parked(self) -> bool:
+        """Whether items of the page were to wait."""
+        return self._parked is not None
+
     def parked(self) -> ParkedPage:
         """Return the page as the store keeps it."""
         if self._parked is None:

@@ -12,6 +12,7 @@ from weakref import WeakSet
 from scrapy.crawler import CrawlerProcessBase
 
 from denoise_crawler.crawl.setting_names import warn_of_unknown
+from denoise_crawler.extras import MissingExtraError, needs
 from denoise_crawler.store import StoreError
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 _begun: WeakSet[Crawler] = WeakSet()
+_BEGINNING = "The crawl cannot begin: "
 
 
 class CrawlError(SystemExit, RuntimeError):
@@ -45,27 +47,48 @@ def in_one_line(
     try:
         yield
     except refused as error:
-        process = _process()
-        if process is None:
-            raise
-        refusal = CrawlError(f"The crawl cannot begin: {error}")
         if crawler.settings.get("LOG_FILE"):  # stderr may lead nowhere then
-            logger.error(refusal)
-        if not _loop_runs():
-            _fail_at_the_end(process, refusal)
-            raise
-        if any(other.crawling for other in _begun if other is not crawler):
-            raise
-        raise refusal from None
+            logger.error("%s%s", _BEGINNING, error)
+        _refuse(error, others=any(other.crawling for other in _begun if other is not crawler))
+        raise
     if crawler not in _begun:
         _begun.add(crawler)
         warn_of_unknown(crawler.settings)
+
+
+@contextmanager
+def extra_in_one_line(extra: str) -> Iterator[None]:
+    """Import what ``extra`` brings for a component that Scrapy loads; without it no crawl begins.
+
+    Raises:
+        CrawlError: a package is missing.
+        MissingExtraError: the same, where this is no program of a crawl.
+
+    """
+    try:
+        with needs(extra):
+            yield
+    except MissingExtraError as error:
+        _refuse(error, others=any(other.crawling for other in _begun))
+        raise
 
 
 def is_scrapy_command() -> bool:
     """Tell whether this is called by the ``scrapy`` command, not by a program that uses Scrapy."""
     command = sys.modules.get("scrapy.cmdline")
     return command is not None and any(frame.f_code is command.execute.__code__ for frame in _stack())
+
+
+def _refuse(error: Exception, *, others: bool) -> None:
+    """Raise the error that ends the program of the crawl; return where ``error`` has to go on as it is."""
+    process = _process()
+    if process is None:
+        return
+    refusal = CrawlError(f"{_BEGINNING}{error}")
+    if not _loop_runs():
+        _fail_at_the_end(process, refusal)
+    elif not others:
+        raise refusal from None
 
 
 def _process() -> CrawlerProcessBase | None:

@@ -11,6 +11,8 @@ from scrapy.http import Request, Response
 from denoise_crawler.crawl.pages import META_KEY
 from denoise_crawler.crawl.parked_items import UnparkableError, pack, unpack
 from denoise_crawler.parked import DamagedRowError
+from denoise_crawler.parsing import is_charset
+from denoise_crawler.versioned_format import decoded
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,7 +47,6 @@ class _StoredResponse(msgspec.Struct, array_like=True):
 
 
 _encode = msgspec.msgpack.Encoder().encode
-_decode = msgspec.msgpack.Decoder(_StoredResponse).decode
 
 
 def response_as_bytes(response: Response, html: str | None = None) -> bytes:
@@ -92,7 +93,7 @@ def response_from_bytes(data: bytes, html: str) -> Response:
         DamagedRowError: the bytes are something else.
     """
     try:
-        stored = _decode(data)
+        stored: _StoredResponse = decoded(data, _StoredResponse)
         if stored.kind not in _KINDS:
             raise ValueError(f"there is no class of responses {stored.kind}")
         body = _encoded(html, stored.encoding) if stored.body is None else stored.body
@@ -107,7 +108,7 @@ def response_from_bytes(data: bytes, html: str) -> Response:
             request=_request(stored.request) if stored.request is not None else None,
             **more,
         )
-    except (LookupError, TypeError, ValueError) as error:
+    except Exception as error:
         raise DamagedRowError(f"the response of an item that waits is damaged: {error}") from error
     return response
 
@@ -128,9 +129,11 @@ def _request(stored: _StoredRequest) -> Request:
     meta = {}
     for name, packed in stored.meta.items():
         try:
-            meta[name] = unpack(packed)[_VALUE]
+            found = unpack(packed)
         except UnparkableError:  # its class is gone
             continue
+        if type(found) is dict:  # else it would be code of a class that gives the value
+            meta[name] = found[_VALUE]
     return Request(
         stored.url,
         method=stored.method,
@@ -153,6 +156,8 @@ def _packed(name: object, value: object) -> bytes | None:
 
 
 def _encoded(html: str, encoding: str | None) -> bytes | None:
+    if not is_charset(encoding or "utf-8"):  # some codecs that are none take minutes
+        return None
     try:
         return html.encode(encoding or "utf-8")
     except (LookupError, UnicodeError):

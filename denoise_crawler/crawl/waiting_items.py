@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections import OrderedDict
+from collections import Counter, OrderedDict
+from itertools import groupby, islice
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from denoise_crawler.crawl.item_limits import ItemLimits
@@ -11,7 +13,7 @@ from denoise_crawler.crawl.parked_items import UnparkableError, pack, unpack
 from denoise_crawler.crawl.shared_html import cut_html, paste_html
 from denoise_crawler.crawl.source import Source, source_of_parked
 from denoise_crawler.crawl.unparkable import OncePerClass
-from denoise_crawler.parked import DamagedRowError
+from denoise_crawler.versioned_format import MAX_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,8 +27,9 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 # Items of pages that were crawled at the same time alternate.
-_PAGES_IN_MEMORY = 8
-_CHARACTERS_IN_MEMORY = 2_000_000
+_PAGES_IN_MEMORY = 64
+_CHARACTERS_IN_MEMORY = 4_000_000
+_HANDED_ON_AT_ONCE = 50  # items of one page
 
 
 class Waited(NamedTuple):
@@ -44,11 +47,16 @@ class WaitingItems:
         self._limits = ItemLimits(crawler)
         self._unparkable = OncePerClass()
         self._sources: OrderedDict[int, Source] = OrderedDict()
+        self._characters = 0
+        self._items_of_page: Counter[int] = Counter()
 
     def park(self, item: Any, source: Source) -> bool:
         """Let ``item`` wait; return whether that was possible."""
         try:
-            packed = pack(item)
+            packed, page = pack(item), source.parked()
+            data = cut_html(packed, page.html)
+            if not page.is_storable() or len(data) > MAX_BYTES:
+                raise UnparkableError(f"with its page and response it has more than {MAX_BYTES >> 20} MB")
         except UnparkableError as error:
             self._counts.add("unparkable")
             if self._unparkable.is_first(type(item)):
@@ -56,10 +64,10 @@ class WaitingItems:
                     "Items of this class cannot wait until their site is known and are cleaned at once: %s", error
                 )
             return False
-        page = source.parked()
-        if not self._store.park(page, cut_html(packed, page.html)):
+        if not self._store.park(page, data):
             return False
         self._remember(page.row, source)
+        self._items_of_page[page.row] += 1
         self._counts.add("parked")
         self._limits.waits(item)
         return True
@@ -69,11 +77,29 @@ class WaitingItems:
 
         An item that is yielded waits no longer. One that cannot be read stays in the store.
         """
-        for parked in self._store.waiting(site, inherited=inherited):
-            waited = self._read(parked)
-            if waited is not None and self._store.hand_on(parked):
+        waiting = self._store.waiting(site, inherited=inherited)
+        for _, of_page in groupby(waiting, key=attrgetter("page")):
+            while some := list(islice(of_page, _HANDED_ON_AT_ONCE)):
+                yield from self._handed_on(some)
+
+    def _handed_on(self, some: list[Parked]) -> Iterator[Waited]:
+        readable = [(parked, waited) for parked in some if (waited := self._read(parked)) is not None]
+        if not self._store.hand_on([parked for parked, _ in readable]):
+            return
+        taken = 0
+        try:
+            for parked, waited in readable:
+                taken += 1
+                self._hand_on(parked.page)
                 self._limits.goes_on()
                 yield waited
+        finally:
+            if untaken := [parked for parked, _ in readable[taken:]]:
+                self._store.take_back(untaken)
+
+    def has_items_of(self, source: Source) -> bool:
+        """Tell whether items of the page wait that came in this run."""
+        return source.is_parked and source.parked().row in self._items_of_page
 
     def inherit(self) -> int:
         """Take over what earlier runs left; return how many items."""
@@ -93,7 +119,7 @@ class WaitingItems:
         for _, page in self._store.pages_waiting():
             try:
                 yield self._source(page)
-            except DamagedRowError as error:
+            except Exception as error:
                 self._unreadable(error)
 
     def count(self, site: str | None = None) -> int:
@@ -104,25 +130,33 @@ class WaitingItems:
         try:
             source = self._source(parked.page)
             return Waited(unpack(paste_html(parked.item, source.parked().html)), source)
-        except (DamagedRowError, ValueError) as error:
+        except Exception as error:  # what is stored may be made by others
             self._unreadable(error)
             return None
 
+    def _hand_on(self, page: int) -> None:
+        if page in self._items_of_page:
+            self._items_of_page[page] -= 1
+            if not self._items_of_page[page]:
+                del self._items_of_page[page]
+
     def _source(self, page: int) -> Source:
         """Return the page with this number: the one in memory, if there is one, so that it is judged once."""
-        if page not in self._sources:
-            self._remember(page, source_of_parked(self._store.page(page)))
-        return self._sources[page]
+        source = self._sources.get(page) or source_of_parked(self._store.page(page))
+        self._remember(page, source)
+        return source
 
     def _remember(self, page: int, source: Source) -> None:
-        self._sources[page] = source
+        if page not in self._sources:
+            self._sources[page] = source
+            self._characters += len(source.parked().html)
         self._sources.move_to_end(page)
         while len(self._sources) > 1 and self._is_too_much():
-            self._sources.popitem(last=False)
+            _, oldest = self._sources.popitem(last=False)
+            self._characters -= len(oldest.parked().html)
 
     def _is_too_much(self) -> bool:
-        characters = sum(len(source.parked().html) for source in self._sources.values())
-        return len(self._sources) > _PAGES_IN_MEMORY or characters > _CHARACTERS_IN_MEMORY
+        return len(self._sources) > _PAGES_IN_MEMORY or self._characters > _CHARACTERS_IN_MEMORY
 
     def _unreadable(self, error: Exception) -> None:
         if not self._counts.add("unreadable"):

@@ -11,7 +11,7 @@ from scrapy import signals
 
 from denoise_crawler.crawl.counts import Counts, summary
 from denoise_crawler.crawl.ending import Ending
-from denoise_crawler.crawl.event_loop import in_parallel, let_others_work, spare_what_is_there
+from denoise_crawler.crawl.event_loop import Turns, in_parallel, spare_what_is_there
 from denoise_crawler.crawl.feed_results import feeds_are_safe
 from denoise_crawler.crawl.filling import Filler
 from denoise_crawler.crawl.guarded_store import GuardedStore
@@ -63,6 +63,7 @@ class Warmup:
         self._sites_that_wait: set[str] = set()
         self._releasing: set[str] = set()
         self._replayed: dict[int, Any] = {}
+        self._turns = Turns()
         self._ending = Ending(crawler, self._release_all, self._is_paused)
         if self.sites.have_a_time:
             self._meanwhile = Meanwhile(crawler, self._release_meanwhile)
@@ -99,13 +100,13 @@ class Warmup:
             if source is None or source.page.skipped or self._is_opted_out(item):
                 return False
             self.meet(source)
-            await let_others_work()
-            waits = self._must_wait(source.page.site) and self.filler.can_fill(item) and self._park(item, source)
-            await self._release_what_may_go()
-            return waits
+            await self._turns.let_others_work()
+            waits = self._must_wait(source) and self.filler.can_fill(item) and self._park(item, source)
         except Exception:  # a mistake of ours must not cost the item
             self.page_failed(source.page.url if source is not None else "A page")
             return False
+        await self._release_what_may_go(source.page.site)
+        return waits
 
     def meet(self, source: Source) -> None:
         """Learn the page of ``source``, once; what an earlier run left of the same page waits no longer."""
@@ -165,9 +166,15 @@ class Warmup:
         """Tell whether ``item`` is on its way through the pipelines after it had waited."""
         return id(item) in self._replayed
 
-    def _must_wait(self, site: str) -> bool:
-        """Tell whether items of ``site`` have to wait: for more pages, or for the items before them to go on."""
-        return self.sites.must_wait(site) or site in self._sites_that_wait or site in self._releasing
+    def _must_wait(self, source: Source) -> bool:
+        """Tell whether an item has to wait: for more pages of its site, or for items before it of its own page.
+
+        The first item that comes when its site is known waits too, and then goes on with the others. So the items
+        of its page stay in order.
+        """
+        site = source.page.site
+        backlog = site in self._sites_that_wait and site not in self._releasing
+        return self.sites.must_wait(site) or backlog or self.waiting.has_items_of(source)
 
     def _park(self, item: Any, source: Source) -> bool:
         if not self.waiting.park(item, source):
@@ -218,24 +225,26 @@ class Warmup:
 
     # --- items that waited go on
 
-    async def _release_what_may_go(self) -> None:
-        """Let the items go on of sites that are known now, or whose time for the warm-up is over."""
-        for site in self.sites.overdue():
-            if waiting := self.waiting.count(site):
-                seconds = self.settings.warmup_seconds
-                logger.info(
-                    "%s: %d items go on after %g seconds, with what is known of it", site, waiting, seconds
-                )
-        for site in [site for site in self._sites_that_wait if self._may_go_on(site)]:
-            await self._release(site)
+    async def _release_what_may_go(self, site: str) -> None:
+        """Let the items of ``site`` go on, if it is known now, and those of sites whose warm-up takes too long."""
+        await self._release_late()
+        await self._release(site)
 
     async def _release_meanwhile(self) -> None:
-        await self._ending.put_off(self._release_what_may_go)
+        await self._ending.put_off(self._release_late)
 
-    def _may_go_on(self, site: str) -> bool:
-        return not self.sites.must_wait(site) and site not in self._releasing
+    async def _release_late(self) -> None:
+        for late in self.sites.overdue():
+            if waiting := self.waiting.count(late):
+                seconds = self.settings.warmup_seconds
+                logger.info(
+                    "%s: %d items go on after %g seconds, with what is known of it", late, waiting, seconds
+                )
+            await self._release(late)
 
     async def _release(self, site: str) -> None:
+        if site not in self._sites_that_wait or site in self._releasing or self.sites.must_wait(site):
+            return
         self._releasing.add(site)
         try:
             while site in self._sites_that_wait and not self._ending.is_too_late():
@@ -261,7 +270,13 @@ class Warmup:
 
     async def _send(self, waited: Iterable[Waited]) -> None:
         """Send items that waited through the pipelines, as many at a time as Scrapy does."""
-        await in_parallel(self._on_their_way(waited), self._crawler.settings.getint("CONCURRENT_ITEMS"))
+        try:
+            await in_parallel(self._on_their_way(waited), self._crawler.settings.getint("CONCURRENT_ITEMS"))
+        except Exception:  # the crawl must go on, and end, all the same
+            self.counts.add("failed")
+            logger.exception(
+                "Not all items that wait could go on, which is a mistake of denoise_crawler; they stay"
+            )
 
     def _on_their_way(self, waited: Iterable[Waited]) -> Iterator[Awaitable[None]]:
         for item, source in waited:

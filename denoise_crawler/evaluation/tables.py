@@ -16,6 +16,7 @@ from denoise_crawler.evaluation.results import (
     whole,
     worst,
 )
+from denoise_crawler.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -47,11 +48,6 @@ class Table(NamedTuple):
     title: str
     heads: list[str]
     rows: list[list[Cell]]
-
-
-def printable(text: str) -> str:
-    """Return ``text`` with all that is no visible character or plain space as U+FFFD."""
-    return "".join(letter if letter.isprintable() else "\ufffd" for letter in text)
 
 
 def main_tables(evaluation: Evaluation, *, halves: bool = False) -> list[Table]:

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table as RichTable
 from rich.text import Text
 
 from denoise_crawler.evaluation.contest import Selection, evaluate
+from denoise_crawler.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -39,7 +41,7 @@ def evaluate_with_progress(
         def progress(name: str, pages: int, total: int) -> None:
             done[name] = pages
             everything = total * (len(contenders) + 1)  # lxml's parse is one more
-            bar.update(task, description=name, completed=sum(done.values()), total=everything)
+            bar.update(task, description=escape(printable(name)), completed=sum(done.values()), total=everything)
 
         return evaluate(sets, contenders, selection=selection, workers=workers, progress=progress)
 

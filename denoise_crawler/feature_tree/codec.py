@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
-from denoise_crawler.feature_tree.nodes import DEPTH, FeatureTree, depths_of
+from denoise_crawler.feature_tree.nodes import DEPTH, MAX_NODES, FeatureTree, depths_of
 from denoise_crawler.versioned_format import VersionedFormat
 
 if TYPE_CHECKING:
@@ -87,6 +87,8 @@ def _tree(record: _TreeRecord, values: Features) -> FeatureTree:
 def _check(parents: Numbers, kinds: Numbers, kind_parents: Numbers) -> None:
     """Raise ValueError unless nodes come level by level and kinds in the order in which nodes have them."""
     size = len(kinds)
+    if size > MAX_NODES:
+        raise ValueError(f"a page of more than {MAX_NODES:,} nodes")
     if not size or len(parents) != size or kinds[0] or not kinds[1:].all() or kind_parents[0]:
         raise ValueError("a page that does not fit together")
     later, highest = np.arange(1, size), np.maximum.accumulate(kinds)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 CONTENT_TAGS = frozenset({"p", "span", "b", "strong", "h1", "h2", "h3", "h4", "h5", "h6"})
 CONTENT_TEXT_RATE = 0.75
+MAX_NODES = 20_000  # of a reference page
 # The columns of a table of features; 0 is a feature that a node does not have.
 TAG, INNER, ID, CLASS, DEPTH, WIDTH, HEIGHT, LEFT, TOP = range(9)
 GEOMETRY = ("width", "height", "left", "top")

@@ -8,7 +8,7 @@ import numpy as np
 
 from denoise_crawler.bottom_k import BottomK
 from denoise_crawler.feature_tree import codec
-from denoise_crawler.feature_tree.nodes import CLASS, DEPTH, ID, TAG, read
+from denoise_crawler.feature_tree.nodes import CLASS, DEPTH, ID, MAX_NODES, TAG, read
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from denoise_crawler.feature_tree.nodes import Features, FeatureTree, Numbers
     from denoise_crawler.page import Page
 
-MAX_NODES = 20_000
 _PRIMES = np.array([0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x27D4EB2F165667C5], np.uint64)
 
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
-from denoise_crawler.fusion.sketch import Sketch
+from denoise_crawler.fusion.sketch import MAX_BLOCKS, Sketch
+from denoise_crawler.page import MAX_ELEMENTS
 from denoise_crawler.versioned_format import VersionedFormat
 
 if TYPE_CHECKING:
@@ -23,6 +24,9 @@ class EvidenceFormatError(ValueError):
 
 
 _FORMAT = VersionedFormat(b"FSE\x01", "site evidence", EvidenceFormatError)
+
+
+_MOST_PATHS = 2 * MAX_ELEMENTS  # the parser adds elements that the page leaves out
 
 
 class _Record(msgspec.Struct, array_like=True):
@@ -68,6 +72,8 @@ def _sketch(record: _Record) -> Sketch:
 def _check(one: Sketch) -> None:
     """Raise an error unless paths come after their parents and blocks stand on known paths."""
     paths, blocks = len(one.paths), len(one.homes)
+    if max(blocks, len(one.masked), len(one.links)) > MAX_BLOCKS or paths > _MOST_PATHS:
+        raise ValueError("a page larger than any that is learned")
     lengths = [len(one.parents), len(one.elements)], [len(one.texts), len(one.characters), len(one.linked)]
     fits = all(length == paths for length in lengths[0]) and all(length == blocks for length in lengths[1])
     if not fits or (blocks and not paths):

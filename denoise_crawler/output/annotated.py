@@ -8,6 +8,7 @@ from lxml import etree
 
 from denoise_crawler.node_types.annotation import annotate
 from denoise_crawler.output.html import repaired
+from denoise_crawler.output.safe_markup import markup_of
 from denoise_crawler.page import TEXT
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def annotated_html(page: Page) -> str:
             element.set(TYPE, annotation.types[index].name.lower())
             element.set(COHERENCE, f"{annotation.coherence[index]:.4f}")
             element.set(DENSITY, f"{annotation.density[index]:.4f}")
-    return etree.tostring(root, encoding="unicode", method="html")
+    return markup_of(root)
 
 
 def _wrap_loose_text(page: Page, annotation: Annotation, made: list[_Element | None]) -> None:

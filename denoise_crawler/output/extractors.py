@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from denoise_crawler.output.html import clean_document, clean_html
+from denoise_crawler.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -69,11 +70,13 @@ def written(page: Page, noise: list[bool] | None, name: str, options: Options) -
     try:
         markup = clean_document(page, noise) if library.reads_head else clean_html(page, noise)
         if len(markup) > MAX_MARKUP:
-            logger.info("%s was not asked for %s: %d characters are left of it", name, page.url, len(markup))
+            logger.info(
+                "%s was not asked for %s: %d characters are left of it", name, printable(page.url), len(markup)
+            )
             return ""
         return str(write(markup, page.url) or "").strip()
     except Exception as error:  # some recurse over the tree, all meet broken pages
-        logger.info("%s failed on %s: %s: %s", name, page.url, type(error).__name__, error)
+        logger.info("%s failed on %s: %s: %s", name, printable(page.url), type(error).__name__, printable(error))
         return ""
 
 

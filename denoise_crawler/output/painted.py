@@ -14,6 +14,7 @@ from denoise_crawler.output.safe_markup import (
     DROPPED,
     EMPTIED,
     locks,
+    runs,
     safe_attributes,
     safe_doctype,
     safe_style,
@@ -21,6 +22,7 @@ from denoise_crawler.output.safe_markup import (
     start_tag,
     written_name,
 )
+from denoise_crawler.output.written_tags import CONTROLS, MEDIA, RENAMED, written_tags
 from denoise_crawler.page import TEXT
 
 if TYPE_CHECKING:
@@ -29,21 +31,12 @@ if TYPE_CHECKING:
     from lxml.etree import _Element
 
     from denoise_crawler.methods import Judgement
-    from denoise_crawler.page import Nodes, Page
+    from denoise_crawler.page import Page
 
 MARK = "data-denoise"  # "content" or "noise", on the root of each region
-_COPIED = frozenset({"svg", "button", "select", "option", "datalist", "textarea"})
-_MEDIA = frozenset({"video", "audio", "canvas"}) | EMPTIED
-# What browsers show under these names is not, or not all, of what stands in the tree.
-_RENAMED = {
-    **dict.fromkeys(("xmp", "plaintext", "listing"), "pre"),
-    **dict.fromkeys(("html", "head", "body", "frameset", "noscript", "noframes", "noembed", "template"), "div"),
-    **dict.fromkeys(("title", "applet", "math", "marquee", "frame"), "div"),
-    "image": "img",
-}
 # The parent of what is no node but stands in one: in a control, in a drawing.
 _IN_CONTROL, _IN_DRAWING = -1, -2
-_NEVER_COPIED = DROPPED | EMPTIED | frozenset(_RENAMED) | {"style", "link", "foreignobject"}
+_NEVERCONTROLS = DROPPED | EMPTIED | frozenset(RENAMED) | {"style", "link", "foreignobject"}
 # A drawing ends, for a browser, where one of these begins.
 _END_DRAWINGS = (INLINE | VOID | CLOSES_PARAGRAPH) - {"a"}
 
@@ -94,7 +87,7 @@ def painted_html(page: Page, judgement: Judgement, *, method: str = "", remote: 
     parts = [
         f'{safe_doctype(doctype)}\n{root}<head><meta charset="utf-8">',
         locks(remote=remote),
-        start_tag("base", [("href", base)]) if base else "",
+        start_tag("base", [("href", base)]) if base and not runs(base) else "",
         f"<title>{escape(page.title)}</title>",
         '<meta name="viewport" content="width=device-width">',
         *painting.head,
@@ -114,7 +107,7 @@ class _Painting:
         nodes = page.nodes  # first: a page that is too deep gets another root by this
         self.nodes, self.judgement = nodes, judgement
         self.reason = first_reasons(judgement)
-        self.tags = _written_tags(nodes)
+        self.tags = written_tags(nodes)
         self.regions = regions(nodes, judgement.noise, torn(nodes, self.tags))
         self.joins = joins(nodes, self.regions)
         self.indices = {
@@ -176,19 +169,19 @@ class _Painting:
             return index, ""
         self.body.append(start_tag(tag, self.painted(index, safe_attributes(element))))
         end_tag = "" if tag in VOID else f"</{tag}>"
-        if nodes.ends[index] == index + 1 and tag in _MEDIA:
+        if nodes.ends[index] == index + 1 and tag in MEDIA:
             self.body.append(end_tag)
             return None
-        if nodes.ends[index] == index + 1 and tag in _COPIED:
+        if nodes.ends[index] == index + 1 and tag in CONTROLS:
             return _IN_DRAWING if tag == "svg" else _IN_CONTROL, end_tag
         return index, end_tag
 
     def _copy(self, element: _Element, parent: int) -> tuple[int, str] | None:
         """Write an element inside of a drawing or a control, which is not judged by itself."""
         tag = written_name(str(element.tag))
-        if tag in _NEVER_COPIED or (parent == _IN_DRAWING and tag in _END_DRAWINGS):
+        if tag in _NEVERCONTROLS or (parent == _IN_DRAWING and tag in _END_DRAWINGS):
             return None
-        if tag in _COPIED - {"svg", "option"}:
+        if tag in CONTROLS - {"svg", "option"}:
             return parent, ""  # there are no controls in controls
         self.body.append(start_tag(tag, safe_attributes(element)))
         return _IN_DRAWING if tag == "svg" else parent, "" if tag in VOID else f"</{tag}>"
@@ -227,22 +220,6 @@ def _tops(page: Page) -> list[_Element]:
     if body is not top and top not in body.iterancestors():
         top = body.getroottree().getroot()  # what broken markup had swallowed was parsed again
     return [top, *top.itersiblings("html")]
-
-
-def _written_tags(nodes: Nodes) -> list[str]:
-    """Return the names to write the nodes under: such that a browser shows what stands in them."""
-    tags, form_end = ["body"], 0
-    for index in range(1, len(nodes)):
-        tag = nodes.tags[index]
-        if tag is not TEXT:
-            tag = written_name(_RENAMED.get(tag, tag))
-            never_closed = nodes.ends[index] > index + 1 and (tag in _COPIED or tag in _MEDIA)
-            if never_closed or (tag == "form" and index < form_end):  # there are no forms in forms
-                tag = "div"
-            elif tag == "form":
-                form_end = nodes.ends[index]
-        tags.append(tag)
-    return tags
 
 
 def _sheet(element: _Element) -> str:

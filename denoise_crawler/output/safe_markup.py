@@ -1,4 +1,4 @@
-"""Markup that runs nothing: start tags, style sheets and doctypes of a page, without what is a script."""
+"""Markup that runs nothing, of which every output is made: documents, start tags, style sheets, doctypes."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ import re
 from html import escape
 from typing import TYPE_CHECKING
 
+from denoise_crawler.markup import ADDRESSES
+from denoise_crawler.output.nesting import VOID
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Iterator
     from typing import TypeAlias
 
     from lxml.etree import _Element
@@ -64,18 +67,46 @@ def written_name(tag: str) -> str:
     return tag if _TAG.fullmatch(tag) else "span"
 
 
-def safe_attributes(element: _Element) -> list[tuple[str, str]]:
-    """Return the attributes of ``element`` without event handlers and running addresses."""
+def markup_of(root: _Element) -> str:
+    """Return the markup of a tree of safe elements, each of its texts as text: no tag begins in one.
+
+    The only scripts are those that hold data; they must not end early.
+    """
+    parts: list[str] = []
+    waiting: list[tuple[Iterator[_Element], str]] = [(iter((root,)), "")]
+    while waiting:
+        children, behind = waiting[-1]
+        if (child := next(children, None)) is None:
+            waiting.pop()
+            parts.append(behind)
+            continue
+        tag, text, tail = str(child.tag), child.text or "", escape(child.tail or "", quote=False)
+        parts.append(start_tag(tag, _attributes(child)))
+        parts.append(text if tag == "script" else escape(text, quote=False))
+        waiting.append((iter(child), tail if tag in VOID else f"</{written_name(tag)}>{tail}"))
+    return "".join(parts)
+
+
+def safe_attributes(element: _Element, absolute: Callable[[str], str] | None = None) -> list[tuple[str, str]]:
+    """Return the attributes of ``element`` without event handlers and running addresses.
+
+    ``absolute`` says where addresses lead.
+    """
     emptied = str(element.tag).lower() in EMPTIED
     kept = []
-    for name, value in ((str(name), str(value)) for name, value in element.items()):
+    for name, value in _attributes(element):
         lower = name.lower()
         if not _NAME.fullmatch(name) or lower.startswith("on") or lower in _UNWANTED:
             continue
-        if (emptied and lower in _SOURCES) or _runs(value):
+        leads_to = value if absolute is None or lower not in ADDRESSES else absolute(value)
+        if (emptied and lower in _SOURCES) or runs(value) or runs(leads_to):
             continue
-        kept.append((name, value))
+        kept.append((name, leads_to))
     return kept
+
+
+def _attributes(element: _Element) -> list[tuple[str, str]]:
+    return [(str(name), str(value)) for name, value in element.items()]
 
 
 def sheet_attributes(link: _Element) -> list[tuple[str, str]] | None:
@@ -103,7 +134,8 @@ def safe_doctype(doctype: str) -> str:
     return doctype if _DOCTYPE.fullmatch(doctype) else "<!DOCTYPE html>"
 
 
-def _runs(value: str) -> bool:
+def runs(value: str) -> bool:
+    """Tell whether a browser that follows the address ``value`` may run something of it."""
     if ":" not in value:
         return False
     return _IGNORED.sub("", value).lower().startswith(_RUNNING)

@@ -84,7 +84,9 @@ class StoreView:
             site.pages_seen[key], site.ready[key] = pages_seen, bool(ready)
             if known:
                 site.known_by.append(key)
-        waiting = self._rows("SELECT site, count(*) FROM parked WHERE NOT released GROUP BY site")
+        waiting = self._rows(
+            "SELECT site, count(*) FROM parked JOIN page ON page.id = page WHERE NOT released GROUP BY site"
+        )
         for name, number in waiting:
             found.setdefault(name, StoredSite()).waiting = number
         return found

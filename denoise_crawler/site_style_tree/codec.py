@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
-from denoise_crawler.page import TEXT
+from denoise_crawler.page import MAX_ELEMENTS, TEXT
 from denoise_crawler.site_style_tree.digest import PageDigest
 from denoise_crawler.site_style_tree.features import MOST_PAGES
 from denoise_crawler.versioned_format import VersionedFormat
@@ -26,6 +26,9 @@ class TreeFormatError(ValueError):
 
 
 _FORMAT = VersionedFormat(b"SST\x01", "site style tree", TreeFormatError)
+
+
+_MOST_NODES = 4 * MAX_ELEMENTS  # of a page: the parser adds elements that it leaves out, and each has a text
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +117,8 @@ def _digests(record: _TreeRecord) -> tuple[Header, list[PageDigest]]:
     if not 1 <= record.max_pages <= MOST_PAGES or record.features_per_leaf < 1:
         raise ValueError(f"limits below 1, or more than {MOST_PAGES:,} pages")
     labels = [TEXT if label == TEXT else label for label in record.labels]
+    if any(len(page.labels) > 4 * _MOST_NODES for page in record.pages):
+        raise ValueError("a page larger than any that is learned")
     return Header(record.max_pages, record.features_per_leaf), [
         _checked(page_of(page, labels)) for page in record.pages
     ]

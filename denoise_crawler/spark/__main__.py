@@ -8,21 +8,28 @@ from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from pyspark.errors import PySparkException
-from pyspark.sql import SparkSession
-from pyspark.sql.functions import col, count, count_if
-from pyspark.sql.functions import sum as total
-
 from denoise_crawler.argument_types import whole_number
 from denoise_crawler.denoiser import DEFAULT_METHOD
+from denoise_crawler.extras import MissingExtraError, needs
 from denoise_crawler.methods import METHODS, MethodError, method_named
 from denoise_crawler.output.extractors import EXTRACTORS, ExtractorError
 from denoise_crawler.output.writing import FORMS, Writing
 from denoise_crawler.reading import FORMATS, SourceError
-from denoise_crawler.spark.archive import BY_SPARK, read_archive
-from denoise_crawler.spark.cleaning import SHARD_PAGES, clean
-from denoise_crawler.spark.learning import learn
-from denoise_crawler.spark.page_process import Limits
+from denoise_crawler.text import printable
+
+try:
+    with needs("spark"):
+        from pyspark.errors import PySparkException
+        from pyspark.sql import SparkSession
+        from pyspark.sql.functions import col, count, count_if
+        from pyspark.sql.functions import sum as total
+
+        from denoise_crawler.spark.archive import BY_SPARK, read_archive
+        from denoise_crawler.spark.cleaning import SHARD_PAGES, clean
+        from denoise_crawler.spark.learning import learn
+        from denoise_crawler.spark.page_process import Limits
+except MissingExtraError as error:
+    sys.exit(f"denoise_crawler.spark: {error}")
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -64,7 +71,7 @@ def main(argv: list[str] | None = None) -> int:
 def _in_one_line(error: Exception) -> str:
     if isinstance(error, PySparkException) and error.getCondition() == "JAVA_GATEWAY_EXITED":
         return "Spark does not start: it needs Java 17 or later, on the PATH or where JAVA_HOME says"
-    return str(error).splitlines()[0]
+    return printable(str(error).splitlines()[0])
 
 
 def _run(spark: SparkSession, arguments: Namespace) -> int:
@@ -124,7 +131,7 @@ def _report_trees(trees: DataFrame) -> None:
     sites, pages, known, failed = (value or 0 for value in found or (0, 0, 0, 0))
     print(f"learned: {pages:,} pages of {sites:,} sites; {known:,} have a tree; {failed:,} pages failed")
     for row in trees.where(col("failed") > 0).select("failures").limit(3).collect():
-        print(f"  {row.failures[0]}")
+        print(f"  {printable(row.failures[0])}")
 
 
 def _report_pages(pages: DataFrame) -> None:
@@ -132,7 +139,7 @@ def _report_pages(pages: DataFrame) -> None:
     everything, skipped, failed = found or (0, 0, 0)
     print(f"cleaned: {everything:,} pages; nothing to read on {skipped:,}; {failed:,} failed")
     for row in pages.where(col("error").isNotNull()).select("url", "error").limit(3).collect():
-        print(f"  {row.url}: {row.error}")
+        print(f"  {printable(row.url)}: {printable(row.error)}")
 
 
 @contextmanager

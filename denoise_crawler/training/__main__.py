@@ -10,6 +10,7 @@ Needs LightGBM: ``pip install 'denoise-crawler[training]'``.
 
 from __future__ import annotations
 
+import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections import Counter
 from pathlib import Path
@@ -20,6 +21,7 @@ from rich.console import Console
 from rich.progress import track
 
 from denoise_crawler.evaluation.gold import TUNING, by_site, gold_sets, half
+from denoise_crawler.extras import MissingExtraError
 from denoise_crawler.fusion.class_words import ClassWords
 from denoise_crawler.fusion.features import feature_names
 from denoise_crawler.fusion.weights import VERSION, Weights, write_weights
@@ -93,7 +95,10 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--features", type=int, default=None, metavar="N", help="keep the N most useful")
     parser.add_argument("--everything", action="store_true", help="learn from the reporting half as well")
     given = parser.parse_args(argv)
-    boosting = Boosting(given.trees, given.leaves, given.rate)
+    try:
+        boosting = Boosting(given.trees, given.leaves, given.rate)
+    except MissingExtraError as error:
+        sys.exit(f"{parser.prog}: {error}")
     weights = train(given.sets, boosting, given.features, everything=given.everything)
     given.output.write_bytes(write_weights(weights))
 

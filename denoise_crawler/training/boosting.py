@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from denoise_crawler.extras import needs
 from denoise_crawler.fusion.trees import MAX_LEAVES, Tree
 
 if TYPE_CHECKING:
@@ -22,6 +24,8 @@ class Boosting:
     rate: float = 0.12
 
     def __post_init__(self) -> None:
+        with needs("training"):  # before the pages are read, which takes long
+            import_module("lightgbm")
         if not 2 <= self.leaves <= MAX_LEAVES:
             raise ValueError(f"leaves must lie between 2 and {MAX_LEAVES}, not {self.leaves}")
 

@@ -16,7 +16,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from tests.article_spider import SPIDER
-from tests.faults import store_faults
+from tests.faults import polite_faults, store_faults
 from tests.faults.crawls import Crawls, Outcome
 from tests.faults.store_faults import rest
 
@@ -217,6 +217,7 @@ SCENARIOS: dict[str, Scenario] = {
     "spider raises": raising_spider,
     "pipeline behind ours raises or drops": failing_pipeline,
     "feed fails": failing_feed,
+    "the end in an endless gap": polite_faults.end_in_an_endless_gap,
 }
 
 

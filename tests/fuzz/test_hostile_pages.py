@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
+from benchmarks import hostile
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.methods import Judgement
 from denoise_crawler.output.explanation import MOST_REASONS, explanation
@@ -22,7 +25,7 @@ if TYPE_CHECKING:
 SMALL: dict[str, Callable[[], str | bytes]] = {
     "5,000 siblings": lambda: around("<p>a" * 5_000),
     "a text of 600 KB": lambda: around(SENTENCE * 10_000),
-    "20,000 levels": lambda: around("<div>" * 20_000 + SENTENCE + "</div>" * 20_000),
+    "19,000 levels": lambda: around("<div>" * 19_000 + SENTENCE + "</div>" * 19_000),
     "500 levels with text in each": lambda: around(f"<div>{SENTENCE}" * 500 + "</div>" * 500),
     "20,000 levels of b": lambda: around("<b>" * 20_000 + SENTENCE),
     "a thousand attributes": lambda: around(("<p " + " ".join(f'a{n}="{n}"' for n in range(1_000)) + ">a") * 20),
@@ -57,6 +60,40 @@ def test_a_text_of_50_mb_is_skipped_and_said_so() -> None:
     page = Page.parse("https://hostile.example/1", HOSTILE["a text of 50 MB"]())
     assert page.skipped == "too_large"
     assert Denoiser().clean(page).clean_page.text == ""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is measured by /proc")
+@pytest.mark.parametrize("name", ["every limit at once", "paragraphs with classes and ids of their own"])
+def test_a_page_just_below_the_limits_adds_no_more_memory_than_is_promised(name: str) -> None:
+    cost = hostile.measure(name, outputs=False)
+    assert cost.outcome == ""
+    assert {method: added for method, added in cost.added.items() if added > hostile.MOST_BYTES} == {}
+    assert min(cost.added.values()) > 50_000_000
+
+
+@pytest.mark.parametrize("name", ["a million siblings", "a million empty siblings", "100,000 links"])
+def test_a_page_above_the_limits_adds_next_to_no_memory(name: str) -> None:
+    cost = hostile.measure(name, outputs=False)
+    assert cost.outcome == "too_large"
+    assert max(cost.added.values()) < 2_000_000
+
+
+@pytest.mark.parametrize("name", ["brotli that unpacks to 4 GB", "an HTTP header folded 1.2 million times"])
+def test_a_hostile_record_adds_no_more_memory_than_is_promised_and_costs_no_other(name: str) -> None:
+    cost = hostile.measure(name)
+    assert cost.outcome.endswith(", 2 pages")
+    assert cost.added["read"] <= hostile.MOST_BYTES
+
+
+def test_the_cost_of_each_shape_stands_beside_the_bounds() -> None:
+    costs = [hostile.measure(name, outputs=False) for name in ("a small page", "charset=idna")]
+    told = hostile.tables(costs)
+    assert "bounds 10 s and 200 MB for fusion and style_tree" in told
+    assert "| a small page |" in told
+    assert "| charset=idna |" in told
+    assert all(cost.within_bounds for cost in costs)
+    assert not replace(costs[0], added={"fusion": 200_000_001}).within_bounds
+    assert not replace(costs[0], outcome="! crashed").within_bounds
 
 
 def test_a_page_of_very_many_blocks_has_reasons_for_the_first_of_them_only() -> None:

@@ -24,6 +24,7 @@ from denoise_crawler.output.extractors import EXTRACTORS
 from denoise_crawler.output.renderings import RENDERINGS
 from denoise_crawler.output.writing import FORMS
 from denoise_crawler.reading import FORMATS, Reading, SourceError, read_pages
+from denoise_crawler.text import printable
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -164,7 +165,7 @@ class _Run:
 
     def _say(self, *lines: str) -> None:
         for line in lines:
-            self._console.print(line, markup=False)
+            self._console.print(printable(line), markup=False)
 
     def _progress(self) -> Any:
         learns = method_named(self._chosen.method, self._chosen.method_options).learns

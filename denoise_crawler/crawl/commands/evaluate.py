@@ -15,6 +15,7 @@ from denoise_crawler.evaluation.html_report import html_report
 from denoise_crawler.evaluation.markdown import markdown
 from denoise_crawler.evaluation.tables import main_tables, notes, site_table
 from denoise_crawler.evaluation.terminal import evaluate_with_progress, print_tables
+from denoise_crawler.text import printable
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -61,7 +62,7 @@ def run(arguments: Namespace, settings: BaseSettings) -> int:  # noqa: ARG001
         if evaluation.pages:
             _show(evaluation, arguments)
     except (GoldError, OSError) as error:
-        print(error, file=sys.stderr)
+        print(printable(error), file=sys.stderr)
         return 1
     for note in notes(evaluation):
         print(note, file=sys.stderr)

@@ -23,6 +23,7 @@ from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
 from denoise_crawler.reading import Reading, SourceError, read_pages
 from denoise_crawler.store import StoreError
+from denoise_crawler.text import printable
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -88,15 +89,15 @@ def run(arguments: Namespace, settings: BaseSettings) -> int:
         for source in arguments.sources:
             try:
                 for url, html in _pages(source, chosen, settings.get("USER_AGENT")):
-                    _show(arguments, knowledge, url, html)
-                    explained += 1
+                    shown = _shown(arguments, knowledge, url, html)
+                    explained, failed = explained + shown, failed + (not shown)
             except (FetchError, SourceError, OSError) as error:
                 if isinstance(error, BrokenPipeError):
                     raise
-                print(error, file=sys.stderr)
+                print(printable(error), file=sys.stderr)
                 failed += 1
     except StoreError as error:
-        print(error, file=sys.stderr)
+        print(printable(error), file=sys.stderr)
         return FAILED
     except BrokenPipeError:  # whoever reads the output has enough of it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -142,7 +143,7 @@ class _Knowledge:
             paths, reading = self._arguments.site_pages or [], Reading()
             with reading_bar(lambda: self._site_pages(reading), lambda: reading, paths, ["learning"]) as pages:
                 for url, html in pages():
-                    self._denoiser.learn(Page.parse(url, html, site=site))
+                    _learn(self._denoiser, Page.parse(url, html, site=site))
         return self._denoiser
 
     def _site_pages(self, reading: Reading) -> Iterator[tuple[str, str | bytes]]:
@@ -163,6 +164,26 @@ class _Knowledge:
         if self._arguments.store is not None:
             raise StoreError(f"there is no store {path}")
         return None
+
+
+def _learn(denoiser: Denoiser, page: Page) -> None:
+    """Learn a page; one that makes us raise is named and costs no other."""
+    try:
+        denoiser.learn(page)
+    except Exception as error:
+        print(printable(f"{page.url} cannot be learned: {type(error).__name__}: {error}"), file=sys.stderr)
+
+
+def _shown(arguments: Namespace, knowledge: _Knowledge, url: str, html: str | bytes) -> bool:
+    """Explain a page; return False, and name it, for one that makes us raise: it costs no other."""
+    try:
+        _show(arguments, knowledge, url, html)
+    except (StoreError, SourceError, OSError):
+        raise
+    except Exception as error:
+        print(printable(f"{url} cannot be explained: {type(error).__name__}: {error}"), file=sys.stderr)
+        return False
+    return True
 
 
 def _show(arguments: Namespace, knowledge: _Knowledge, url: str, html: str | bytes) -> None:
@@ -190,7 +211,7 @@ def _show(arguments: Namespace, knowledge: _Knowledge, url: str, html: str | byt
     for block in shown:
         console.print(_line(block))
         if block["reason"]:
-            console.print(Text(f"         {_printable(block['reason'])}", style="dim"))
+            console.print(Text(f"         {printable(block['reason'])}", style="dim"))
     console.print()
 
 
@@ -202,12 +223,12 @@ def _wanted(block: BlockVerdict, arguments: Namespace) -> bool:
 def _head(
     clean: CleanPage, blocks: list[BlockVerdict], skipped: str | None, known: int | None, *, guarded: bool
 ) -> Iterator[Text]:
-    yield Text(_printable(clean.url), style="bold")
+    yield Text(printable(clean.url), style="bold")
     if known is None:
         of_site = "this method needs one page only"
     else:
         of_site = f"{known} page{'s' * (known != 1)} known" if known else "nothing known: judged by the page alone"
-    yield Text(f"method {clean.method}; site {_printable(clean.site)}, {of_site}")
+    yield Text(f"method {clean.method}; site {printable(clean.site)}, {of_site}")
     if skipped:
         yield Text(f"nothing to read: {skipped}", style="yellow")
         return
@@ -222,9 +243,4 @@ def _head(
 
 def _line(block: BlockVerdict) -> Text:
     sign, style = ("+", "green") if block["kept"] else ("-", "red")
-    return Text(f"{sign} {block['score']:6.2f} {_printable(block['text'])}", style=style)
-
-
-def _printable(text: str) -> str:
-    """Return ``text`` without what would steer a terminal."""
-    return "".join(letter if letter.isprintable() else "\ufffd" for letter in text)
+    return Text(f"{sign} {block['score']:6.2f} {printable(block['text'], sys.maxsize)}", style=style)

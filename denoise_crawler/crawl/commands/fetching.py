@@ -69,7 +69,7 @@ def is_address(text: str) -> bool:
 def fetch(url: str, *, user_agent: str, seconds: float = SECONDS) -> tuple[str, str | bytes]:
     """Return the address (after redirections) and the HTML at ``url``; raise :class:`FetchError`.
 
-    ``seconds`` is the time for all of it, 16 MB the most that is read. The address is asked for because a person
+    ``seconds`` is the time for all of it, 8 MB the most that is read. The address is asked for because a person
     named it, as in a browser: robots.txt, which is for crawlers, is not.
     """
     scheme = url.partition(":")[0].lower()

@@ -20,6 +20,7 @@ from denoise_crawler.crawl.commands.method_choice import add_method_choice, chos
 from denoise_crawler.methods import METHODS, MethodError, method_named
 from denoise_crawler.shared_store import SharedStore, merged
 from denoise_crawler.store import SiteState, Store, StoreError
+from denoise_crawler.text import printable
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -78,12 +79,13 @@ def run(arguments: Namespace, settings: BaseSettings) -> int:
                 for known in _watched(name, _source(name)):
                     _merge(known, makers, target, account)
     except (_MergeError, StoreError, OSError, sqlite3.Error) as error:
-        print(error, file=sys.stderr)
+        print(printable(error), file=sys.stderr)
         return 1
     print(f"{arguments.output}: {len(account.sites):,} sites from {len(arguments.stores)} stores")
     for method, sites in account.unknown.items():
         print(
-            f"left out: {sites:,} sites of {method}; name that method with its options: --method, --option",
+            f"left out: {sites:,} sites of {printable(method)}; "
+            "name that method with its options: --method, --option",
             file=sys.stderr,
         )
     return 1 if account.unknown or account.unreadable else 0
@@ -113,7 +115,7 @@ def _merge(known: _Known, makers: dict[str, Callable[[], Method]], target: _Targ
         method.merge_bytes(known.knowledge)
     except ValueError as error:
         account.unreadable += 1
-        print(f"left out: what is known of {known.site} cannot be read: {error}", file=sys.stderr)
+        print(printable(f"left out: what is known of {known.site} cannot be read: {error}"), file=sys.stderr)
         return
     target.add(known, makers[known.method])
     account.sites.add(known.site)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import IO, TYPE_CHECKING, Any, Protocol
 from urllib.parse import unquote, urlsplit
 
 from scrapy.exporters import JsonLinesItemExporter
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from denoise_crawler.batch import BatchResult
 
 STDOUT = "-"
+_STEERING = re.compile("[\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _UNSAFE = re.compile(r"[^\w.-]+")
 _LONGEST_NAME = 60  # characters of four bytes at most: file systems take 255 bytes
 # Names that Windows keeps for devices, whatever their ending.
@@ -78,7 +79,7 @@ class JsonLines:
         if path is not None and path.is_dir():
             raise OutputError(f"{path} is a folder; name a file")
         self._path, self._overwrite = path, overwrite
-        self._file: Any = sys.stdout.buffer
+        self._file: Any = _ForTerminal(sys.stdout.buffer) if sys.stdout.isatty() else sys.stdout.buffer
         self._exporter: JsonLinesItemExporter | None = None
 
     def __enter__(self) -> Self:
@@ -101,6 +102,20 @@ class JsonLines:
         """Write one page as a line."""
         assert self._exporter is not None  # noqa: S101
         self._exporter.export_item(result.page)
+
+
+class _ForTerminal:
+    """JSON on its way to a terminal: what would steer that and JSON does not escape by itself is escaped."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+
+    def write(self, line: bytes) -> int:
+        """Write ``line``, UTF-8."""
+        return self._file.write(_STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", line.decode()).encode())
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._file, name)
 
 
 class Folder:

@@ -30,6 +30,7 @@ from denoise_crawler.report import (
 )
 from denoise_crawler.report.rendering import counted
 from denoise_crawler.store import StoreError
+from denoise_crawler.text import printable
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -129,7 +130,7 @@ def run(arguments: Namespace, settings: BaseSettings) -> int:
         console.print("interrupted; the report is not whole", markup=False)
         return INTERRUPTED
     except (OSError, StoreError) as error:
-        console.print(f"stopped: {error}", markup=False)
+        console.print(printable(f"stopped: {error}"), markup=False)
         return FAILED
     return _told(console, figures, source.reading, folder / "index.html", time.monotonic() - start)
 

@@ -18,6 +18,7 @@ from denoise_crawler.output import drawing
 from denoise_crawler.page import Page
 from denoise_crawler.reading import Reading, SourceError, read_pages
 from denoise_crawler.store import Store, StoreError
+from denoise_crawler.text import printable
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -87,7 +88,7 @@ def run(arguments: Namespace, settings: BaseSettings) -> int:
         name = _learn(arguments, ours, method) if arguments.paths else _load(arguments, ours, method)
         _write(arguments, method, name)
     except (drawing.DrawingError, SettingError, SourceError, StoreError, _NoTreeError, OSError) as error:
-        print(error, file=sys.stderr)
+        print(printable(error), file=sys.stderr)
         return 1
     return 0
 
@@ -116,9 +117,7 @@ def _learn(arguments: Namespace, settings: DenoiseSettings, method: StyleTree) -
             site = settings.site(url)
             found[site] += 1
             if site == (arguments.site or next(iter(found))):
-                page = Page.parse(url, html, site=site)
-                if not page.skipped:
-                    method.observe(page)
+                _observe(method, Page.parse(url, html, site=site))
     if not found:
         raise _NoTreeError(f"no page was found in {', '.join(map(str, arguments.paths))}")
     name = str(arguments.site or next(iter(found)))
@@ -129,6 +128,15 @@ def _learn(arguments: Namespace, settings: DenoiseSettings, method: StyleTree) -
     if not method.pages_known:
         raise _NoTreeError(f"no page of {name} can be read")
     return name
+
+
+def _observe(method: StyleTree, page: Page) -> None:
+    """Learn a page; one that makes us raise is named and costs no other."""
+    try:
+        if not page.skipped:
+            method.observe(page)
+    except Exception as error:
+        print(printable(f"{page.url} cannot be learned: {type(error).__name__}: {error}"), file=sys.stderr)
 
 
 def _load(arguments: Namespace, settings: DenoiseSettings, method: StyleTree) -> str:
@@ -181,4 +189,4 @@ def _write(arguments: Namespace, method: StyleTree, name: str) -> None:
         path.write_text(dot, encoding="utf-8")
     else:
         path.write_bytes(drawing.rendered(dot, path.suffix[1:]))
-    print(f"{path}: {name}, {method.pages_known} pages")
+    print(printable(f"{path}: {name}, {method.pages_known} pages"))

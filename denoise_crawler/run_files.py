@@ -1,0 +1,88 @@
+"""The files beside a store that tell which of its runs are alive, and which ended well."""
+
+from __future__ import annotations
+
+import stat
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from filelock import FileLock, Timeout
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+class RunFiles:
+    """The folder ``STORE-runs``: a lock file for each run, held as long as the run lives.
+
+    Where the folder or a lock file is a link, or anything else that we never made, OSError is raised: who gives
+    away a store with its folder must not lead us to other files.
+    """
+
+    def __init__(self, store: Path) -> None:
+        self._folder = store.with_name(store.name + "-runs")
+        self._own: FileLock | None = None
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether this process holds the lock of its run."""
+        return self._own is not None
+
+    def begin(self, run: str) -> None:
+        """Hold the lock file of ``run`` until :meth:`end`."""
+        lock = self.lock(run)
+        lock.acquire(timeout=0)
+        self._own = lock
+
+    def end(self, run: str) -> None:
+        """Let go of the lock file of this process's run, and delete it."""
+        if self._own is not None:
+            self._own.release()
+            self._own = None
+            self._file(run, "lock").unlink(missing_ok=True)
+
+    def note_that_it_ended_well(self, run: str) -> None:
+        """Leave a file that says so, for a run that cannot write it into the store."""
+        # to rename takes no room on a full disk
+        self._file(run, "lock").rename(self._file(run, "ended"))
+
+    def has_ended_well(self, run: str) -> bool:
+        """Tell whether :meth:`note_that_it_ended_well` was called for ``run``."""
+        return self._file(run, "ended").exists()
+
+    @contextmanager
+    def of_dead_run(self, run: str) -> Iterator[bool]:
+        """Yield whether ``run`` is dead; if it is, its files are deleted at the end, unless the block raises."""
+        try:
+            lock = self.lock(run)
+            lock.acquire(timeout=0)
+        except Timeout:
+            yield False
+            return
+        try:
+            yield True
+        finally:
+            lock.release()
+        for ending in ("lock", "ended"):
+            self._file(run, ending).unlink(missing_ok=True)
+
+    def lock(self, name: str) -> FileLock:
+        """Return the lock of this name, whose file lies in the folder; the folder is made if it is missing."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        file = self._file(name, "lock")
+        if self._folder.is_symlink() or not _is_ours(file):
+            raise OSError(f"{file} is a link or no lock file")
+        return FileLock(file)
+
+    def _file(self, run: str, ending: str) -> Path:
+        return self._folder / f"{run}.{ending}"
+
+
+def _is_ours(file: Path) -> bool:
+    """Tell whether ``file`` is missing or a lock file: empty, of one name. Some releases of filelock empty it."""
+    try:
+        found = file.lstat()
+    except FileNotFoundError:
+        return True
+    return stat.S_ISREG(found.st_mode) and not found.st_size and found.st_nlink == 1

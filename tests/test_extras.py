@@ -1,0 +1,87 @@
+"""Without the package of an extra, a line says what to install."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from denoise_crawler.extras import MissingExtraError
+from tests.conftest import SETTINGS, needs_new_scrapy
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.conftest import Project
+
+ADDON = 'ADDONS = {"denoise_crawler.Addon": 300}\n'
+PARQUET = 'FEED_EXPORTERS = {"parquet": "denoise_crawler.parquet.ParquetItemExporter"}\n'
+RENDERING = 'ADDONS = {"denoise_crawler.Rendering": 320}\n'
+
+
+def python(folder: Path, code: str, missing: str) -> subprocess.CompletedProcess[str]:
+    """Run ``code`` as if a package were not there."""
+    program = f"import sys; sys.modules[{missing!r}] = None\n{code}"
+    command = [sys.executable, "-c", program]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=120)
+
+
+@pytest.mark.parametrize(
+    ("settings", "missing", "extra"),
+    [
+        (PARQUET, "pyarrow", "parquet"),
+        pytest.param(RENDERING, "scrapy_playwright", "playwright", marks=needs_new_scrapy),
+        (ADDON + "DENOISE_EXTRACTOR = 'trafilatura'\n", "trafilatura", "trafilatura"),
+        (ADDON + "DENOISE_SHARED_STORE = 'shared'\n", "fsspec", "shared"),
+    ],
+)
+def test_a_crawl_without_the_package_of_an_extra_ends_in_a_line_that_names_it(
+    project: Project, settings: str, missing: str, extra: str
+) -> None:
+    project.write("project_settings.py", f"import sys\nsys.modules[{missing!r}] = None\n{SETTINGS}{settings}")
+    project.write("test_spiders.py", "import scrapy\n\nclass One(scrapy.Spider):\n    name = 'one'\n")
+    process = project.start("one")
+    assert project.ended(process) == []
+    assert process.returncode == 1
+    last = project.log.strip().splitlines()[-1]
+    assert last.startswith("The crawl cannot begin: ")
+    assert f"pip install 'denoise-crawler[{extra}]'" in last
+    assert "Traceback" not in project.log
+
+
+@pytest.mark.parametrize(
+    ("module", "missing", "extra"),
+    [
+        ("parquet", "pyarrow", "parquet"),
+        ("poet", "scrapy_poet", "poet"),
+        ("monitors", "spidermon", "monitors"),
+    ],
+)
+def test_a_module_without_the_package_of_its_extra_says_what_to_install(
+    tmp_path: Path, module: str, missing: str, extra: str
+) -> None:
+    ran = python(tmp_path, f"import denoise_crawler.{module}", missing)
+    assert ran.returncode == 1
+    said = f"MissingExtraError: {missing} is not installed: pip install 'denoise-crawler[{extra}]'"
+    assert ran.stderr.strip().splitlines()[-1].endswith(said)
+    assert issubclass(MissingExtraError, ImportError)
+
+
+def test_spark_without_its_packages_says_what_to_install(tmp_path: Path) -> None:
+    ran = python(tmp_path, "from denoise_crawler.spark import read_archive", "fsspec")
+    said = "MissingExtraError: fsspec is not installed: pip install 'denoise-crawler[spark]'"
+    assert ran.stderr.strip().endswith(said)
+    ran = python(tmp_path, "import denoise_crawler.spark.__main__", "pyspark")
+    assert (ran.returncode, ran.stderr.count("\n")) == (1, 1)
+    assert "pyspark is not installed: pip install 'denoise-crawler[spark]'" in ran.stderr
+
+
+def test_training_without_its_package_ends_in_a_line_before_anything_is_read(tmp_path: Path) -> None:
+    (tmp_path / "gold.jsonl").write_text("")
+    run = "from denoise_crawler.training.__main__ import main; main(['gold.jsonl', '-o', 'w.json'])"
+    ran = python(tmp_path, run, "lightgbm")
+    assert (ran.returncode, ran.stderr.count("\n")) == (1, 1)
+    assert "lightgbm is not installed: pip install 'denoise-crawler[training]'" in ran.stderr
+    assert not (tmp_path / "w.json").exists()

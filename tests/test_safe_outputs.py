@@ -1,0 +1,101 @@
+"""What no output of a page may hold, whatever the page is: read as a browser reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from resiliparse.parse.html import HTMLTree, NodeType
+
+from denoise_crawler.methods import Judgement
+from denoise_crawler.output.html import clean_document, clean_html
+from denoise_crawler.output.renderings import RENDERINGS
+from denoise_crawler.page import Page
+from tests.attacks import attack
+from tests.strategies import html_pages
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+URL = "https://example.com/news/1"
+# Each does something, or goes somewhere, by itself.
+HARMFUL = {
+    "a refresh in the body": '<meta http-equiv=refresh content="0;url=https://evil.example/">',
+    "a refresh named by an entity": '<meta http-equiv="&#82;efresh" content="0;url=//evil.example/">',
+    "a base address": "<base href=https://evil.example/ target=_top>",
+    "a base address that is a script": "<base href='javascript:hacked()//'><a href=''>x</a>",
+    "a handler": "<p onclick=hacked()>x</p><img src=x onerror=hacked()>",
+    "a script in an address": "<a href=javascript:hacked()>x</a><a href='jav&#9;ascript:hacked()'>x</a>",
+    "a script to send a form to": "<form action=javascript:x()><button formaction=javascript:x()>x</form>",
+    "a page in an attribute": "<iframe srcdoc='<script>hacked()</script>'></iframe>",
+    "a page in a frame": "<iframe src=//a.example/></iframe><embed src=//a.example/><object data=/x></object>",
+    "a tag in an attribute in raw text": '<noembed><a title="</noembed><img onerror=hacked()>">x</a></noembed>',
+    "a tag in raw text": "<xmp>&lt;/xmp><script>hacked()</script></xmp><plaintext><script>hacked()</script>",
+    "a style in maths": "<math><mtext><table><mglyph><style><!--</style><img title='--&gt;&lt;img onerror=x>'>",
+    "data that begins a script": '<script type="application/ld+json">"<!--<script>"</script><p onclick=1>x',
+    "a link that opens connections": "<p><link rel=preconnect href=//evil.example/>x",
+    "all attacks that are known": attack("https://evil.example"),
+}
+LOCKS = ("content-security-policy", "x-dns-prefetch-control")
+ADDRESSES = ("href", "src", "action", "formaction", "data", "xlink:href", "content", "poster", "background")
+
+
+def kept(page: Page) -> Judgement:
+    return Judgement([False] * len(page.nodes), [0.0] * len(page.nodes))
+
+
+OUTPUTS: dict[str, Callable[[Page], str]] = {
+    "clean_html": clean_html,
+    "clean_document": clean_document,
+    **{
+        name: lambda page, write=write: write(page, kept(page))
+        for name, write in RENDERINGS.items()
+        if name != "text"
+    },
+}
+
+
+def harm_in(markup: str) -> Iterator[str]:
+    """Yield what is harmful in a document as an HTML5 parser builds it."""
+    waiting: list[Any] = [HTMLTree.parse(markup).document]
+    while waiting:
+        node = waiting.pop()
+        waiting += node.child_nodes
+        if node.type != NodeType.ELEMENT:
+            continue
+        attributes = {str(name).lower(): node.getattr(name) or "" for name in node.attrs}
+        tag = str(node.tag).lower()
+        if tag == "script" and attributes.get("type") != "application/ld+json":
+            yield f"{tag} {attributes}"
+        if tag == "meta" and attributes.get("http-equiv", "").lower() not in ("", *LOCKS):
+            yield f"{tag} {attributes}"
+        if tag == "base" and not (set(attributes) == {"href"} and attributes["href"].startswith("https:")):
+            yield f"{tag} {attributes}"
+        yield from (f"{tag} {name}={value}" for name, value in attributes.items() if harms(tag, name, value))
+
+
+def harms(tag: str, name: str, value: str) -> bool:
+    """Tell whether an attribute runs something or shows another page."""
+    runs = name in ADDRESSES and "".join(value.split()).lower().startswith("javascript:")
+    shows = tag in ("iframe", "embed", "object", "frame") and name in ("src", "data")
+    return runs or shows or name.startswith("on") or name == "srcdoc"
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+@pytest.mark.parametrize("attempt", HARMFUL)
+def test_no_output_holds_what_runs_or_leads_away_by_itself(output: str, attempt: str) -> None:
+    page = Page.parse(URL, f"<body><p>words before</p>{HARMFUL[attempt]}<p>words behind</p>")
+    written = OUTPUTS[output](page)
+    assert "words before" in written
+    assert list(harm_in(written)) == []
+    assert output.startswith("painted") or "<base" not in written
+
+
+@given(html=html_pages())
+def test_no_page_has_an_output_that_is_harmful(html: str) -> None:
+    page = Page.parse(URL, html)
+    for write in OUTPUTS.values():
+        assert list(harm_in(write(page))) == []
