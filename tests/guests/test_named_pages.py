@@ -96,7 +96,7 @@ def test_an_item_gets_the_text_of_the_page_that_is_named(way: str, served: Serve
         assert story(item["url"].rpartition("/")[2])[0] in item["text"]
         assert "All rights reserved" not in item["text"]
         assert item["likes"] == 7
-    assert guest.stats["denoise/parked"] >= 5
+    assert guest.stats["denoise/parked"] >= 1
     assert guest.stats["denoise/pages"] == PAGES
     assert guest.stats["denoise/with_text"] == PAGES
     assert "ERROR" not in guest.log

@@ -154,7 +154,7 @@ def test_an_item_with_a_text_and_another_field_to_fill_waits_and_keeps_its_text(
     assert {item["text"] for item in items} == {"mine"}, guest.log
     assert all(item["headline"].startswith("Story 0-") for item in items)
     assert guest.stats["denoise/cleaned"] == guest.stats["denoise/own_text"] == PAGES
-    assert guest.stats["denoise/parked"] >= 5
+    assert guest.stats["denoise/parked"] >= 1
 
 
 def test_items_of_a_page_with_and_without_a_text_of_their_own_get_what_they_lack(

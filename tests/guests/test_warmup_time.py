@@ -155,6 +155,6 @@ def test_closespider_itemcount_counts_what_waits(mode: str, served: list[Served]
 def test_closespider_pagecount_no_item_counts_what_waits(served: list[Served], tmp_path: Path) -> None:
     guest = Guest(tmp_path, ADDON)
     pages = addresses(served[:1], 20)
-    items = guest.run(pages, *ONE_BY_ONE, "-s", "CLOSESPIDER_PAGECOUNT_NO_ITEM=4")
+    items = guest.run(pages, *ONE_BY_ONE, "-s", "DOWNLOAD_DELAY=0.1", "-s", "CLOSESPIDER_PAGECOUNT_NO_ITEM=6")
     assert sorted(item["url"] for item in items) == sorted(pages), guest.log
     assert guest.stats["finish_reason"] == "finished"
