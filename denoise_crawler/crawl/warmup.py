@@ -66,7 +66,7 @@ class Warmup:
         self._turns = Turns()
         self._ending = Ending(crawler, self._release_all, self._is_paused)
         if self.sites.have_a_time:
-            Meanwhile(crawler, self._release_meanwhile)
+            self._meanwhile = Meanwhile(crawler, self._release_meanwhile)
         crawler.signals.connect(self._opened, signals.spider_opened)
         crawler.signals.connect(self._stopped, signals.engine_stopped)
 

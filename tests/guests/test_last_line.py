@@ -1,0 +1,141 @@
+"""The line for people at the end of a crawl says what became of its items, in every mode."""
+
+from __future__ import annotations
+
+import signal
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.guests.guest_project import ADDON, SPIDER, Guest, signal_after
+from tests.guests.site import answer as page
+from tests.loopback import Answer, serving
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.loopback import Served
+
+PIPELINES = """
+ITEM_PIPELINES = {
+    "denoise_crawler.pipelines.StyleTreePipeline": 100,
+    "denoise_crawler.pipelines.DenoisePipeline": 200,
+}
+"""
+MODES = {"add-on": ADDON, "pipelines": PIPELINES}
+FILLED, OWN, NO_PAGE = 16, 5, 3
+YIELDS = """
+        kind = response.url.split("/")[-2]
+        item = {"url": response.url, "text": "" if kind == "page" else "mine"}
+        if kind != "json":
+            item["html"] = response.text
+        yield item
+"""
+LAST = "denoise_crawler.crawl.warmup] INFO: "
+
+
+def answer(path: str) -> Answer:
+    if path.startswith("/json/"):
+        return Answer(200, {"Content-Type": "application/json"}, b"{}")
+    return Answer(200, {"Content-Type": "text/html"}, b"") if path.startswith("/empty/") else page(path)
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[Served]:
+    with serving(answer) as running:
+        yield running
+
+
+def guest(folder: Path, us: str, settings: str = "") -> Guest:
+    spider = SPIDER.replace('yield {"url": response.url, "text": ""}', YIELDS)
+    return Guest(folder, us, spider=spider, settings=settings)
+
+
+def urls(served: Served) -> list[str]:
+    kinds = {"page": FILLED, "own": OWN, "json": NO_PAGE}
+    return [f"{served.url}/{kind}/{kind}-{number}" for kind, many in kinds.items() for number in range(many)]
+
+
+def last_line(crawl: Guest) -> str:
+    """Return the line for people; there is one."""
+    [line] = [
+        line.partition(LAST)[2]
+        for line in crawl.log.splitlines()
+        if LAST in line and ", " in line and " with text" in line
+    ]
+    return line
+
+
+def removed(crawl: Guest) -> str:
+    before, after = (crawl.stats[f"denoise/characters_{when}"] for when in ("before", "after"))
+    assert 0 < after < before
+    return f"{1 - after / before:.0%} noise removed"
+
+
+@pytest.mark.parametrize("quota", [6, 500], ids=["a known site", "a short site"])
+@pytest.mark.parametrize("mode", MODES)
+def test_what_waited_and_what_did_not_are_told_alike(
+    mode: str, quota: int, served: Served, tmp_path: Path
+) -> None:
+    crawl = guest(tmp_path, MODES[mode], f"DENOISE_WARMUP_PAGES = {quota}\n")
+    told = []
+    for _ in range(2):  # where the quota is reached nothing waits the second time
+        assert len(crawl.run(urls(served))) == FILLED + OWN + NO_PAGE
+        told.append(last_line(crawl))
+        assert told[-1] == (f"24 items, 24 with text, {removed(crawl)}; 8 kept their own text; 3 had no page")
+    assert ("denoise/parked" in crawl.stats) == (quota == 500)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_items_that_a_policy_dropped_are_no_items_but_are_told(mode: str, served: Served, tmp_path: Path) -> None:
+    crawl = guest(tmp_path, MODES[mode], 'DENOISE_WARMUP_PAGES = 500\nDENOISE_SHORT_SITES = "drop"\n')
+    assert len(crawl.run(urls(served))) == OWN + NO_PAGE
+    assert last_line(crawl) == (
+        "8 items, 8 with text; 8 kept their own text; 3 had no page; "
+        "16 were dropped, as too little was known of their site"
+    )
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_of_items_with_all_their_text_no_noise_was_removed(mode: str, served: Served, tmp_path: Path) -> None:
+    crawl = guest(tmp_path, MODES[mode], 'DENOISE_WARMUP_PAGES = 500\nDENOISE_SHORT_SITES = "raw"\n')
+    assert len(crawl.run(urls(served))) == FILLED + OWN + NO_PAGE
+    assert last_line(crawl) == "24 items, 24 with text; 8 kept their own text; 3 had no page"
+
+
+def test_items_without_text_are_told_by_what_they_lack(served: Served, tmp_path: Path) -> None:
+    crawl = guest(tmp_path, ADDON)
+    crawl.write(
+        "test_spiders.py",
+        SPIDER.replace(
+            'yield {"url": response.url, "text": ""}',
+            """
+        if "empty" in response.url or "json" in response.url:
+            yield {"url": response.url}
+        else:
+            yield Bare(url=response.url)
+            yield {"url": response.url, "denoise_part": "#nowhere"}
+            yield {"url": response.url}
+""",
+        )
+        + "\n\nclass Bare(scrapy.Item):\n    url = scrapy.Field()\n",
+    )
+    crawl.run([f"{served.url}/{path}" for path in ("page/1", "empty/1", "empty/2", "json/1")])
+    assert last_line(crawl) == (
+        f"6 items, 1 with text, {removed(crawl)}; 1 had no page; 2 were of pages with nothing to read; "
+        "1 have no field for the text; 1 lack their part of the page"
+    )
+
+
+def test_one_item_is_no_items(served: Served, tmp_path: Path) -> None:
+    crawl = guest(tmp_path, ADDON)
+    crawl.run([f"{served.url}/page/1"])
+    assert last_line(crawl).startswith("1 item, 1 with text, ")
+
+
+def test_after_ctrl_c_the_line_is_of_the_items_that_came_out(served: Served, tmp_path: Path) -> None:
+    crawl = guest(tmp_path, ADDON, "DENOISE_WARMUP_PAGES = 500\nCONCURRENT_REQUESTS = 1\nDOWNLOAD_DELAY = 0.1\n")
+    items = crawl.run(urls(served), *signal_after(4, signal.SIGINT))
+    assert 4 <= len(items) < FILLED
+    assert last_line(crawl) == f"{len(items)} items, {len(items)} with text, {removed(crawl)}"

@@ -1,0 +1,160 @@
+"""Items do not wait for ever: not longer than the time of a warm-up, and while they wait the crawl is alive."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.guests.guest_project import ADDON, NOBODY, SPIDER, Guest, addresses
+from tests.guests.site import hosts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.loopback import Served
+
+PIPELINES = """
+ITEM_PIPELINES = {
+    "denoise_crawler.pipelines.StyleTreePipeline": 100,
+    "denoise_crawler.pipelines.DenoisePipeline": 200,
+}
+"""
+WITH_HTML = SPIDER.replace('"text": ""', '"text": "", "html": response.text')
+MODES = {"add-on": (ADDON, SPIDER), "pipelines": (PIPELINES, WITH_HTML)}
+# The spider gives its last page only when an item has come out; after PATIENCE seconds it gives up.
+WAITING = """
+    async def start(self):
+        import asyncio
+        from scrapy import signals
+
+        self.out = 0
+        self.crawler.signals.connect(self.came_out, signals.item_scraped)
+        with open("urls.json") as file:
+            *urls, last = json.load(file)
+        for url in urls:
+            yield scrapy.Request(url)
+        for _ in range(PATIENCE * 20):
+            if self.out == len(urls):
+                yield scrapy.Request(last)
+                return
+            await asyncio.sleep(0.05)
+
+    def came_out(self, item):
+        self.out += 1
+"""
+ONE_BY_ONE = (
+    "-s",
+    "CONCURRENT_REQUESTS=1",
+    "-s",
+    "CONCURRENT_REQUESTS_PER_DOMAIN=1",
+    "-s",
+    "DENOISE_WARMUP_PAGES=500",
+)
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[list[Served]]:
+    with hosts(2) as running:
+        yield running
+
+
+def waiting_spider(mode: str, patience: int) -> str:
+    _, spider = MODES[mode]
+    start = spider.index("    async def start")
+    return (
+        spider[:start]
+        + WAITING.replace("PATIENCE", str(patience))
+        + "\n"
+        + spider[spider.index("    def parse") :]
+    )
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_items_go_on_when_the_time_is_over_though_no_other_page_comes(
+    mode: str, served: list[Served], tmp_path: Path
+) -> None:
+    guest = Guest(tmp_path, MODES[mode][0], spider=waiting_spider(mode, 60))
+    pages = addresses(served[:1], 4)
+    items = guest.run(pages, "-s", "DENOISE_WARMUP_SECONDS=0.5", "-s", "DENOISE_WARMUP_PAGES=500")
+    assert sorted(item["url"] for item in items) == pages, guest.log
+    assert items[-1]["url"] == pages[-1]
+    assert all(item["text"] for item in items)
+    assert "items go on after 0.5 seconds, with what is known of it" in guest.log
+    assert guest.stats["denoise/parked"] == 3  # of a site whose time is over nothing waits
+    assert guest.stats["finish_reason"] == "finished"
+    assert "ERROR" not in guest.log
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        pytest.param(("-s", "DENOISE_WARMUP_SECONDS=0"), id="without a time"),
+        pytest.param(("-s", "DENOISE_WARMUP_SECONDS=0.1", "-s", "DENOISE_SHORT_SITES=raw"), id="raw"),
+    ],
+)
+def test_items_wait_for_the_end_where_no_time_is_set_or_short_sites_are_not_cleaned(
+    settings: tuple[str, ...], served: list[Served], tmp_path: Path
+) -> None:
+    guest = Guest(tmp_path, ADDON, spider=waiting_spider("add-on", 3))
+    pages = addresses(served[:1], 4)
+    items = guest.run(pages, *settings, "-s", "DENOISE_WARMUP_PAGES=500")
+    assert sorted(item["url"] for item in items) == pages[:3], guest.log
+    assert "go on after" not in guest.log
+    assert guest.stats["denoise/sites_short"] == 1
+
+
+def test_the_time_of_each_site_begins_with_its_own_first_page(served: list[Served], tmp_path: Path) -> None:
+    guest = Guest(tmp_path, ADDON, spider=waiting_spider("add-on", 60))
+    pages = [*addresses(served[:1], 2), addresses(served[1:], 1)[0]]
+    items = guest.run(pages, "-s", "DENOISE_WARMUP_SECONDS=1", "-s", "DENOISE_WARMUP_PAGES=500")
+    assert len(items) == 3, guest.log
+    assert guest.log.count("go on after 1 seconds") == 1
+    assert guest.stats["denoise/parked"] == 3  # the last one for the end of the crawl, as its site is new
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_what_waits_counts_as_life_for_closespider_timeout_no_item(
+    mode: str, served: list[Served], tmp_path: Path
+) -> None:
+    us, spider = MODES[mode]
+    guest = Guest(tmp_path, us, spider=spider)
+    pages = addresses(served[:1], 12)
+    slow = ("-s", "DOWNLOAD_DELAY=0.6", "-s", "DENOISE_WARMUP_SECONDS=0", "-s", "CLOSESPIDER_TIMEOUT_NO_ITEM=3")
+    items = guest.run(pages, *ONE_BY_ONE, *slow)
+    assert sorted(item["url"] for item in items) == sorted(pages), guest.log
+    assert guest.stats["finish_reason"] == "finished"
+    assert guest.stats["denoise/replayed"] == 12
+
+
+def test_a_crawl_of_which_no_item_comes_any_more_is_ended_and_what_waits_comes_out(
+    served: list[Served], tmp_path: Path
+) -> None:
+    guest = Guest(tmp_path, ADDON, spider=waiting_spider("add-on", 60))
+    pages = addresses(served[:1], 4)
+    settings = ("-s", "DENOISE_WARMUP_SECONDS=0", "-s", "CLOSESPIDER_TIMEOUT_NO_ITEM=2")
+    items = guest.run(pages, *settings)
+    assert sorted(item["url"] for item in items) == pages[:3], guest.log
+    assert guest.stats["finish_reason"] == "closespider_timeout_no_item"
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_closespider_itemcount_counts_what_waits(mode: str, served: list[Served], tmp_path: Path) -> None:
+    us, spider = MODES[mode]
+    pages = addresses(served[:1], 40)
+    ending = (*ONE_BY_ONE, "-s", "DOWNLOAD_DELAY=0.05", "-s", "CLOSESPIDER_ITEMCOUNT=5")
+    without = Guest(tmp_path / "without", NOBODY, spider=spider).run(pages, *ending)
+    guest = Guest(tmp_path / "with", us, spider=spider)
+    items = guest.run(pages, *ending)
+    assert guest.stats["finish_reason"] == "closespider_itemcount", guest.log
+    assert 5 <= len(items) <= len(without) + 2 < 40
+    assert all(item["text"] for item in items)
+
+
+def test_closespider_pagecount_no_item_counts_what_waits(served: list[Served], tmp_path: Path) -> None:
+    guest = Guest(tmp_path, ADDON)
+    pages = addresses(served[:1], 20)
+    items = guest.run(pages, *ONE_BY_ONE, "-s", "CLOSESPIDER_PAGECOUNT_NO_ITEM=4")
+    assert sorted(item["url"] for item in items) == sorted(pages), guest.log
+    assert guest.stats["finish_reason"] == "finished"
