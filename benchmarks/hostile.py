@@ -1,9 +1,9 @@
 """What each hostile page and archive costs: seconds and memory, beside the bounds that docs/guarantees.md states.
 
-Each stands alone in a process that has cleaned small pages before. A page comes twice, as two pages of a site, and
-the dearer one counts. Memory is the peak above what the process held with the HTML in it; the page's tree counts as
-well, though in a crawl it is often the spider's. With ``DENOISE_CORPUS`` set, the share of gold pages above the limits
-is told too.
+Each stands alone in a process that has cleaned small pages before. A page comes twice, as two pages of a site,
+and the dearer one counts. Memory is the peak above what the process held with the HTML in it; the page's tree
+counts as well, though in a crawl it is often the spider's. With ``DENOISE_CORPUS`` set, the share of gold pages
+above the limits is told too.
 """
 
 from __future__ import annotations
