@@ -1,7 +1,7 @@
 """An existing project, by item pipelines alone: for items that carry their page's HTML in a field.
 
-StyleTreePipeline stands before all other pipelines, since items that wait pass it twice. On Ctrl-C and
-CloseSpider the items that still wait stay in the store and come out in the next run; the add-on does better.
+StyleTreePipeline stands before all other pipelines, since items that wait pass it twice. What is promised of items
+(docs/guarantees.md) holds as with the add-on, on Ctrl-C and CloseSpider as well.
 """
 
 BOT_NAME = "existing_project"

@@ -75,7 +75,7 @@ class SourcesOfResponse:
                 self._source_of_body() if html is None else self._source_of_html(html, self._filler.url_of(item))
             )
         except GivenPageError as error:
-            self._warmup.wrong_page_given(self._response, error)
+            self._warmup.outcomes.wrong_page(self._response, error)
             return None
         except Exception:  # a page that breaks us costs its own text, no item
             self._warmup.page_failed(self._response.url)

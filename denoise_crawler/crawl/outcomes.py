@@ -9,8 +9,11 @@ from denoise_crawler.crawl.unparkable import OncePerClass
 from denoise_crawler.page import MAX_CHARACTERS, MAX_ELEMENTS
 
 if TYPE_CHECKING:
+    from scrapy.http import Response
+
     from denoise_crawler.crawl.counts import Counts
     from denoise_crawler.crawl.filling import Filled, Filler
+    from denoise_crawler.crawl.pages import GivenPageError
     from denoise_crawler.crawl.source import Source
 
 logger = logging.getLogger(__name__)
@@ -54,6 +57,11 @@ class Outcomes:
         if not self._counts.add("parts_missing"):
             logger.warning("A part of a page is not found, and its item goes on without its text: %s", error)
         self._count_text(item, wrote=False)
+
+    def wrong_page(self, response: Response, error: GivenPageError) -> None:
+        """Count a response whose spider named something else as the page of its items; say so once."""
+        if not self._counts.add("wrong_pages"):
+            logger.error("%s: %s. Its items pass unchanged.", response.url, error)
 
     def is_skipped(self, source: Source | None) -> bool:
         """Tell, and count, whether there is nothing to be judged."""

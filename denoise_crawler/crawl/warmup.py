@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Iterable, Iterator
 
     from scrapy.crawler import Crawler
-    from scrapy.http import Response
-
-    from denoise_crawler.crawl.pages import GivenPageError
     from denoise_crawler.crawl.source import Source
     from denoise_crawler.crawl.waiting_items import Waited
     from denoise_crawler.denoiser import Cleaned
@@ -52,7 +49,7 @@ class Warmup:
         self.settings = DenoiseSettings.from_settings(crawler.settings)
         self.filler = Filler(self.settings)
         self.counts = Counts(crawler)
-        self._outcomes = Outcomes(self.counts, self.filler)
+        self.outcomes = Outcomes(self.counts, self.filler)
         self.by_addon = False
         self._crawler = crawler
         self._store = GuardedStore(
@@ -124,14 +121,14 @@ class Warmup:
             return item
         try:
             if self.is_skipped(source) or source is None:
-                self._outcomes.passed(item)
+                self.outcomes.passed(item)
                 return item
             if not self.filler.can_fill(item):
-                self._outcomes.had_all(item)
+                self.outcomes.had_all(item)
                 return item
         except Exception:  # a class of items that we do not understand must not cost the item
             self.page_failed(source.page.url if source is not None else "A page")
-            self._outcomes.passed(item)
+            self.outcomes.passed(item)
             return item
         return self.fill(item, source)
 
@@ -143,7 +140,7 @@ class Warmup:
             return self._filled(item, cleaned)
         except Exception:  # a mistake of ours must not cost the item
             self.page_failed(source.page.url)
-            self._outcomes.passed(item)
+            self.outcomes.passed(item)
             return item
 
     def cleaned(self, source: Source) -> Cleaned:
@@ -193,10 +190,10 @@ class Warmup:
             part = self.filler.part_of(item)
             clean_page = self.sites.part(cleaned, part) if part else cleaned.clean_page
         except PartError as error:
-            self._outcomes.lacks_part(item, error)
+            self.outcomes.lacks_part(item, error)
             return item
         filled = self.filler.fill(item, clean_page)
-        self._outcomes.filled(filled)
+        self.outcomes.filled(filled)
         return filled.item
 
     def _is_opted_out(self, item: Any) -> bool:
@@ -204,7 +201,7 @@ class Warmup:
 
     def is_skipped(self, source: Source | None) -> bool:
         """Tell, and count, whether there is nothing to be judged."""
-        return self._outcomes.is_skipped(source)
+        return self.outcomes.is_skipped(source)
 
     def page_failed(self, url: str) -> None:
         """Say, inside an ``except``, that a page broke us."""
@@ -212,11 +209,6 @@ class Warmup:
         logger.exception(
             "%s cannot be cleaned, which is a mistake of denoise_crawler; its items go on as they are", url
         )
-
-    def wrong_page_given(self, response: Response, error: GivenPageError) -> None:
-        """Say, once, that a spider gave something else as the page of its items."""
-        if not self.counts.add("wrong_pages"):
-            logger.error("%s: %s. Its items pass unchanged.", response.url, error)
 
     def _extractor_failed(self, url: str) -> None:
         if not self.counts.add("extractor_fallbacks"):
