@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Iterable, Iterator
 
     from scrapy.crawler import Crawler
+
     from denoise_crawler.crawl.source import Source
     from denoise_crawler.crawl.waiting_items import Waited
     from denoise_crawler.denoiser import Cleaned
