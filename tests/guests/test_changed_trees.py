@@ -15,13 +15,18 @@ if TYPE_CHECKING:
 
     from tests.loopback import Served
 
-QUOTA, PAGES = 12, 16  # more pages wait than are kept in memory
+QUOTA, PAGES = 68, 72  # more pages wait than are kept in memory
 CUT = """
         for paragraph in response.css(".story p:first-child"):
             paragraph.drop()
 """
 YIELD = '        yield {"url": response.url, "text": ""HTML}\n'
-SETTINGS = (f"DENOISE_WARMUP_PAGES={QUOTA}", "CONCURRENT_REQUESTS=1", "FEED_EXPORT_FIELDS=url,text")
+SETTINGS = (
+    f"DENOISE_WARMUP_PAGES={QUOTA}",
+    "DENOISE_WARMUP_SECONDS=0",
+    "CONCURRENT_REQUESTS=1",
+    "FEED_EXPORT_FIELDS=url,text",
+)
 ARGUMENTS = tuple(part for setting in SETTINGS for part in ("-s", setting))
 
 
