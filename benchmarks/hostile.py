@@ -1,9 +1,9 @@
 """What each hostile page and archive costs: seconds and memory, beside the bounds that docs/guarantees.md states.
 
-Each stands alone in a process that has cleaned small pages before. A page comes twice, as two pages of a site, and
-the dearer one counts. Memory is the peak above what the process held with the HTML in it; the page's tree counts as
-well, though in a crawl it is often the spider's. With ``DENOISE_CORPUS`` set, the share of gold pages above the limits
-is told too.
+What is done with one is done in a process of its own that has cleaned small pages before. A page comes twice, as
+two pages of a site, and the dearer one counts. Memory is the peak above what the process held with the HTML in it;
+the page's tree counts, though in a crawl it is often the spider's. With ``DENOISE_CORPUS`` set, the share of gold
+pages above the limits is told too.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ import sys
 import tempfile
 from collections import Counter
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from multiprocessing import get_context
 from pathlib import Path
-from time import monotonic, process_time
+from time import process_time
 from typing import TYPE_CHECKING
 
 from benchmarks.bench import options, say, table, write_figures
@@ -72,21 +72,35 @@ def measure_all(names: Iterable[str] | None = None) -> list[Cost]:
 
 
 def measure(name: str, *, outputs: bool = True) -> Cost:
-    """Measure one page or archive in a process of its own; ``outputs``: by all methods, in every form, as well."""
+    """Measure one page or archive; ``outputs``: by all methods, in every form, as well."""
+    from tests.fuzz.hostile import ARCHIVES
+
+    whats = ("read",) if name in ARCHIVES else (*METHODS, "all") if outputs else METHODS
+    found = Cost(name, 0)
+    for what in whats:
+        one = _in_a_process(name, what)
+        found = Cost(name, one.size, {**found.seconds, **one.seconds}, {**found.added, **one.added}, one.outcome)
+        if one.outcome.startswith("!"):
+            break
+    return found
+
+
+def _in_a_process(name: str, what: str) -> Cost:
+    """Return the cost of one thing that is done with a page or an archive, in a process of its own."""
     ours, theirs = _CONTEXT.Pipe(duplex=False)
-    process = _CONTEXT.Process(target=_work, args=(name, theirs, outputs))
+    process = _CONTEXT.Process(target=_work, args=(name, what, theirs))
     process.start()
     theirs.close()
-    found, deadline = Cost(name, 0, outcome="! crashed"), monotonic() + PATIENCE
     try:
-        while ours.poll(max(deadline - monotonic(), 0.0)):
-            found = ours.recv()
-        found = replace(found, outcome=f"! no answer in {PATIENCE} s")
+        if ours.poll(PATIENCE):
+            found: Cost = ours.recv()
+            return found
         process.kill()
+        return Cost(name, 0, outcome=f"! {what}: no answer in {PATIENCE} s")
     except EOFError:
-        pass
-    process.join()
-    return found
+        return Cost(name, 0, outcome=f"! {what}: crashed")
+    finally:
+        process.join()
 
 
 def costs_table(costs: list[Cost], columns: dict[str, str]) -> str:
@@ -135,33 +149,30 @@ def above_limits(folder: Path) -> tuple[Counter[str], int]:
     return skipped, reading.pages
 
 
-def _work(name: str, connection: Connection, outputs: bool) -> None:
+def _work(name: str, what: str, connection: Connection) -> None:
     from tests.fuzz.hostile import ARCHIVES, HOSTILE
 
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, hard))
-    if name in ARCHIVES:
+    if what == "read":
         connection.send(_archive_cost(name, ARCHIVES[name]()))
-    else:
-        _page_costs(name, HOSTILE[name](), connection, outputs=outputs)
-
-
-def _page_costs(name: str, source: str | bytes, connection: Connection, *, outputs: bool) -> None:
-    from tests.fuzz.road import Road
-
+        return
+    source = HOSTILE[name]()
+    size = len(source) if isinstance(source, bytes) else len(source.encode("utf-8", "surrogatepass"))
     for method in METHODS:
         _costs_of(method, _SMALL)
-    size = len(source) if isinstance(source, bytes) else len(source.encode("utf-8", "surrogatepass"))
-    cost = Cost(name, size)
-    for method in METHODS:
-        connection.send(replace(cost, outcome=f"! crashed: {method}"))
-        seconds, added, outcome = _costs_of(method, (source, source))
-        cost = Cost(name, size, {**cost.seconds, method: seconds}, {**cost.added, method: added}, outcome)
-    if outputs:
-        connection.send(replace(cost, outcome="! crashed: some method or output"))
-        seconds, added, _ = _measured(lambda: str(len(Road().travel(source))))
-        cost = replace(cost, seconds={**cost.seconds, "all": seconds}, added={**cost.added, "all": added})
-    connection.send(cost)
+    seconds, added, outcome = _outputs_cost(source) if what == "all" else _costs_of(what, (source, source))
+    connection.send(Cost(name, size, {what: seconds}, {what: added}, outcome))
+
+
+def _outputs_cost(source: str | bytes) -> tuple[float, int, str]:
+    from tests.fuzz.road import Road
+
+    def travel() -> str:
+        Road().travel(source)
+        return Page.parse("https://hostile.example/1", source).skipped or ""
+
+    return _measured(travel)
 
 
 def _costs_of(method: str, sources: Iterable[str | bytes]) -> tuple[float, int, str]:

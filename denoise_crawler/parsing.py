@@ -86,18 +86,22 @@ def is_larger(source: str | bytes, *, size: int, tags: int, attributes: int) -> 
 
     Every ``<`` counts as a tag: there are no more elements. Attributes are looked for only where there is room.
     """
-    if len(source) > size or _count(source, "<") > tags:
+    found = source.count("<") if isinstance(source, str) else source.count(b"<")
+    if len(source) > size or found > tags:
         return True
-    if isinstance(source, str) and 4 * len(source) > size and len(_encoded(source)) > size:
+    if isinstance(source, str):
+        if 4 * len(source) <= min(size, 8 * attributes):
+            return False
+        source = _encoded(source)
+    if len(source) > size:
         return True
-    separators = _count(source, " \n\t\r\f/") + _count(source, "\"'") // 2
+    # each attribute stands behind one of the first, or behind a value between two of the second
+    separators = _count(source, b" \n\t\r\f/") + _count(source, b"\"'") // 2
     return separators > attributes and _Counting.attributes(source) > attributes
 
 
-def _count(source: str | bytes, letters: str) -> int:
-    if isinstance(source, str):
-        return sum(map(source.count, letters))
-    return sum(map(source.count, letters.encode()))
+def _count(source: bytes, letters: bytes) -> int:
+    return len(source) - len(source.translate(None, letters))
 
 
 def has_endless_tag(source: bytes) -> bool:
@@ -168,7 +172,7 @@ class _Counting:
         self._found = 0
 
     @classmethod
-    def attributes(cls, html: str | bytes) -> int:
+    def attributes(cls, html: bytes) -> int:
         """Return how many attributes a tree of ``html`` has at most."""
         target: Any = cls()
         parser = etree.HTMLParser(target=target, encoding="utf-8", recover=True, huge_tree=True)

@@ -144,4 +144,4 @@ async def _sleep(seconds: float) -> None:
     from twisted.internet import reactor
     from twisted.internet.task import deferLater
 
-    await deferLater(reactor, seconds)  # type: ignore[arg-type]
+    await deferLater(reactor, seconds)

@@ -7,7 +7,6 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
-from pathlib import Path
 from types import GetSetDescriptorType, MemberDescriptorType
 from typing import Any
 from weakref import getweakrefcount
@@ -16,10 +15,11 @@ from itemadapter import ItemAdapter
 from scrapy import Item
 from scrapy.utils.trackref import object_ref
 
+from denoise_crawler.crawl.started_script import MAIN, started_script
 from denoise_crawler.crawl.unparkable import UnparkableError, UnstorableError, class_path
 
 # Processes that multiprocessing spawns load the script by the second name.
-_SCRIPTS = ("__main__", "__mp_main__")
+_SCRIPTS = (MAIN, "__mp_main__")
 _CONTENT_TYPES = (OrderedDict, dict, tuple)
 
 
@@ -124,7 +124,7 @@ def class_named(name: list[str]) -> Any:
 
     """
     module_name, qualified, *script = name
-    if module_name in _SCRIPTS and script != [_script()]:
+    if module_name in _SCRIPTS and script != [started_script()]:
         raise LookupError(f"it belongs to the script {''.join(script)}; start that one again")
     module = sys.modules.get(module_name)
     if module is None:
@@ -158,21 +158,10 @@ def _check_found(kind: type, name: list[str]) -> None:
 def _stored_name(kind: type) -> list[str]:
     if kind.__module__ not in _SCRIPTS:
         return [kind.__module__, kind.__qualname__]
-    script = _script()
+    script = started_script()
     if not script:
         raise UnstorableError(f"is of class {class_path(kind)}, which was typed in: no later run can find it")
-    return ["__main__", kind.__qualname__, script]
-
-
-def _script() -> str:
-    """Return the path of the started script, empty if there is none."""
-    file = getattr(sys.modules.get("__main__"), "__file__", None)
-    return _resolved(file) if file else ""
-
-
-@lru_cache(maxsize=8)
-def _resolved(file: str) -> str:
-    return str(Path(file).resolve())
+    return [MAIN, kind.__qualname__, script]
 
 
 def _is_data(kind: type) -> bool:

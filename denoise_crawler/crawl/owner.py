@@ -5,17 +5,16 @@ from __future__ import annotations
 import inspect
 import json
 import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scrapy.utils.conf import closest_scrapy_cfg
 
+from denoise_crawler.crawl.started_script import MAIN, started_script
+
 if TYPE_CHECKING:
     from scrapy import Spider
     from scrapy.crawler import Crawler
-
-MAIN = "__main__"
 
 
 def owner_of(crawler: Crawler) -> str:
@@ -32,7 +31,7 @@ def owner_of(crawler: Crawler) -> str:
 
 def _project(spider: type[Spider]) -> str:
     if spider.__module__ == MAIN:
-        return _script()
+        return started_script()
     if config := closest_scrapy_cfg():
         return str(Path(config).resolve().parent)
     if project := os.environ.get("SCRAPY_PROJECT"):
@@ -40,10 +39,4 @@ def _project(spider: type[Spider]) -> str:
     try:
         return str(Path(inspect.getfile(spider)).resolve())
     except (OSError, TypeError):
-        return _script()
-
-
-def _script() -> str:
-    """Return the path of the started script; empty in an interactive session."""
-    file = getattr(sys.modules.get(MAIN), "__file__", None)
-    return str(Path(file).resolve()) if file else ""
+        return started_script()

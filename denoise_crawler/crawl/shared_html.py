@@ -41,7 +41,7 @@ def paste_html(data: bytes, html: str) -> bytes:
     Raises:
         ValueError: ``data`` is damaged, or the item has more than 64 MB.
     """
-    parts = decoded(data, list[bytes])
+    parts: list[bytes] = decoded(data, list[bytes])
     if len(parts) == 1:
         return parts[0]
     own = html.encode()

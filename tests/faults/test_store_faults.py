@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from denoise_crawler.crawl.parked_items import UnparkableError, pack, unpack
 from denoise_crawler.damaged_store import open_store
 from denoise_crawler.parked import DamagedRowError, ParkedPage
-from denoise_crawler.store import Store
+from denoise_crawler.store import Store, StoreError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -93,9 +93,7 @@ def test_a_page_whose_bytes_are_damaged_stays_and_the_others_come(path: Path) ->
             store.page(1)
 
 
-def test_a_store_with_a_view_in_the_place_of_a_table_is_not_read_though_it_is_damaged(
-    path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_store_with_a_view_in_the_place_of_a_table_is_refused_though_it_is_damaged(path: Path) -> None:
     left_by_a_dead_run(path)
     with closing(sqlite3.connect(path)) as db:
         db.executescript(
@@ -106,9 +104,9 @@ def test_a_store_with_a_view_in_the_place_of_a_table_is_not_read_though_it_is_da
     body = bytearray(path.read_bytes())
     body[-8192:] = os.urandom(8192)
     path.write_bytes(body)
-    with caplog.at_level(logging.ERROR), closing(open_store(path, owner="one", job="")) as store:
-        assert store.inherit() == 0
-    assert "Nothing of" in caplog.text
+    with pytest.raises(StoreError, match="another program changed it"):
+        open_store(path, owner="one", job="")
+    assert path.read_bytes() == bytes(body)
 
 
 def test_items_of_a_run_whose_feed_failed_wait_again(path: Path) -> None:

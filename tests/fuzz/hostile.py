@@ -40,12 +40,11 @@ TAGS = MAX_ELEMENTS - 20  # as many as there may be besides those of ``around``
 
 def up_to_every_limit() -> str:
     """Return a page that has as much of everything as a page may have."""
-    text = (MAX_TEXT // 3 - 300) // TAGS
-    blocks = [
-        f"<p class={name} id={name}x>{'据新华网报道昨天下午的会议'[:text]}"
-        for name in names(MAX_ATTRIBUTES // 2)[:TAGS]
-    ]
-    page = around("".join(blocks))
+    text = "据新华网报道昨天下午的会议"[: (MAX_TEXT // 3 - 300) // TAGS]
+    kinds = ("class", "id", "title", "lang", "dir")[: MAX_ATTRIBUTES // TAGS]
+    page = around(
+        "".join(f"<p {' '.join(f'{kind}={name}{kind}' for kind in kinds)}>{text}" for name in names(TAGS))
+    )
     return page + "<script>" + "x" * (MAX_CHARACTERS - len(page.encode()) - 100)
 
 
@@ -166,7 +165,7 @@ def brotli_bomb() -> bytes:
     """Return four gigabytes, compressed."""
     from brotli import Compressor
 
-    compressor, zeros = Compressor(), b" " * (1 << 24)
+    compressor, zeros = Compressor(quality=1), b" " * (1 << 24)
     parts = [
         compressor.process(b"<p>first"),
         *(compressor.process(zeros) for _ in range(256)),

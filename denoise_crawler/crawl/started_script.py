@@ -1,0 +1,20 @@
+"""The script that was started, to which the classes of ``__main__`` belong."""
+
+from __future__ import annotations
+
+import sys
+from functools import lru_cache
+from pathlib import Path
+
+MAIN = "__main__"
+
+
+def started_script() -> str:
+    """Return the path of the started script; empty in an interactive session."""
+    file = getattr(sys.modules.get(MAIN), "__file__", None)
+    return _resolved(file) if file else ""
+
+
+@lru_cache(maxsize=8)
+def _resolved(file: str) -> str:
+    return str(Path(file).resolve())
