@@ -234,7 +234,7 @@ def test_a_page_of_twenty_thousand_elements_is_judged() -> None:
 
 def test_of_a_very_large_page_no_more_than_a_bounded_tree_is_kept() -> None:
     references = References(1)
-    references.add(page("<p>1</p>" * 30_000))
+    references.add(page("<p>1" * 30_000))
     alone = References(1)
     alone.merge_bytes(references.to_bytes())
     similar = alone.most_similar(read(page("<p>2</p>", "b")).tree)

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
-from resiliparse.parse.html import HTMLTree, NodeType
 
 from denoise_crawler.methods import Judgement
 from denoise_crawler.output.html import clean_document, clean_html
 from denoise_crawler.output.renderings import RENDERINGS
 from denoise_crawler.page import Page
 from tests.attacks import attack
+from tests.fuzz.harm import harm_in
 from tests.strategies import html_pages
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
 
 URL = "https://example.com/news/1"
 # Each does something, or goes somewhere, by itself.
@@ -39,8 +34,6 @@ HARMFUL = {
     "a link that opens connections": "<p><link rel=preconnect href=//evil.example/>x",
     "all attacks that are known": attack("https://evil.example"),
 }
-LOCKS = ("content-security-policy", "x-dns-prefetch-control")
-ADDRESSES = ("href", "src", "action", "formaction", "data", "xlink:href", "content", "poster", "background")
 
 
 def kept(page: Page) -> Judgement:
@@ -56,32 +49,6 @@ OUTPUTS: dict[str, Callable[[Page], str]] = {
         if name != "text"
     },
 }
-
-
-def harm_in(markup: str) -> Iterator[str]:
-    """Yield what is harmful in a document as an HTML5 parser builds it."""
-    waiting: list[Any] = [HTMLTree.parse(markup).document]
-    while waiting:
-        node = waiting.pop()
-        waiting += node.child_nodes
-        if node.type != NodeType.ELEMENT:
-            continue
-        attributes = {str(name).lower(): node.getattr(name) or "" for name in node.attrs}
-        tag = str(node.tag).lower()
-        if tag == "script" and attributes.get("type") != "application/ld+json":
-            yield f"{tag} {attributes}"
-        if tag == "meta" and attributes.get("http-equiv", "").lower() not in ("", *LOCKS):
-            yield f"{tag} {attributes}"
-        if tag == "base" and not (set(attributes) == {"href"} and attributes["href"].startswith("https:")):
-            yield f"{tag} {attributes}"
-        yield from (f"{tag} {name}={value}" for name, value in attributes.items() if harms(tag, name, value))
-
-
-def harms(tag: str, name: str, value: str) -> bool:
-    """Tell whether an attribute runs something or shows another page."""
-    runs = name in ADDRESSES and "".join(value.split()).lower().startswith("javascript:")
-    shows = tag in ("iframe", "embed", "object", "frame") and name in ("src", "data")
-    return runs or shows or name.startswith("on") or name == "srcdoc"
 
 
 @pytest.mark.parametrize("output", OUTPUTS)

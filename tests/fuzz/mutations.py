@@ -22,6 +22,9 @@ _TOKENS = (
     *(b"<p>", b"<div>", b"</div>", b"<table>", b"<td>", b"</table>", b"<a href=x>", b"</a>", b"<script>"),
     *(b"<style>", b"<body>", b"</body>", b"</html>", b"<select>", b"<svg>", b"<plaintext>", b"<title>"),
     *(b"<frameset>", b"<base href=//>", b"charset=utf-16", b"\xff\xfe", b"\xe2\x80\xae", b"\xed\xa0\x80"),
+    *(b"<meta charset=idna>", b"<meta charset=punycode>", b"<meta charset=zlib>", b"charset=cp037", b"<video>"),
+    *(b"<meta http-equiv=refresh content=0>", b"<base href=javascript:x target=_top>", b"<p onclick=x()>"),
+    *(b"<a href=javascript:x>", b"<iframe srcdoc=x>", b"<noembed>", b"<xmp>", b"<math>", b"<link rel=preconnect>"),
     *(b"\xc3", b"\xe4\xb8", b"\x81\x30", b"\r", b"\x1a"),
 )  # fmt: skip
 

@@ -17,6 +17,7 @@ from denoise_crawler.output.renderings import RENDERINGS
 from denoise_crawler.output.text import clean_text
 from denoise_crawler.page import TEXT, Page
 from denoise_crawler.report import Bounds, Plan, RunFigures, write_report
+from tests.fuzz.harm import harm_in
 from tests.fuzz.mutations import changed
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from denoise_crawler.methods import Judgement
 
+_LOOKED_THROUGH = 2_000  # nodes
 _EXPLAINED = 60  # nodes: a reason of fusion costs milliseconds
 
 
@@ -105,7 +107,10 @@ def write_all(page: Page, judgement: Judgement) -> None:
     msgspec.json.encode(metadata_of(page))
     for name, write in RENDERINGS.items():
         if name not in ("text", "painted-remote"):
-            write(page, judgement).encode()
+            written = write(page, judgement)
+            written.encode()
+            if name != "text" and size <= _LOOKED_THROUGH:
+                assert not list(harm_in(written)), f"{name} holds what runs or leads away"
 
 
 def _check_nodes(page: Page) -> None:
