@@ -239,12 +239,13 @@ def _check_files(path: Path) -> None:
     for ending in ("", "-wal", "-shm", "-journal"):
         file = path.with_name(path.name + ending)
         try:
-            found = file.lstat()
-        except FileNotFoundError:
+            is_file = stat.S_ISREG(file.lstat().st_mode)
+            is_strange = is_file and ending == "-journal" and _names_a_file(file)
+        except FileNotFoundError:  # or it has just been deleted by another process
             continue
-        if not stat.S_ISREG(found.st_mode):
+        if not is_file:
             raise OSError(f"{file} is no file but a folder, a link or a device")
-        if ending == "-journal" and _names_a_file(file):
+        if is_strange:
             raise OSError(f"{file} is not of a store: another program left it")
 
 

@@ -147,7 +147,7 @@ def test_the_demonstration_says_what_came_out(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert f"clean items are in {tmp_path / 'items.jsonl'}" in done.stdout
-    assert "pages seen 68, parked 19, replayed 19, cleaned 68" in done.stdout
+    assert "pages seen 68, parked 20, replayed 20, cleaned 68" in done.stdout
     assert "--- before:" in done.stdout
     assert "--- after:" in done.stdout
     assert len(lines(tmp_path / "items.jsonl")) == 68

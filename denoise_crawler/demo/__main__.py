@@ -61,11 +61,13 @@ def _show_progress(crawl: subprocess.Popen[bytes], server: DemoServer, folder: P
     read = 0
     live = sys.stdout.isatty()
     started = time.monotonic()
-    while crawl.poll() is None:
+    ended = False
+    while not ended:
         time.sleep(0.25 if live else 1.0)
+        ended = crawl.poll() is not None  # what it wrote until then is still to be shown
         log = (folder / "crawl.log").read_text("utf-8", "replace").splitlines()
         for line in log[read:]:
-            if "crawl.warmup] INFO" in line:
+            if "[denoise_crawler.crawl." in line and "] INFO" in line:
                 print(("\r\033[K" if live else "") + "  " + line.partition("INFO: ")[2])
         read = len(log)
         progress = f"  {time.monotonic() - started:4.0f} s  {len(server.requests)} requests"

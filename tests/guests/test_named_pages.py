@@ -90,7 +90,7 @@ def served() -> Iterator[Served]:
 def test_an_item_gets_the_text_of_the_page_that_is_named(way: str, served: Served, tmp_path: Path) -> None:
     meta, more = WAYS[way]
     guest = Guest(tmp_path, ADDON, spider=TWO_PAGES.replace("META", meta).replace("ITEM", more))
-    items = guest.run(addresses([served], PAGES))
+    items = guest.run(addresses([served], PAGES), "-s", "CONCURRENT_REQUESTS=1")
     assert len(items) == PAGES, guest.log
     for item in items:
         assert story(item["url"].rpartition("/")[2])[0] in item["text"]

@@ -148,7 +148,7 @@ def test_items_with_a_text_of_their_own_pass_at_once_and_unjudged_while_their_pa
 def test_an_item_with_a_text_and_another_field_to_fill_waits_and_keeps_its_text(
     served: list[Served], tmp_path: Path
 ) -> None:
-    settings = 'DENOISE_EXTRA_FIELDS = {"title": "headline"}\n'
+    settings = 'DENOISE_EXTRA_FIELDS = {"title": "headline"}\nDENOISE_WARMUP_PAGES = 500\n'
     guest = Guest(tmp_path, ADDON, spider=spider(ITEM.replace('""', '"mine"')), settings=settings)
     items = guest.run(addresses(served, PAGES))
     assert {item["text"] for item in items} == {"mine"}, guest.log
