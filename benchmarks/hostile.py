@@ -60,13 +60,13 @@ class Cost:
         return all(self.added.get(what, 0) <= MOST_BYTES for what in METHODS) and not self.outcome.startswith("!")
 
 
-def measure_all(names: Iterable[str] | None = None) -> list[Cost]:
-    """Measure each page and archive, or those with some names, one after the other."""
+def measure_all(names: Iterable[str] | None = None, *, outputs: bool = True) -> list[Cost]:
+    """Measure each page and archive, or those with some names, one after the other; see :func:`measure`."""
     from tests.fuzz.hostile import ARCHIVES, HOSTILE
 
     costs = []
     for name in names or (*HOSTILE, *ARCHIVES):
-        costs.append(measure(name))
+        costs.append(measure(name, outputs=outputs))
         say(f"{name}: {costs[-1].outcome}")
     return costs
 
@@ -126,7 +126,9 @@ def tables(costs: list[Cost]) -> str:
     if pages:
         bounds = f"bounds {MOST_SECONDS:g} s and {MOST_BYTES / 1e6:,.0f} MB for {' and '.join(METHODS)}"
         parts.append(f"Pages: CPU seconds and memory added; {bounds}")
-        parts.append(costs_table(pages, {**{name: name for name in METHODS}, "all": "all methods and outputs"}))
+        columns = {**{name: name for name in METHODS}, "all": "all methods and outputs"}
+        measured = {what: head for what, head in columns.items() if any(what in cost.seconds for cost in pages)}
+        parts.append(costs_table(pages, measured))
         worst = [
             f"{name}: {max(cost.seconds.get(name, 0.0) for cost in pages):.1f} s, "
             f"{max(cost.added.get(name, 0) for cost in pages) / 1e6:,.0f} MB"
@@ -233,8 +235,9 @@ def main(argv: list[str] | None = None) -> None:
     """Print the tables; leave with code 1 if a page took more memory than is promised, or something crashed."""
     parser = options(__doc__)
     parser.add_argument("--only", nargs="+", metavar="NAME", help="measure these alone")
+    parser.add_argument("--no-outputs", action="store_true", help="leave out all methods and outputs together")
     arguments = parser.parse_args(argv)
-    costs = measure_all(arguments.only)
+    costs = measure_all(arguments.only, outputs=not arguments.no_outputs)
     print(tables(costs))
     figures: dict[str, object] = {"shapes": {cost.name: cost.figures() for cost in costs}}
     if (folder := corpus_folder()) is not None and not arguments.only:
