@@ -21,7 +21,13 @@ from tests.faults.scenarios import SCENARIOS, why_not
 if TYPE_CHECKING:
     from argparse import Namespace
 
-TIMES = {"kill -9": 40, "Ctrl-C": 10, "Ctrl-C twice": 10, "disk full (file size limit)": 10}
+TIMES = {
+    "kill -9": 40,
+    "Ctrl-C": 10,
+    "Ctrl-C twice": 10,
+    "disk full (file size limit)": 10,
+    "store made to do harm": 50,
+}
 OFTEN = 5
 
 
@@ -60,7 +66,10 @@ def _arguments(argv: list[str] | None) -> Namespace:
     parser = options(__doc__)
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="what the moments are drawn by (1)")
     parser.add_argument(
-        "--times", type=int, metavar="N", help="trials of each fault (40 kills, 10 or 5 of others)"
+        "--times",
+        type=int,
+        metavar="N",
+        help="trials of each fault (40 kills, 50 stores made to do harm, 10 or 5 of others)",
     )
     parser.add_argument("--only", action="append", metavar="NAME", help="this fault only; may be given again")
     return parser.parse_args(argv)

@@ -22,6 +22,7 @@ from denoise_crawler.output.text import clean_text
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
 from denoise_crawler.site import layout_name
+from denoise_crawler.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -128,7 +129,8 @@ class Denoiser:
             try:
                 method.merge_bytes(known)
             except Exception as error:  # others may have written it
-                logger.warning("What was known of %s cannot be read and is learned anew: %s", site, error)
+                told = printable(site), printable(error)
+                logger.warning("What was known of %s cannot be read and is learned anew: %s", *told)
                 method = method_named(self._method, self._options)
         self._sites[site] = method
         while len(self._sites) > self._sites_in_memory:
