@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
 
 TIMES = dict.fromkeys(("Ctrl-C", "Ctrl-C twice", "disk full (file size limit)", "the end in an endless gap"), 10)
-TIMES["kill -9"] = 40
+TIMES |= {"kill -9": 40, "store made to do harm": 50}
 OFTEN = 5
 
 
@@ -61,7 +61,10 @@ def _arguments(argv: list[str] | None) -> Namespace:
     parser = options(__doc__)
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="what the moments are drawn by (1)")
     parser.add_argument(
-        "--times", type=int, metavar="N", help="trials of each fault (40 kills, 10 or 5 of others)"
+        "--times",
+        type=int,
+        metavar="N",
+        help="trials of each fault (40 kills, 50 stores made to do harm, 10 or 5 of others)",
     )
     parser.add_argument("--only", action="append", metavar="NAME", help="this fault only; may be given again")
     return parser.parse_args(argv)

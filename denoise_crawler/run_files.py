@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 class RunFiles:
     """The folder ``STORE-runs``: a lock file for each run, held as long as the run lives.
 
-    Where the folder or a lock file is a link, or anything else that we never made, OSError is raised: who gives
-    away a store with its folder must not lead us to other files.
+    A folder or a lock file that is a link is not followed: who gives away a store with its folder must not lead us
+    to other files.
     """
 
     def __init__(self, store: Path) -> None:
@@ -54,35 +54,38 @@ class RunFiles:
     @contextmanager
     def of_dead_run(self, run: str) -> Iterator[bool]:
         """Yield whether ``run`` is dead; if it is, its files are deleted at the end, unless the block raises."""
-        try:
-            lock = self.lock(run)
-            lock.acquire(timeout=0)
-        except Timeout:
-            yield False
-            return
-        try:
+        if self._has_strange_file(run):  # no live run holds such a one
             yield True
-        finally:
-            lock.release()
+        else:
+            try:
+                lock = self.lock(run)
+                lock.acquire(timeout=0)
+            except Timeout:
+                yield False
+                return
+            try:
+                yield True
+            finally:
+                lock.release()
         for ending in ("lock", "ended"):
             self._file(run, ending).unlink(missing_ok=True)
 
     def lock(self, name: str) -> FileLock:
         """Return the lock of this name, whose file lies in the folder; the folder is made if it is missing."""
         self._folder.mkdir(parents=True, exist_ok=True)
-        file = self._file(name, "lock")
-        if self._folder.is_symlink() or not _is_ours(file):
-            raise OSError(f"{file} is a link or no lock file")
-        return FileLock(file)
+        if self._has_strange_file(name):
+            raise OSError(f"{self._file(name, 'lock')} is a link or no file")
+        return FileLock(self._file(name, "lock"))
+
+    def _has_strange_file(self, name: str) -> bool:
+        """Tell whether the lock file is none that we make: it may be the name of another file, which has two."""
+        if self._folder.is_symlink():
+            raise OSError(f"{self._folder} is a link")
+        try:
+            found = self._file(name, "lock").lstat()
+        except FileNotFoundError:
+            return False
+        return not stat.S_ISREG(found.st_mode) or found.st_nlink > 1
 
     def _file(self, run: str, ending: str) -> Path:
         return self._folder / f"{run}.{ending}"
-
-
-def _is_ours(file: Path) -> bool:
-    """Tell whether ``file`` is missing or a lock file: empty, of one name. Some releases of filelock empty it."""
-    try:
-        found = file.lstat()
-    except FileNotFoundError:
-        return True
-    return stat.S_ISREG(found.st_mode) and not found.st_size and found.st_nlink == 1

@@ -163,7 +163,7 @@ class SharedStore:
         found, room = [], _LARGEST_SITE
         for entry in sorted(self._entries(folder), key=lambda entry: str(entry["name"])):
             name, size = str(entry["name"]), entry.get("size") or 0
-            if not name.endswith(SUFFIX):
+            if not name.endswith(SUFFIX) or name in self._passed_over:
                 continue
             if entry["type"] != "file" or size > _LARGEST:
                 self._pass_over(name, "it is no file, or too large")

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,9 +12,13 @@ from hypothesis import strategies as st
 
 pytest.importorskip("fsspec", reason="fsspec is not installed")
 
+import fsspec
+from fsspec.implementations.memory import MemoryFileSystem
+
 from denoise_crawler.methods.fusion import Fusion
 from denoise_crawler.page import Page
 from denoise_crawler.shared_store import SUFFIX, SharedShelf, SharedStore, SharedStoreError, merged
+from tests.faults.others_files import FILES, KNOWLEDGE, record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -133,3 +138,49 @@ def test_a_folder_that_goes_away_costs_no_crawl_its_pages(tmp_path: Path) -> Non
     shelf.put(SITE, learned(PAGES[:4]))
     assert shelf.get(SITE) is None
     assert len(told) == 2
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs the files of POSIX")
+@pytest.mark.parametrize("name", [*FILES, *KNOWLEDGE])
+def test_a_file_that_is_none_of_ours_is_passed_over_with_one_warning_and_nothing_is_lost(
+    name: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    told: list[Exception] = []
+    shelf = SharedShelf(SharedStore(str(tmp_path)), few, told.append)
+    shelf.put(SITE, learned(PAGES[:3]))
+    [own] = files(tmp_path)
+    if name in FILES:
+        FILES[name](own.parent)
+        own.chmod(0o644)
+    else:
+        record(SITE, "fusion", KNOWLEDGE[name])(own.parent)
+    for _ in range(2):
+        found = Fusion(max_pages=FEW)
+        found.merge_bytes(shelf.get(SITE) or b"")
+        assert found.to_bytes() == learned(PAGES[:3])
+    shelf.put(SITE, learned(PAGES[3:6]))
+    assert shelf.get(SITE) == learned(PAGES[:6])
+    assert list(shelf.store.known()) == [(SITE, "fusion")]
+    assert told == []
+    if name in FILES and (name != "a file that may not be read" or os.geteuid()):
+        assert caplog.text.count("passed over") == 1
+
+
+class Failing(MemoryFileSystem):
+    """A place whose errors are of a kind of its own, as those of cloud storages are."""
+
+    protocol = "failing"
+    cachable = False
+
+    def ls(self, *_: Any, **__: Any) -> Any:
+        raise RuntimeError("the bucket\x1b[2J is closed")
+
+
+def test_errors_of_any_kind_that_a_place_has_cost_no_crawl_its_pages() -> None:
+    fsspec.register_implementation("failing", Failing, clobber=True)
+    told: list[Exception] = []
+    shelf = SharedShelf(SharedStore("failing://bucket/known"), few, told.append)
+    shelf.put(SITE, learned(PAGES[:3]))
+    assert shelf.get(SITE) is None
+    assert [type(error) for error in told] == [SharedStoreError] * 2
+    assert "failing://bucket/known cannot be read or written: the bucket\ufffd[2J is closed" in str(told[0])

@@ -16,6 +16,7 @@ from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.methods import method_named
 from denoise_crawler.shared_store import SharedShelf, SharedStore
 from denoise_crawler.store import SiteState
+from denoise_crawler.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -171,7 +172,7 @@ class Sites:
         if progress.pages_seen >= quota:
             self._became_ready(page.site, progress)
         elif progress.pages_seen % ceil(quota / 4) == 0:
-            logger.info("%s: %d of %d pages until it is known", page.site, progress.pages_seen, quota)
+            logger.info("%s: %d of %d pages until it is known", printable(page.site), progress.pages_seen, quota)
 
     def _became_ready(self, site: str, progress: Progress) -> None:
         progress.ready = True
@@ -179,7 +180,7 @@ class Sites:
         self._counts.add("sites_ready")
         self.save(site)
         waiting = self._store.waiting_count(site, inherited=bool(self._settings.job))
-        logger.info("%s is known after %d pages; %d items go on", site, progress.pages_seen, waiting)
+        logger.info("%s is known after %d pages; %d items go on", printable(site), progress.pages_seen, waiting)
 
     def _drifted(self, site: str, layout: str) -> None:
         self._counts.add("drifts")
@@ -187,9 +188,9 @@ class Sites:
         logger.warning(
             "%s has pages unlike those it is known by: it was redesigned, or has another part. %d of them are "
             "alike; from now on such pages are judged by each other, as %s",
-            site,
+            printable(site),
             self._settings.warmup_pages,
-            layout,
+            printable(layout),
         )
 
     def _shelf(self) -> Shelf:

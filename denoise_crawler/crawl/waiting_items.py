@@ -13,6 +13,7 @@ from denoise_crawler.crawl.parked_items import UnparkableError, pack, unpack
 from denoise_crawler.crawl.shared_html import cut_html, paste_html
 from denoise_crawler.crawl.source import Source, source_of_parked
 from denoise_crawler.crawl.unparkable import OncePerClass
+from denoise_crawler.text import printable
 from denoise_crawler.versioned_format import MAX_BYTES
 
 if TYPE_CHECKING:
@@ -160,4 +161,4 @@ class WaitingItems:
 
     def _unreadable(self, error: Exception) -> None:
         if not self._counts.add("unreadable"):
-            logger.error("An item stays in the store: %s", error)
+            logger.error("An item stays in the store: %s", printable(error))

@@ -12,6 +12,7 @@ from scrapy import signals
 from denoise_crawler.crawl.counts import Counts, summary
 from denoise_crawler.crawl.ending import Ending
 from denoise_crawler.crawl.event_loop import Turns, in_parallel, spare_what_is_there
+from denoise_crawler.crawl.failures import Failures
 from denoise_crawler.crawl.feed_results import feeds_are_safe
 from denoise_crawler.crawl.filling import Filler
 from denoise_crawler.crawl.guarded_store import GuardedStore
@@ -24,6 +25,7 @@ from denoise_crawler.crawl.sites import Sites
 from denoise_crawler.crawl.waiting_items import WaitingItems
 from denoise_crawler.damaged_store import open_store
 from denoise_crawler.output.part import PartError
+from denoise_crawler.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Iterable, Iterator
@@ -52,9 +54,10 @@ class Warmup:
         self.counts = Counts(crawler)
         self.outcomes = Outcomes(self.counts, self.filler)
         self.by_addon = False
+        self._failures = Failures(self.settings, self.counts)
         self._crawler = crawler
         self._store = GuardedStore(
-            open_store(self.settings.store, owner=owner_of(crawler), job=self.settings.job), self._store_failed
+            open_store(self.settings.store, owner=owner_of(crawler), job=self.settings.job), self._failures.store
         )
         self.sites = Sites(self.settings, self._store, self.counts)
         self.waiting = WaitingItems(crawler, self._store, self.counts)
@@ -94,16 +97,16 @@ class Warmup:
 
     async def waits(self, item: Any, source: Source | None) -> bool:
         """Learn the page of ``item``; tell whether it waits. What may go on by now goes on first."""
+        waits = False
         try:
             if source is None or source.page.skipped or self._is_opted_out(item):
                 return False
             self.meet(source)
             await self._turns.let_others_work()
             waits = self._must_wait(source) and self.filler.can_fill(item) and self._park(item, source)
+            await self._release_what_may_go(source.page.site)
         except Exception:  # a mistake of ours must not cost the item
             self.page_failed(source.page.url if source is not None else "A page")
-            return False
-        await self._release_what_may_go(source.page.site)
         return waits
 
     def meet(self, source: Source) -> None:
@@ -158,7 +161,7 @@ class Warmup:
         self.counts.add("characters_after", cleaned.kept)
         clean_page = cleaned.clean_page
         if self.settings.writing.extractor and clean_page.text and clean_page.method == self.settings.method:
-            self._extractor_failed(clean_page.url)
+            self._failures.extractor(clean_page.url)
 
     def is_replayed(self, item: Any) -> bool:
         """Tell whether ``item`` is on its way through the pipelines after it had waited."""
@@ -206,15 +209,7 @@ class Warmup:
 
     def page_failed(self, url: str) -> None:
         """Say, inside an ``except``, that a page broke us."""
-        self.counts.add("failed")
-        logger.exception(
-            "%s cannot be cleaned, which is a mistake of denoise_crawler; its items go on as they are", url
-        )
-
-    def _extractor_failed(self, url: str) -> None:
-        if not self.counts.add("extractor_fallbacks"):
-            extractor = self.settings.writing.extractor
-            logger.warning("%s wrote nothing of %s: our own text takes its place", extractor, url)
+        self._failures.page(url)
 
     # --- items that waited go on
 
@@ -231,7 +226,10 @@ class Warmup:
             if waiting := self.waiting.count(late):
                 seconds = self.settings.warmup_seconds
                 logger.info(
-                    "%s: %d items go on after %g seconds, with what is known of it", late, waiting, seconds
+                    "%s: %d items go on after %g seconds, with what is known of it",
+                    printable(late),
+                    waiting,
+                    seconds,
                 )
             await self._release(late)
 
@@ -273,7 +271,11 @@ class Warmup:
 
     def _on_their_way(self, waited: Iterable[Waited]) -> Iterator[Awaitable[None]]:
         for item, source in waited:
-            ready = self._ready_to_go(item, source)
+            try:
+                ready = self._ready_to_go(item, source)
+            except Exception:  # it waits no longer, and so it goes on as it is
+                self.page_failed(source.page.url)
+                ready = item
             if ready is not None:
                 yield self._process(ready, source)
             if self._ending.is_too_late():
@@ -311,13 +313,12 @@ class Warmup:
 
     def _opened(self) -> None:
         spare_what_is_there()
-        if not self.waiting.inherit():
-            return
-        for source in self.waiting.sources():
-            if self.settings.job:
-                self._sites_that_wait.add(source.page.site)
-            if not self.sites.is_ready(source.page.site):
-                self._learn(source)
+        with self._failures.of_step("learn the pages that an earlier run left"):
+            for source in self.waiting.sources() if self.waiting.inherit() else ():
+                if self.settings.job:
+                    self._sites_that_wait.add(source.page.site)
+                if not self.sites.is_ready(source.page.site):
+                    self._learn(source)
 
     def _is_paused(self) -> bool:
         """Tell whether a job folder keeps requests for a later run, which will then release the items."""
@@ -325,21 +326,17 @@ class Warmup:
         return bool(self.settings.job and scheduler is not None and scheduler.has_pending_requests())
 
     def _stopped(self) -> None:
-        self.sites.save()
-        logger.info(summary(self.counts))
-        if left := self.waiting.count():
-            logger.info("%d items wait in %s for the next run", left, self.settings.store)
-        if not (safe := feeds_are_safe(self._crawler)):
+        safe = False
+        with self._failures.of_step("save what is known of the sites"):
+            self.sites.save()
+        with self._failures.of_step("look for what still waits"):
+            logger.info(summary(self.counts))
+            if left := self.waiting.count():
+                logger.info("%d items wait in %s for the next run", left, self.settings.store)
+        with self._failures.of_step("tell whether the feeds were written"):
+            safe = feeds_are_safe(self._crawler)
+        if not safe:
             logger.error(
                 "A feed failed: the items that had waited stay in %s for the next run", self.settings.store
             )
         self._store.close(safe=safe)
-
-    def _store_failed(self, error: Exception) -> None:
-        if not self.counts.add("store_errors"):
-            logger.error(
-                "The store %s cannot be read or written: %s. Items that cannot wait are cleaned at once; those "
-                "that wait come out as soon as it works, in this run or the next.",
-                self.settings.store,
-                error,
-            )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
-from denoise_crawler.page import MAX_ELEMENTS, TEXT
+from denoise_crawler.page import DEEPEST, MAX_ELEMENTS, TEXT
 from denoise_crawler.site_style_tree.digest import PageDigest
 from denoise_crawler.site_style_tree.features import MOST_PAGES
 from denoise_crawler.versioned_format import VersionedFormat
@@ -136,8 +136,8 @@ def _checked(page: PageDigest) -> PageDigest:
     for index, end in enumerate(page.ends):
         while open_ends[-1] <= index:
             open_ends.pop()
-        if not index < end <= open_ends[-1]:
-            raise ValueError("a page whose nodes are not nested")
+        if not index < end <= open_ends[-1] or len(open_ends) > DEEPEST + 2:
+            raise ValueError("a page whose nodes are not nested, or too deep")
         open_ends.append(end)
     return page
 

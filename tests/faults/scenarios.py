@@ -16,7 +16,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from tests.article_spider import SPIDER
-from tests.faults import polite_faults, store_faults
+from tests.faults import others_files, polite_faults, store_faults
 from tests.faults.crawls import Crawls, Outcome
 from tests.faults.store_faults import rest
 
@@ -212,6 +212,8 @@ SCENARIOS: dict[str, Scenario] = {
     "store cut under the crawl": store_faults.cut_while_it_runs,
     "store of a newer version": store_faults.newer_version,
     "garbage instead of a store": store_faults.garbage,
+    "store made to do harm": others_files.prepared_store,
+    "others' files in a shared store": others_files.shared_store,
     "two crawls on one store, one killed": two_crawls,
     "clock goes backwards": clock,
     "spider raises": raising_spider,

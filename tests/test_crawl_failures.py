@@ -1,0 +1,81 @@
+"""A mistake of ours at any step of a crawl: every item comes out once, and the store is closed."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.faults.crawls import PAGES, Crawls
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from denoise_crawler.demo.server import DemoServer
+
+BREAKING = """
+def fail(self, *args, **kwargs):
+    raise TypeError("a mistake in {name}")
+
+
+from denoise_crawler.{module} import {kind}
+{kind}.{name} = fail
+"""
+BREAKS = {
+    "Sites.must_wait": "crawl.sites",
+    "Sites.learn": "crawl.sites",
+    "Sites.save": "crawl.sites",
+    "Sites.is_ready": "crawl.sites",
+    "WaitingItems.park": "crawl.waiting_items",
+    "WaitingItems.inherit": "crawl.waiting_items",
+    "WaitingItems.count": "crawl.waiting_items",
+    "Warmup._ready_to_go": "crawl.warmup",
+    "Warmup._release_what_may_go": "crawl.warmup",
+    "Fusion.to_bytes": "methods.fusion",
+    "Store.save_state": "store",
+}
+
+
+def broken(what: str, module: str) -> str:
+    kind, _, name = what.partition(".")
+    return BREAKING.format(kind=kind, name=name, module=module)
+
+
+def run_of(store: Path) -> list[tuple[str]]:
+    with closing(sqlite3.connect(store)) as db:
+        return db.execute("SELECT name FROM run").fetchall()
+
+
+@pytest.mark.parametrize("what", BREAKS)
+def test_a_mistake_in_one_step_costs_no_item_and_leaves_the_store_closed(
+    what: str, tmp_path: Path, server: DemoServer
+) -> None:
+    crawls = Crawls(tmp_path, server)
+    crawls.leave_parked(3)
+    crawls.write(
+        "project_settings.py", (tmp_path / "project_settings.py").read_text() + broken(what, BREAKS[what])
+    )
+    items = crawls.run(feed="after.jsonl", quota=16)
+    assert sorted(item["url"] for item in items) == sorted(crawls.urls)
+    assert len(items) == PAGES
+    assert crawls.code == 0
+    counted = crawls.stats.get("denoise/failed", 0) + crawls.stats.get("denoise/store_errors", 0)
+    assert counted or what == "WaitingItems.count"  # that is asked for when the stats are written
+    assert f"a mistake in {what.partition('.')[2]}" in crawls.log
+    assert not list(tmp_path.glob("denoise.sqlite-wal"))
+    assert len(run_of(crawls.store)) <= 1  # the one that was killed
+
+
+def test_what_waits_stays_for_the_next_run_where_it_cannot_be_let_go(tmp_path: Path, server: DemoServer) -> None:
+    crawls = Crawls(tmp_path, server)
+    settings = (tmp_path / "project_settings.py").read_text()
+    crawls.write("project_settings.py", settings + broken("WaitingItems.of", "crawl.waiting_items"))
+    assert crawls.run(feed="first.jsonl", quota=500) == []
+    assert crawls.code == 0
+    assert crawls.stats["denoise/failed"] == 1
+    assert len(crawls.parked()) == PAGES
+    crawls.write("project_settings.py", settings)
+    crawls.fetch([])
+    assert sorted(item["url"] for item in crawls.run(feed="after.jsonl")) == sorted(crawls.urls)
