@@ -110,5 +110,5 @@ def test_the_deployed_example_cleans_and_its_next_job_knows_the_site(scrapyd: Sc
     items = [[json.loads(line) for line in feed.splitlines()] for feed in feeds]
     assert len(items[0]) == len(items[1]) >= 20
     assert all(item["text"] and "All rights reserved" not in item["text"] for item in [*items[0], *items[1]])
-    assert "'denoise/parked': 5" in logs[0]
+    assert "'denoise/parked': 6" in logs[0]
     assert "'denoise/parked'" not in logs[1]
