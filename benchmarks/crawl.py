@@ -45,7 +45,7 @@ LEAST_THROUGHPUT, LONGEST_PAUSE = 0.7, 30.0
 # What the add-on does on the event loop, by the methods that do it.
 STAGES: dict[tuple[type, str], str] = {
     (SourcesOfResponse, "of"): "page",
-    (Warmup, "is_skipped"): "page",
+    (Warmup, "is_readable"): "page",
     (Warmup, "meet"): "learn",
     (WaitingItems, "park"): "park",
     (Sites, "clean"): "judge and write",

@@ -99,7 +99,7 @@ class Warmup:
         """Learn the page of ``item``; tell whether it waits. What may go on by now goes on first."""
         waits = False
         try:
-            if source is None or source.page.skipped or self._is_opted_out(item):
+            if self._is_opted_out(item) or source is None or not self.is_readable(source):
                 return False
             self.meet(source)
             await self._turns.let_others_work()
@@ -202,6 +202,10 @@ class Warmup:
 
     def _is_opted_out(self, item: Any) -> bool:
         return isinstance(item, self.settings.skipped_items)
+
+    def is_readable(self, source: Source) -> bool:
+        """Tell whether there is something to read. Here a page is parsed, unless its spider has done so."""
+        return not source.page.skipped
 
     def is_skipped(self, source: Source | None) -> bool:
         """Tell, and count, whether there is nothing to be judged."""
