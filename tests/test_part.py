@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from lxml import etree
 
@@ -125,6 +126,7 @@ def test_of_any_page_only_the_part_and_what_it_stands_in_is_left(html: str, data
         return
     chosen = data.draw(st.sampled_from(_elements(whole)))
     path = nodes.elements[chosen].getroottree().getpath(nodes.elements[chosen])
+    assume(re.fullmatch(r"[\w/*\[\]-]+", path))  # lxml gives no XPath of elements like <news<
     noise = data.draw(st.none() | st.lists(st.booleans(), min_size=len(nodes), max_size=len(nodes)))
     inside = find_part(whole, path)
     outside = noise_outside_part(whole, noise, inside)
@@ -167,6 +169,7 @@ def test_of_any_page_a_part_is_the_same_by_its_html_as_by_its_place(html: str, d
         return
     part = etree.tostring(element, encoding="unicode", method="html", with_tail=False)
     path = element.getroottree().getpath(element)
+    assume(re.fullmatch(r"[\w/*\[\]-]+", path))  # lxml gives no XPath of elements like <news<
     assert _letters(text_of(part, html)) == _letters(text_of(path, html))
 
 
