@@ -37,6 +37,9 @@ BREAKS = {
     "Store.save_state": "store",
 }
 
+# Where the limit of 64 MB is looked up.
+LIMITED = [f"denoise_crawler.{name}" for name in ("versioned_format", "parked", "crawl.waiting_items")]
+
 
 def broken(what: str, module: str) -> str:
     kind, _, name = what.partition(".")
@@ -79,3 +82,13 @@ def test_what_waits_stays_for_the_next_run_where_it_cannot_be_let_go(tmp_path: P
     crawls.write("project_settings.py", settings)
     crawls.fetch([])
     assert sorted(item["url"] for item in crawls.run(feed="after.jsonl")) == sorted(crawls.urls)
+
+
+def test_items_larger_than_the_store_reads_again_are_cleaned_at_once(tmp_path: Path, server: DemoServer) -> None:
+    crawls = Crawls(tmp_path, server)
+    smaller = "".join(f"import {name}\n{name}.MAX_BYTES = 1_000\n" for name in LIMITED)
+    crawls.write("project_settings.py", (tmp_path / "project_settings.py").read_text() + smaller)
+    items = crawls.run(feed="out.jsonl", quota=500)
+    assert sorted(item["url"] for item in items) == sorted(crawls.urls)
+    assert crawls.stats["denoise/unparkable"] == PAGES
+    assert "with its page and response it has more than" in crawls.log

@@ -1,11 +1,15 @@
 from __future__ import annotations
 
 import re
+from typing import Any
+from unittest.mock import patch
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from denoise_crawler import versioned_format
 from denoise_crawler.versioned_format import VersionedFormat
 
 
@@ -50,3 +54,35 @@ def test_what_is_wrong_is_said(data: bytes, said: str) -> None:
 def test_a_record_that_does_not_fit_together_is_damage() -> None:
     with pytest.raises(WrongError, match="damaged numbers: list index out of range"):
         NUMBERS.read(NUMBERS.write([1]), list[int], lambda found: found[1])
+
+
+VALUES = st.recursive(
+    st.one_of(
+        st.none(),
+        st.booleans(),
+        st.integers(-(1 << 63), (1 << 64) - 1),
+        st.floats(),
+        st.text(),
+        st.binary(max_size=300),
+    ),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+)
+
+
+def count(value: Any) -> int:
+    if isinstance(value, list):
+        return 1 + sum(map(count, value))
+    return 1 + sum(1 + count(inner) for inner in value.values()) if isinstance(value, dict) else 1
+
+
+@given(value=VALUES, length=st.sampled_from((0, 40, 300, 70_000)))
+def test_values_are_counted_without_being_made(value: Any, length: int) -> None:
+    whole = [value, "x" * length, b"x" * length, [1] * length, msgspec.msgpack.Ext(1, b"x" * length)]
+    own = sum(count(one) for one in whole[:4]) + 2
+    data = msgspec.msgpack.encode(whole)
+    with patch.object(versioned_format, "_MOST_VALUES", own):
+        versioned_format.decoded(data)
+    with patch.object(versioned_format, "_MOST_VALUES", own - 1):
+        if len(data) >= own:
+            with pytest.raises(ValueError, match="more than"):
+                versioned_format.decoded(data)

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scrapy.http import HtmlResponse, Request
 
 from denoise_crawler.crawl.parked_items import UnparkableError, pack, unpack
+from denoise_crawler.crawl.stored_response import response_as_bytes, response_from_bytes
 from denoise_crawler.damaged_store import open_store
 from denoise_crawler.parked import DamagedRowError, ParkedPage
 from denoise_crawler.store import Store, StoreError
@@ -22,6 +24,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 PAGES = 40
+# instead of the table of sites, one row after another without an end
+ENDLESS_VIEW = (
+    "DROP TABLE site; CREATE VIEW site AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) "
+    "SELECT x AS name, x AS method, x AS knowledge, x AS pages_seen, x AS ready FROM n; "
+)
 
 
 @pytest.fixture
@@ -96,10 +103,7 @@ def test_a_page_whose_bytes_are_damaged_stays_and_the_others_come(path: Path) ->
 def test_a_store_with_a_view_in_the_place_of_a_table_is_refused_though_it_is_damaged(path: Path) -> None:
     left_by_a_dead_run(path)
     with closing(sqlite3.connect(path)) as db:
-        db.executescript(
-            "DROP TABLE site; CREATE VIEW site AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) "
-            "SELECT x AS name, x AS method, x AS knowledge, x AS pages_seen, x AS ready FROM n"
-        )
+        db.executescript(ENDLESS_VIEW)
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     body = bytearray(path.read_bytes())
     body[-8192:] = os.urandom(8192)
@@ -107,6 +111,22 @@ def test_a_store_with_a_view_in_the_place_of_a_table_is_refused_though_it_is_dam
     with pytest.raises(StoreError, match="another program changed it"):
         open_store(path, owner="one", job="")
     assert path.read_bytes() == bytes(body)
+
+
+def test_a_store_with_a_view_in_the_place_of_a_table_is_not_read_though_its_schema_is_damaged(
+    path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    left_by_a_dead_run(path)
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript(ENDLESS_VIEW)
+        db.executescript(
+            "PRAGMA writable_schema = ON; "
+            "INSERT INTO sqlite_master VALUES ('view', 'odd', 'odd', 0, 'CREATE VIEW odd AS nonsense (')"
+        )
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    with caplog.at_level(logging.ERROR), closing(open_store(path, owner="one", job="")) as store:
+        assert store.inherit() == 0
+    assert "Nothing of" in caplog.text
 
 
 def test_items_of_a_run_whose_feed_failed_wait_again(path: Path) -> None:
@@ -149,3 +169,51 @@ def test_damaged_items_are_refused_and_raise_nothing_else(data: st.DataObject) -
         packed[data.draw(st.integers(0, len(packed) - 1))] = data.draw(st.integers(0, 255))
     with suppress(UnparkableError):
         unpack(bytes(packed))
+
+
+@given(st.data())
+def test_damaged_responses_are_refused_and_raise_nothing_else(data: st.DataObject) -> None:
+    request = Request("https://a.example/", headers={"A": "b"}, meta={"depth": 3, "page": {"a": (1,)}})
+    response = HtmlResponse(
+        request.url, headers={"Set-Cookie": "a=b"}, body="<p>é", encoding="cp1252", request=request
+    )
+    stored = bytearray(response_as_bytes(response, data.draw(st.sampled_from((None, "<p>é")))))
+    for _ in range(data.draw(st.integers(1, 3))):
+        stored[data.draw(st.integers(0, len(stored) - 1))] = data.draw(st.integers(0, 255))
+    with suppress(DamagedRowError):
+        response_from_bytes(bytes(stored), "<p>é")
+
+
+def test_a_value_of_meta_that_is_an_item_is_not_asked_for_anything() -> None:
+    asked = []
+
+    class Asking(dict):  # type: ignore[type-arg]
+        def __getitem__(self, name: object) -> object:
+            asked.append(name)
+            return dict.__getitem__(self, name)
+
+    Asking.__module__, Asking.__qualname__ = __name__, "Asking"
+    globals()["Asking"] = Asking
+    request = Request("https://a.example/", meta={"mine": 1})
+    stored = response_as_bytes(HtmlResponse(request.url, request=request))
+    item = pack(Asking(value=1))
+    asked.clear()
+    packed = pack({"value": 1})
+    rebuilt = stored.replace(bytes([0xC4, len(packed)]) + packed, bytes([0xC4, len(item)]) + item)
+    assert rebuilt != stored
+    found = response_from_bytes(rebuilt, "")
+    assert found.request is not None
+    assert "mine" not in found.request.meta
+    assert asked == []
+
+
+def test_a_store_has_one_name_whatever_link_leads_to_it(path: Path) -> None:
+    left_by_a_dead_run(path, 2)
+    link = path.with_name("link.sqlite")
+    link.symlink_to(path)
+    with closing(Store(path, owner="one")) as store:
+        assert len(waiting(store)) == 2
+        with closing(open_store(link, owner="one", job="")) as other:
+            assert waiting(other) == []
+        assert store.waiting_count() == 2
+    assert not path.with_name("link.sqlite-runs").exists()
