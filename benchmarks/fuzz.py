@@ -33,12 +33,12 @@ if TYPE_CHECKING:
 CHUNK = 1_000
 TRACED = 25  # one chunk in so many: tracing makes Python several times slower
 ROOMS = {
-    "page": ("page.py", "parsing.py", "text.py", "metadata.py", "dates.py"),
-    "methods": ("methods/",),
-    "fusion": ("fusion/",),
-    "site_style_tree": ("site_style_tree/",),
-    "feature_tree": ("feature_tree/",),
-    "node_types": ("node_types/", "geometry.py"),
+    "page": ("page/",),
+    "methods": ("methods/base", "methods/guard", "methods/layout_table", "methods/link_ratio"),
+    "fusion": ("methods/fusion/",),
+    "style_tree": ("methods/style_tree/",),
+    "feature_tree": ("methods/feature_tree/",),
+    "node_type": ("methods/node_type/",),
     "output": ("output/",),
     "report": ("report/",),
 }

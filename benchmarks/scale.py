@@ -36,8 +36,8 @@ from benchmarks.memory import bytes_held
 from denoise_crawler.denoiser import SITES_IN_MEMORY, Denoiser
 from denoise_crawler.evaluation.contender_process import peak_bytes
 from denoise_crawler.evaluation.gold import by_site, read_gold
-from denoise_crawler.methods.fusion import Fusion
-from denoise_crawler.methods.style_tree import StyleTree
+from denoise_crawler.methods.fusion.method import Fusion
+from denoise_crawler.methods.style_tree.method import StyleTree
 from denoise_crawler.page import Page
 from denoise_crawler.store import Store
 

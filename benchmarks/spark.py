@@ -36,13 +36,13 @@ from benchmarks.scale import alone
 from denoise_crawler import denoise_pages
 from denoise_crawler.denoiser import DEFAULT_METHOD
 from denoise_crawler.evaluation.gold import read_gold
-from denoise_crawler.methods.fusion import Fusion
+from denoise_crawler.methods.fusion.method import Fusion
 from denoise_crawler.page import Page
+from denoise_crawler.page.site import site_of
+from denoise_crawler.page.text import hash64
 from denoise_crawler.reading import read_pages
-from denoise_crawler.site import site_of
 from denoise_crawler.spark.page_handler import PageHandler, Way, handler_process
 from denoise_crawler.spark.page_process import Limits
-from denoise_crawler.text import hash64
 
 if TYPE_CHECKING:
     from argparse import Namespace

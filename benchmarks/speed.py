@@ -24,11 +24,11 @@ from resiliparse.extract.html2text import extract_plain_text
 from benchmarks.bench import folder_with, options, say, table, write_figures
 from denoise_crawler.denoiser import Denoiser, Memory
 from denoise_crawler.evaluation.gold import addressed, by_site, read_gold
-from denoise_crawler.fusion.blocks import blocks_of
-from denoise_crawler.metadata import metadata_of
+from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.output.text import clean_text
 from denoise_crawler.page import Page
-from denoise_crawler.text import hash64
+from denoise_crawler.page.metadata import metadata_of
+from denoise_crawler.page.text import hash64
 
 if TYPE_CHECKING:
     from argparse import Namespace

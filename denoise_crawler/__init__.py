@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from denoise_crawler.clean_page import CleanPage
 from denoise_crawler.denoiser import Cleaned, Denoiser, denoise_pages
 from denoise_crawler.methods import MethodError
+from denoise_crawler.methods.style_tree import SiteStyleTree
+from denoise_crawler.output.clean_page import CleanPage
 from denoise_crawler.output.extractors import ExtractorError
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
-from denoise_crawler.site_style_tree import SiteStyleTree
 
 if TYPE_CHECKING:
     from denoise_crawler.crawl.addon import Addon
     from denoise_crawler.crawl.politeness import Politeness
-    from denoise_crawler.rendering.addon import Rendering
+    from denoise_crawler.crawl.rendering.addon import Rendering
 
 __all__ = [
     "Addon",
@@ -35,7 +35,7 @@ __all__ = [
 _SCRAPY_PARTS = {
     "Addon": "denoise_crawler.crawl.addon",
     "Politeness": "denoise_crawler.crawl.politeness",
-    "Rendering": "denoise_crawler.rendering.addon",
+    "Rendering": "denoise_crawler.crawl.rendering.addon",
 }
 
 

@@ -10,19 +10,19 @@ from typing import IO, TYPE_CHECKING, Protocol
 
 import msgspec
 
-from denoise_crawler.clean_page import CleanPage
-from denoise_crawler.metadata import metadata_of
 from denoise_crawler.methods import Judgement, Method, guarded, method_named
 from denoise_crawler.output import extractors
 from denoise_crawler.output.characters import count_characters, noise_ratio
+from denoise_crawler.output.clean_page import CleanPage
 from denoise_crawler.output.explanation import explanation
 from denoise_crawler.output.markdown import clean_markdown
 from denoise_crawler.output.part import find_part, noise_outside_part
 from denoise_crawler.output.text import clean_text
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
-from denoise_crawler.site import layout_name
-from denoise_crawler.text import printable
+from denoise_crawler.page.metadata import metadata_of
+from denoise_crawler.page.site import layout_name
+from denoise_crawler.page.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -13,10 +13,10 @@ from typing import Any
 import msgspec
 from scrapy.http import Response
 
-from denoise_crawler.clean_page import CleanPage
 from denoise_crawler.crawl.source import origin_of, source_of_response
 from denoise_crawler.crawl.warmup import Warmup
 from denoise_crawler.extras import needs
+from denoise_crawler.output.clean_page import CleanPage
 
 with needs("poet"):
     from scrapy_poet.page_input_providers import PageObjectInputProvider

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from scrapy.settings import BaseSettings
 
-    from denoise_crawler.clean_page import CleanPage
+    from denoise_crawler.output.clean_page import CleanPage
 
 
 def clean(response: Response, *, explain: bool = False, settings: BaseSettings | None = None) -> CleanPage:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from denoise_crawler.clean_page import CleanPage
+from denoise_crawler.output.clean_page import CleanPage
 
 
 @dataclass

@@ -13,8 +13,8 @@ from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IResolutionReceiver
 from zope.interface import implementer
 
-from denoise_crawler.private_addresses import is_private, written_address
-from denoise_crawler.site import DEFAULT_PORTS
+from denoise_crawler.crawl.private_addresses import is_private, written_address
+from denoise_crawler.page.site import DEFAULT_PORTS
 from denoise_crawler.spiders.links import split_http
 
 if TYPE_CHECKING:

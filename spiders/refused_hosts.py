@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import IgnoreRequest
 
-from denoise_crawler.site import host_of
+from denoise_crawler.page.site import host_of
 
 if TYPE_CHECKING:
     from scrapy import Request

@@ -7,7 +7,7 @@ from typing import Any
 from scrapy import Request
 from scrapy.http import HtmlResponse, Response
 
-from denoise_crawler.clean_page import CleanPage
+from denoise_crawler.output.clean_page import CleanPage
 from denoise_crawler.spiders.arguments import (
     BadArgumentError,
     read_count,

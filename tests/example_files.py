@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
-from denoise_crawler.clean_page import CleanPage
 from denoise_crawler.demo.articles import Article, article_path, articles, gold_text
 from denoise_crawler.demo.site import respond
 from denoise_crawler.methods import method_named
+from denoise_crawler.output.clean_page import CleanPage
 from denoise_crawler.page import Page
 from denoise_crawler.store import Store
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 from denoise_crawler.methods import METHODS
 from denoise_crawler.methods.link_ratio import LinkRatio
-from denoise_crawler.methods.style_tree import StyleTree
-from denoise_crawler.site import site_of
+from denoise_crawler.methods.style_tree.method import StyleTree
+from denoise_crawler.page.site import site_of
 
 if TYPE_CHECKING:
     from denoise_crawler.methods import Judgement

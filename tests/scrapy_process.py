@@ -31,7 +31,7 @@ _STARTER.set_forkserver_preload(
         "scrapy.extensions.telnet",
         "scrapy_poet.commands",  # Scrapy imports it for each command, where it is installed
         "denoise_crawler.crawl.addon",
-        "denoise_crawler.crawl.commands.denoise",
+        "denoise_crawler.commands.denoise",
         "denoise_crawler.crawl.item_processor",
         "denoise_crawler.crawl.middleware",
         "denoise_crawler.spiders.msn_news",

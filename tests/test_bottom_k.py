@@ -6,7 +6,7 @@ from typing import NamedTuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from denoise_crawler.bottom_k import BottomK
+from denoise_crawler.methods.bottom_k import BottomK
 
 
 class Value(NamedTuple):

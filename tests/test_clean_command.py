@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from scrapy.exporters import JsonLinesItemExporter
 
 from denoise_crawler import denoise_pages
-from denoise_crawler.crawl.commands.page_output import readable_name, site_folder
+from denoise_crawler.commands.page_output import readable_name, site_folder
 from denoise_crawler.demo.site import article_path, articles, respond
 from tests.scrapy_command import command, denoise, environment, group_lives, on_a_terminal
 

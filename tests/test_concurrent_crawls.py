@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from denoise_crawler.demo.site import article_path, articles
-from denoise_crawler.methods.fusion import Fusion
-from denoise_crawler.shared_store import SharedStore
+from denoise_crawler.methods.fusion.method import Fusion
 from denoise_crawler.store import Store
+from denoise_crawler.store.shared import SharedStore
 from tests.article_spider import SPIDER
 
 if TYPE_CHECKING:

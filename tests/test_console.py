@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from denoise_crawler.crawl.commands.denoise import SUBCOMMANDS
+from denoise_crawler.commands.denoise import SUBCOMMANDS
 from tests.example_files import write_examples
 from tests.scrapy_command import command, denoise_here, environment
 

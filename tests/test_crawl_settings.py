@@ -8,7 +8,7 @@ from scrapy.settings import BaseSettings, Settings
 
 from denoise_crawler.crawl.setting_names import INTERNAL, SETTINGS, warn_of_unknown
 from denoise_crawler.crawl.settings import DenoiseSettings, SettingError
-from denoise_crawler.site import site_of
+from denoise_crawler.page.site import site_of
 from tests.article_spider import SPIDER
 from tests.conftest import SETTINGS as PROJECT
 from tests.conftest import Project

@@ -245,7 +245,7 @@ def test_the_settings_of_the_docs_are_those_of_the_code() -> None:
 def test_the_default_that_is_documented_is_that_of_the_code(
     name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    middleware = pytest.importorskip("denoise_crawler.rendering.middleware", reason="no scrapy-playwright")
+    middleware = pytest.importorskip("denoise_crawler.crawl.rendering.middleware", reason="no scrapy-playwright")
     monkeypatch.chdir(tmp_path)  # outside of a project
     default = _documented_settings()[name]
 
@@ -284,7 +284,9 @@ def test_the_stats_of_the_docs_are_those_of_the_code() -> None:
     named = r"(?:inc_value|set_value|min_value|max_value)\(\s*\"denoise/([a-z_/]+)\""
     cleaning = _counted("denoise_crawler", r"counts\.add\(\s*\"([a-z_]+)\"") | _counted("denoise_crawler", named)
     cleaning |= {f"seconds/{name}" for name in _counted("denoise_crawler", r"counts\.timed\(\"([a-z]+)\"")}
-    rendering = {f"rendering/{name}" for name in _counted("denoise_crawler/rendering", r"_count\(\"([a-z_]+)\"")}
+    rendering = {
+        f"rendering/{name}" for name in _counted("denoise_crawler/crawl/rendering", r"_count\(\"([a-z_]+)\"")
+    }
     spiders = _counted("spiders", r"\.count\(\"([a-z_]+)\"") | _counted("spiders", r"_no_article\(\"([a-z_]+)\"")
     documented = {name for name in _documented_stats() if not name.startswith(("skipped/", "SPIDER/", "msn/"))}
     assert documented == cleaning | rendering
@@ -293,7 +295,7 @@ def test_the_stats_of_the_docs_are_those_of_the_code() -> None:
 
 
 def test_the_reasons_to_skip_a_page_that_are_documented_are_those_of_the_code() -> None:
-    source = (ROOT / "denoise_crawler" / "page.py").read_text("utf-8")
+    source = (ROOT / "denoise_crawler" / "page" / "page.py").read_text("utf-8")
     for name in _documented_stats():
         if name.startswith("skipped/"):
             assert f'"{name.removeprefix("skipped/")}"' in source

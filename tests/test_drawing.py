@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scrapy.settings import Settings
 
 from denoise_crawler import SiteStyleTree
-from denoise_crawler.crawl.commands import tree as tree_command
+from denoise_crawler.commands import tree as tree_command
 from denoise_crawler.methods import method_named
 from denoise_crawler.output.drawing import DrawingError, rendered, tree_dot
 from denoise_crawler.page import Page

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from scrapy.settings import Settings
 
-from denoise_crawler.crawl.commands.fetching import FetchError, fetch
+from denoise_crawler.commands.fetching import FetchError, fetch
 from denoise_crawler.crawl.settings import DenoiseSettings, SettingError
 from denoise_crawler.demo.site import article_path, articles, respond
 from denoise_crawler.denoiser import Denoiser

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from denoise_crawler.feature_tree import read
-from denoise_crawler.feature_tree.matching import Matching, match, match_top_down, score_table
-from denoise_crawler.feature_tree.nodes import CONTENT_TAGS, FeatureTree
-from denoise_crawler.feature_tree.similarity import WHOLE, in_parts, of_kinds
-from denoise_crawler.geometry import BOX_ATTRIBUTE, declared
-from denoise_crawler.markup import ADDRESSES
+from denoise_crawler.methods.feature_tree import read
+from denoise_crawler.methods.feature_tree.matching import Matching, match, match_top_down, score_table
+from denoise_crawler.methods.feature_tree.nodes import CONTENT_TAGS, FeatureTree
+from denoise_crawler.methods.feature_tree.similarity import WHOLE, in_parts, of_kinds
 from denoise_crawler.page import TEXT, Boxes, Page
-from denoise_crawler.text import normalised
+from denoise_crawler.page.geometry import BOX_ATTRIBUTE, declared
+from denoise_crawler.page.markup import ADDRESSES
+from denoise_crawler.page.text import normalised
 from tests.strategies import html_pages
 
 TS = 0.5

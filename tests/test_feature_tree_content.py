@@ -6,16 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from denoise_crawler.denoiser import Denoiser
-from denoise_crawler.feature_tree import References, ReferencesFormatError, codec, read
-from denoise_crawler.feature_tree.clusters import clustered, outermost
-from denoise_crawler.feature_tree.indicators import indicators, main_visual_area, points, scores
-from denoise_crawler.feature_tree.matching import match
-from denoise_crawler.feature_tree.nodes import Measures
-from denoise_crawler.geometry import Box
 from denoise_crawler.methods import MethodError, method_named
 from denoise_crawler.methods.base import Judgement
+from denoise_crawler.methods.feature_tree import References, ReferencesFormatError, codec, read
+from denoise_crawler.methods.feature_tree.clusters import clustered, outermost
+from denoise_crawler.methods.feature_tree.indicators import indicators, main_visual_area, points, scores
+from denoise_crawler.methods.feature_tree.matching import match
+from denoise_crawler.methods.feature_tree.nodes import Measures
 from denoise_crawler.output.text import clean_text
 from denoise_crawler.page import Boxes, Page
+from denoise_crawler.page.geometry import Box
 from tests.strategies import html_pages
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from denoise_crawler.clean_page import CleanPage
+from denoise_crawler.output.clean_page import CleanPage
 
 if TYPE_CHECKING:
     from pathlib import Path

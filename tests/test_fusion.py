@@ -10,20 +10,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from denoise_crawler.evaluation.gold import by_site, read_gold
-from denoise_crawler.fusion.blocks import PLACES, Blocks, blocks_of
-from denoise_crawler.fusion.class_words import ClassWords, words_of
-from denoise_crawler.fusion.codec import EvidenceFormatError
-from denoise_crawler.fusion.features import Evidence, columns_of, feature_names
-from denoise_crawler.fusion.records import field_reason, record_fields
-from denoise_crawler.fusion.selection import first_of_each, most_f1
-from denoise_crawler.fusion.site_evidence import SiteEvidence
-from denoise_crawler.fusion.title import title_overlap
-from denoise_crawler.fusion.trees import BoostedTrees, Tree
-from denoise_crawler.fusion.weights import Model, WeightsError, read_weights, shipped_model, write_weights
 from denoise_crawler.methods import method_named
+from denoise_crawler.methods.fusion.blocks import PLACES, Blocks, blocks_of
+from denoise_crawler.methods.fusion.class_words import ClassWords, words_of
+from denoise_crawler.methods.fusion.codec import EvidenceFormatError
+from denoise_crawler.methods.fusion.features import Evidence, columns_of, feature_names
+from denoise_crawler.methods.fusion.records import field_reason, record_fields
+from denoise_crawler.methods.fusion.selection import first_of_each, most_f1
+from denoise_crawler.methods.fusion.site_evidence import SiteEvidence
+from denoise_crawler.methods.fusion.title import title_overlap
+from denoise_crawler.methods.fusion.trees import BoostedTrees, Tree
+from denoise_crawler.methods.fusion.weights import Model, WeightsError, read_weights, shipped_model, write_weights
 from denoise_crawler.output.text import clean_text
 from denoise_crawler.page import TEXT, Page
-from denoise_crawler.text import normalised
+from denoise_crawler.page.text import normalised
 from tests.strategies import html_pages
 
 if TYPE_CHECKING:
@@ -234,7 +234,9 @@ class TestTrees:
         assert sum(added.values()) + model.trees.expected == pytest.approx(model.trees.scores(table)[1])
 
     def test_weights_come_back_from_their_file_and_other_files_are_refused(self) -> None:
-        weights = read_weights((Path(__file__).parent.parent / "denoise_crawler/fusion/weights.json").read_bytes())
+        weights = read_weights(
+            (Path(__file__).parent.parent / "denoise_crawler/methods/fusion/weights.json").read_bytes()
+        )
         assert read_weights(write_weights(weights)) == weights
         assert set(weights.features) <= set(feature_names())
         with pytest.raises(WeightsError, match="no file of weights"):

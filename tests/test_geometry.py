@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 from lxml import etree
 
-from denoise_crawler.geometry import Box, Length, declared, drawn_boxes, length
 from denoise_crawler.methods import method_named
 from denoise_crawler.page import Page
+from denoise_crawler.page.geometry import Box, Length, declared, drawn_boxes, length
 
 
 @pytest.mark.parametrize(

@@ -20,9 +20,9 @@ from hypothesis import strategies as st
 
 from denoise_crawler.demo.site import article_path, articles, respond
 from denoise_crawler.methods import METHODS, method_named
+from denoise_crawler.methods.style_tree.features import entropy
+from denoise_crawler.methods.style_tree.importance import node_importance
 from denoise_crawler.page import Page
-from denoise_crawler.site_style_tree.features import entropy
-from denoise_crawler.site_style_tree.importance import node_importance
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

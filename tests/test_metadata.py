@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from denoise_crawler import denoise_pages
-from denoise_crawler.dates import iso_date
-from denoise_crawler.metadata import LONGEST_JSON, Metadata, metadata_of
 from denoise_crawler.page import Page
+from denoise_crawler.page.dates import iso_date
+from denoise_crawler.page.metadata import LONGEST_JSON, Metadata, metadata_of
 from tests.strategies import html_pages
 
 URL = "https://example.com/story"

@@ -5,8 +5,8 @@ from hypothesis import given
 
 from denoise_crawler.methods import MethodError, guarded, method_named
 from denoise_crawler.methods.base import Judgement
-from denoise_crawler.node_types.annotation import IGNORABLE_TAGS, Annotation, NodeType, annotate
-from denoise_crawler.node_types.pruning import image_widths
+from denoise_crawler.methods.node_type.annotation import IGNORABLE_TAGS, Annotation, NodeType, annotate
+from denoise_crawler.methods.node_type.pruning import image_widths
 from denoise_crawler.output.text import clean_text
 from denoise_crawler.page import TEXT, Page
 from tests.strategies import html_pages

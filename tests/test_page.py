@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from lxml import etree
 from parsel import Selector
 
-from denoise_crawler.nodes import TEXT, Element, _swallows
 from denoise_crawler.output.html import clean_html, clean_tree
 from denoise_crawler.output.text import clean_text
 from denoise_crawler.page import Page
-from denoise_crawler.parsing import is_charset, is_larger, parse
+from denoise_crawler.page.nodes import TEXT, Element, _swallows
+from denoise_crawler.page.parsing import is_charset, is_larger, parse
 from tests.strategies import html_pages
 
 URL = "https://example.com/dir/page.html"

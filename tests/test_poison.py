@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from denoise_crawler.fusion.blocks import blocks_of
-from denoise_crawler.fusion.site_evidence import SiteEvidence
 from denoise_crawler.methods import method_named
+from denoise_crawler.methods.fusion.blocks import blocks_of
+from denoise_crawler.methods.fusion.site_evidence import SiteEvidence
 from denoise_crawler.output.text import clean_text
 from denoise_crawler.page import Page
 from tests.test_drift import OLD, pages

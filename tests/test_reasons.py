@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from denoise_crawler.evaluation.gold import addressed, by_site, read_gold
-from denoise_crawler.fusion.features import feature_names
-from denoise_crawler.fusion.reasons import TOPICS, topic_of
 from denoise_crawler.methods import method_named
+from denoise_crawler.methods.fusion.features import feature_names
+from denoise_crawler.methods.fusion.reasons import TOPICS, topic_of
 from denoise_crawler.page import TEXT, Page
 from tests.strategies import html_pages
 

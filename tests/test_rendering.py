@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from scrapy.http import HtmlResponse
 from scrapy.utils.test import get_crawler
 
+from denoise_crawler.crawl.rendering.addon import Rendering
 from denoise_crawler.crawl.script_pages import FEWEST_CHARACTERS, needs_script
 from denoise_crawler.crawl.settings import SettingError
-from denoise_crawler.feature_tree.nodes import read
-from denoise_crawler.fusion.blocks import PLACES, blocks_of
-from denoise_crawler.geometry import Box, drawn_boxes
+from denoise_crawler.methods.feature_tree.nodes import read
+from denoise_crawler.methods.fusion.blocks import PLACES, blocks_of
 from denoise_crawler.page import Page
-from denoise_crawler.rendering.addon import Rendering
+from denoise_crawler.page.geometry import Box, drawn_boxes
 from tests import chromium
 from tests.conftest import SETTINGS, STATS_FILE, Project
 from tests.loopback import Answer, serving
@@ -26,7 +26,7 @@ from tests.loopback import Answer, serving
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from denoise_crawler.rendering.drawn_page import DrawnPage
+    from denoise_crawler.crawl.rendering.drawn_page import DrawnPage
     from tests.loopback import Served
 
 CHROMIUM = chromium.program()
@@ -123,7 +123,7 @@ def rendered(tmp_path_factory: pytest.TempPathFactory, pages: Served) -> Project
         pytest.skip("no Chromium, or no scrapy-playwright")
     pages.asked.clear()
     addons = (
-        'ADDONS = {"denoise_crawler.Addon": 300, "denoise_crawler.rendering.addon.Rendering": 320}\n'
+        'ADDONS = {"denoise_crawler.Addon": 300, "denoise_crawler.crawl.rendering.addon.Rendering": 320}\n'
         "DENOISE_WARMUP_PAGES = 0\n"
     )
     return crawled(tmp_path_factory.mktemp("rendered"), pages, addons, "-s", "CONCURRENT_REQUESTS=1")
@@ -175,7 +175,7 @@ def test_feature_tree_gets_the_geometry_of_the_rendered_page(rendered: Project) 
 def drawn(*pages: str, seconds: float = 20.0) -> list[DrawnPage]:
     from playwright.async_api import async_playwright
 
-    from denoise_crawler.rendering.drawn_page import drawn_page
+    from denoise_crawler.crawl.rendering.drawn_page import drawn_page
 
     async def in_browser() -> list[DrawnPage]:
         async with async_playwright() as playwright:
@@ -261,7 +261,7 @@ def test_deep_and_wide_pages_are_read_whole(three: list[DrawnPage]) -> None:
 
 @needs_browser
 def test_a_page_that_keeps_the_browser_busy_is_given_up() -> None:
-    from denoise_crawler.rendering.drawn_page import RenderingError
+    from denoise_crawler.crawl.rendering.drawn_page import RenderingError
 
     with pytest.raises(RenderingError, match="keeps the browser busy: not read after 1 s"):
         drawn("<p>words<script>setTimeout(() => { while (true); }, 0)</script>", seconds=1.0)
@@ -312,7 +312,7 @@ def test_comments_and_styles_are_no_text_but_noscript_is(html: str, expected: bo
     ],
 )
 def test_a_wrong_setting_is_named_with_what_to_set(name: str, value: object, message: str) -> None:
-    from denoise_crawler.rendering.middleware import RenderingMiddleware
+    from denoise_crawler.crawl.rendering.middleware import RenderingMiddleware
 
     with pytest.raises(SettingError, match=f"{name} is .*: {message}"):
         RenderingMiddleware.from_crawler(get_crawler(settings_dict={name: value}))

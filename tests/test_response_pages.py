@@ -6,7 +6,7 @@ from scrapy.http import HtmlResponse, JsonResponse, Request
 from denoise_crawler.crawl.pages import page_of_response
 from denoise_crawler.output.text import clean_text
 from denoise_crawler.page import Page
-from denoise_crawler.site import site_of
+from denoise_crawler.page.site import site_of
 
 URL = "https://example.com/1"
 NO_CHARSETS = ("idna", "punycode", "undefined", "rot13", "base64", "hex", "zlib", "bz2_codec", "uu", "quopri")

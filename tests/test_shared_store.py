@@ -15,9 +15,9 @@ pytest.importorskip("fsspec", reason="fsspec is not installed")
 import fsspec
 from fsspec.implementations.memory import MemoryFileSystem
 
-from denoise_crawler.methods.fusion import Fusion
+from denoise_crawler.methods.fusion.method import Fusion
 from denoise_crawler.page import Page
-from denoise_crawler.shared_store import SUFFIX, SharedShelf, SharedStore, SharedStoreError, merged
+from denoise_crawler.store.shared import SUFFIX, SharedShelf, SharedStore, SharedStoreError, merged
 from tests.faults.others_files import FILES, KNOWLEDGE, record
 
 if TYPE_CHECKING:

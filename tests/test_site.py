@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 from denoise_crawler.batch import clean_pages
 from denoise_crawler.denoiser import MAX_LAYOUTS, Denoiser, denoise_pages
-from denoise_crawler.host_names import canonical_host, without_port
 from denoise_crawler.methods import method_named
 from denoise_crawler.page import Page
-from denoise_crawler.shared_hosts import HOSTS_OF_MANY_OWNERS
-from denoise_crawler.site import host_of, layout_name, site_name, site_of
+from denoise_crawler.page.host_names import canonical_host, without_port
+from denoise_crawler.page.shared_hosts import HOSTS_OF_MANY_OWNERS
+from denoise_crawler.page.site import host_of, layout_name, site_name, site_of
 
 
 def victim(url: str) -> str:  # noqa: ARG001

@@ -27,10 +27,10 @@ from warcio.warcwriter import WARCWriter
 from denoise_crawler import denoise_pages
 from denoise_crawler.demo.site import article_path, articles
 from denoise_crawler.methods import method_named
-from denoise_crawler.site import site_of
+from denoise_crawler.page.site import site_of
+from denoise_crawler.page.text import hash64
 from denoise_crawler.spark import Limits, clean, learn, read_archive
 from denoise_crawler.spark.__main__ import main
-from denoise_crawler.text import hash64
 from tests.article_spider import SPIDER
 from tests.fuzz.hostile import names
 

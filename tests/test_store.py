@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from denoise_crawler.parked import ParkedPage, ParkedResponse
 from denoise_crawler.store import VERSION, SiteState, Store, StoreError
+from denoise_crawler.store.parked import ParkedPage, ParkedResponse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -513,7 +513,7 @@ def test_many_runs_that_make_a_store_at_the_same_moment_all_can_use_it(path: Pat
 def test_an_item_that_unpacks_to_gigabytes_stays_packed_and_the_others_come(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("denoise_crawler.versioned_format.MAX_BYTES", 1_000_000)
+    monkeypatch.setattr("denoise_crawler.methods.versioned_format.MAX_BYTES", 1_000_000)
     left_by_a_killed_run(path, "one", "two")
     with closing(sqlite3.connect(path)) as db, db:
         db.execute("UPDATE parked SET item = ? WHERE id = 1", [zlib.compress(bytes(1_000_001))])

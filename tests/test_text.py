@@ -6,7 +6,7 @@ import sys
 from hypothesis import given
 from hypothesis import strategies as st
 
-from denoise_crawler.text import hash64, normalised, words
+from denoise_crawler.page.text import hash64, normalised, words
 
 
 def test_words_are_runs_of_word_characters_in_lower_case() -> None:
@@ -23,7 +23,7 @@ def test_kana_count_one_by_one() -> None:
 
 def test_jieba_is_loaded_only_when_chinese_text_comes() -> None:
     code = (
-        "import sys; from denoise_crawler.text import words; "
+        "import sys; from denoise_crawler.page.text import words; "
         "words('plain English'); assert 'jieba' not in sys.modules; "
         "words('中文'); assert 'jieba' in sys.modules"
     )
@@ -32,7 +32,7 @@ def test_jieba_is_loaded_only_when_chinese_text_comes() -> None:
 
 
 def test_hashes_are_the_same_in_every_process() -> None:
-    code = "from denoise_crawler.text import hash64; print(hash64('中文 page'))"
+    code = "from denoise_crawler.page.text import hash64; print(hash64('中文 page'))"
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert int(printed) == hash64("中文 page")
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from denoise_crawler import versioned_format
-from denoise_crawler.versioned_format import VersionedFormat
+from denoise_crawler.methods.versioned_format import VersionedFormat
 
 
 class WrongError(ValueError):

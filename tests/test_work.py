@@ -23,7 +23,7 @@ from denoise_crawler.demo.site import article_path, articles
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.methods import METHODS as ALL
 from denoise_crawler.page import Page
-from denoise_crawler.parsing import parse
+from denoise_crawler.page.parsing import parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,7 +16,7 @@ from denoise_crawler.denoiser import AS_TEXT, DEFAULT_METHOD, SITES_IN_MEMORY
 from denoise_crawler.methods import method_named
 from denoise_crawler.output.extractors import check
 from denoise_crawler.output.renderings import RENDERINGS
-from denoise_crawler.site import site_of
+from denoise_crawler.page.site import site_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from denoise_crawler.batch.processes import told
-from denoise_crawler.clean_page import CleanPage
 from denoise_crawler.denoiser import RAW, Denoiser
 from denoise_crawler.methods import method_named
+from denoise_crawler.output.clean_page import CleanPage
 from denoise_crawler.output.renderings import RENDERINGS
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
-from denoise_crawler.site import site_name
+from denoise_crawler.page.site import site_name
+from denoise_crawler.page.text import hash64, without_lone_surrogates
 from denoise_crawler.store import SiteState, Store
-from denoise_crawler.text import hash64, without_lone_surrogates
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

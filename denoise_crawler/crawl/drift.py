@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from denoise_crawler.denoiser import MAX_LAYOUTS, STRANGE
-from denoise_crawler.site import layout_name
+from denoise_crawler.page.site import layout_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,7 +6,7 @@ import logging
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from denoise_crawler.text import printable
+from denoise_crawler.page.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

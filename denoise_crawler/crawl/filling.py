@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from itemadapter import ItemAdapter
 
-from denoise_crawler.clean_page import CleanPage
 from denoise_crawler.crawl.field_types import takes_list
 from denoise_crawler.crawl.unparkable import OncePerClass
+from denoise_crawler.output.clean_page import CleanPage
 from denoise_crawler.output.part import PartError
 
 if TYPE_CHECKING:

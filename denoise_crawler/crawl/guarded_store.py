@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from denoise_crawler.methods import method_named
-from denoise_crawler.parked import DamagedRowError
-from denoise_crawler.shared_store import merged
 from denoise_crawler.store import SiteState
+from denoise_crawler.store.parked import DamagedRowError
+from denoise_crawler.store.shared import merged
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from denoise_crawler.crawl.settings import DenoiseSettings
-    from denoise_crawler.parked import Parked, ParkedPage
     from denoise_crawler.store import Store
+    from denoise_crawler.store.parked import Parked, ParkedPage
 
 T = TypeVar("T")
 

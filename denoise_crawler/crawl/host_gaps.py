@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.core.downloader import Slot
 
-from denoise_crawler.host_names import canonical_host
+from denoise_crawler.page.host_names import canonical_host
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings

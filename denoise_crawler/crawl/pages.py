@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy.http import HtmlResponse, Response
 
 from denoise_crawler.page import MAX_CHARACTERS, Page
-from denoise_crawler.parsing import has_endless_tag, is_utf8, parse
+from denoise_crawler.page.parsing import has_endless_tag, is_utf8, parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable

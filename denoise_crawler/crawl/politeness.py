@@ -50,7 +50,7 @@ from denoise_crawler.crawl.host_gaps import LEAST_GAP, HostGaps, PoliteSlot, par
 from denoise_crawler.crawl.robots_guard import RobotsGuard, RobotsPolicy, place_of
 from denoise_crawler.crawl.scrapy_versions import require
 from denoise_crawler.crawl.starting import in_one_line
-from denoise_crawler.host_names import canonical_host, without_port
+from denoise_crawler.page.host_names import canonical_host, without_port
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -17,7 +17,7 @@ import logging
 import math
 from dataclasses import dataclass
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from scrapy import Request, signals
 from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
@@ -31,18 +31,19 @@ from scrapy.utils.httpobj import urlparse_cached
 from scrapy.utils.misc import load_object
 
 from denoise_crawler.crawl.host_gaps import read_seconds
-from denoise_crawler.site import DEFAULT_PORTS
+from denoise_crawler.page.site import DEFAULT_PORTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeAlias
 
+    from scrapy.crawler import Crawler
     from scrapy.robotstxt import RobotParser
     from scrapy.settings import BaseSettings
     from twisted.internet.defer import Deferred
     from twisted.python.failure import Failure
 
-    from denoise_crawler.crawl.politeness import PoliteDownloader
+    from denoise_crawler.crawl.host_gaps import HostGaps
 
     Answer: TypeAlias = Response | Request
 
@@ -107,6 +108,31 @@ def place_of(request: Request) -> str:
     return urlparse_cached(request).netloc.rpartition("@")[2].lower()
 
 
+class GuardedDownloader(Protocol):
+    """What the guard asks of the downloader: see ``PoliteDownloader``."""
+
+    crawler: Crawler
+    settings: BaseSettings
+    middleware: Any
+    gaps: HostGaps
+
+    @property
+    def closing(self) -> bool:
+        """Whether the crawl ends."""
+
+    def get_slot_key(self, request: Request) -> str:
+        """Return the host of a request."""
+
+    def wait(self, host: str, now: float) -> float:
+        """Return the seconds until the turn of a host."""
+
+    def put_back(self, request: Request) -> Request | None:
+        """Return the request to hand to the scheduler, None for one that did not come from there."""
+
+    def empty(self, host: str, error: IgnoreRequest) -> int:
+        """Send away what waits for the turn of a host."""
+
+
 class RobotsGuard:
     """Stands in for the ``RobotsTxtMiddleware`` of a crawl, and asks it.
 
@@ -115,7 +141,7 @@ class RobotsGuard:
     JOBDIR.
     """
 
-    def __init__(self, downloader: PoliteDownloader, policy: RobotsPolicy) -> None:
+    def __init__(self, downloader: GuardedDownloader, policy: RobotsPolicy) -> None:
         self._downloader = downloader
         self._policy = policy
         self._stats = downloader.crawler.stats

@@ -16,7 +16,7 @@ from denoise_crawler.denoiser import DEFAULT_METHOD, SITES_IN_MEMORY
 from denoise_crawler.methods import METHODS, MethodError, method_named
 from denoise_crawler.output.extractors import EXTRACTORS, ExtractorError, ExtractorOptionsError, check
 from denoise_crawler.output.writing import FORMS, Writing
-from denoise_crawler.site import site_of
+from denoise_crawler.page.site import site_of
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -62,7 +62,7 @@ class DenoiseSettings:
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> DenoiseSettings:
         """Read and check the settings of a crawl; raise :class:`SettingError` for the first wrong one."""
-        from denoise_crawler.clean_page import CleanPage
+        from denoise_crawler.output.clean_page import CleanPage
 
         _flag(settings, "DENOISE_ENABLED", default=True)
         method = settings.get("DENOISE_METHOD", DEFAULT_METHOD)

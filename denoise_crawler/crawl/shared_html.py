@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from denoise_crawler.versioned_format import MAX_BYTES, decoded
+from denoise_crawler.methods.versioned_format import MAX_BYTES, decoded
 
 SHORTEST_SHARED = 1_000  # characters of HTML; less is not worth the trouble
 

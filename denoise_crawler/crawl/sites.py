@@ -14,18 +14,18 @@ from denoise_crawler.crawl.drift import Layouts
 from denoise_crawler.crawl.guarded_store import StoreShelf
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.methods import method_named
-from denoise_crawler.shared_store import SharedShelf, SharedStore
+from denoise_crawler.page.text import printable
 from denoise_crawler.store import SiteState
-from denoise_crawler.text import printable
+from denoise_crawler.store.shared import SharedShelf, SharedStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from denoise_crawler.clean_page import CleanPage
     from denoise_crawler.crawl.counts import Counts
     from denoise_crawler.crawl.guarded_store import GuardedStore
     from denoise_crawler.crawl.settings import DenoiseSettings
     from denoise_crawler.denoiser import Cleaned, Shelf
+    from denoise_crawler.output.clean_page import CleanPage
     from denoise_crawler.page import Page
 
 logger = logging.getLogger(__name__)

@@ -10,7 +10,7 @@ from scrapy.http import HtmlResponse, Request
 from denoise_crawler.crawl.pages import given_page, page_of_response
 from denoise_crawler.crawl.stored_response import response_as_bytes, response_from_bytes
 from denoise_crawler.page import Page
-from denoise_crawler.parked import ParkedPage, ParkedResponse
+from denoise_crawler.store.parked import ParkedPage, ParkedResponse
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,8 +13,8 @@ from denoise_crawler.crawl.parked_items import UnparkableError, pack, unpack
 from denoise_crawler.crawl.shared_html import cut_html, paste_html
 from denoise_crawler.crawl.source import Source, source_of_parked
 from denoise_crawler.crawl.unparkable import OncePerClass
-from denoise_crawler.text import printable
-from denoise_crawler.versioned_format import MAX_BYTES
+from denoise_crawler.methods.versioned_format import MAX_BYTES
+from denoise_crawler.page.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from denoise_crawler.crawl.counts import Counts
     from denoise_crawler.crawl.guarded_store import GuardedStore
-    from denoise_crawler.parked import Parked
+    from denoise_crawler.store.parked import Parked
 
 logger = logging.getLogger(__name__)
 

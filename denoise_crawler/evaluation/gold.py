@@ -16,9 +16,9 @@ from typing import IO, TYPE_CHECKING
 
 import msgspec
 
-from denoise_crawler.parsing import decode
-from denoise_crawler.site import site_of
-from denoise_crawler.text import hash64
+from denoise_crawler.page.parsing import decode
+from denoise_crawler.page.site import site_of
+from denoise_crawler.page.text import hash64
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

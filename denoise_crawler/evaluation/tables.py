@@ -16,7 +16,7 @@ from denoise_crawler.evaluation.results import (
     whole,
     worst,
 )
-from denoise_crawler.text import printable
+from denoise_crawler.page.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

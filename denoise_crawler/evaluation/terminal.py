@@ -12,7 +12,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from denoise_crawler.evaluation.contest import Selection, evaluate
-from denoise_crawler.text import printable
+from denoise_crawler.page.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from denoise_crawler.methods.base import Judgement, Method
-from denoise_crawler.methods.feature_tree import FeatureTreeMatching
-from denoise_crawler.methods.fusion import Fusion
+from denoise_crawler.methods.feature_tree.method import FeatureTreeMatching
+from denoise_crawler.methods.fusion.method import Fusion
 from denoise_crawler.methods.guard import guarded
 from denoise_crawler.methods.layout_table import LayoutTable
 from denoise_crawler.methods.link_ratio import LinkRatio
-from denoise_crawler.methods.node_type import NodeTypes
-from denoise_crawler.methods.style_tree import StyleTree, StyleTreeData
+from denoise_crawler.methods.node_type.method import NodeTypes
+from denoise_crawler.methods.style_tree.method import StyleTree, StyleTreeData
 
 METHODS: dict[str, type[Method]] = {
     method.name: method

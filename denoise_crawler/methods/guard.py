@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from denoise_crawler.methods.base import Judgement
-from denoise_crawler.methods.fusion import Fusion
+from denoise_crawler.methods.fusion.method import Fusion
 from denoise_crawler.page import TEXT
 
 if TYPE_CHECKING:

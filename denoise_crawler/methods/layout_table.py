@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
-from denoise_crawler.geometry import Length, declared, drawn_boxes
-from denoise_crawler.markup import INLINE
 from denoise_crawler.methods.base import Judgement, Method
+from denoise_crawler.page.geometry import Length, declared, drawn_boxes
+from denoise_crawler.page.markup import INLINE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from denoise_crawler.markup import INLINE
 from denoise_crawler.methods.base import Judgement, Method, inherit
 from denoise_crawler.page import TEXT
+from denoise_crawler.page.markup import INLINE
 
 if TYPE_CHECKING:
     from denoise_crawler.page import Page

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 import graphviz
 
-from denoise_crawler.methods.style_tree import THRESHOLD
+from denoise_crawler.methods.style_tree.method import THRESHOLD
+from denoise_crawler.methods.style_tree.nodes import StyleNode
 from denoise_crawler.page import TEXT
-from denoise_crawler.site_style_tree.nodes import StyleNode
 
 if TYPE_CHECKING:
-    from denoise_crawler.site_style_tree import SiteStyleTree
-    from denoise_crawler.site_style_tree.nodes import ElementNode
+    from denoise_crawler.methods.style_tree import SiteStyleTree
+    from denoise_crawler.methods.style_tree.nodes import ElementNode
 
 FORMATS = ("svg", "pdf", "png")
 DEPTH, MIN_PAGES, MAX_NODES = 12, 2, 120

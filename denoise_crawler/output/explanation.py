@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypedDict
 
-from denoise_crawler.markup import INLINE
 from denoise_crawler.page import TEXT
-from denoise_crawler.text import normalised
+from denoise_crawler.page.markup import INLINE
+from denoise_crawler.page.text import normalised
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from denoise_crawler.output.html import clean_document, clean_html
-from denoise_crawler.text import printable
+from denoise_crawler.page.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

@@ -11,7 +11,7 @@ from lxml import etree
 from denoise_crawler.output.safe_markup import DROPPED, markup_of, safe_attributes
 from denoise_crawler.output.written_tags import written_tags
 from denoise_crawler.page import TEXT
-from denoise_crawler.text import normalised
+from denoise_crawler.page.text import normalised
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

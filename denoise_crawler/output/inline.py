@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from lxml import etree
 
-from denoise_crawler.markup import INLINE
 from denoise_crawler.page import TEXT
+from denoise_crawler.page.markup import INLINE
 
 if TYPE_CHECKING:
     from denoise_crawler.page import Nodes

@@ -11,12 +11,12 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from denoise_crawler.markup import INLINE
 from denoise_crawler.output.inline import Joints, is_verbatim, text_of, verbatim
 from denoise_crawler.output.markdown_inline import Run, destination, escaped_line_start, picture, written
 from denoise_crawler.output.markdown_table import grid_of, pipe_table
 from denoise_crawler.page import TEXT
-from denoise_crawler.text import normalised
+from denoise_crawler.page.markup import INLINE
+from denoise_crawler.page.text import normalised
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from denoise_crawler.markup import INLINE
 from denoise_crawler.page import TEXT
+from denoise_crawler.page.markup import INLINE
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -5,7 +5,6 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from denoise_crawler.markup import INLINE
 from denoise_crawler.output.characters import count_characters, noise_ratio
 from denoise_crawler.output.explanation import first_reasons
 from denoise_crawler.output.nesting import CLOSES_PARAGRAPH, VOID, torn
@@ -24,6 +23,7 @@ from denoise_crawler.output.safe_markup import (
 )
 from denoise_crawler.output.written_tags import CONTROLS, MEDIA, RENAMED, written_tags
 from denoise_crawler.page import TEXT
+from denoise_crawler.page.markup import INLINE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

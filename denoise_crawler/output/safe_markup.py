@@ -6,8 +6,8 @@ import re
 from html import escape
 from typing import TYPE_CHECKING
 
-from denoise_crawler.markup import ADDRESSES
 from denoise_crawler.output.nesting import VOID
+from denoise_crawler.page.markup import ADDRESSES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from denoise_crawler.markup import INLINE
 from denoise_crawler.output.inline import Joints, is_verbatim, text_of, verbatim
 from denoise_crawler.page import TEXT
-from denoise_crawler.text import normalised
+from denoise_crawler.page.markup import INLINE
+from denoise_crawler.page.text import normalised
 
 if TYPE_CHECKING:
     from denoise_crawler.page import Nodes, Page

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
 
-from denoise_crawler.text import printable
+from denoise_crawler.page.text import printable
 
 if TYPE_CHECKING:
     from pathlib import Path

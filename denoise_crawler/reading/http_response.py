@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from w3lib.encoding import html_body_declared_encoding, http_content_type_encoding, read_bom
 
-from denoise_crawler.parsing import is_charset, is_utf8
+from denoise_crawler.page.parsing import is_charset, is_utf8
 from denoise_crawler.reading.compression import inflated, inflated_brotli
 from denoise_crawler.reading.records import MAX_RECORD
 

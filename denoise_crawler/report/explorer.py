@@ -7,17 +7,17 @@ from heapq import heappop, heappush
 from itertools import count, groupby
 from typing import TYPE_CHECKING, Any
 
+from denoise_crawler.methods.style_tree.digest import outline
 from denoise_crawler.page import TEXT
-from denoise_crawler.site_style_tree.digest import outline
-from denoise_crawler.text import normalised
+from denoise_crawler.page.text import normalised
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from denoise_crawler.methods.style_tree import SiteStyleTree
+    from denoise_crawler.methods.style_tree.digest import PageDigest
+    from denoise_crawler.methods.style_tree.nodes import ElementNode, StyleNode
     from denoise_crawler.page import Page
-    from denoise_crawler.site_style_tree import SiteStyleTree
-    from denoise_crawler.site_style_tree.digest import PageDigest
-    from denoise_crawler.site_style_tree.nodes import ElementNode, StyleNode
 
 MAX_NODES = 4_000
 _TEXTS, _CHARACTERS = 3, 90

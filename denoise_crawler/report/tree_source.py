@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from denoise_crawler.methods.style_tree import StyleTree
+from denoise_crawler.methods.style_tree.method import StyleTree
 from denoise_crawler.page import Page
 from denoise_crawler.report.rendering import counted
 

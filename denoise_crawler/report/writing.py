@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from denoise_crawler.methods.style_tree import StyleTree
+from denoise_crawler.methods.style_tree.method import StyleTree
 from denoise_crawler.output.folder import write_below
 from denoise_crawler.page import Page
 from denoise_crawler.report.charted import run_charts, site_charts

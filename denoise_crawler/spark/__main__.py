@@ -8,14 +8,14 @@ from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from denoise_crawler.argument_types import whole_number
+from denoise_crawler.batch.arguments import whole_number
 from denoise_crawler.denoiser import DEFAULT_METHOD
 from denoise_crawler.extras import MissingExtraError, needs
 from denoise_crawler.methods import METHODS, MethodError, method_named
 from denoise_crawler.output.extractors import EXTRACTORS, ExtractorError
 from denoise_crawler.output.writing import FORMS, Writing
+from denoise_crawler.page.text import printable
 from denoise_crawler.reading import FORMATS, SourceError
-from denoise_crawler.text import printable
 
 try:
     with needs("spark"):

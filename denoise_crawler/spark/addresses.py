@@ -8,14 +8,14 @@ import pyarrow as pa
 from pyspark.sql.functions import col
 from pyspark.sql.pandas.functions import arrow_udf
 
-from denoise_crawler.bottom_k import BottomK
 from denoise_crawler.methods import method_named
-from denoise_crawler.methods.feature_tree import FeatureTreeMatching
-from denoise_crawler.methods.fusion import Fusion
-from denoise_crawler.methods.style_tree import StyleTree
-from denoise_crawler.site import site_name as named_site
+from denoise_crawler.methods.bottom_k import BottomK
+from denoise_crawler.methods.feature_tree.method import FeatureTreeMatching
+from denoise_crawler.methods.fusion.method import Fusion
+from denoise_crawler.methods.style_tree.method import StyleTree
+from denoise_crawler.page.site import site_name as named_site
+from denoise_crawler.page.text import hash64
 from denoise_crawler.spark.sorted_rows import runs, together_and_sorted
-from denoise_crawler.text import hash64
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

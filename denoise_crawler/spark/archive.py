@@ -13,7 +13,7 @@ import fsspec
 import pyarrow as pa
 from pyspark.sql.functions import col
 
-from denoise_crawler.parsing import decode
+from denoise_crawler.page.parsing import decode
 from denoise_crawler.reading import FORMATS, Reading, SourceError, read_pages
 
 if TYPE_CHECKING:

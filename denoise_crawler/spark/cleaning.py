@@ -10,11 +10,11 @@ from pyspark.sql.functions import broadcast, ceil, coalesce, col, explode, lit, 
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import BooleanType, DataType, DoubleType, StringType, StructField, StructType
 
-from denoise_crawler.clean_page import CleanPage
 from denoise_crawler.denoiser import AS_TEXT, DEFAULT_METHOD, RAW
 from denoise_crawler.methods import method_named
+from denoise_crawler.output.clean_page import CleanPage
 from denoise_crawler.output.extractors import check
-from denoise_crawler.site import site_of
+from denoise_crawler.page.site import site_of
 from denoise_crawler.spark.addresses import KEY, SITE, with_site_and_key
 from denoise_crawler.spark.learning import require_columns
 from denoise_crawler.spark.page_handler import Way, handler_process

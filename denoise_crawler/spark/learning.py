@@ -9,7 +9,7 @@ from pyspark.sql.functions import array, broadcast, col, lit
 
 from denoise_crawler.denoiser import DEFAULT_METHOD
 from denoise_crawler.methods import method_named
-from denoise_crawler.site import site_of
+from denoise_crawler.page.site import site_of
 from denoise_crawler.spark.addresses import BAR, KEY, PAGES, SITE, bars, pages_kept, with_site_and_key
 from denoise_crawler.spark.page_handler import Way, handler_process
 from denoise_crawler.spark.page_process import CallError, Limits, PageKilledError

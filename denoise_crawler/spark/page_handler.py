@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from denoise_crawler.batch.worker import BatchResult, BatchWorker, Job
 from denoise_crawler.denoiser import AS_TEXT, Denoiser, Memory
 from denoise_crawler.page import Page
-from denoise_crawler.site import site_of
+from denoise_crawler.page.site import site_of
 from denoise_crawler.spark.page_process import page_process
 
 if TYPE_CHECKING:

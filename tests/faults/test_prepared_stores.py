@@ -33,8 +33,8 @@ def leave(store: Path) -> None:
     from denoise_crawler.crawl.parked_items import pack
     from denoise_crawler.crawl.shared_html import cut_html
     from denoise_crawler.crawl.stored_response import response_as_bytes
-    from denoise_crawler.parked import ParkedPage, ParkedResponse
     from denoise_crawler.store import Store
+    from denoise_crawler.store.parked import ParkedPage, ParkedResponse
 
     opened = Store(store, owner="one")
     for number in range(10):
@@ -52,9 +52,9 @@ def look_at_all(path: Path) -> None:
     from denoise_crawler.crawl.parked_items import unpack
     from denoise_crawler.crawl.shared_html import paste_html
     from denoise_crawler.crawl.source import source_of_parked
-    from denoise_crawler.damaged_store import open_store
     from denoise_crawler.denoiser import Denoiser, Memory
     from denoise_crawler.store import StoreError
+    from denoise_crawler.store.damage import open_store
 
     try:
         store = open_store(path, owner="one", job="")

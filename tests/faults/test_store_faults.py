@@ -16,9 +16,9 @@ from scrapy.http import HtmlResponse, Request
 
 from denoise_crawler.crawl.parked_items import UnparkableError, pack, unpack
 from denoise_crawler.crawl.stored_response import response_as_bytes, response_from_bytes
-from denoise_crawler.damaged_store import open_store
-from denoise_crawler.parked import DamagedRowError, ParkedPage
 from denoise_crawler.store import Store, StoreError
+from denoise_crawler.store.damage import open_store
+from denoise_crawler.store.parked import DamagedRowError, ParkedPage
 
 if TYPE_CHECKING:
     from pathlib import Path

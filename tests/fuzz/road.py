@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import msgspec
 from lxml import etree
 
-from denoise_crawler.metadata import metadata_of
 from denoise_crawler.methods import METHODS, guarded, method_named
 from denoise_crawler.output.characters import count_characters
 from denoise_crawler.output.explanation import explanation
@@ -16,6 +15,7 @@ from denoise_crawler.output.markdown import clean_markdown
 from denoise_crawler.output.renderings import RENDERINGS
 from denoise_crawler.output.text import clean_text
 from denoise_crawler.page import TEXT, Page
+from denoise_crawler.page.metadata import metadata_of
 from denoise_crawler.report import Bounds, Plan, RunFigures, write_report
 from tests.fuzz.harm import harm_in
 from tests.fuzz.mutations import changed

@@ -35,7 +35,7 @@ ITEM_PIPELINES = {
 """
 # Counts how often each page is judged, by the class of the method, which any crawl uses.
 COUNTING = """
-from denoise_crawler.methods.fusion import Fusion
+from denoise_crawler.methods.fusion.method import Fusion
 
 _judge = Fusion.judge
 

@@ -1,0 +1,103 @@
+"""``scrapy denoise evaluate``: methods and existing extractors side by side on pages with gold text."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from denoise_crawler.commands.help_text import help_text
+from denoise_crawler.evaluation.choice import add_choices, contenders, count
+from denoise_crawler.evaluation.contest import Selection
+from denoise_crawler.evaluation.figures import figures
+from denoise_crawler.evaluation.gold import HALVES, Broken, GoldError, gold_sets
+from denoise_crawler.evaluation.html_report import html_report
+from denoise_crawler.evaluation.markdown import markdown
+from denoise_crawler.evaluation.tables import main_tables, notes, site_table
+from denoise_crawler.evaluation.terminal import evaluate_with_progress, print_tables
+from denoise_crawler.page.text import printable
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from scrapy.settings import BaseSettings
+
+    from denoise_crawler.evaluation.results import Evaluation
+
+_EPILOG = help_text(
+    {
+        "scrapy denoise evaluate gold.jsonl --methods fusion": "beside all extractors that are installed",
+        "scrapy denoise evaluate gold.jsonl --html report.html": "with the worst pages of each, to look at",
+    },
+    "A gold set holds pages with the text a perfect extractor would give, one JSON object a line: site, html, "
+    "gold and, where known, url and lang. pip install 'denoise-crawler[peers]' brings the other extractors.",
+    "Exit codes: 0 done, 1 nothing to evaluate or a file could not be written, 2 wrong usage, 130 interrupted.",
+)
+_FORMS = {"json": figures, "html": html_report, "markdown": markdown}
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add what can be chosen."""
+    parser.epilog = _EPILOG
+    gold = "JSON lines (.jsonl, .gz or .xz), a folder of them, or a folder of HTML files"
+    parser.add_argument("gold", nargs="+", type=Path, metavar="GOLD", help=gold)
+    add_choices(parser)
+    parser.add_argument("--language", metavar="CODE", help="pages in one language alone, as zh")
+    parser.add_argument(
+        "--half", choices=list(HALVES), help="one half of the sites alone: one to tune on, the other to report"
+    )
+    parser.add_argument(
+        "--sites-with", type=count, default=1, metavar="N", help="sites with N pages or more alone"
+    )
+    parser.add_argument("--by-site", action="store_true", help="print the F1 of each site as well")
+    for form in _FORMS:
+        parser.add_argument(f"--{form}", type=Path, metavar="FILE", help=f"write FILE in {form} as well")
+
+
+def run(arguments: Namespace, settings: BaseSettings) -> int:  # noqa: ARG001
+    """Print the tables and write the files; return 1 where there is nothing to evaluate or a file fails."""
+    try:
+        _check_files(arguments)  # now, not when hours of work are done
+        evaluation = _evaluated(arguments)
+        if evaluation.pages:
+            _show(evaluation, arguments)
+    except (GoldError, OSError) as error:
+        print(printable(error), file=sys.stderr)
+        return 1
+    for note in notes(evaluation):
+        print(note, file=sys.stderr)
+    if not evaluation.pages:
+        print("No page was chosen, so there is nothing to evaluate.", file=sys.stderr)
+    return 0 if evaluation.pages else 1
+
+
+def _check_files(arguments: Namespace) -> None:
+    """Raise OSError if a file to be written has no folder, or is one."""
+    for file in filter(None, (getattr(arguments, form) for form in _FORMS)):
+        if file.is_dir():
+            raise OSError(f"{file} is a folder; name a file")
+        if not file.parent.is_dir():
+            raise OSError(f"{file} cannot be written: there is no folder {file.parent}")
+
+
+def _evaluated(arguments: Namespace) -> Evaluation:
+    broken: list[Broken] = []
+    evaluation = evaluate_with_progress(
+        gold_sets(arguments.gold, broken.append),
+        contenders(arguments.methods, arguments.peers, arguments.extractors, arguments.after),
+        selection=Selection(
+            arguments.language, None if arguments.half is None else HALVES[arguments.half], arguments.sites_with
+        ),
+        workers=arguments.workers,
+    )
+    evaluation.broken = broken
+    return evaluation
+
+
+def _show(evaluation: Evaluation, arguments: Namespace) -> None:
+    sites = [site_table(evaluation, name) for name in evaluation.sets] if arguments.by_site else []
+    print_tables([*main_tables(evaluation), *sites])
+    for form, written in _FORMS.items():
+        file: Path | None = getattr(arguments, form)
+        if file is not None:
+            file.write_text(written(evaluation), encoding="utf-8")

@@ -1,0 +1,246 @@
+"""``scrapy denoise explain``: the blocks of a page, each with its verdict and why."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.text import Text
+
+from denoise_crawler.batch.arguments import whole_number
+from denoise_crawler.commands.fetching import FetchError, fetch, is_address
+from denoise_crawler.commands.help_text import help_text
+from denoise_crawler.commands.method_choice import add_method_choice, chosen_settings
+from denoise_crawler.commands.reading_bar import reading_bar
+from denoise_crawler.crawl.stored_knowledge import StoredKnowledge
+from denoise_crawler.denoiser import Denoiser, Memory
+from denoise_crawler.methods import method_named
+from denoise_crawler.output.writing import Writing
+from denoise_crawler.page import Page
+from denoise_crawler.page.text import printable
+from denoise_crawler.reading import Reading, SourceError, read_pages
+from denoise_crawler.store import StoreError
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from scrapy.settings import BaseSettings
+
+    from denoise_crawler.crawl.settings import DenoiseSettings
+    from denoise_crawler.output.clean_page import CleanPage
+    from denoise_crawler.output.explanation import BlockVerdict
+
+DONE, FAILED = 0, 1
+_EPILOG = help_text(
+    {
+        "scrapy denoise explain https://example.com/news/1": "fetch one page; ask the store of the project",
+        "scrapy denoise explain saved.html --site-pages mirror/": "a file, its site learned from a folder",
+        "scrapy denoise explain page.warc --only dropped --json": "what went, for a program to read",
+    },
+    "Exit codes: 0 every page is explained, 1 one could not be fetched or read, or there was none, 2 wrong usage. "
+    "Without --site-pages, what is known of the site comes from the store of a crawl, if there is one.",
+)
+_EXPLAINED = Writing(explain=True)
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    add = parser.add_argument
+    parser.epilog = _EPILOG
+    add(
+        "sources",
+        nargs="+",
+        metavar="URL-or-FILE",
+        help="a page's address (http, https), or a file or folder of pages",
+    )
+    add_method_choice(parser)
+    add("--store", metavar="FILE", help="what a crawl knows of the sites (default: the setting DENOISE_STORE)")
+    add(
+        "--site-pages",
+        nargs="+",
+        metavar="PATH",
+        help="learn the site from these pages on disk instead; all are taken for pages of the same site",
+    )
+    add("--site", metavar="NAME", help="the site's name (default: by DENOISE_SITE from the page's address)")
+    add("--only", choices=("kept", "dropped"), help="these blocks alone")
+    add(
+        "--min-characters",
+        type=whole_number(0),
+        default=0,
+        metavar="N",
+        help="blocks of N characters or more alone",
+    )
+    add("--json", action="store_true", help="one JSON object a page, on one line")
+
+
+def run(arguments: Namespace, settings: BaseSettings) -> int:
+    """Explain the pages; return the exit code. Raises UsageError for what cannot be done as it was said."""
+    given = {} if arguments.store is None else {"DENOISE_STORE": arguments.store}
+    chosen = chosen_settings(arguments, settings, given)
+    failed = explained = 0
+    knowledge = _Knowledge(arguments, chosen)
+    try:
+        for source in arguments.sources:
+            try:
+                for url, html in _pages(source, chosen, settings.get("USER_AGENT")):
+                    shown = _shown(arguments, knowledge, url, html)
+                    explained, failed = explained + shown, failed + (not shown)
+            except (FetchError, SourceError, OSError) as error:
+                if isinstance(error, BrokenPipeError):
+                    raise
+                print(printable(error), file=sys.stderr)
+                failed += 1
+    except StoreError as error:
+        print(printable(error), file=sys.stderr)
+        return FAILED
+    except BrokenPipeError:  # whoever reads the output has enough of it
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return DONE
+    if not explained and not failed:
+        print(f"no page was found in {', '.join(arguments.sources)}", file=sys.stderr)
+    return FAILED if failed or not explained else DONE
+
+
+def _pages(source: str, chosen: DenoiseSettings, user_agent: str) -> Iterator[tuple[str, str | bytes]]:
+    if is_address(source):
+        yield fetch(source, user_agent=user_agent)
+        return
+    reading = Reading()
+    yield from read_pages(source, reading=reading, url_field=chosen.url_field, html_field=chosen.html_field)
+    if not reading.pages:
+        kinds = Counter(reading.damage) + Counter(reading.skipped)
+        raise SourceError(f"no page in {source}{''.join(f'; {kind}' for kind in kinds)}")
+
+
+class _Knowledge:
+    """What is known of the pages' sites: learned from pages on disk, or by a crawl."""
+
+    def __init__(self, arguments: Namespace, chosen: DenoiseSettings) -> None:
+        self._arguments, self._chosen = arguments, chosen
+        self._denoiser: Denoiser | None = None
+        self._one_site: str | None = arguments.site
+
+    def site_of(self, url: str) -> str:
+        """Return the site of a page; with pages to learn, that of the first one."""
+        name = self._one_site or self._chosen.site(url)
+        if self._arguments.site_pages:
+            self._one_site = name
+        return name
+
+    def denoiser(self, site: str) -> Denoiser:
+        """Return the denoiser that knows ``site``; raise StoreError or SourceError."""
+        if self._denoiser is None:
+            shelf = Memory() if self._arguments.site_pages else StoredKnowledge(self._store(), self._key())
+            self._denoiser = Denoiser(
+                self._chosen.method, self._chosen.method_options, shelf=shelf, writing=_EXPLAINED
+            )
+            paths, reading = self._arguments.site_pages or [], Reading()
+            with reading_bar(lambda: self._site_pages(reading), lambda: reading, paths, ["learning"]) as pages:
+                for url, html in pages():
+                    _learn(self._denoiser, Page.parse(url, html, site=site))
+        return self._denoiser
+
+    def _site_pages(self, reading: Reading) -> Iterator[tuple[str, str | bytes]]:
+        paths, chosen = self._arguments.site_pages, self._chosen
+        if not paths:
+            return
+        yield from read_pages(paths, reading=reading, url_field=chosen.url_field, html_field=chosen.html_field)
+        if not reading.pages:
+            raise SourceError(f"no page to learn in {', '.join(paths)}")
+
+    def _key(self) -> str:
+        return method_named(self._chosen.method, self._chosen.method_options).store_key
+
+    def _store(self) -> Path | None:
+        path = self._chosen.store
+        if path.is_file():
+            return path
+        if self._arguments.store is not None:
+            raise StoreError(f"there is no store {path}")
+        return None
+
+
+def _learn(denoiser: Denoiser, page: Page) -> None:
+    """Learn a page; one that makes us raise is named and costs no other."""
+    try:
+        denoiser.learn(page)
+    except Exception as error:
+        print(printable(f"{page.url} cannot be learned: {type(error).__name__}: {error}"), file=sys.stderr)
+
+
+def _shown(arguments: Namespace, knowledge: _Knowledge, url: str, html: str | bytes) -> bool:
+    """Explain a page; return False, and name it, for one that makes us raise: it costs no other."""
+    try:
+        _show(arguments, knowledge, url, html)
+    except (StoreError, SourceError, OSError):
+        raise
+    except Exception as error:
+        print(printable(f"{url} cannot be explained: {type(error).__name__}: {error}"), file=sys.stderr)
+        return False
+    return True
+
+
+def _show(arguments: Namespace, knowledge: _Knowledge, url: str, html: str | bytes) -> None:
+    page = Page.parse(url, html, site=knowledge.site_of(url))
+    denoiser = knowledge.denoiser(page.site)
+    method = denoiser.method_of(page)
+    known = method.pages_known
+    cleaned = denoiser.clean(page, warm=bool(known), method=method)
+    clean = cleaned.clean_page
+    blocks = clean.explanation or []
+    shown = [block for block in blocks if _wanted(block, arguments)]
+    if arguments.json:
+        about: dict[str, Any] = {
+            "url": clean.url,
+            "site": clean.site,
+            "title": clean.title,
+            "method": clean.method,
+        }
+        about |= {"pages_known": known, "guarded": cleaned.guarded, "noise_ratio": clean.noise_ratio}
+        print(json.dumps({**about, "skipped": page.skipped, "blocks": shown}))
+        return
+    console = Console(highlight=False, soft_wrap=True)
+    for line in _head(clean, blocks, page.skipped, known if denoiser.learns else None, guarded=cleaned.guarded):
+        console.print(line)
+    for block in shown:
+        console.print(_line(block))
+        if block["reason"]:
+            console.print(Text(f"         {printable(block['reason'])}", style="dim"))
+    console.print()
+
+
+def _wanted(block: BlockVerdict, arguments: Namespace) -> bool:
+    chosen: bool = arguments.only is None or block["kept"] is (arguments.only == "kept")
+    return chosen and len(block["text"]) >= int(arguments.min_characters)
+
+
+def _head(
+    clean: CleanPage, blocks: list[BlockVerdict], skipped: str | None, known: int | None, *, guarded: bool
+) -> Iterator[Text]:
+    yield Text(printable(clean.url), style="bold")
+    if known is None:
+        of_site = "this method needs one page only"
+    else:
+        of_site = f"{known} page{'s' * (known != 1)} known" if known else "nothing known: judged by the page alone"
+    yield Text(f"method {clean.method}; site {printable(clean.site)}, {of_site}")
+    if skipped:
+        yield Text(f"nothing to read: {skipped}", style="yellow")
+        return
+    kept = sum(block["kept"] for block in blocks)
+    yield Text(
+        f"{kept} of {len(blocks)} blocks kept, {clean.noise_ratio or 0.0:.0%} of the characters removed "
+        "(+ kept, - dropped, with the method's score)"
+    )
+    if guarded:
+        yield Text("guard: next to nothing was left, so a safer verdict was taken", style="yellow")
+
+
+def _line(block: BlockVerdict) -> Text:
+    sign, style = ("+", "green") if block["kept"] else ("-", "red")
+    return Text(f"{sign} {block['score']:6.2f} {printable(block['text'], sys.maxsize)}", style=style)

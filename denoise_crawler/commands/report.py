@@ -1,0 +1,198 @@
+"""``scrapy denoise report``: a static site that shows what is known of sites and what was done to their pages."""
+
+from __future__ import annotations
+
+import sys
+import time
+from datetime import datetime, timezone
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from scrapy.exceptions import UsageError
+
+from denoise_crawler.batch.arguments import whole_number
+from denoise_crawler.commands.help_text import help_text
+from denoise_crawler.commands.method_choice import add_method_choice, chosen_settings
+from denoise_crawler.commands.page_output import OutputError, output_to
+from denoise_crawler.commands.reading_bar import reading_bar
+from denoise_crawler.page.text import printable
+from denoise_crawler.reading import FORMATS, Reading, SourceError, read_pages
+from denoise_crawler.report import (
+    Bounds,
+    FeedError,
+    Plan,
+    RunFigures,
+    StoreView,
+    feed_curve,
+    is_store,
+    write_report,
+)
+from denoise_crawler.report.rendering import counted
+from denoise_crawler.store import StoreError
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Iterator
+
+    from scrapy.settings import BaseSettings
+
+    from denoise_crawler.crawl.settings import DenoiseSettings
+
+    SitedPages = Iterator[tuple[str, str, str | bytes]]
+
+DONE, FAILED, INTERRUPTED = 0, 1, 130
+_DEFAULTS = Bounds()
+_EPILOG = help_text(
+    {
+        "scrapy denoise report pages.jsonl mirror/ -o report": "pages, learned and judged; open report/index.html",
+        "scrapy denoise report -o report": "the store of the project's crawls",
+        "scrapy denoise report crawl.sqlite mirror/ -o report": "pages, judged by what that crawl knows",
+    },
+    "A PATH is the store of a crawl, or a folder or file of pages as scrapy denoise clean reads them. Of a store, "
+    "the sites, their progress and the pages that wait are shown; pages named beside it are judged by what the "
+    "crawl knows. Open index.html in DIR.",
+    "Exit codes: 0 written, 1 nothing to show or stopped, 2 wrong usage, 130 interrupted.",
+)
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    add = parser.add_argument
+    parser.epilog = _EPILOG
+    add(
+        "paths", nargs="*", type=Path, metavar="PATH", help="a store or pages (default: the setting DENOISE_STORE)"
+    )
+    where = parser.add_mutually_exclusive_group(required=True)
+    where.add_argument("-o", "--output", metavar="DIR", help="a new or empty folder")
+    where.add_argument("-O", "--overwrite-output", metavar="DIR", help="the same, overwriting what is there")
+    add(
+        "--pages",
+        type=whole_number(0),
+        default=_DEFAULTS.pages,
+        metavar="N",
+        help="pages shown of a site (%(default)s)",
+    )
+    add(
+        "--sites",
+        type=whole_number(0),
+        default=_DEFAULTS.sites,
+        metavar="N",
+        help="sites with pages of their own (%(default)s)",
+    )
+    add(
+        "--nodes",
+        type=whole_number(1),
+        default=_DEFAULTS.nodes,
+        metavar="N",
+        help="nodes of a style tree (%(default)s)",
+    )
+    add(
+        "--items",
+        type=Path,
+        metavar="FILE",
+        help="a feed of clean items (JSON Lines): charts the crawl item by item",
+    )
+    add(
+        "--remote",
+        action="store_true",
+        help="let painted pages fetch their pictures and style sheets when looked at (default: none is fetched)",
+    )
+    add_method_choice(parser)
+    add("--format", choices=tuple(FORMATS), help="the format of all files (default: seen from each)")
+    add("--base", metavar="URL", help="address of the folder of HTML files (default: https://FIRST-FOLDER/)")
+    add("--url-field", metavar="NAME", help="field of JSON Lines (default: the setting DENOISE_URL_FIELD)")
+    add("--html-field", metavar="NAME", help="field of JSON Lines (default: the setting DENOISE_HTML_FIELD)")
+
+
+def run(arguments: Namespace, settings: BaseSettings) -> int:
+    """Write the report; return the exit code. Raises UsageError for what cannot be done as it was said."""
+    chosen = chosen_settings(arguments, settings, {})
+    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    try:
+        source = _Source(arguments, chosen)
+        feed = feed_curve(arguments.items) if arguments.items else None
+        # checks that the folder may be written to
+        output_to("painted", arguments.output, arguments.overwrite_output, inputs=map(str, source.paths))
+    except (FeedError, OutputError, SourceError, StoreError) as error:
+        raise UsageError(str(error), print_help=False) from None
+    folder = Path(arguments.output or arguments.overwrite_output)
+    start = time.monotonic()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        names = ("learning", "judging")
+        with reading_bar(source.read, lambda: source.reading, source.paths, names, console) as pages:
+            bounds = Bounds(arguments.pages, arguments.sites, arguments.nodes)
+            plan = Plan(pages, chosen.method, chosen.method_options, bounds, source.store, feed, arguments.remote)
+            figures = write_report(folder, plan, source.figures())
+    except KeyboardInterrupt:
+        console.print("interrupted; the report is not whole", markup=False)
+        return INTERRUPTED
+    except (OSError, StoreError) as error:
+        console.print(printable(f"stopped: {error}"), markup=False)
+        return FAILED
+    return _told(console, figures, source.reading, folder / "index.html", time.monotonic() - start)
+
+
+class _Source:
+    """The store and the pages that were named. Raises SourceError or StoreError for what cannot be read."""
+
+    def __init__(self, arguments: Namespace, chosen: DenoiseSettings) -> None:
+        self._arguments, self._chosen = arguments, chosen
+        named = arguments.paths or [chosen.store]
+        stores = [path for path in named if path.is_file() and is_store(path)]
+        self.paths = [path for path in named if path not in stores]
+        if not arguments.paths and not stores:
+            raise SourceError(f"there is no store {chosen.store}: name a store or pages")
+        if len(stores) > 1:
+            raise SourceError(f"{stores[0]} and {stores[1]} are both stores: name one")
+        self.store = StoreView(stores[0]) if stores else None
+        self.reading = Reading()
+        self.read()
+
+    def read(self) -> SitedPages:
+        """Return the pages, to be read once more: those that wait in the store, then those named."""
+        self.reading = Reading()
+        return self._pages(
+            read_pages(
+                self.paths,
+                reading=self.reading,
+                base=self._arguments.base,
+                url_field=self._arguments.url_field or self._chosen.url_field,
+                html_field=self._arguments.html_field or self._chosen.html_field,
+                file_format=self._arguments.format,
+            )
+        )
+
+    def figures(self) -> RunFigures:
+        """Return the figures of a run that begins."""
+        named = [*([self.store.path] if self.store else []), *self.paths]
+        return RunFigures(
+            sources=[path.name or str(path) for path in named],
+            method=self._chosen.method,
+            made=datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
+            version=version("denoise-crawler"),
+        )
+
+    def _pages(self, read: Iterator[tuple[str, str | bytes]]) -> SitedPages:
+        if self.store is not None:
+            yield from self.store.pages()
+        for url, html in read:
+            yield self._chosen.site(url), url, html
+
+
+def _told(console: Console, figures: RunFigures, reading: Reading, index: Path, seconds: float) -> int:
+    pages, sites = counted(figures.pages, "page"), counted(len(figures.sites), "site")
+    console.print(f"{pages} of {sites} in {seconds:.1f} s ({figures.method})", markup=False)
+    failed = sum(site.failed for site in figures.sites)
+    if failed:
+        console.print(f"could not be judged: {counted(failed, 'page')}", markup=False)
+    if reading.damage:
+        kinds = ", ".join(f"{count:,} {kind}" for kind, count in reading.damage.most_common())
+        console.print(f"damage: {kinds}", markup=False)
+    if not figures.sites:
+        print("no page and no site was found", file=sys.stderr)
+        return FAILED
+    console.print(f"written: {index}", markup=False)
+    return DONE

@@ -1,0 +1,192 @@
+"""``scrapy denoise tree``: draws a site's style tree, learned from pages on disk or by a crawl."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentTypeError, BooleanOptionalAction
+from collections import Counter
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from denoise_crawler.batch.arguments import whole_number
+from denoise_crawler.commands.help_text import help_text
+from denoise_crawler.commands.reading_bar import reading_bar
+from denoise_crawler.crawl.settings import DenoiseSettings, SettingError
+from denoise_crawler.methods.style_tree.method import StyleTree
+from denoise_crawler.output import drawing
+from denoise_crawler.page import Page
+from denoise_crawler.page.text import printable
+from denoise_crawler.reading import Reading, SourceError, read_pages
+from denoise_crawler.store import Store, StoreError
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from scrapy.settings import BaseSettings
+
+_EPILOG = help_text(
+    {
+        "scrapy denoise tree mirror/ -o tree.svg": "learned from pages on disk",
+        "scrapy denoise tree --site example.com -o tree.pdf": "as a crawl with style_tree left it",
+    },
+    "Solid boxes are elements, dashed ones the sequences of children that pages have there. Blue is kept, grey "
+    "goes. .svg, .pdf and .png need Graphviz; .dot does not.",
+    "Exit codes: 0 written, 1 there is nothing to draw, 2 wrong usage.",
+)
+_TEXT_FORMATS = (".dot", ".gv")
+_SITES_NAMED = 10
+
+
+class _NoTreeError(Exception):
+    """There is no tree to draw; the message says why and what to do."""
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add what can be chosen."""
+    parser.epilog = _EPILOG
+    parser.add_argument("paths", nargs="*", type=Path, metavar="PATH", help="pages to learn: files, folders")
+    parser.add_argument(
+        "-o", "--output", type=_output, required=True, metavar="FILE", help="a .dot, .svg, .pdf or .png file"
+    )
+    parser.add_argument("--site", metavar="NAME", help="the site to draw, if there are several")
+    parser.add_argument(
+        "--store",
+        type=Path,
+        metavar="FILE",
+        help="without PATH: the store of a crawl whose method was style_tree (default: DENOISE_STORE)",
+    )
+    parser.add_argument(
+        "--depth", type=whole_number(0), default=drawing.DEPTH, metavar="N", help="levels (%(default)s)"
+    )
+    parser.add_argument(
+        "--min-pages",
+        type=whole_number(1),
+        default=drawing.MIN_PAGES,
+        metavar="N",
+        help="sequences of children on N pages or more (%(default)s)",
+    )
+    parser.add_argument(
+        "--max-nodes",
+        type=whole_number(1),
+        default=drawing.MAX_NODES,
+        metavar="N",
+        help="nodes in all (%(default)s)",
+    )
+    parser.add_argument(
+        "--collapse",
+        action=BooleanOptionalAction,
+        help="read runs of equal siblings as one (default: as the crawl)",
+    )
+
+
+def run(arguments: Namespace, settings: BaseSettings) -> int:
+    """Write the drawing; return 1 where there is none to be made."""
+    try:
+        ours = DenoiseSettings.from_settings(settings)
+        method = _method(arguments, ours)
+        name = _learn(arguments, ours, method) if arguments.paths else _load(arguments, ours, method)
+        _write(arguments, method, name)
+    except (drawing.DrawingError, SettingError, SourceError, StoreError, _NoTreeError, OSError) as error:
+        print(printable(error), file=sys.stderr)
+        return 1
+    return 0
+
+
+def _output(value: str) -> Path:
+    path = Path(value)
+    if path.suffix not in _TEXT_FORMATS and path.suffix[1:] not in drawing.FORMATS:
+        raise ArgumentTypeError(f"{value} does not end in .dot, .svg, .pdf or .png")
+    return path
+
+
+def _method(arguments: Namespace, settings: DenoiseSettings) -> StyleTree:
+    """Return the method of the settings if it is this one, else this one with its defaults."""
+    options = dict(settings.method_options) if settings.method == StyleTree.name else {}
+    if arguments.collapse is not None:
+        options["collapse"] = arguments.collapse
+    return StyleTree(**options)  # type: ignore[arg-type]
+
+
+def _learn(arguments: Namespace, settings: DenoiseSettings, method: StyleTree) -> str:
+    """Learn the pages of the site that was named, or of the only one; return its name."""
+    found: Counter[str] = Counter()
+    paths, reading = arguments.paths, Reading()
+    with reading_bar(lambda: read_pages(paths, reading=reading), lambda: reading, paths, ["learning"]) as pages:
+        for url, html in pages():
+            site = settings.site(url)
+            found[site] += 1
+            if site == (arguments.site or next(iter(found))):
+                _observe(method, Page.parse(url, html, site=site))
+    if not found:
+        raise _NoTreeError(f"no page was found in {', '.join(map(str, arguments.paths))}")
+    name = str(arguments.site or next(iter(found)))
+    if name not in found or (not arguments.site and len(found) > 1):
+        named = ", ".join(f"{site} ({pages})" for site, pages in found.most_common(_SITES_NAMED))
+        more = f" and {len(found) - _SITES_NAMED} more" if len(found) > _SITES_NAMED else ""
+        raise _NoTreeError(f"a drawing shows one site: name it with --site. Found (pages): {named}{more}")
+    if not method.pages_known:
+        raise _NoTreeError(f"no page of {name} can be read")
+    return name
+
+
+def _observe(method: StyleTree, page: Page) -> None:
+    """Learn a page; one that makes us raise is named and costs no other."""
+    try:
+        if not page.skipped:
+            method.observe(page)
+    except Exception as error:
+        print(printable(f"{page.url} cannot be learned: {type(error).__name__}: {error}"), file=sys.stderr)
+
+
+def _load(arguments: Namespace, settings: DenoiseSettings, method: StyleTree) -> str:
+    """Read what a crawl learned of the site that was named; return its name."""
+    path = arguments.store or settings.store
+    if not arguments.site:
+        raise _NoTreeError(f"name pages to learn, or with --site the site to take from the store {path}")
+    if not path.is_file():
+        raise _NoTreeError(f"there is no store {path}; name another with --store")
+    with closing(Store(path, read_only=True)) as store:
+        known = store.knowledge(arguments.site, method.store_key)
+        others = store.methods_that_know(arguments.site)
+    if known is None:
+        of_others = _of_others(others, method.store_key)
+        raise _NoTreeError(f"the store {path} has no style tree of {arguments.site!r}: {of_others}")
+    try:
+        method.merge_bytes(known)
+    except ValueError as error:
+        raise _NoTreeError(f"the tree of {arguments.site} in {path} cannot be read: {error}") from None
+    return str(arguments.site)
+
+
+def _of_others(store_keys: list[str], wanted: str) -> str:
+    """Say what the store holds of a site instead of the tree that is ``wanted``, and how to get one."""
+    if not store_keys:
+        return "it knows nothing of this site. Name another with --site or --store, or pages to learn"
+    names = sorted({key.partition(":")[0] for key in store_keys})
+    if StyleTree.name in names:
+        return (
+            f"it holds {', '.join(store_keys)} instead of {wanted}. Set DENOISE_METHOD to {StyleTree.name!r} and "
+            "features_per_leaf in DENOISE_METHOD_OPTIONS to the number behind the name"
+        )
+    return (
+        f"it holds what {', '.join(names)} learned, which has no tree. Name pages to learn a tree from, or crawl "
+        f"with DENOISE_METHOD = {StyleTree.name!r}"
+    )
+
+
+def _write(arguments: Namespace, method: StyleTree, name: str) -> None:
+    dot = drawing.tree_dot(
+        method.tree,
+        depth=arguments.depth,
+        min_pages=arguments.min_pages,
+        threshold=method.threshold,
+        max_nodes=arguments.max_nodes,
+        title=name,
+    )
+    path: Path = arguments.output
+    if path.suffix in _TEXT_FORMATS:
+        path.write_text(dot, encoding="utf-8")
+    else:
+        path.write_bytes(drawing.rendered(dot, path.suffix[1:]))
+    print(printable(f"{path}: {name}, {method.pages_known} pages"))

@@ -1,0 +1,59 @@
+"""One more line: ``ADDONS = {…, "denoise_crawler.Rendering": 320}``."""
+
+from __future__ import annotations
+
+import shutil
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from denoise_crawler.crawl.scrapy_versions import require
+from denoise_crawler.crawl.script_pages import ScriptPagesMiddleware
+from denoise_crawler.crawl.settings import SettingError
+from denoise_crawler.crawl.starting import in_one_line
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+    from scrapy.settings import BaseSettings
+    from typing_extensions import Self
+
+# Behind redirects, retries and decompression on a response's way to the spider.
+MIDDLEWARE_ORDER = 540
+_HANDLER = "scrapy_playwright.handler.ScrapyPlaywrightDownloadHandler"
+_BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+
+
+class Rendering:
+    """Renders pages in a browser by scrapy-playwright, where they need it (DENOISE_RENDER).
+
+    The browser is the one of PLAYWRIGHT_LAUNCH_OPTIONS, else the system's Chromium, else playwright's own. What
+    the project sets of scrapy-playwright wins.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        with in_one_line(crawler):
+            require("denoise_crawler.Rendering")
+            if find_spec("scrapy_playwright") is None:
+                raise SettingError(
+                    "ADDONS names denoise_crawler.Rendering, which needs scrapy-playwright: "
+                    "pip install 'denoise-crawler[playwright]'"
+                )
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Set up; no crawl begins without scrapy-playwright, or on an older Scrapy."""
+        return cls(crawler)
+
+    def update_settings(self, settings: BaseSettings) -> None:
+        """Enable the components."""
+        from denoise_crawler.crawl.rendering.middleware import RenderingMiddleware
+        from denoise_crawler.crawl.rendering.subrequests import is_refused
+
+        settings.setdefault_in_component_priority_dict(
+            "DOWNLOADER_MIDDLEWARES", RenderingMiddleware, MIDDLEWARE_ORDER
+        )
+        settings.setdefault_in_component_priority_dict("SPIDER_MIDDLEWARES", ScriptPagesMiddleware, 90)
+        settings.set("PLAYWRIGHT_ABORT_REQUEST", is_refused, "addon")
+        if (browser := next(filter(None, map(shutil.which, _BROWSERS)), None)) is not None:
+            settings.set("PLAYWRIGHT_LAUNCH_OPTIONS", {"executable_path": browser}, "addon")
+        handlers = dict.fromkeys(("http", "https"), _HANDLER) | settings.getdict("DOWNLOAD_HANDLERS")
+        settings.set("DOWNLOAD_HANDLERS", handlers, max(settings.getpriority("DOWNLOAD_HANDLERS") or 0, 15))

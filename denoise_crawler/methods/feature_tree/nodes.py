@@ -1,0 +1,284 @@
+"""Feature nodes (CNode): the elements of a page with what they are compared by, as columns in level order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from denoise_crawler.page import TEXT
+from denoise_crawler.page.geometry import BOX_ATTRIBUTE, Box, declared, drawn_boxes
+from denoise_crawler.page.markup import ADDRESSES
+from denoise_crawler.page.text import hash64, normalised
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+    from denoise_crawler.page import Element, Page
+
+    Features: TypeAlias = npt.NDArray[np.uint64]
+    Numbers: TypeAlias = npt.NDArray[np.int64]
+
+CONTENT_TAGS = frozenset({"p", "span", "b", "strong", "h1", "h2", "h3", "h4", "h5", "h6"})
+CONTENT_TEXT_RATE = 0.75
+MAX_NODES = 20_000  # of a reference page
+# The columns of a table of features; 0 is a feature that a node does not have.
+TAG, INNER, ID, CLASS, DEPTH, WIDTH, HEIGHT, LEFT, TOP = range(9)
+GEOMETRY = ("width", "height", "left", "top")
+_GEOMETRY_ATTRIBUTES = frozenset({*GEOMETRY, "style"})
+_ZERO_LENGTH = 1 << 32
+
+
+@dataclass(slots=True, eq=False)
+class FeatureTree:
+    """A page's feature nodes in level order (node 0 is the body): what is kept of a reference page.
+
+    Nodes with the same features below parents of the same kind are one *kind*: they are similar to the same
+    nodes. ``features[k]`` holds the features of kind k: 64-bit hashes of tag, id, class and inner HTML, depth
+    and lengths as numbers. ``INNER`` is 0 for a structure node. ``drawn`` says whether width, height, left and
+    top are those of a rendered page or those that the markup declares. ``text`` is a hash of the page's text.
+    """
+
+    key: int
+    text: int
+    drawn: bool
+    parents: Numbers  # of each node; -1 for the body
+    kinds: Numbers  # of each node
+    kind_parents: Numbers  # of each kind, the kind of its parent; 0 for the body's
+    features: Features
+
+    def __len__(self) -> int:
+        return len(self.kinds)
+
+    def first(self, count: int) -> FeatureTree:
+        """Return the tree of the first ``count`` nodes in level order."""
+        if len(self) <= count:
+            return self
+        kinds = self.kinds[:count]
+        known = int(kinds.max()) + 1  # kinds are numbered as they come
+        return FeatureTree(
+            self.key,
+            self.text,
+            self.drawn,
+            self.parents[:count].copy(),
+            kinds.copy(),
+            self.kind_parents[:known].copy(),
+            self.features[:known].copy(),
+        )
+
+
+@dataclass(slots=True, eq=False)
+class Measures:
+    """What the indicators are computed from: one row per node of the page, in document order.
+
+    Lengths are characters. ``code`` is what the node adds to the page's markup, ``linked`` that of it which is
+    or stands in a link.
+    """
+
+    text: Numbers
+    code: Numbers
+    linked: Numbers
+    content_tags: Numbers
+    boxes: list[Box | None] | None
+
+
+@dataclass(slots=True, eq=False)
+class Target:
+    """A page to be judged: its feature tree, which page node each feature node is, and its measures."""
+
+    tree: FeatureTree
+    order: Numbers
+    measures: Measures
+
+
+def read(page: Page) -> Target:
+    """Return the feature nodes of ``page``: its elements; a run of text belongs to its element."""
+    nodes = page.nodes
+    texts = [normalised(text) if text else "" for text in nodes.texts]
+    attributes = [
+        {} if tag is TEXT else _attributes(element)
+        for tag, element in zip(nodes.tags, nodes.elements, strict=True)
+    ]
+    boxes = drawn_boxes(page) if page.boxes or any(BOX_ATTRIBUTE in found for found in attributes) else None
+    measures = _measures(page, texts, attributes, boxes)
+    order = _level_order(page)
+    inner = _inner_hashes(page, texts, attributes, measures)
+    return Target(_tree(page, order, texts, attributes, inner, boxes), order, measures)
+
+
+def _attributes(element: Element) -> dict[str, str]:
+    return dict(element.items())  # type: ignore[arg-type]
+
+
+def _measures(
+    page: Page, texts: list[str], attributes: list[dict[str, str]], boxes: list[Box | None] | None
+) -> Measures:
+    nodes = page.nodes
+    text = np.fromiter(map(len, texts), np.int64, len(texts))
+    code = np.fromiter(map(_code_length, nodes.tags, texts, attributes), np.int64, len(texts))
+    in_link = np.fromiter(nodes.links, np.int64, len(texts)) >= 0
+    content_tags = np.fromiter((tag in CONTENT_TAGS for tag in nodes.tags), np.int64, len(texts))
+    return Measures(text, code, code * in_link, content_tags, boxes)
+
+
+def _code_length(tag: str, text: str, attributes: dict[str, str]) -> int:
+    if tag is TEXT:
+        return len(text)
+    length = 2 * len(tag) + 5  # <tag></tag>
+    for name, value in attributes.items():
+        if name != BOX_ATTRIBUTE:
+            length += len(name) + len(value) + 4  # a space, =""
+    return length
+
+
+def _level_order(page: Page) -> Numbers:
+    """Return the indices of the elements, level by level."""
+    tags, parents = page.nodes.tags, page.nodes.parents
+    depths = [0] * len(tags)
+    for index in range(1, len(tags)):
+        depths[index] = depths[parents[index]] + 1
+    elements = np.array([index for index, tag in enumerate(tags) if tag is not TEXT], np.int64)
+    levels = np.array(depths, np.int64)[elements]
+    return elements[np.argsort(levels, kind="stable")]
+
+
+def below(column: Numbers, ends: Sequence[int]) -> Numbers:
+    """Return the sum of a column over each node and all nodes below it."""
+    sums = np.concatenate(([0], np.cumsum(column)))
+    found: Numbers = sums[np.asarray(ends, np.int64)] - sums[:-1]
+    return found
+
+
+def _is_content(page: Page, measures: Measures) -> npt.NDArray[np.bool_]:
+    """Tell the content nodes: of a content tag, or with more than 75 % of the text below as their own."""
+    nodes = page.nodes
+    runs = np.flatnonzero(measures.text)
+    parents = np.array(nodes.parents, np.int64)
+    own = np.bincount(parents[runs], measures.text[runs], len(parents))
+    result: npt.NDArray[np.bool_] = own > CONTENT_TEXT_RATE * below(measures.text, nodes.ends)
+    result |= measures.content_tags > 0
+    result[0] = False
+    return result
+
+
+def _inner_hashes(page: Page, texts: list[str], attributes: list[dict[str, str]], measures: Measures) -> list[int]:
+    """Return a hash of the inner HTML of each content node, 0 for others.
+
+    Hashes are made from those of the children, bottom up, and only in and below content nodes.
+    """
+    nodes = page.nodes
+    content = _is_content(page, measures)
+    edges = np.zeros(len(nodes) + 1, np.int64)
+    edges[:-1] += content
+    np.subtract.at(edges, np.asarray(nodes.ends)[content], 1)
+    wanted = (np.cumsum(edges[:-1]) > 0).tolist()
+    is_content = content.tolist()
+    result = [0] * len(nodes)
+    parts: dict[int, list[str]] = {}
+    absolute: dict[str, str] = {}
+    for index in range(len(nodes) - 1, 0, -1):
+        if not wanted[index]:
+            continue
+        parent = nodes.parents[index]
+        if nodes.tags[index] is TEXT:
+            parts.setdefault(parent, []).append(texts[index])
+            continue
+        inner = hash64("".join(reversed(parts.pop(index, [])))) or 1
+        if is_content[index]:
+            result[index] = inner
+        if wanted[parent]:
+            opened = _opening(page, nodes.tags[index], attributes[index], absolute)
+            parts.setdefault(parent, []).append(f"{opened}{inner:016x}\1")
+    return result
+
+
+def _opening(page: Page, tag: str, attributes: dict[str, str], absolute: dict[str, str]) -> str:
+    """Return a tag with its attributes, addresses absolute, in a form that text does not have."""
+    parts = ["\1", tag]
+    for name, value in attributes.items():
+        if name in ADDRESSES:
+            if value not in absolute:
+                absolute[value] = page.absolute(value)
+            value = absolute[value]
+        if name != BOX_ATTRIBUTE:
+            parts += ("\2", name, "\3", value)
+    parts.append("\1")
+    return "".join(parts)
+
+
+def _tree(
+    page: Page,
+    order: Numbers,
+    texts: list[str],
+    attributes: list[dict[str, str]],
+    inner: list[int],
+    boxes: list[Box | None] | None,
+) -> FeatureTree:
+    nodes = page.nodes
+    hashes = _Hashes()
+    numbers: dict[tuple[int, ...], int] = {}  # of a kind, by its parent's and its features
+    kinds: list[int] = []
+    place, parents = [0] * len(nodes), [-1]
+    for position, index in enumerate(order.tolist()):
+        place[index] = position
+        if position:
+            parents.append(place[nodes.parents[index]])
+        found = attributes[index]
+        names = (nodes.tags[index], found.get("id", ""), " ".join(found.get("class", "").split()))
+        lengths = _declared(nodes.elements[index], found) if boxes is None else _drawn(boxes[index])
+        above = kinds[parents[-1]] if position else -1
+        kind = (above, inner[index], *map(hashes.__getitem__, names), *lengths)
+        kinds.append(numbers.setdefault(kind, len(numbers)))
+    kind_parents = np.maximum([kind[0] for kind in numbers], 0).astype(np.int64)
+    features = np.zeros((len(numbers), 9), np.uint64)
+    given = [INNER, TAG, ID, CLASS, WIDTH, HEIGHT, LEFT, TOP]
+    features[:, given] = np.array([kind[1:] for kind in numbers], np.uint64)
+    features[:, DEPTH] = depths_of(kind_parents)
+    return FeatureTree(
+        page.key,
+        hash64("\n".join(filter(None, texts))),
+        boxes is not None,
+        np.array(parents, np.int64),
+        np.array(kinds, np.int64),
+        kind_parents,
+        features,
+    )
+
+
+class _Hashes(dict[str, int]):
+    """Hashes of names, each made once; 0 for no name."""
+
+    def __missing__(self, name: str) -> int:
+        self[name] = found = (hash64(name) or 1) if name else 0
+        return found
+
+
+def depths_of(kind_parents: Numbers) -> Numbers:
+    """Return the depth of each kind, 1 for the body's."""
+    depths = [1]
+    for parent in kind_parents[1:].tolist():
+        depths.append(depths[parent] + 1)
+    return np.array(depths, np.int64)
+
+
+def _declared(element: Element, attributes: dict[str, str]) -> Sequence[int]:
+    """Return width, height, left and top as the markup has them, as numbers above 0; 0 where it has not."""
+    if _GEOMETRY_ATTRIBUTES.isdisjoint(attributes):
+        return (0, 0, 0, 0)
+    lengths = (declared(element, name) for name in GEOMETRY)
+    return [0 if length is None else _number(length.value, length.percent) for length in lengths]
+
+
+def _drawn(box: Box | None) -> Sequence[int]:
+    if box is None:
+        return (0, 0, 0, 0)
+    return [_number(length) for length in (box.width, box.height, box.left, box.top)]
+
+
+def _number(length: float, percent: bool = False) -> int:
+    """Return a length, rounded to whole pixels or per cent, as a number above 0."""
+    rounded = round(max(-1e9, min(length, 1e9)))
+    return _ZERO_LENGTH + 2 * rounded + percent

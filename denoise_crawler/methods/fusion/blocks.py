@@ -1,0 +1,276 @@
+"""The text blocks of a page and the block-level elements around them, as columns."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from denoise_crawler.page import TEXT
+from denoise_crawler.page.markup import INLINE
+from denoise_crawler.page.text import hash32
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+    from denoise_crawler.page import Element, Nodes, Page
+
+    Numbers: TypeAlias = NDArray[np.float64]
+    Indices: TypeAlias = NDArray[np.int64]
+    Hashes: TypeAlias = NDArray[np.uint32]
+
+TAGS = ("", "p", "h1", "h2", "h3", "li", "td", "div", "body", "br", "pre", "section", "dd", "blockquote")
+_TAG_CODES = {tag: code for code, tag in enumerate(TAGS)} | {
+    "h4": 4, "h5": 4, "h6": 4, "th": 6, "dt": 12, "article": 11, "main": 11, "code": 10, "figcaption": 13,
+}  # fmt: skip
+# What a block can stand in, one bit each.
+PLACES = (
+    "article", "main", "header", "footer", "nav", "aside", "form", "table", "list", "figure", "quote",
+    "hidden", "comment", "body_role", "chrome_role", "itemprop",
+)  # fmt: skip
+_BITS = {place: 1 << bit for bit, place in enumerate(PLACES)}
+_PLACE_OF_TAG = {
+    tag: _BITS[place]
+    for place, tags in {
+        "article": ("article",), "main": ("main",), "header": ("header",), "footer": ("footer",), "nav": ("nav",),
+        "aside": ("aside",), "form": ("form",), "table": ("table",), "list": ("ul", "ol", "dl"),
+        "figure": ("figure", "figcaption"), "quote": ("blockquote",),
+    }.items()
+    for tag in tags
+}  # fmt: skip
+_ROLES = dict.fromkeys(("main", "article"), _BITS["body_role"]) | dict.fromkeys(
+    ("navigation", "banner", "contentinfo", "complementary", "search", "menu", "dialog"), _BITS["chrome_role"]
+)
+_TEXT_PROPERTIES = frozenset({"articleBody", "description", "text", "reviewBody"})
+_HIDING = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden")
+_COMMENTS = re.compile(r"comment|disqus|respond|repl(?:y|ies)|reviews?\b|discuss", re.IGNORECASE)
+_DIGITS = re.compile(r"\d+")
+_MASKED_CHARACTERS = 200
+_REMEMBERED_CHARACTERS = 200
+_LONGEST_NAMES = _LONGEST_ADDRESS = 1_000  # what is remembered must be bounded
+_COMMAS = ",，、。"
+_ENDS = frozenset('.!?。！？…:：;；"”»')
+IDEOGRAPH = re.compile("[぀-ヿ㐀-鿿]+")
+
+
+@dataclass(slots=True, eq=False)
+class Elements:
+    """The block-level elements of a page in document order; element 0 is the body.
+
+    ``first`` and ``last`` bound the blocks below each (``range(first, last)``), ``places`` are the bits of
+    ``PLACES`` it stands in, ``names`` its class and id as written, ``paths`` a hash of the labels from the body
+    down to it.
+    """
+
+    nodes: Indices
+    parents: Indices
+    first: Indices
+    last: Indices
+    places: Indices
+    tags: Indices
+    names: list[str]
+    paths: Hashes
+    depths: Indices
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def ancestors(self) -> Iterator[Indices]:
+        """Yield by element the ancestor 1, 2, 4, 8 … levels up, ``len(self)`` where there is none.
+
+        What is joined with that of each of these in turn is joined with that of all ancestors (pointer jumping).
+        """
+        nowhere = len(self)
+        above = np.append(np.where(self.parents < 0, nowhere, self.parents), nowhere)
+        while (above != nowhere).any():
+            yield above
+            above = above[above]
+
+
+@dataclass(slots=True, eq=False)
+class Blocks:
+    """The blocks of a page in document order: a block is the text of one line, as ``clean_text`` parts lines.
+
+    ``elements[i]`` is the block-level element that block i stands in, ``nodes[i]`` its text nodes. ``characters``
+    and ``linked`` (those inside links) leave white space out; ``tokens`` counts words, in Chinese and Japanese
+    characters. ``texts`` are normalised; ``text_hashes``, ``masked_hashes`` (every number alike) and
+    ``link_hashes`` (of the first link, 0 without one) are what the site knows them by.
+    """
+
+    texts: list[str]
+    nodes: list[list[int]]
+    elements: Indices
+    characters: Numbers
+    linked: Numbers
+    tokens: Numbers
+    commas: Numbers
+    closed: Numbers
+    text_hashes: Hashes
+    masked_hashes: Hashes
+    link_hashes: Hashes
+    around: Elements
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+
+def blocks_of(page: Page) -> Blocks:
+    """Cut ``page`` into blocks."""
+    nodes = page.nodes
+    lines, homes, elements = _walk(nodes)
+    columns: list[tuple[int, int, int, int, int, int]] = []
+    texts, kept, kept_homes, links = [], [], [], []
+    for line, home in zip(lines, homes, strict=True):
+        written = "".join([nodes.texts[index] for index in line]) if len(line) > 1 else nodes.texts[line[0]]
+        text, measures = _remembered(written) if len(written) <= _REMEMBERED_CHARACTERS else _measured(written)
+        if text:
+            texts.append(text)
+            kept.append(line)
+            kept_homes.append(home)
+            columns.append(measures)
+            links.append(_linked(nodes, line, measures[0]))
+    table, first_nodes = np.array(columns, np.int64).reshape(-1, 6), np.array([line[0] for line in kept], np.int64)
+    elements.first = np.searchsorted(first_nodes, elements.nodes)
+    elements.last = np.searchsorted(first_nodes, elements.last)
+    characters, tokens, commas, closed = table[:, :4].T.astype(np.float64)
+    text_hashes, masked_hashes = table[:, 4:].T.astype(np.uint32)
+    linked, link_hashes = np.array(links, np.int64).reshape(-1, 2).T
+    return Blocks(
+        texts=texts,
+        nodes=kept,
+        elements=np.array(kept_homes, np.int64),
+        characters=characters,
+        linked=linked.astype(np.float64),
+        tokens=tokens,
+        commas=commas,
+        closed=closed,
+        text_hashes=text_hashes,
+        masked_hashes=masked_hashes,
+        link_hashes=link_hashes.astype(np.uint32),
+        around=elements,
+    )
+
+
+def _walk(nodes: Nodes) -> tuple[list[list[int]], list[int], Elements]:
+    """Return the lines (text nodes), the element each stands in, and the elements (``last`` still in nodes)."""
+    lines: list[list[int]] = []
+    homes: list[int] = []
+    line: list[int] | None = None
+    home_of = [0] * len(nodes)  # of each node, the nearest block-level element at or above it
+    place, name = _attributes(nodes.elements[0], 0)
+    places, paths, depths, names = [place], [0], [0], [name]
+    columns = [(0, -1, _TAG_CODES["body"])]
+    open_ends, end = [len(nodes)], len(nodes)  # of the block-level elements that are open; of the innermost
+    for index, tag in enumerate(nodes.tags[1:], 1):
+        while index >= end:
+            open_ends.pop()
+            end, line = open_ends[-1], None
+        home = home_of[nodes.parents[index]]
+        if tag is TEXT:
+            if line is None:
+                line = []
+                lines.append(line)
+                homes.append(home)
+            line.append(index)
+        elif tag in INLINE:
+            home_of[index] = home
+        else:
+            home_of[index] = len(columns)
+            columns.append((index, home, _TAG_CODES.get(tag, 0)))
+            place, name = _attributes(nodes.elements[index], places[home] | _PLACE_OF_TAG.get(tag, 0))
+            places.append(place)
+            names.append(name)
+            paths.append(_step(paths[home], tag, name))
+            depths.append(depths[home] + 1)
+            end, line = nodes.ends[index], None
+            open_ends.append(end)
+    own, parents, tags = np.array(columns, np.int64).T
+    ends = np.array(nodes.ends, np.int64)
+    return lines, homes, Elements(
+        own, parents, own, ends[own], np.array(places, np.int64), tags, names,
+        np.array(paths, np.uint32), np.array(depths, np.int64),
+    )  # fmt: skip
+
+
+def _attributes(element: Element, places: int) -> tuple[int, str]:
+    """Return ``places`` with what the element's attributes add, and its class and id, which are cut if endless."""
+    attributes = element.items()
+    if not attributes:
+        return places, ""
+    class_name = identity = ""
+    for name, value in attributes:
+        if name == "class":
+            class_name = str(value)
+        elif name == "id":
+            identity = str(value)
+        elif name in _READ:
+            places |= _READ[name](str(value))
+    names = (f"{class_name} {identity}" if identity else class_name)[:_LONGEST_NAMES]
+    return (places | _comment_place(names) if names else places), names
+
+
+_READ: dict[str, Callable[[str], int]] = {
+    "style": lambda value: _BITS["hidden"] if _HIDING.search(value) else 0,
+    "hidden": lambda _: _BITS["hidden"],
+    "aria-hidden": lambda value: _BITS["hidden"] if value == "true" else 0,
+    "role": lambda value: _ROLES.get(value, 0),
+    "itemprop": lambda value: _BITS["itemprop"] if value in _TEXT_PROPERTIES else 0,
+}
+
+
+@lru_cache(maxsize=16_384)
+def _comment_place(names: str) -> int:
+    return _BITS["comment"] if _COMMENTS.search(names) else 0
+
+
+@lru_cache(maxsize=65_536)
+def _step(path: int, tag: str, names: str) -> int:
+    """Return the path one element further down; digits in class and id do not count."""
+    return hash32(f"{path} {tag} {_DIGITS.sub('', names)}")
+
+
+def _measured(written: str) -> tuple[str, tuple[int, int, int, int, int, int]]:
+    """Return the normalised text, its characters, tokens, commas, how it ends, its hash and its masked hash."""
+    parts = written.split()
+    text, words = " ".join(parts), len(parts)
+    characters = len(text) - words + 1
+    own_hash = hash32(text)
+    if text.isascii():
+        tokens, commas = words, text.count(",")
+    else:
+        ideographic = len(text) - len(IDEOGRAPH.sub("", text)) > characters // 3
+        tokens, commas = characters if ideographic else words, sum(map(text.count, _COMMAS))
+    masked = own_hash if len(text) > _MASKED_CHARACTERS else hash32(_DIGITS.sub("0", text))
+    return text, (characters, tokens, commas, text[-1:] in _ENDS, own_hash, masked)
+
+
+# what stands in every page of a site is measured once
+_remembered = lru_cache(maxsize=16_384)(_measured)
+
+
+def _linked(nodes: Nodes, line: list[int], characters: int) -> tuple[int, int]:
+    """Return the characters of a line that are inside links, and the hash of the first link's address (else 0)."""
+    links = nodes.links
+    if len(line) == 1:
+        link = links[line[0]]
+        return (characters, _address_hash(nodes.elements[link].get("href"))) if link >= 0 else (0, 0)
+    linked = link_hash = 0
+    for index in line:
+        if (link := links[index]) >= 0:
+            linked += len(nodes.texts[index].replace(" ", ""))
+            link_hash = link_hash or _address_hash(nodes.elements[link].get("href"))
+    return min(linked, characters), link_hash
+
+
+def _address_hash(href: str | None) -> int:
+    if not href:
+        return 0
+    return _remembered_hash(href) if len(href) <= _LONGEST_ADDRESS else hash32(href)
+
+
+_remembered_hash = lru_cache(maxsize=16_384)(hash32)

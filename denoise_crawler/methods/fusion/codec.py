@@ -1,0 +1,99 @@
+"""The bytes of a site's sketches: versioned, compressed, data only."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+
+from denoise_crawler.methods.fusion.sketch import MAX_BLOCKS, Sketch
+from denoise_crawler.methods.versioned_format import VersionedFormat
+from denoise_crawler.page import MAX_ELEMENTS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from denoise_crawler.methods.fusion.blocks import Hashes, Indices
+
+
+class EvidenceFormatError(ValueError):
+    """The bytes are not site evidence, are damaged, or come from a newer version."""
+
+
+_FORMAT = VersionedFormat(b"FSE\x01", "site evidence", EvidenceFormatError)
+
+
+_MOST_PATHS = 2 * MAX_ELEMENTS  # the parser adds elements that the page leaves out
+
+
+class _Record(msgspec.Struct, array_like=True):
+    key: int
+    columns: list[bytes]  # those of a sketch, in its order, as 32-bit numbers
+
+
+def encode(sketches: Sequence[Sketch]) -> bytes:
+    """Write ``sketches``, which come in the order of their keys."""
+    return _FORMAT.write([_Record(one.key, [_pack(column) for column in _columns(one)]) for one in sketches])
+
+
+def decode(data: bytes) -> list[Sketch]:
+    """Read what :func:`encode` wrote; raise :class:`EvidenceFormatError` for anything else."""
+    return _FORMAT.read(data, list[_Record], lambda records: [_sketch(record) for record in records])
+
+
+def _columns(one: Sketch) -> list[NDArray[Any]]:
+    of_paths: list[NDArray[Any]] = [one.paths, one.parents, one.elements]
+    return [*of_paths, one.homes, one.texts, one.characters, one.linked, one.masked, one.links]
+
+
+def _sketch(record: _Record) -> Sketch:
+    if len(record.columns) != 9 or not 0 <= record.key < 1 << 64:
+        raise ValueError("a page that does not fit together")
+    paths, parents, elements, homes, texts, characters, linked, masked, links = record.columns
+    one = Sketch(
+        key=record.key,
+        paths=_hashes(paths),
+        parents=_numbers(parents),
+        elements=_numbers(elements),
+        homes=_numbers(homes),
+        texts=_hashes(texts),
+        characters=_numbers(characters),
+        linked=_numbers(linked),
+        masked=_hashes(masked),
+        links=_hashes(links),
+    )
+    _check(one)
+    return one
+
+
+def _check(one: Sketch) -> None:
+    """Raise an error unless paths come after their parents and blocks stand on known paths."""
+    paths, blocks = len(one.paths), len(one.homes)
+    if max(blocks, len(one.masked), len(one.links)) > MAX_BLOCKS or paths > _MOST_PATHS:
+        raise ValueError("a page larger than any that is learned")
+    lengths = [len(one.parents), len(one.elements)], [len(one.texts), len(one.characters), len(one.linked)]
+    fits = all(length == paths for length in lengths[0]) and all(length == blocks for length in lengths[1])
+    if not fits or (blocks and not paths):
+        raise ValueError("a page whose columns differ in length")
+    if paths and (one.parents[0] != -1 or (one.parents[1:] < 0).any() or (one.parents >= np.arange(paths)).any()):
+        raise ValueError("a page whose paths are not in order")
+    if blocks and not (one.homes.min() >= 0 and one.homes.max() < paths):
+        raise ValueError("a page whose blocks stand on no path")
+    if any((column < 0).any() for column in (one.elements, one.characters, one.linked)):
+        raise ValueError("a page with negative counts")
+
+
+def _pack(numbers: NDArray[Any]) -> bytes:
+    kind = np.dtype("<u4" if numbers.dtype == np.uint32 else "<i4")
+    return bytes(np.minimum(numbers, np.iinfo(kind).max).astype(kind).tobytes())
+
+
+def _hashes(data: bytes) -> Hashes:
+    return np.frombuffer(data, "<u4").astype(np.uint32)
+
+
+def _numbers(data: bytes) -> Indices:
+    return np.frombuffer(data, "<i4").astype(np.int64)

@@ -1,0 +1,146 @@
+"""``fusion``: page evidence and site evidence in one judgement, from a single page on."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from denoise_crawler.methods.base import Judgement, Method
+from denoise_crawler.methods.fusion.blocks import blocks_of
+from denoise_crawler.methods.fusion.features import Evidence, table_of
+from denoise_crawler.methods.fusion.reasons import Verdict, everywhere_reason, why
+from denoise_crawler.methods.fusion.records import field_reason, record_fields
+from denoise_crawler.methods.fusion.selection import first_of_each, most_f1
+from denoise_crawler.methods.fusion.site_evidence import SiteEvidence
+from denoise_crawler.methods.fusion.weights import shipped_model
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from typing_extensions import Self
+
+    from denoise_crawler.methods.fusion.blocks import Blocks, Numbers
+    from denoise_crawler.page import Nodes, Page
+
+MAX_PAGES = 128
+_TITLE_CHANCE = 0.9
+
+
+class Fusion(Method):
+    """Content is the set of text blocks that promises the best F1, by boosted trees over page and site evidence.
+
+    Of a site at most ``max_pages`` pages are kept, as sketches. The trees were trained on gold pages of other
+    sites (``python -m denoise_crawler.evaluation.training``); see ``docs/fusion.md``.
+    """
+
+    name: ClassVar[str] = "fusion"
+    learns: ClassVar[bool] = True
+    # the learning curve is flat from two other pages on; fields and texts that stand everywhere need five
+    warmup_pages: ClassVar[int] = 6
+
+    def __init__(self, *, max_pages: int = MAX_PAGES) -> None:
+        self.model = shipped_model()
+        self.evidence = SiteEvidence(max_pages)
+
+    @property
+    def pages_known(self) -> int:
+        """The number of pages in the evidence."""
+        return len(self.evidence)
+
+    def knows(self, page: Page) -> bool:
+        """Tell whether ``page`` is in the evidence."""
+        return page.key in self.evidence
+
+    def wants(self, page: Page) -> bool:
+        """Tell whether ``page`` would change the evidence."""
+        return self.evidence.wants(page.key)
+
+    def strangeness(self, page: Page) -> float:
+        """Return the share of the text of ``page`` on paths that the evidence does not know."""
+        return self.evidence.strangeness(page.once(blocks_of))
+
+    def observe(self, page: Page) -> None:
+        """Add ``page`` to the evidence."""
+        if self.evidence.wants(page.key):
+            self.evidence.add(page.key, page.once(blocks_of))
+
+    def merge(self, other: Self) -> None:
+        """Add the pages of ``other``'s evidence."""
+        self.evidence.merge(other.evidence)
+
+    def to_bytes(self) -> bytes:
+        """Write the evidence."""
+        return self.evidence.to_bytes()
+
+    def merge_bytes(self, data: bytes) -> None:
+        """Add the pages of written evidence."""
+        self.evidence.merge_bytes(data)
+
+    def judge(self, page: Page) -> Judgement:
+        """Mark all blocks but those to take."""
+        blocks = page.once(blocks_of)
+        evidence = Evidence(page, blocks, self.evidence.standing(page.key, blocks), self.model.class_words)
+        table = table_of(evidence, self.model.features)
+        chances, open_question = np.zeros(len(blocks)), ~evidence.everywhere
+        asked = table if open_question.all() else table[open_question]
+        chances[open_question] = 1.0 / (1.0 + np.exp(-self.model.trees.scores(asked)))
+        if (title := evidence.headline.sure) >= 0:  # that other pages list it says nothing against it
+            chances[title] = max(chances[title], _TITLE_CHANCE)
+        likely, fields = most_f1(chances, blocks.tokens), record_fields(evidence)
+        best = likely | fields
+        taken = first_of_each(best, blocks.text_hashes, blocks.characters)
+        bar = float(chances[likely].min(initial=1.0))
+        block_of: dict[int, int] = {}
+
+        def reason(index: int) -> str:
+            if not block_of:
+                block_of.update(_block_of_nodes(page.nodes, blocks, taken))
+            block = block_of.get(index, -1)
+            if block < 0:
+                return "without text: goes with what it stands in" if index else ""
+            if fields[block] and taken[block] and not likely[block]:
+                return field_reason(evidence, block)
+            if evidence.everywhere[block]:
+                return everywhere_reason(evidence, block)
+            repeated = bool(best[block] and not taken[block])
+            verdict = Verdict(bool(taken[block]), float(chances[block]), bar, repeated)
+            return why(evidence, self.model, table, block, verdict)
+
+        return Judgement(*_by_node(page.nodes, blocks, taken, chances), reason)
+
+
+def _block_of_nodes(nodes: Nodes, blocks: Blocks, taken: NDArray[np.bool_]) -> dict[int, int]:
+    """Return the block that each text node is part of, and of each element the one that decided: its longest.
+
+    Of an element that is kept for some of its blocks, it is the longest of these.
+    """
+    found: dict[int, int] = {}
+    for block in np.lexsort((-blocks.characters, ~taken)).tolist():
+        for index in blocks.nodes[block]:
+            node = index
+            while node >= 0 and node not in found:
+                found[node] = block
+                node = nodes.parents[node]
+    return found
+
+
+def _by_node(
+    nodes: Nodes, blocks: Blocks, taken: NDArray[np.bool_], chances: Numbers
+) -> tuple[list[bool], list[float]]:
+    """Return noise and scores by node: an element has the highest score of its text.
+
+    An element is noise if all its text is; one without text goes with its parent.
+    """
+    count, ends = len(nodes), np.array(nodes.ends, np.int64)
+    texts = np.fromiter(chain.from_iterable(blocks.nodes), np.int64)
+    block_of = np.repeat(np.arange(len(blocks)), [len(one) for one in blocks.nodes])
+    has_text, has_kept, scores = np.zeros(count + 1, np.int64), np.zeros(count + 1, np.int64), np.zeros(count + 1)
+    has_text[texts + 1], has_kept[texts + 1], scores[texts] = 1, taken[block_of], chances[block_of]
+    has_text, has_kept = has_text.cumsum(), has_kept.cumsum()
+    noise = (has_kept[ends] == has_kept[:-1]).tolist()
+    for index in np.flatnonzero(has_text[ends] == has_text[:-1]).tolist():
+        if index:
+            noise[index] = noise[nodes.parents[index]]
+    below = np.column_stack([np.arange(count), ends]).ravel()
+    return noise, np.maximum.reduceat(scores, below)[::2].tolist()

@@ -1,0 +1,62 @@
+"""Pages of a shop or catalogue: filled-in forms of the site, whose fields are content.
+
+Only the site can tell: a field stands in the same place on nearly every page, each time with another value.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from denoise_crawler.methods.fusion.features import Evidence
+
+MIN_PAGES = 5
+_USUAL = 0.8  # of the pages have the place
+_FEW = 3.0  # elements of a page in one place; more are a list
+_LIST_LINKS = 0.5
+_SHARE = 0.15  # of the pages may have the same value …
+_LONG, _LONG_SHARE = 40, 0.05  # … and no sentence that comes back, but for its numbers, is a value
+_PRICED = 0.5  # of the pages have a price there, fewer the same
+_PRICE_CHARACTERS = 60
+_NEAR = 20  # blocks after what may be the page's title: prices elsewhere are advertisements
+_TITLE = 0.3  # resembles the title
+_PRICE = re.compile(
+    r"(?:[$€£¥￥₽₴₹]|\b(?:USD|EUR|GBP|CNY|RMB|PLN)\b)\s?\d|\d\s?(?:[€£元₽₴₹]|zł|руб|kr\b|(?:USD|EUR|GBP|CNY|RMB|PLN)\b)"
+)
+
+
+def record_fields(evidence: Evidence) -> NDArray[np.bool_]:
+    """Tell which blocks are fields of a record; none unless the site's pages have a price near their title."""
+    blocks, standing = evidence.blocks, evidence.standing
+    nothing = np.zeros(len(blocks), bool)
+    if standing is None or standing.pages < MIN_PAGES:
+        return nothing
+    home = blocks.elements
+    usual = standing.path_pages[home] >= _USUAL * standing.pages
+    sentence = (blocks.characters > _LONG) & (standing.masked >= _LONG_SHARE * standing.pages)
+    new = (standing.texts < _SHARE * standing.pages) & ~sentence
+    changing = (standing.masked >= _PRICED * standing.pages) & (standing.texts < _PRICED * standing.pages)
+    priced = usual & changing & (blocks.characters <= _PRICE_CHARACTERS)
+    headline = evidence.headline
+    titles = np.flatnonzero((headline.overlap >= _TITLE) | (headline.first_heading > 0))
+    prices = [block for block in np.flatnonzero(priced) if _PRICE.search(blocks.texts[block])]
+    if not any(((titles <= block) & (block <= titles + _NEAR)).any() for block in prices):
+        return nothing
+    few = standing.path_elements[home] <= _FEW * standing.path_pages[home]
+    unlinked = standing.path_linked[home] <= _LIST_LINKS * standing.path_characters[home]
+    return usual & new & (few | unlinked)
+
+
+def field_reason(evidence: Evidence, block: int) -> str:
+    """Say why a field was kept."""
+    standing, home = evidence.standing, evidence.blocks.elements[block]
+    assert standing is not None  # noqa: S101
+    have = int(standing.path_pages[home])
+    return (
+        f"a field of the site's pages: {have} of {standing.pages} others have a value of their own in this place"
+    )

@@ -1,0 +1,67 @@
+"""What a site keeps of one page: hashes of its texts and of the paths they stand on, a few kilobytes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from denoise_crawler.methods.fusion.blocks import Blocks, Hashes, Indices
+
+MAX_BLOCKS = 20_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sketch:
+    """One page by columns.
+
+    Its paths that have text on or below them, parents first: ``paths`` (hashes), ``parents`` (indices, -1 for
+    the body), ``elements`` (how many elements have that path). Its blocks: ``homes`` (indices of paths),
+    ``texts`` (hashes), ``characters``, ``linked``. ``masked`` and ``links`` are the distinct hashes, ascending.
+    """
+
+    key: int
+    paths: Hashes
+    parents: Indices
+    elements: Indices
+    homes: Indices
+    texts: Hashes
+    characters: Indices
+    linked: Indices
+    masked: Hashes
+    links: Hashes
+
+
+def texts_digest(distinct_masked: Hashes) -> bytes:
+    """Return what pages with the same texts share, numbers in them alike, whatever their address."""
+    return blake2b(distinct_masked.tobytes(), digest_size=8).digest()
+
+
+def sketch(key: int, blocks: Blocks) -> Sketch:
+    """Reduce a page's ``blocks`` (the first ``MAX_BLOCKS``) to what its site keeps of them."""
+    around, limit = blocks.around, MAX_BLOCKS
+    with_text = np.flatnonzero((around.last > around.first) & (around.first < limit))
+    paths, first, inverse = np.unique(around.paths[with_text], return_index=True, return_inverse=True)
+    order = np.argsort(first, kind="stable")  # as they come in the page: parents first
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    path_of = np.zeros(len(around), np.int64)
+    path_of[with_text] = place[inverse]
+    parents = path_of[around.parents[with_text[first[order]]]] if len(order) else order
+    if len(parents):
+        parents[0] = -1
+    return Sketch(
+        key,
+        paths[order],
+        parents,
+        np.bincount(inverse, minlength=len(paths))[order],
+        path_of[blocks.elements[:limit]],
+        blocks.text_hashes[:limit],
+        blocks.characters[:limit].astype(np.int64),
+        blocks.linked[:limit].astype(np.int64),
+        np.unique(blocks.masked_hashes[:limit]),
+        np.unique(blocks.link_hashes[:limit]),
+    )

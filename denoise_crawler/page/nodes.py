@@ -1,0 +1,189 @@
+"""The nodes of a page's tree in document order: elements and runs of text, without what is not for reading."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from denoise_crawler.page.parsing import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from lxml.etree import _Element
+
+Element: TypeAlias = "_Element"
+
+TEXT = "#text"
+_NEVER_TEXT = frozenset({"script", "style"})
+_SKIPPED = _NEVER_TEXT | {"head", "noscript", "template"}
+# Elements whose content is not for reading: pictures and media with what stands in for them, controls …
+_OPAQUE = frozenset(
+    {"iframe", "svg", "object", "video", "audio", "canvas"}
+    | {"button", "select", "option", "datalist", "textarea"}
+)
+# … unless they hold one of these: then they were never closed, and the rest of the page stands in them.
+_BLOCKS = ("p", "div", "table", "ul", "ol", "article", "section", "h1", "h2", "h3")
+
+
+@dataclass(slots=True, eq=False)
+class Nodes:
+    """The nodes of a page in document order, one column per property; node 0 is the body.
+
+    A node is an element or a non-empty run of text (``tags[i] == "#text"``). The subtree of node ``i`` is
+    ``range(i, ends[i])``; ``links[i]`` is the nearest ``a`` at or above it, -1 without one; ``elements[i]``
+    is the element, for text the one it stands in.
+    """
+
+    tags: list[str]
+    parents: list[int]
+    ends: list[int]
+    texts: list[str]
+    links: list[int]
+    elements: list[Element]
+
+    def __len__(self) -> int:
+        return len(self.tags)
+
+    def children(self, index: int) -> Iterator[int]:
+        """Yield the indices of the children of node ``index``."""
+        ends, child, end = self.ends, index + 1, self.ends[index]
+        while child < end:
+            yield child
+            child = ends[child]
+
+
+def nodes_of(root: Element, skipped: frozenset[str] = _SKIPPED) -> tuple[Nodes, int]:  # noqa: C901
+    """Walk the tree once, without recursion; return its nodes and how deep it is.
+
+    Written out in one piece: it runs for each node of each page, and calls would take longer than what they do.
+    """
+    nodes = Nodes(["body"], [-1], [0], [""], [-1], [root])
+    tags, parents, ends, texts = nodes.tags, nodes.parents, nodes.ends, nodes.texts
+    links, elements, runs = nodes.links, nodes.elements, _Runs(nodes)
+    # what follows </html> stands beside the root
+    children: Iterator[Element] = iter((root, *root.itersiblings("html")))
+    above: list[tuple[Iterator[Element], int, Element]] = []
+    swallowing: set[Element] = set()
+    parent = deepest = 0
+    while True:
+        if (child := next(children, None)) is None:
+            ends[parent] = len(tags)
+            if not above:
+                break
+            children, parent, child = above.pop()
+        elif type(tag := child.tag) is str and tag not in skipped:
+            if parent == 0 and (tag == "body" or not above):  # what stands beside the body belongs to it
+                index = 0
+                if tag == "body":
+                    elements[0] = child
+            else:
+                index = len(tags)
+                tags.append(tag)
+                parents.append(parent)
+                ends.append(index + 1)
+                texts.append("")
+                links.append(index if tag == "a" else links[parent])
+                elements.append(child)
+            if tag not in _OPAQUE or _swallows(child, swallowing):
+                if text := child.text:
+                    if text.isspace():
+                        runs.gap = True
+                    else:
+                        runs.add(index, text)
+                if len(child):
+                    above.append((children, parent, child))
+                    deepest = max(deepest, len(above))
+                    children, parent = iter(child), index
+                    continue
+            ends[index] = len(tags)
+        if text := child.tail:
+            if text.isspace():
+                runs.gap = True
+            else:
+                runs.add(parent, text)
+    runs.close()
+    return nodes, deepest
+
+
+def hidden_nodes(root: Element, otherwise: Nodes, too_much: Callable[[str], bool]) -> Nodes | None:
+    """Return the nodes of a page that broken markup hides: in head or noscript, or swallowed as raw text.
+
+    ``otherwise`` is returned where none is hidden, None where what was swallowed is ``too_much`` to be parsed.
+    """
+    nodes, _ = nodes_of(root, _NEVER_TEXT | {"title", "noframes"})
+    if TEXT in nodes.tags:
+        return nodes
+    swallowed = [element.text for element in root.iter("title", "noframes") if element.text]
+    if not any("<" in text or len(text) > 500 for text in swallowed):
+        return otherwise
+    if too_much(longest := max(swallowed, key=len)):  # entities may have been decoded to tags
+        return None
+    if (inner := parse(longest)) is None:
+        return otherwise
+    nodes, _ = nodes_of(inner)
+    return nodes if TEXT in nodes.tags else otherwise
+
+
+def _swallows(opaque: Element, swallowing: set[Element]) -> bool:
+    """Tell whether a block stands in ``opaque``; opaque elements around that block are noted in ``swallowing``.
+
+    So nothing is looked through once a level: inside of ``opaque`` there is no block before the one found.
+    """
+    if opaque in swallowing:
+        return True
+    if (block := next(opaque.iter(*_BLOCKS), None)) is None:
+        return False
+    for element in block.iterancestors(*_OPAQUE):
+        if element is opaque:
+            break
+        swallowing.add(element)
+    return True
+
+
+class _Runs:
+    """Adds runs of text to ``nodes``: what only a comment or script parts is one run.
+
+    ``gap`` says that there was white space since the last, so that no words may be glued together.
+    """
+
+    __slots__ = ("gap", "joined", "last", "nodes")
+
+    def __init__(self, nodes: Nodes) -> None:
+        self.nodes = nodes
+        self.last = 0  # a run of text, if there is one yet
+        self.gap = False
+        self.joined: dict[int, list[str]] = {}  # what is to be added to runs
+
+    def add(self, parent: int, text: str) -> None:
+        """Add ``text``, not of white space alone, that stands in node ``parent``."""
+        if self.gap:
+            self._part()
+        nodes, index = self.nodes, len(self.nodes.tags)
+        if self.last == index - 1 and self.last and nodes.parents[self.last] == parent:
+            self.joined.setdefault(self.last, []).append(text)
+            return
+        self.last = index
+        nodes.tags.append(TEXT)
+        nodes.parents.append(parent)
+        nodes.ends.append(index + 1)
+        nodes.texts.append(text)
+        nodes.links.append(nodes.links[parent])
+        nodes.elements.append(nodes.elements[parent])
+
+    def close(self) -> None:
+        """Finish the runs."""
+        if self.gap:
+            self._part()
+        for index, parts in self.joined.items():
+            self.nodes.texts[index] += "".join(parts)
+
+    def _part(self) -> None:
+        """Put a space between the last run and what comes."""
+        self.gap = False
+        texts, last = self.nodes.texts, self.last
+        if last in self.joined:
+            if not self.joined[last][-1][-1].isspace():
+                self.joined[last].append(" ")
+        elif last and not texts[last][-1].isspace():
+            texts[last] += " "

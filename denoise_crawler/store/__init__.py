@@ -1,0 +1,8 @@
+"""What a crawl keeps on disk: what is known of each site, and the items that wait."""
+
+from __future__ import annotations
+
+from denoise_crawler.store.file import VERSION, DamagedStoreError, StoreError
+from denoise_crawler.store.store import SiteState, Store
+
+__all__ = ["VERSION", "DamagedStoreError", "SiteState", "Store", "StoreError"]

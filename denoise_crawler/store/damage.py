@@ -1,0 +1,151 @@
+"""A store file that is damaged: found out, set aside, never deleted; what can be read of it moves to a new one."""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+import zlib
+from contextlib import closing
+from itertools import count, islice
+from typing import TYPE_CHECKING, Any
+
+from denoise_crawler.methods.versioned_format import unpacked
+from denoise_crawler.store import DamagedStoreError, Store
+from denoise_crawler.store.file import check_schema, fits, real_path, restrict, unusable
+from denoise_crawler.store.run_files import RunFiles
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+logger = logging.getLogger(__name__)
+
+_BESIDE = ("", "-wal", "-shm")  # the files that make up a database
+_MOST_UNREADABLE = 10_000  # rows that cannot be read, one behind the other: then no more are tried
+# What is copied, in this order. Tables without a row id are read up to the first row that cannot be read.
+_TABLES = {"site": "name, method", "run": "name"}
+_TABLES_BY_ID = ("response", "page", "parked")
+_SMALLEST_ROW = 8  # bytes
+_MOST_STEPS = 2_000_000_000  # of SQLite's machine, some minutes: a file made to harm may be read without end
+
+
+def open_store(path: Path, *, owner: str, job: str) -> Store:
+    """Open a store; a damaged one is set aside first, and what can be read of it is copied into a new one.
+
+    Raises :class:`StoreError` for a file that cannot be used.
+    """
+    path = real_path(path)
+    inode = _inode(path)
+    try:
+        return Store(path, owner=owner, job=job, check=True)
+    except DamagedStoreError as error:
+        try:
+            aside = _set_aside(path, inode)
+        except OSError as failed:
+            raise unusable(path, failed) from None
+        store = Store(path, owner=owner, job=job)
+        if aside is not None:
+            items, sites = salvage(aside, store)
+            logger.error(
+                "%s. The file was set aside as %s; %d waiting items and %d sites could be read and stand in a "
+                "new store.",
+                error.what,
+                aside,
+                items,
+                sites,
+            )
+        return store
+
+
+def salvage(aside: Path, store: Store) -> tuple[int, int]:
+    """Copy the readable rows of ``aside`` into ``store``; return the number of waiting items and of sites.
+
+    The items wait there as those of a run that was killed.
+    """
+    uri = f"{aside.absolute().as_uri()}?mode=ro"
+    with closing(sqlite3.connect(uri, uri=True)) as db, closing(sqlite3.connect(store.path, timeout=60)) as new:
+        restrict(db)
+        db.execute("PRAGMA writable_schema = ON")  # else a file that was cut is not read at all
+        try:
+            check_schema(db)
+        except sqlite3.Error as error:
+            logger.error("Nothing of %s is read: %s", aside, error)
+            return 0, 0
+        db.set_progress_handler(lambda: 1, _MOST_STEPS)
+        most = aside.stat().st_size // _SMALLEST_ROW + 1  # pages that lead to each other may have endlessly many
+        found = {table: _in_order(db, table, key) for table, key in _TABLES.items()}
+        found |= {table: _by_id(db, table) for table in _TABLES_BY_ID}
+        copied = {table: _copy(new, table, islice(rows, most)) for table, rows in found.items()}
+        lost = new.execute("DELETE FROM parked WHERE page NOT IN (SELECT id FROM page)").rowcount
+        # of rows whose run cannot be read any more
+        new.execute(
+            "INSERT INTO run SELECT DISTINCT run, ?, ? FROM parked WHERE run NOT IN (SELECT name FROM run)",
+            (store.owner, store.job),
+        )
+        new.commit()
+    return copied["parked"] - lost, copied["site"]
+
+
+def _inode(path: Path) -> int | None:
+    try:
+        return path.stat().st_ino
+    except OSError:
+        return None
+
+
+def _set_aside(path: Path, inode: int | None) -> Path | None:
+    """Rename the files of a store; return the new name, None if another run did so meanwhile."""
+    with RunFiles(path).lock("set-aside"):
+        if inode is None or _inode(path) != inode:
+            return None
+        names = (path.with_name(f"{path.name}.damaged-{number}") for number in count(1))
+        aside = next(name for name in names if not name.exists())
+        for ending in _BESIDE:
+            part = path.with_name(path.name + ending)
+            if part.exists():
+                part.rename(aside.with_name(aside.name + ending))
+    return aside
+
+
+def _copy(new: sqlite3.Connection, table: str, rows: Iterator[tuple[Any, ...]]) -> int:
+    copied = 0
+    for row in rows:
+        if not fits(table, row):
+            continue
+        places = ", ".join("?" * len(row))
+        copied += new.execute(f"INSERT OR IGNORE INTO {table} VALUES ({places})", row).rowcount  # noqa: S608
+    return copied
+
+
+def _in_order(db: sqlite3.Connection, table: str, key: str) -> Iterator[tuple[Any, ...]]:
+    try:
+        yield from db.execute(f"SELECT * FROM {table} ORDER BY {key}")  # noqa: S608 - names of ours
+    except sqlite3.Error:
+        return
+
+
+def _by_id(db: sqlite3.Connection, table: str) -> Iterator[tuple[Any, ...]]:
+    query = f"SELECT * FROM {table} WHERE id > ? ORDER BY id LIMIT 1"  # noqa: S608 - names of ours
+    last, unreadable = 0, 0
+    while unreadable < _MOST_UNREADABLE:
+        try:
+            row = db.execute(query, (last,)).fetchone()
+        except sqlite3.Error:
+            row = ()
+        if row is None:
+            return
+        if not row or row[0] <= last:  # a damaged index leads anywhere
+            last, unreadable = last + 1, unreadable + 1
+            continue
+        last, unreadable = row[0], 0
+        if _is_whole(row[-1]):
+            yield row
+
+
+def _is_whole(packed: object) -> bool:
+    """Tell whether the last column of a row can be unpacked: SQLite does not notice all that is missing."""
+    try:
+        unpacked(packed)  # type: ignore[arg-type]
+    except (TypeError, ValueError, zlib.error):
+        return False
+    return True

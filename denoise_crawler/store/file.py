@@ -1,0 +1,296 @@
+"""The file of a store: opened, checked, made where there is none. Data only: what else is in it is refused."""
+
+from __future__ import annotations
+
+import os
+import re
+import sqlite3
+import stat
+import time
+from contextlib import closing, contextmanager, suppress
+from functools import cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from denoise_crawler.methods.versioned_format import MAX_BYTES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+VERSION = 2
+_BUSY_SECONDS = 60
+_LOG_PAGES = 256  # of 4 KiB, then SQLite empties its log: a quarter of what it does by itself
+_DAMAGED = "malformed"  # in what SQLite says of a damaged file, and of no other
+_SCHEMA = """
+CREATE TABLE site (
+    name TEXT NOT NULL, method TEXT NOT NULL, knowledge BLOB,
+    pages_seen INTEGER NOT NULL DEFAULT 0, ready INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (name, method)
+) WITHOUT ROWID;
+CREATE TABLE run (name TEXT PRIMARY KEY, owner TEXT NOT NULL, job TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE response (id INTEGER PRIMARY KEY, data BLOB NOT NULL);
+CREATE TABLE page (
+    id INTEGER PRIMARY KEY, response INTEGER NOT NULL DEFAULT 0, origin BLOB NOT NULL, site TEXT NOT NULL,
+    url TEXT NOT NULL, html BLOB NOT NULL
+);
+CREATE INDEX page_site ON page (site);
+CREATE INDEX page_origin ON page (origin);
+CREATE INDEX page_response ON page (response);
+CREATE TABLE parked (
+    id INTEGER PRIMARY KEY, run TEXT NOT NULL, inherited INTEGER NOT NULL DEFAULT 0,
+    released INTEGER NOT NULL DEFAULT 0, page INTEGER NOT NULL, item BLOB NOT NULL
+);
+CREATE INDEX parked_page ON parked (page);
+"""
+# Of each column the types that its values have: SQLite itself takes any.
+COLUMNS: dict[str, tuple[tuple[str, type | tuple[type, ...]], ...]] = {
+    "site": (
+        ("name", str),
+        ("method", str),
+        ("knowledge", (bytes, type(None))),
+        ("pages_seen", int),
+        ("ready", int),
+    ),
+    "run": (("name", str), ("owner", str), ("job", str)),
+    "response": (("id", int), ("data", bytes)),
+    "page": (
+        *(("id", int), ("response", int), ("origin", bytes)),
+        *(("site", str), ("url", str), ("html", bytes)),
+    ),
+    "parked": (
+        *(("id", int), ("run", str), ("inherited", int), ("released", int)),
+        *(("page", int), ("item", bytes)),
+    ),
+}
+# How a run is named: its name is a part of the names of files.
+RUN_NAME = re.compile("[0-9a-f]{32}")
+_RUN_NAME_IN_SQL = "[0-9a-f]" * 32
+_RUN_COLUMNS = {"run": "name", "parked": "run"}
+_NAMES = {str: "'text'", bytes: "'blob'", int: "'integer'", (bytes, type(None)): "'blob', 'null'"}
+_HIGHEST = 1 << 62  # of numbers: one more still is one
+_JOURNAL_ENDS = bytes.fromhex("d9d505f920a163d7")  # in a journal that names a file, which SQLite then deletes
+_as_text = partial(str, encoding="utf-8", errors="replace")
+
+
+def _use_wal(db: sqlite3.Connection) -> None:
+    """Switch to write-ahead logging; SQLite does not wait for another process that does so right now."""
+    deadline = time.monotonic() + _BUSY_SECONDS
+    while True:
+        try:
+            db.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > deadline:
+                raise
+            time.sleep(0.05)
+
+
+class StoreError(Exception):
+    """The store file cannot be used; the message says which and what to do."""
+
+
+class DamagedStoreError(StoreError):
+    """The file is a store that SQLite finds damaged; ``what`` says so without advice."""
+
+    def __init__(self, message: str, what: str) -> None:
+        super().__init__(message)
+        self.what = what
+
+
+def opened(path: Path, *, check: bool) -> sqlite3.Connection:
+    """Open the file, made if it is missing; ``check`` reads all of it for damage. Raises :class:`StoreError`."""
+    db = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _check_files(path)
+        db = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
+        restrict(db)
+        _check_version(db)  # before anything is written, and before anything of the file is computed
+        _use_wal(db)
+        db.execute("PRAGMA synchronous = NORMAL")
+        db.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
+        _prepare(db)
+        if check and (found := db.execute("PRAGMA quick_check(1)").fetchone()[0]) != "ok":
+            raise sqlite3.DatabaseError(f"{_DAMAGED}: {found}")
+        check_content(db)
+    except (OSError, sqlite3.Error) as error:
+        if db is not None:
+            db.close()
+        raise unusable(path, error) from None
+    return db
+
+
+def opened_to_read(path: Path) -> sqlite3.Connection:
+    """Open the file of a store to read what is known of sites: nothing is written, not even beside it.
+
+    Raises :class:`StoreError` for a file that is missing or empty, or is no store of this version.
+    """
+    # SQLite makes files beside one that has none, and leaves them there, unless told that nobody writes to it
+    alone = "" if path.with_name(f"{path.name}-wal").exists() else "&immutable=1"
+    db = None
+    try:
+        _check_files(path)
+        if not path.stat().st_size:
+            raise sqlite3.DatabaseError("it is empty")
+        db = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro{alone}", uri=True, timeout=_BUSY_SECONDS)
+        restrict(db)
+        _check_version(db)
+        check_content(db)
+    except (OSError, sqlite3.Error) as error:
+        if db is not None:
+            db.close()
+        raise StoreError(
+            f"{path} cannot be read as a store: {error}. Move it away or name another file."
+        ) from None
+    return db
+
+
+@contextmanager
+def transaction(db: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
+    """Have all that is written inside become true together, or nothing of it if that raises."""
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        yield db
+        db.execute("COMMIT")
+    except BaseException:
+        if db.in_transaction:  # on a full disk, SQLite has rolled back already
+            db.execute("ROLLBACK")
+        raise
+
+
+def compact(db: sqlite3.Connection) -> None:
+    """Give the room of what was deleted back to the disk, where that is more than a quarter of the file."""
+    free, pages = (db.execute(f"PRAGMA {name}_count").fetchone()[0] for name in ("freelist", "page"))
+    if free > pages / 4:
+        with suppress(sqlite3.OperationalError):  # another run reads, or there is no room for the copy
+            db.execute("VACUUM")
+
+
+def real_path(path: Path) -> Path:
+    """Return where a link leads, or ``path`` itself: a store has one name, and its other files stand beside it.
+
+    Raises :class:`StoreError` for a link that leads to no file, or to an empty one: none is made there.
+    """
+    if not path.is_symlink():
+        return path
+    real = Path(os.path.realpath(path))
+    if not real.is_file() or not real.stat().st_size:
+        raise unusable(path, OSError(f"it is a link, and {real} is no store"))
+    return real
+
+
+def unusable(path: Path, error: Exception) -> StoreError:
+    """Return the error for a file that cannot be used."""
+    what = f"the store {path} cannot be used: {error}"
+    message = f"{what}. Move it away or name another file in DENOISE_STORE."
+    return DamagedStoreError(message, what) if _DAMAGED in str(error) else StoreError(message)
+
+
+def restrict(db: sqlite3.Connection) -> None:
+    """Have a file that may have been made to do harm run nothing, and give no value above 64 MB."""
+    db.execute("PRAGMA trusted_schema = OFF")
+    db.text_factory = _as_text  # text need not be UTF-8
+    if hasattr(db, "setlimit"):  # since Python 3.11
+        db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_BYTES + 1_000_000)  # of a whole row
+
+
+def check_content(db: sqlite3.Connection) -> None:
+    """Raise sqlite3.DatabaseError for tables, triggers, views or values that a store of this version has not."""
+    check_schema(db)
+    for table, columns in COLUMNS.items():
+        odd = " OR ".join(_is_odd(name, kind) for name, kind in columns)
+        if column := _RUN_COLUMNS.get(table):
+            # GLOB reads up to the first NUL only
+            odd += f" OR {column} NOT GLOB '{_RUN_NAME_IN_SQL}' OR length(CAST({column} AS BLOB)) <> 32"
+        if db.execute(f"SELECT 1 FROM {table} WHERE {odd} LIMIT 1").fetchone():  # noqa: S608 - names of ours
+            raise sqlite3.DatabaseError(
+                f"its table {table} has values of a wrong type or size: another program changed it"
+            )
+
+
+def _is_odd(name: str, kind: type | tuple[type, ...]) -> str:
+    """Return the SQL that tells a value no store has."""
+    size = f"{name} NOT BETWEEN 0 AND {_HIGHEST}" if kind is int else f"length({name}) > {MAX_BYTES}"
+    return f"typeof({name}) NOT IN ({_NAMES[kind]}) OR {size}"
+
+
+def check_schema(db: sqlite3.Connection) -> None:
+    """Raise sqlite3.DatabaseError unless the file holds the tables and indexes of a store and nothing else."""
+    if _schema_of(db) != _schema():
+        raise sqlite3.DatabaseError("its tables are not those of a store: another program changed it")
+
+
+def fits(table: str, row: tuple[Any, ...]) -> bool:
+    """Tell whether a row has the types of the values of a table, and a run's name is one."""
+    columns = COLUMNS[table]
+    if len(row) != len(columns):
+        return False
+    named = {name: (value, kind) for value, (name, kind) in zip(row, columns, strict=True)}
+    if not all(isinstance(value, kind) for value, kind in named.values()):
+        return False
+    if not all(0 <= value <= _HIGHEST for value in row if isinstance(value, int)):
+        return False
+    column = _RUN_COLUMNS.get(table)
+    return column is None or RUN_NAME.fullmatch(named[column][0]) is not None
+
+
+def _check_files(path: Path) -> None:
+    """Raise OSError for what is no file, and for files beside it that would lead SQLite to others."""
+    for ending in ("", "-wal", "-shm", "-journal"):
+        file = path.with_name(path.name + ending)
+        try:
+            is_file = stat.S_ISREG(file.lstat().st_mode)
+            is_strange = is_file and ending == "-journal" and _names_a_file(file)
+        except FileNotFoundError:  # or it has just been deleted by another process
+            continue
+        if not is_file:
+            raise OSError(f"{file} is no file but a folder, a link or a device")
+        if is_strange:
+            raise OSError(f"{file} is not of a store: another program left it")
+
+
+def _names_a_file(journal: Path) -> bool:
+    with journal.open("rb") as file:
+        file.seek(-min(len(_JOURNAL_ENDS), file.seek(0, os.SEEK_END)), os.SEEK_END)
+        return file.read() == _JOURNAL_ENDS
+
+
+def _check_version(db: sqlite3.Connection) -> None:
+    """Raise sqlite3.DatabaseError unless the file is empty or a store of this version.
+
+    Version and tables are read in one transaction: another process may be making the store at this moment.
+    """
+    db.execute("BEGIN")
+    version = db.execute("PRAGMA user_version").fetchone()[0]
+    tables = _schema_of(db)
+    db.execute("COMMIT")
+    if version == 0 and tables:
+        raise sqlite3.DatabaseError("it is the database of another program")
+    if version not in (0, VERSION):
+        raise sqlite3.DatabaseError(
+            f"it has version {version}, this release of denoise_crawler reads version {VERSION}"
+        )
+    if tables:
+        check_schema(db)
+
+
+def _prepare(db: sqlite3.Connection) -> None:
+    db.execute("BEGIN IMMEDIATE")
+    if db.execute("PRAGMA user_version").fetchone()[0] == 0:
+        for statement in _SCHEMA.split(";"):
+            db.execute(statement)
+        db.execute(f"PRAGMA user_version = {VERSION}")
+    db.execute("COMMIT")
+
+
+def _schema_of(db: sqlite3.Connection) -> frozenset[tuple[str, ...]]:
+    """Return all that the schema holds but the indexes that SQLite makes for primary keys, which have no text."""
+    rows = db.execute("SELECT type, name, tbl_name, sql FROM sqlite_master WHERE type <> 'index' OR sql NOT NULL")
+    return frozenset(tuple(map(str, row)) for row in rows)
+
+
+@cache
+def _schema() -> frozenset[tuple[str, ...]]:
+    with closing(sqlite3.connect(":memory:")) as db:
+        db.executescript(_SCHEMA)
+        return _schema_of(db)

@@ -1,0 +1,365 @@
+"""The embedded store: parked pages and their items, and what is known of each site. One SQLite file."""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+import uuid
+import zlib
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from denoise_crawler.methods.versioned_format import packed, unpacked
+from denoise_crawler.store.file import (
+    VERSION,
+    DamagedStoreError,
+    StoreError,
+    compact,
+    opened,
+    opened_to_read,
+    real_path,
+    transaction,
+    unusable,
+)
+from denoise_crawler.store.parked import DamagedRowError, Parked, ParkedPage, ParkedResponse
+from denoise_crawler.store.run_files import RunFiles
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+__all__ = [
+    "VERSION",
+    "DamagedRowError",
+    "DamagedStoreError",
+    "Parked",
+    "ParkedPage",
+    "ParkedResponse",
+    "SiteState",
+    "Store",
+    "StoreError",
+]
+
+logger = logging.getLogger(__name__)
+
+_LEVEL = 1  # of zlib: a third of the time of its default for a tenth more bytes
+_ROWS_AT_ONCE = 50
+_NUMBERS_AT_ONCE = 10_000  # of rows that are read later
+_SUPERSEDED = "run = ? AND inherited AND NOT released AND page IN (SELECT id FROM page WHERE origin = ?)"
+
+
+@dataclass(frozen=True, slots=True)
+class SiteState:
+    """How far a site has come: pages seen so far, and whether its warm-up is over."""
+
+    pages_seen: int = 0
+    ready: bool = False
+
+
+class Store:
+    """One run's view of a store file, which several runs may have open at a time.
+
+    Items that wait belong to a run. Those of a run that ended without handing them on (killed, or paused
+    with a job folder) go to the next run of the same owner, a spider of a project: see :meth:`inherit`.
+
+    Raises :class:`StoreError`; with ``check``, which reads the whole file, also where only a part of it is
+    damaged (:class:`DamagedStoreError`). ``read_only`` is for what is known of sites: the file stays as it is.
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        *,
+        owner: str = "",
+        job: str = "",
+        check: bool = False,
+        read_only: bool = False,
+    ) -> None:
+        self.path = real_path(Path(path))
+        self.owner, self.job = owner, job
+        self.run = uuid.uuid4().hex
+        self._runs = RunFiles(self.path)
+        self._read_only = read_only
+        self._db = opened_to_read(self.path) if read_only else opened(self.path, check=check)
+
+    def close(self, *, safe: bool = True) -> None:
+        """Close the file, having forgotten this run's rows that were handed on.
+
+        If what was handed on is not ``safe`` (a feed failed), those rows wait again, for the next run.
+        """
+        if self._read_only:
+            self._db.close()
+            return
+        try:
+            with transaction(self._db) as db:
+                if safe:
+                    db.execute("DELETE FROM parked WHERE run = ? AND released", (self.run,))
+                else:
+                    db.execute("UPDATE parked SET released = 0 WHERE run = ?", (self.run,))
+                db.execute(
+                    "DELETE FROM run WHERE name = ?1 AND NOT EXISTS (SELECT 1 FROM parked WHERE run = ?1)",
+                    (self.run,),
+                )
+                db.execute("DELETE FROM page WHERE NOT EXISTS (SELECT 1 FROM parked WHERE page = page.id)")
+                db.execute(
+                    "DELETE FROM response WHERE NOT EXISTS (SELECT 1 FROM page WHERE response = response.id)"
+                )
+            compact(self._db)
+        except sqlite3.Error:
+            if safe and self._runs.has_begun:
+                with suppress(OSError):
+                    self._runs.note_that_it_ended_well(self.run)
+            raise
+        finally:
+            self._db.close()
+            self._runs.end(self.run)
+
+    # --- sites
+
+    def site(self, name: str, method: str) -> SiteState:
+        """Return how far a site has come with a method."""
+        row = self._db.execute(
+            "SELECT pages_seen, ready FROM site WHERE name = ? AND method = ?", (name, method)
+        ).fetchone()
+        return SiteState(row[0], bool(row[1])) if row else SiteState()
+
+    def knowledge(self, name: str, method: str) -> bytes | None:
+        """Return what is known of a site, None if nothing is."""
+        row = self._db.execute(
+            "SELECT knowledge FROM site WHERE name = ? AND method = ?", (name, method)
+        ).fetchone()
+        return row[0] if row else None
+
+    def methods_that_know(self, name: str) -> list[str]:
+        """Return the methods of which something is known of a site."""
+        rows = self._db.execute(
+            "SELECT method FROM site WHERE name = ? AND knowledge IS NOT NULL ORDER BY method", (name,)
+        )
+        return [row[0] for row in rows]
+
+    def known(self) -> list[tuple[str, str]]:
+        """Return each site and method of which something is known."""
+        return self._db.execute(
+            "SELECT name, method FROM site WHERE knowledge IS NOT NULL ORDER BY 1, 2"
+        ).fetchall()
+
+    def save_state(self, name: str, method: str, state: SiteState) -> None:
+        """Keep how far a site has come; another run may have brought it further."""
+        with transaction(self._db) as db:
+            db.execute(
+                "INSERT INTO site (name, method, pages_seen, ready) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE "
+                "SET pages_seen = max(pages_seen, excluded.pages_seen), ready = max(ready, excluded.ready)",
+                (name, method, state.pages_seen, state.ready),
+            )
+
+    def save_knowledge(
+        self, name: str, method: str, knowledge: bytes, merge: Callable[[bytes, bytes], bytes]
+    ) -> None:
+        """Keep ``knowledge`` of a site, merged with what other runs have saved meanwhile."""
+        with transaction(self._db) as db:
+            known = self.knowledge(name, method)
+            if known == knowledge:
+                return
+            merged = merge(known, knowledge) if known else knowledge
+            db.execute(
+                "INSERT INTO site (name, method, knowledge) VALUES (?1, ?2, ?3) "
+                "ON CONFLICT DO UPDATE SET knowledge = ?3",
+                (name, method, merged),
+            )
+
+    # --- items that wait
+
+    def park(self, page: ParkedPage, item: bytes) -> None:
+        """Let an item wait. Its page and response are written with the first of their items."""
+        self._begin_run()
+        with transaction(self._db) as db:
+            response, row = self._write_page(db, page)
+            db.execute(
+                "INSERT INTO parked (run, page, item) VALUES (?, ?, ?)", (self.run, row, packed(item, _LEVEL))
+            )
+        page.row = row
+        if page.response is not None:
+            page.response.row = response
+
+    def page(self, row: int) -> ParkedPage:
+        """Return a page of which items wait.
+
+        Raises:
+            DamagedRowError: its bytes, or those of its response, were damaged.
+        """
+        found = self._db.execute(
+            "SELECT site, url, html, origin, response, response.data "
+            "FROM page LEFT JOIN response ON response.id = page.response WHERE page.id = ?",
+            (row,),
+        ).fetchone()
+        if found is None:
+            raise DamagedRowError(f"the page of an item that waits in {self.path} is not there")
+        site, url, html, origin, response, data = found
+        try:
+            known = ParkedResponse(unpacked(data), response) if response else None
+            return ParkedPage(site, url, unpacked(html).decode(), origin, known, row)
+        except (TypeError, ValueError, zlib.error) as error:
+            raise DamagedRowError(f"a page that waits in {self.path} is damaged ({error}): {url}") from None
+
+    def pages_waiting(self) -> list[tuple[str, int]]:
+        """Return the site and the number of each page of which items of this run wait, in order."""
+        return self._db.execute(
+            "SELECT site, page.id FROM parked JOIN page ON page.id = page WHERE run = ? AND NOT released "
+            "GROUP BY page.id ORDER BY min(parked.id)",
+            (self.run,),
+        ).fetchall()
+
+    def waiting(self, site: str | None = None, *, inherited: bool = True) -> Iterator[Parked]:
+        """Yield this run's items that wait (of one ``site``, or of all), in order, also those parked meanwhile.
+
+        An item whose bytes were damaged is logged, and stays.
+        """
+        last = -1
+        while numbers := self._numbers_waiting(site, last, inherited=inherited):
+            last = numbers[-1]
+            for begin in range(0, len(numbers), _ROWS_AT_ONCE):
+                yield from self._read(numbers[begin : begin + _ROWS_AT_ONCE])
+
+    def _numbers_waiting(self, site: str | None, last: int, *, inherited: bool) -> list[int]:
+        """Return the numbers of the next items that wait behind number ``last``."""
+        query = (
+            "SELECT parked.id FROM parked WHERE run = ?1 AND NOT released AND id > ?2 AND (?3 OR NOT inherited) "
+            "ORDER BY id LIMIT ?4"
+            if site is None
+            else "SELECT parked.id FROM page CROSS JOIN parked ON parked.page = page.id WHERE run = ?1 "
+            "AND NOT released AND parked.id > ?2 AND (?3 OR NOT inherited) AND page.site = ?5 "
+            "ORDER BY parked.id LIMIT ?4"
+        )
+        values = (self.run, last, inherited, _NUMBERS_AT_ONCE, *(() if site is None else (_utf8(site),)))
+        return [number for (number,) in self._db.execute(query, values)]
+
+    def _read(self, numbers: list[int]) -> Iterator[Parked]:
+        places = ", ".join("?" * len(numbers))
+        query = (
+            "SELECT parked.id, site, page, item, origin, inherited FROM parked JOIN page ON page.id = page "  # noqa: S608
+            f"WHERE parked.id IN ({places}) AND NOT released ORDER BY parked.id"
+        )
+        rows = self._db.execute(query, numbers).fetchall()
+        for number, its_site, page, item, origin, old in rows:
+            try:
+                plain = unpacked(item)
+            except (zlib.error, ValueError) as error:
+                logger.error("An item that waits in %s cannot be read (%s) and stays there", self.path, error)
+                continue
+            yield Parked(number, its_site, page, plain, origin, bool(old))
+
+    def hand_on(self, parked: Sequence[Parked]) -> None:
+        """Note that items wait no longer; they stay in the file until :meth:`close`, when feeds are safe."""
+        self._set_released(parked, True)
+
+    def take_back(self, parked: Sequence[Parked]) -> None:
+        """Note that items that were handed on wait again."""
+        self._set_released(parked, False)
+
+    def _set_released(self, parked: Sequence[Parked], released: bool) -> None:
+        with transaction(self._db) as db:
+            db.executemany("UPDATE parked SET released = ? WHERE id = ?", [(released, one.id) for one in parked])
+
+    def _write_page(self, db: sqlite3.Connection, page: ParkedPage) -> tuple[int, int]:
+        """Write a page and its response where that was not done before; return their numbers."""
+        response = page.response.row if page.response is not None else 0
+        if page.row:
+            return response, page.row
+        if page.response is not None and not response:
+            response = _inserted(db, "INSERT INTO response (data) VALUES (?)", packed(page.response.data, _LEVEL))
+        html = packed(page.html.encode("utf-8", "replace"), _LEVEL)
+        row = _inserted(
+            db,
+            "INSERT INTO page (response, origin, site, url, html) VALUES (?, ?, ?, ?, ?)",
+            *(response, page.origin, _utf8(page.site), _utf8(page.url), html),
+        )
+        return response, row
+
+    def waiting_count(self, site: str | None = None, *, inherited: bool = True) -> int:
+        """Return how many rows of this run wait."""
+        found: int = self._db.execute(
+            "SELECT count(*) FROM parked WHERE run = ?1 AND NOT released AND (?3 OR NOT inherited)"
+            if site is None
+            else "SELECT count(*) FROM page CROSS JOIN parked ON parked.page = page.id WHERE run = ?1 "
+            "AND NOT released AND (?3 OR NOT inherited) AND page.site = ?2",
+            (self.run, site, inherited),
+        ).fetchone()[0]
+        return found
+
+    def supersede(self, origin: bytes) -> int:
+        """Drop the waiting rows that an earlier run left of a page which has come again; return how many."""
+        found = self._db.execute(
+            f"SELECT count(*) FROM parked WHERE {_SUPERSEDED}",  # noqa: S608 - words of ours
+            (self.run, origin),
+        ).fetchone()[0]
+        if found:
+            with transaction(self._db) as db:
+                db.execute(f"DELETE FROM parked WHERE {_SUPERSEDED}", (self.run, origin))  # noqa: S608
+        return int(found)
+
+    def inherit(self) -> int:
+        """Take over the rows of this owner's runs that are no longer alive; return how many.
+
+        The rows of a paused job go to that job only, as long as its folder is there. Rows that were handed
+        on but never known to be safe in a feed (the run was killed, or a feed failed) wait again.
+        """
+        taken = 0
+        rows = self._db.execute(
+            "SELECT name, job FROM run WHERE owner = ? AND name <> ?", (self.owner, self.run)
+        ).fetchall()
+        for run, job in rows:
+            if job not in ("", self.job) and _is_there(job):
+                continue
+            try:
+                with self._runs.of_dead_run(run) as is_dead:
+                    taken += self._take_over(run) if is_dead else 0
+            except OSError as error:
+                logger.error("What waits of an earlier run in %s stays there: %s", self.path, error)
+        return taken
+
+    def _take_over(self, run: str) -> int:
+        self._begin_run()
+        with transaction(self._db) as db:
+            if self._runs.has_ended_well(run):
+                db.execute("DELETE FROM parked WHERE run = ? AND released", (run,))
+            taken = db.execute(
+                "UPDATE parked SET run = ?, inherited = 1, released = 0 WHERE run = ?", (self.run, run)
+            ).rowcount
+            db.execute("DELETE FROM run WHERE name = ?", (run,))
+        return taken
+
+    # --- the file
+
+    def _begin_run(self) -> None:
+        """Announce this run, alive as long as it holds its lock file."""
+        if self._runs.has_begun:
+            return
+        try:
+            self._runs.begin(self.run)
+        except OSError as error:
+            raise unusable(self.path, error) from None
+        try:
+            with transaction(self._db) as db:
+                db.execute("INSERT INTO run VALUES (?, ?, ?)", (self.run, self.owner, self.job))
+        except BaseException:
+            self._runs.end(self.run)
+            raise
+
+
+def _inserted(db: sqlite3.Connection, statement: str, *values: object) -> int:
+    row = db.execute(statement, values).lastrowid
+    assert row is not None  # noqa: S101 - SQLite numbers every row of these tables
+    return row
+
+
+def _is_there(folder: str) -> bool:
+    try:
+        return Path(folder).exists()
+    except (OSError, ValueError):  # a path that no file system takes
+        return False
+
+
+def _utf8(text: str) -> str:
+    """Return ``text`` without lone surrogates, which SQLite does not take."""
+    return text.encode("utf-8", "replace").decode()
