@@ -17,7 +17,7 @@ from benchmarks.loopback import crawl_of, gold_by_path, served
 from benchmarks.scale import alone
 from denoise_crawler.denoiser import DEFAULT_METHOD
 from denoise_crawler.evaluation.measures import mean, score
-from denoise_crawler.methods import method_named
+from denoise_crawler.methods import MethodChoice
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -77,7 +77,7 @@ def measured(url: str, gold: dict[str, dict[str, str]], pair: tuple[str, str], m
     def f1(texts: dict[str, str], pages: Sequence[str]) -> float:
         return mean(score(texts[page], gold[pair[1]][page.removeprefix(url)]) for page in pages).f1
 
-    behind = after[method_named(method).warmup_pages :]
+    behind = after[MethodChoice(method).warmup_pages :]
     return Row(len(before), len(after), f1(fresh, behind), f1(redesigned, behind), drifts)
 
 

@@ -14,7 +14,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, TypeAlias
 
 from benchmarks.bench import addressed, folder_with, options, say, table, write_figures
-from denoise_crawler.denoiser import DEFAULT_METHOD, Denoiser, Memory
+from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.evaluation.choice import add_choices, chosen, contenders, count
 from denoise_crawler.evaluation.contenders import method as method_contender
 from denoise_crawler.evaluation.figures import figures
@@ -24,7 +24,8 @@ from denoise_crawler.evaluation.markdown import markdown
 from denoise_crawler.evaluation.measures import mean, score
 from denoise_crawler.evaluation.results import groups_of
 from denoise_crawler.evaluation.terminal import evaluate_with_progress
-from denoise_crawler.methods import METHODS, method_named
+from denoise_crawler.methods import DEFAULT_METHOD, METHODS, MethodChoice
+from denoise_crawler.methods.knowledge import InMemoryKnowledge
 from denoise_crawler.page import Page
 
 if TYPE_CHECKING:
@@ -83,8 +84,8 @@ def compare(arguments: Namespace, folder: Path) -> None:
 
 def f1_by_threshold(sites: Sites, method: str, thresholds: Sequence[float]) -> list[float]:
     """Return the mean F1 at each threshold. What is learned does not depend on it, so it is learned once."""
-    known = Memory()
-    learner = Denoiser(method, shelf=known)
+    known = InMemoryKnowledge()
+    learner = Denoiser(method, knowledge=known)
     pages = [
         (Page.parse(url, html), gold.gold or "")
         for found in sites.values()
@@ -95,7 +96,7 @@ def f1_by_threshold(sites: Sites, method: str, thresholds: Sequence[float]) -> l
     learner.save()
     result = []
     for threshold in thresholds:
-        denoiser = Denoiser(method, {"threshold": threshold}, shelf=known)
+        denoiser = Denoiser(MethodChoice(method, {"threshold": threshold}), knowledge=known)
         result.append(mean(score(denoiser.clean(page).clean_page.text, gold) for page, gold in pages).f1)
     return result
 
@@ -131,7 +132,7 @@ def tune(gold_sets: dict[str, Sites], methods: Sequence[str], thresholds: Sequen
 
 def threshold_of(method: str) -> float | None:
     """Return the threshold that a method has, None for one without."""
-    threshold: float | None = getattr(method_named(method), "threshold", None)
+    threshold: float | None = getattr(MethodChoice(method).new(), "threshold", None)
     return threshold
 
 

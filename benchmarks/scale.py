@@ -36,10 +36,12 @@ from benchmarks.memory import bytes_held
 from denoise_crawler.denoiser import SITES_IN_MEMORY, Denoiser
 from denoise_crawler.evaluation.contender_process import peak_bytes
 from denoise_crawler.evaluation.gold import by_site, read_gold
+from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.fusion.method import Fusion
 from denoise_crawler.methods.style_tree.method import StyleTree
 from denoise_crawler.page import Page
 from denoise_crawler.store import Store
+from denoise_crawler.store.knowledge import StoredKnowledge
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -144,21 +146,17 @@ def known_bytes(method: Method) -> int:
     return bytes_held(method.tree)
 
 
-class StoreShelf:
-    """A store's file as the place of the sites that are not in memory."""
+class MeasuredKnowledge(StoredKnowledge):
+    """What a store knows of sites, with the bytes of each site that were stored last."""
 
-    def __init__(self, store: Store, method: str) -> None:
-        self._store, self._method = store, method
+    def __init__(self, store: Store, choice: MethodChoice) -> None:
+        super().__init__(store, choice)
         self.bytes: dict[str, int] = {}
 
-    def get(self, site: str) -> bytes | None:
-        """Return what is stored of ``site``."""
-        return self._store.knowledge(site, self._method)
-
-    def put(self, site: str, knowledge: bytes) -> None:
+    def put(self, site: str, known: bytes) -> None:
         """Store what is known of ``site``."""
-        self._store.save_knowledge(site, self._method, knowledge, lambda _, new: new)
-        self.bytes[site] = len(knowledge)
+        super().put(site, known)
+        self.bytes[site] = len(known)
 
 
 @dataclass(frozen=True)
@@ -194,8 +192,8 @@ def many_sites(pages: Path, groups: int, method: str, sites: int, order: Order) 
     """Learn and clean the pages of many sites."""
     step, held = Step(), dict[str, int]()
     with closing(Store(pages / f"{method}-{order}.sqlite")) as store:
-        shelf = StoreShelf(store, method)
-        denoiser = Denoiser(method, shelf=shelf, sites_in_memory=order.in_memory)
+        known = MeasuredKnowledge(store, MethodChoice(method))
+        denoiser = Denoiser(method, knowledge=known, sites_in_memory=order.in_memory)
         for site, number in order.places(sites):
             html = (pages / f"{site % groups}-{number}.html").read_text("utf-8")
             name = f"site{site:05}.example"
@@ -207,7 +205,7 @@ def many_sites(pages: Path, groups: int, method: str, sites: int, order: Order) 
         denoiser.save()
         step.clean_seconds += process_time() - start
     step.memory_bytes = sum(held.values()) // len(held)
-    step.stored_bytes = sum(shelf.bytes.values()) // len(shelf.bytes)
+    step.stored_bytes = sum(known.bytes.values()) // len(known.bytes)
     step.pages_known = PAGES_OF_A_SITE
     say(f"  {method}, {order}: {step.seconds:.1f} s")
     return step

@@ -22,9 +22,10 @@ from lxml import etree
 from resiliparse.extract.html2text import extract_plain_text
 
 from benchmarks.bench import folder_with, options, say, table, write_figures
-from denoise_crawler.denoiser import Denoiser, Memory
+from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.evaluation.gold import addressed, by_site, read_gold
 from denoise_crawler.methods.fusion.blocks import blocks_of
+from denoise_crawler.methods.knowledge import InMemoryKnowledge
 from denoise_crawler.output.text import clean_text
 from denoise_crawler.page import Page
 from denoise_crawler.page.metadata import metadata_of
@@ -83,7 +84,7 @@ class Known(NamedTuple):
 
     def denoiser(self, site: str) -> Denoiser:
         """Return a denoiser that knows the site by ``fusion``."""
-        denoiser = Denoiser("fusion", shelf=Memory({site: self.fusion}))
+        denoiser = Denoiser("fusion", knowledge=InMemoryKnowledge({site: self.fusion}))
         denoiser.method_for(site)
         return denoiser
 
@@ -117,14 +118,14 @@ def sample(folder: Path, name: str, size: int) -> tuple[list[Source], dict[str, 
 
 def learned(pages: list[Source]) -> Known:
     """Return what ``pages`` of one site teach."""
-    shelf, style_tree = Memory(), Denoiser("style_tree")
-    fusion = Denoiser("fusion", shelf=shelf)
+    knowledge, style_tree = InMemoryKnowledge(), Denoiser("style_tree")
+    fusion = Denoiser("fusion", knowledge=knowledge)
     for source in pages:
         page = Page.parse(source.url, source.html, site=source.site)
         fusion.learn(page)
         style_tree.learn(page)
     fusion.save()
-    return Known(next(iter(shelf.values()), b""), style_tree)
+    return Known(next(iter(knowledge.values()), b""), style_tree)
 
 
 def stages(known: Known, source: Source) -> dict[str, Ready]:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import logging
 from collections import OrderedDict
 from dataclasses import dataclass, replace
 from tempfile import SpooledTemporaryFile
-from typing import IO, TYPE_CHECKING, Protocol
+from typing import IO, TYPE_CHECKING
 
 import msgspec
 
-from denoise_crawler.methods import Judgement, Method, guarded, method_named
+from denoise_crawler.methods import DEFAULT_METHOD, Judgement, Method, MethodChoice, guarded
+from denoise_crawler.methods.knowledge import InMemoryKnowledge, Knowledge
 from denoise_crawler.output import extractors
 from denoise_crawler.output.characters import count_characters, noise_ratio
 from denoise_crawler.output.clean_page import CleanPage
@@ -22,14 +22,10 @@ from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
 from denoise_crawler.page.metadata import metadata_of
 from denoise_crawler.page.site import layout_name
-from denoise_crawler.page.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-logger = logging.getLogger(__name__)
-
-DEFAULT_METHOD = "fusion"
 SITES_IN_MEMORY = 100
 AS_TEXT = Writing()
 MAX_LAYOUTS = 4
@@ -74,49 +70,36 @@ class Cleaned:
         return self.judgement is not None and self.judgement.guarded
 
 
-class Shelf(Protocol):
-    """Where what is known of a site lies while it is not in memory."""
-
-    def get(self, site: str) -> bytes | None:
-        """Return what was put there for ``site``."""
-
-    def put(self, site: str, knowledge: bytes) -> None:
-        """Keep ``knowledge`` of ``site``."""
-
-
-class Memory(dict[str, bytes]):
-    """A shelf in memory."""
-
-    def put(self, site: str, knowledge: bytes) -> None:
-        """Keep ``knowledge`` of ``site``."""
-        self[site] = knowledge
-
-
 class Denoiser:
     """Learns sites and judges their pages with one method.
 
-    The sites used last stay in memory, the others lie on ``shelf``. ``writing`` says how the text is written.
-    Raises :class:`MethodError` for an unknown method or option, :class:`ExtractorError` for an extractor that
-    cannot be used as ``writing`` says.
+    Args:
+        method: The name of the method, or a choice of one with its options.
+        knowledge: Where what is known of sites lies while it is not in use; in memory if not given.
+        sites_in_memory: How many sites are kept in use, the last used.
+        writing: How the text is written.
+
+    Raises:
+        MethodError: There is no such method.
+        ExtractorError: The extractor that ``writing`` names cannot be used.
+
     """
 
     def __init__(
         self,
-        method: str = DEFAULT_METHOD,
-        options: dict[str, object] | None = None,
+        method: str | MethodChoice = DEFAULT_METHOD,
         *,
-        shelf: Shelf | None = None,
+        knowledge: Knowledge | None = None,
         sites_in_memory: int = SITES_IN_MEMORY,
         writing: Writing = AS_TEXT,
     ) -> None:
-        self._method = method
-        self._options = options or {}
-        self._shelf = Memory() if shelf is None else shelf
+        self._choice = MethodChoice.of(method)
+        self._knowledge: Knowledge = InMemoryKnowledge() if knowledge is None else knowledge
         self._sites_in_memory = sites_in_memory
         self._sites: OrderedDict[str, Method] = OrderedDict()
         self._layouts: dict[str, int] = {}
         self._writing = writing
-        self.learns = method_named(method, self._options).learns
+        self.learns = self._choice.learns
         extractors.check(writing.extractor, writing.extractor_options)
 
     def method_for(self, site: str) -> Method:
@@ -124,14 +107,8 @@ class Denoiser:
         if site in self._sites:
             self._sites.move_to_end(site)
             return self._sites[site]
-        method = method_named(self._method, self._options)
-        if method.learns and (known := self._shelf.get(site)):
-            try:
-                method.merge_bytes(known)
-            except Exception as error:  # others may have written it
-                told = printable(site), printable(error)
-                logger.warning("What was known of %s cannot be read and is learned anew: %s", *told)
-                method = method_named(self._method, self._options)
+        known = self._knowledge.get(site) if self.learns else None
+        method = self._choice.knowing([known] if known else [], site)
         self._sites[site] = method
         while len(self._sites) > self._sites_in_memory:
             self._put_away(*self._sites.popitem(last=False))
@@ -141,7 +118,7 @@ class Denoiser:
         """Return how many layouts of ``site`` are known: more than one if a crawl saw that it was redesigned."""
         if site not in self._layouts:
             known = 1
-            while self.learns and known < MAX_LAYOUTS and self._shelf.get(layout_name(site, known + 1)):
+            while self.learns and known < MAX_LAYOUTS and self._knowledge.get(layout_name(site, known + 1)):
                 known += 1
             self._layouts[site] = known
         return self._layouts[site]
@@ -159,7 +136,7 @@ class Denoiser:
         return found, strangeness
 
     def add_layout(self, site: str, known: Method) -> str:
-        """Keep what is ``known`` of one more layout of ``site``, on the shelf as well; return its name."""
+        """Keep what is ``known`` of one more layout of ``site``, also where knowledge lies; return its name."""
         self._layouts[site] = self.layouts(site) + 1
         layout = layout_name(site, self._layouts[site])
         self.method_for(layout).merge(known)
@@ -201,7 +178,7 @@ class Denoiser:
             method, as in ``fusion+trafilatura``. Where it gave none, the text is our own.
 
         """
-        return self._record(page, judgement, self._method, warm=warm)
+        return self._record(page, judgement, self._choice.name, warm=warm)
 
     def clean(self, page: Page, *, warm: bool = True, method: Method | None = None) -> Cleaned:
         """Judge ``page`` and write what is left of it.
@@ -248,7 +225,7 @@ class Denoiser:
         return replace(cleaned.clean_page, text=text, noise_ratio=round(noise_ratio(visible, kept), 4))
 
     def save(self, site: str | None = None) -> None:
-        """Put what is known of ``site`` (None: of every site) on the shelf."""
+        """Put what is known of ``site`` (None: of every site) where knowledge lies."""
         for name, method in self._sites.items():
             if site in (None, name):
                 self._put_away(name, method)
@@ -279,7 +256,7 @@ class Denoiser:
 
     def _put_away(self, site: str, method: Method) -> None:
         if method.learns and method.pages_known:
-            self._shelf.put(site, method.to_bytes())
+            self._knowledge.put(site, method.to_bytes())
 
 
 def denoise_pages(
@@ -297,7 +274,7 @@ def denoise_pages(
     at once, :class:`MethodError` for an unknown method or option, :class:`ExtractorError` for an extractor that
     cannot be used.
     """
-    return _denoised(Denoiser(method, options, writing=writing), pages)
+    return _denoised(Denoiser(MethodChoice(method, options), writing=writing), pages)
 
 
 def _denoised(denoiser: Denoiser, pages: Iterable[tuple[str, str | bytes]]) -> Iterator[CleanPage]:

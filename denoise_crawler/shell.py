@@ -9,9 +9,8 @@ from scrapy.utils.project import get_project_settings
 
 from denoise_crawler.crawl.pages import page_of_response
 from denoise_crawler.crawl.settings import DenoiseSettings
-from denoise_crawler.crawl.stored_knowledge import StoredKnowledge
 from denoise_crawler.denoiser import Denoiser
-from denoise_crawler.methods import method_named
+from denoise_crawler.store.knowledge import stored_knowledge
 
 if TYPE_CHECKING:
     from scrapy.http import Response
@@ -31,9 +30,8 @@ def clean(response: Response, *, explain: bool = False, settings: BaseSettings |
     page = page_of_response(response, chosen.site)
     if page is None:
         raise ValueError(f"{response.url} is no HTML page but {type(response).__name__}")
-    key = method_named(chosen.method, chosen.method_options).store_key
-    shelf = StoredKnowledge(chosen.store if chosen.store.is_file() else None, key)
     writing = replace(chosen.writing, explain=explain or chosen.writing.explain)
-    denoiser = Denoiser(chosen.method, chosen.method_options, shelf=shelf, writing=writing)
-    method = denoiser.method_of(page)
-    return denoiser.clean(page, warm=method.pages_known > 0, method=method).clean_page
+    with stored_knowledge(chosen.store if chosen.store.is_file() else None, chosen.choice) as knowledge:
+        denoiser = Denoiser(chosen.choice, knowledge=knowledge, writing=writing)
+        method = denoiser.method_of(page)
+        return denoiser.clean(page, warm=method.pages_known > 0, method=method).clean_page

@@ -12,7 +12,7 @@ from warcio.warcwriter import WARCWriter
 
 from denoise_crawler.demo.articles import Article, article_path, articles, gold_text
 from denoise_crawler.demo.site import respond
-from denoise_crawler.methods import method_named
+from denoise_crawler.methods import MethodChoice
 from denoise_crawler.output.clean_page import CleanPage
 from denoise_crawler.page import Page
 from denoise_crawler.store import Store
@@ -59,11 +59,11 @@ def _page(story: Article) -> CleanPage:
 
 def _write_store(path: Path, stories: list[Article]) -> None:
     path.parent.mkdir(exist_ok=True)
-    method = method_named("style_tree")
+    method = MethodChoice("style_tree").new()
     for story in stories:
         method.observe(Page.parse(BASE + article_path(story), _body(story)))
     with closing(Store(path)) as store:
-        store.save_knowledge(SITE, method.store_key, method.to_bytes(), lambda _, new: new)
+        store.save_knowledge(SITE, method.store_key, method.to_bytes(), lambda parts: parts[-1])
 
 
 def _write_mirror(folder: Path, stories: list[Article]) -> None:

@@ -14,7 +14,7 @@ from denoise_crawler import Writing
 from denoise_crawler import denoiser as denoiser_module
 from denoise_crawler.batch import Tally, clean_pages
 from denoise_crawler.denoiser import Denoiser
-from denoise_crawler.methods import METHODS, Judgement, Method
+from denoise_crawler.methods import METHODS, Judgement, Method, MethodChoice
 from denoise_crawler.output.characters import count_characters, noise_ratio
 from denoise_crawler.output.extractors import EXTRACTORS
 from denoise_crawler.output.painted import painted_html
@@ -153,7 +153,7 @@ def test_a_tally_counts_pages_left_as_they_are_and_none_that_are_dropped() -> No
 
 
 def test_the_report_and_the_painted_page_have_the_same_figures(tmp_path: Path, links_are_noise: str) -> None:
-    plan = Plan(lambda: (("a.example", *page) for page in PAGES), links_are_noise, {})
+    plan = Plan(lambda: (("a.example", *page) for page in PAGES), MethodChoice(links_are_noise))
     run = write_report(tmp_path, plan, RunFigures(["pages"], links_are_noise, "now", "0"))
     assert (run.sizes.visible, run.sizes.kept) == (ALL_VISIBLE, ALL_KEPT)
     first = run.sites[0].shown[0].sizes

@@ -33,12 +33,14 @@ BREAKS = {
     "WaitingItems.count": "crawl.waiting_items",
     "Warmup._ready_to_go": "crawl.warmup",
     "Warmup._release_what_may_go": "crawl.warmup",
-    "Fusion.to_bytes": "methods.fusion",
+    "Fusion.to_bytes": "methods.fusion.method",
     "Store.save_state": "store",
 }
 
 # Where the limit of 64 MB is looked up.
-LIMITED = [f"denoise_crawler.{name}" for name in ("versioned_format", "parked", "crawl.waiting_items")]
+LIMITED = [
+    f"denoise_crawler.{name}" for name in ("methods.versioned_format", "store.parked", "crawl.waiting_items")
+]
 
 
 def broken(what: str, module: str) -> str:

@@ -8,6 +8,7 @@ from scrapy.settings import BaseSettings, Settings
 
 from denoise_crawler.crawl.setting_names import INTERNAL, SETTINGS, warn_of_unknown
 from denoise_crawler.crawl.settings import DenoiseSettings, SettingError
+from denoise_crawler.methods import MethodChoice
 from denoise_crawler.page.site import site_of
 from tests.article_spider import SPIDER
 from tests.conftest import SETTINGS as PROJECT
@@ -35,8 +36,7 @@ def outside_of_a_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_the_defaults_are_these() -> None:
     found = read()
-    assert found.method == "fusion"
-    assert found.method_options == {}
+    assert found.choice == MethodChoice("fusion")
     assert found.warmup_pages == 6
     assert found.short_sites == "clean"
     assert found.site is site_of
@@ -75,8 +75,7 @@ def test_every_setting_is_read(tmp_path: Path) -> None:
         JOBDIR=str(tmp_path / "job"),
     )
     assert found == DenoiseSettings(
-        method="link_ratio",
-        method_options={"threshold": 0.5},
+        choice=MethodChoice("link_ratio", {"threshold": 0.5}),
         warmup_pages=0,
         short_sites="drop",
         site=first_part,
@@ -102,7 +101,7 @@ def test_values_may_be_strings_as_the_command_line_gives_them() -> None:
         DENOISE_EXTRA_FIELDS='{"title": "headline"}',
         JOBDIR="job",
     )
-    assert found.method_options == {"threshold": 0.5, "collapse": False, "max_pages": 40}
+    assert found.choice.options == {"threshold": 0.5, "collapse": False, "max_pages": 40}
     assert (found.warmup_pages, found.sites_in_memory) == (7, 3)
     assert found.site is first_part
     assert found.store == Path("s.sqlite")

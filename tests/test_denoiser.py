@@ -16,9 +16,10 @@ from hypothesis import strategies as st
 
 from denoise_crawler import CleanPage, denoise_pages
 from denoise_crawler.demo.site import Article, article_path, articles, gold_text, respond
-from denoise_crawler.denoiser import Denoiser, Memory
+from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.evaluation.measures import Score, mean, score
-from denoise_crawler.methods import MethodError
+from denoise_crawler.methods import MethodChoice, MethodError
+from denoise_crawler.methods.knowledge import InMemoryKnowledge
 from denoise_crawler.output.text import clean_text
 from denoise_crawler.page import Page
 from tests.strategies import html_pages
@@ -228,7 +229,7 @@ def test_an_unknown_method_or_option_is_refused_at_the_call(
     with pytest.raises(MethodError, match=message):
         denoise_pages([], method=method, **options)
     with pytest.raises(MethodError, match=message):
-        Denoiser(method, options)
+        MethodChoice(method, options)
 
 
 def test_options_reach_the_method() -> None:
@@ -241,22 +242,22 @@ def test_options_reach_the_method() -> None:
 
 
 def test_with_one_site_in_memory_the_result_is_that_with_many() -> None:
-    shelf = Memory()
-    few = learned(Denoiser(shelf=shelf, sites_in_memory=1), interleaved())
+    knowledge = InMemoryKnowledge()
+    few = learned(Denoiser(knowledge=knowledge, sites_in_memory=1), interleaved())
     assert few == learned(Denoiser(), interleaved()) == list(denoise_pages(interleaved()))
-    assert set(shelf) == set(SITES)
+    assert set(knowledge) == set(SITES)
 
 
 def test_what_was_saved_is_known_to_the_next_denoiser() -> None:
-    shelf = Memory()
-    first = Denoiser(shelf=shelf)
+    knowledge = InMemoryKnowledge()
+    first = Denoiser(knowledge=knowledge)
     expected = learned(first, interleaved())
-    assert shelf == {}
+    assert knowledge == {}
     first.save("two.example")
-    assert set(shelf) == {"two.example"}
+    assert set(knowledge) == {"two.example"}
     first.save()
-    assert set(shelf) == set(SITES)
-    later = Denoiser(shelf=shelf)
+    assert set(knowledge) == set(SITES)
+    later = Denoiser(knowledge=knowledge)
     assert [later.clean(Page.parse(url, html)).clean_page for url, html in interleaved()] == expected
 
 
@@ -264,30 +265,30 @@ def test_what_was_saved_is_known_to_the_next_denoiser() -> None:
 def test_damaged_knowledge_is_reported_and_the_site_is_learned_anew(
     damage: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
-    shelf = Memory({"one.example": damage})
-    denoiser = Denoiser(shelf=shelf)
+    knowledge = InMemoryKnowledge({"one.example": damage})
+    denoiser = Denoiser(knowledge=knowledge)
     assert learned(denoiser, demo_pages()) == list(denoise_pages(demo_pages()))
     [record] = caplog.records
     assert record.levelno == logging.WARNING
-    assert "one.example cannot be read and is learned anew" in record.getMessage()
+    assert "one.example cannot be read and is left out" in record.getMessage()
     denoiser.save()
-    assert shelf["one.example"] != damage
+    assert knowledge["one.example"] != damage
 
 
 def test_what_is_known_of_a_site_is_not_replaced_by_nothing() -> None:
-    shelf = Memory({"one.example": b"knowledge that cannot be read"})
-    denoiser = Denoiser(shelf=shelf)
+    knowledge = InMemoryKnowledge({"one.example": b"knowledge that cannot be read"})
+    denoiser = Denoiser(knowledge=knowledge)
     denoiser.clean(Page.parse(*demo_pages()[0]))
     denoiser.save()
-    assert shelf["one.example"] == b"knowledge that cannot be read"
+    assert knowledge["one.example"] == b"knowledge that cannot be read"
 
 
 def test_a_method_that_does_not_learn_puts_nothing_away() -> None:
-    shelf = Memory()
-    denoiser = Denoiser("link_ratio", shelf=shelf, sites_in_memory=1)
+    knowledge = InMemoryKnowledge()
+    denoiser = Denoiser("link_ratio", knowledge=knowledge, sites_in_memory=1)
     learned(denoiser, interleaved())
     denoiser.save()
-    assert shelf == {}
+    assert knowledge == {}
 
 
 def test_pages_are_denoised_without_scrapy() -> None:

@@ -14,7 +14,7 @@ from scrapy.settings import Settings
 
 from denoise_crawler import SiteStyleTree
 from denoise_crawler.commands import tree as tree_command
-from denoise_crawler.methods import method_named
+from denoise_crawler.methods import MethodChoice
 from denoise_crawler.output.drawing import DrawingError, rendered, tree_dot
 from denoise_crawler.page import Page
 from denoise_crawler.store import Store
@@ -231,11 +231,11 @@ def test_several_sites_are_named_and_one_is_asked_for(
 
 
 def test_the_command_draws_what_a_crawl_learned(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    method = method_named("style_tree")
+    method = MethodChoice("style_tree").new()
     for number, body in enumerate(NEWS):
         method.observe(Page.parse(f"https://news.example/{number}", body))
     store = Store(tmp_path / "store.sqlite")
-    store.save_knowledge("news.example", method.store_key, method.to_bytes(), lambda old, new: new)
+    store.save_knowledge("news.example", method.store_key, method.to_bytes(), lambda parts: parts[-1])
     store.close()
     wanted = ["-o", tmp_path / "tree.dot", "--store", tmp_path / "store.sqlite"]
     assert draw(*wanted, "--site", "news.example") == 0
@@ -260,10 +260,10 @@ def test_a_store_without_the_tree_says_what_it_holds_and_how_to_get_one(
     method: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     options: dict[str, object] = {"features_per_leaf": 32} if method == "style_tree_data" else {}
-    learned = method_named(method, options)
+    learned = MethodChoice(method, options).new()
     learned.observe(Page.parse("https://news.example/1", NEWS[0]))
     store = Store(tmp_path / "store.sqlite")
-    store.save_knowledge("news.example", learned.store_key, learned.to_bytes(), lambda old, new: new)
+    store.save_knowledge("news.example", learned.store_key, learned.to_bytes(), lambda parts: parts[-1])
     store.close()
     wanted = ["-o", tmp_path / "tree.dot", "--store", tmp_path / "store.sqlite", "--site", "news.example"]
     assert draw(*wanted) == 1

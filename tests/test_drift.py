@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from denoise_crawler.crawl.drift import PATIENCE, Layouts
-from denoise_crawler.denoiser import MAX_LAYOUTS, Denoiser, Memory
-from denoise_crawler.methods import guarded, method_named
+from denoise_crawler.denoiser import MAX_LAYOUTS, Denoiser
+from denoise_crawler.methods import MethodChoice, guarded
+from denoise_crawler.methods.knowledge import InMemoryKnowledge
 from denoise_crawler.output.text import clean_text
 from denoise_crawler.page import Page
 
@@ -46,7 +47,7 @@ class Site:
         self.layouts = Layouts(
             self.denoiser,
             QUOTA,
-            fresh=lambda: method_named(method),
+            fresh=lambda: MethodChoice(method).new(),
             drifted=lambda site, layout: self.drifts.append((site, layout)),
             sites_in_memory=8,
         )
@@ -63,7 +64,7 @@ def texts(method: Method, found: list[Page]) -> list[str]:
 @pytest.mark.parametrize("method", ["fusion", "style_tree"])
 def test_pages_of_a_new_template_are_judged_as_a_fresh_crawl_judges_them(method: str) -> None:
     old, new = pages(OLD, 12), pages(NEW, 12)
-    site, fresh = Site(method, old), method_named(method)
+    site, fresh = Site(method, old), MethodChoice(method).new()
     site.learn(new)
     for page in new:
         fresh.observe(page)
@@ -75,14 +76,14 @@ def test_pages_of_a_new_template_are_judged_as_a_fresh_crawl_judges_them(method:
 @pytest.mark.parametrize("method", ["fusion", "style_tree"])
 def test_who_reads_what_was_learned_judges_each_page_by_its_layout(method: str) -> None:
     old, new = pages(OLD, 12), pages(NEW, 12)
-    site, stored = Site(method, old), Memory()
+    site, stored = Site(method, old), InMemoryKnowledge()
     site.learn(new)
     for layout in ("example.com", "example.com (2)"):
         stored.put(layout, site.denoiser.method_for(layout).to_bytes())
-    reader = Denoiser(method, shelf=stored)
+    reader = Denoiser(method, knowledge=stored)
     for page in (*old, *new):
         assert reader.judge(page).noise == guarded(page, site.layouts.method_for(page).judge(page)).noise
-    only_old = Denoiser(method, shelf=Memory({"example.com": stored["example.com"]}))
+    only_old = Denoiser(method, knowledge=InMemoryKnowledge({"example.com": stored["example.com"]}))
     assert [reader.judge(page).scores for page in new] != [only_old.judge(page).scores for page in new]
 
 

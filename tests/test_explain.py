@@ -12,7 +12,7 @@ from denoise_crawler.commands.fetching import FetchError, fetch
 from denoise_crawler.crawl.settings import DenoiseSettings, SettingError
 from denoise_crawler.demo.site import article_path, articles, respond
 from denoise_crawler.denoiser import Denoiser
-from denoise_crawler.methods import METHODS, method_named
+from denoise_crawler.methods import METHODS, MethodChoice
 from denoise_crawler.output.explanation import LONGEST, explanation
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
@@ -40,7 +40,7 @@ def page(html: str = HTML) -> Page:
 
 def test_each_block_comes_in_order_with_its_verdict_score_and_reason() -> None:
     one = page()
-    found = explanation(one, method_named("link_ratio").judge(one))
+    found = explanation(one, MethodChoice("link_ratio").new().judge(one))
     assert found[:3] == [
         {"text": "One", "kept": False, "score": 1.0, "reason": "100% links, over 70%"},
         {"text": "Two", "kept": False, "score": 1.0, "reason": "100% links, over 70%"},
@@ -60,7 +60,7 @@ def test_each_block_comes_in_order_with_its_verdict_score_and_reason() -> None:
 @given(html=html_pages(15))
 def test_the_blocks_hold_all_text_kept_and_dropped_for_every_method(name: str, html: str) -> None:
     one = page(html)
-    judgement = method_named(name).judge(one)
+    judgement = MethodChoice(name).new().judge(one)
     found = explanation(one, judgement)
     json.dumps(found)
     for kept in (True, False):
@@ -135,12 +135,12 @@ def test_pages_of_the_site_make_the_reasons_tell_of_them(folder: Path) -> None:
 
 
 def test_what_a_crawl_knows_is_taken_from_its_store(folder: Path) -> None:
-    method = method_named("style_tree")
+    method = MethodChoice("style_tree").new()
     for line in (folder / "pages.jsonl").read_text().splitlines():
         found = json.loads(line)
         method.observe(Page.parse(found["url"], found["html"]))
     store = Store(folder / "known.sqlite")
-    store.save_knowledge("news.example", method.store_key, method.to_bytes(), lambda _, new: new)
+    store.save_knowledge("news.example", method.store_key, method.to_bytes(), lambda parts: parts[-1])
     store.save_state("news.example", method.store_key, SiteState(5, ready=True))
     store.close()
     arguments = ("explain", "one.jsonl", "--method", "style_tree", "--option", "threshold=0.5")

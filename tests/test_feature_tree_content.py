@@ -6,13 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from denoise_crawler.denoiser import Denoiser
-from denoise_crawler.methods import MethodError, method_named
+from denoise_crawler.methods import MethodChoice, MethodError
 from denoise_crawler.methods.base import Judgement
 from denoise_crawler.methods.feature_tree import References, ReferencesFormatError, codec, read
 from denoise_crawler.methods.feature_tree.clusters import clustered, outermost
 from denoise_crawler.methods.feature_tree.indicators import indicators, main_visual_area, points, scores
 from denoise_crawler.methods.feature_tree.matching import match
 from denoise_crawler.methods.feature_tree.nodes import Measures
+from denoise_crawler.methods.knowledge import InMemoryKnowledge
 from denoise_crawler.output.text import clean_text
 from denoise_crawler.page import Boxes, Page
 from denoise_crawler.page.geometry import Box
@@ -24,7 +25,7 @@ def page(html: str, name: str = "a", boxes: Boxes | None = None) -> Page:
 
 
 def judged(target: str, similar: str, **options: object) -> tuple[str, Judgement]:
-    method, one = method_named("feature_tree", options), page(target)
+    method, one = MethodChoice("feature_tree", options).new(), page(target)
     method.observe(page(similar, "b"))
     judgement = method.judge(one)
     return clean_text(one, judgement.noise), judgement
@@ -155,7 +156,7 @@ def test_areas_of_a_rendered_page_choose_between_clusters() -> None:
         return f"<div><div><div>{first}</div></div></div><div><div><div>{second}</div></div></div>"
 
     def chosen(boxes: Boxes) -> str:
-        method = method_named("feature_tree", {"closeness": 0})
+        method = MethodChoice("feature_tree", {"closeness": 0}).new()
         method.observe(page(two("<p>a</p>", "<p>b</p>"), "b", boxes))
         one = page(two("<p>first</p>", "<p>other</p>"), "a", boxes)
         return clean_text(one, method.judge(one).noise)
@@ -178,7 +179,7 @@ def test_the_method_says_why() -> None:
 
 
 def test_a_page_alone_keeps_everything_and_says_so() -> None:
-    method, one = method_named("feature_tree"), page(FRAME.format(STORY))
+    method, one = MethodChoice("feature_tree").new(), page(FRAME.format(STORY))
     for _ in range(2):
         judgement = method.judge(one)
         assert not any(judgement.noise)
@@ -187,7 +188,7 @@ def test_a_page_alone_keeps_everything_and_says_so() -> None:
 
 
 def test_a_page_is_never_compared_with_its_own_text_at_another_address() -> None:
-    method, one = method_named("feature_tree"), page(FRAME.format(STORY))
+    method, one = MethodChoice("feature_tree").new(), page(FRAME.format(STORY))
     method.observe(page(f"<div>{FRAME.format(STORY)}</div>", "print"))
     assert method.judge(one).reason(0) == "no other page of the site to compare with, so all was kept"
     method.observe(page(FRAME.format(OTHER), "b"))
@@ -302,7 +303,11 @@ def test_references_can_be_written_and_read(pages: list[str]) -> None:
 
 
 def test_what_was_written_and_read_judges_as_before() -> None:
-    method, back, one = method_named("feature_tree"), method_named("feature_tree"), page(FRAME.format(STORY))
+    method, back, one = (
+        MethodChoice("feature_tree").new(),
+        MethodChoice("feature_tree").new(),
+        page(FRAME.format(STORY)),
+    )
     method.observe(page(FRAME.format(OTHER), "b"))
     back.merge_bytes(method.to_bytes())
     assert back.judge(one).noise == method.judge(one).noise
@@ -344,9 +349,8 @@ def test_bytes_of_a_newer_version_are_named() -> None:
 
 
 def test_a_damaged_store_is_learned_anew() -> None:
-    shelf = Denoiser("feature_tree")._shelf
-    shelf.put("example.com", b"FTR\x01damaged")
-    denoiser = Denoiser("feature_tree", shelf=shelf)
+    shelf = InMemoryKnowledge({"example.com": b"FTR\x01damaged"})
+    denoiser = Denoiser("feature_tree", knowledge=shelf)
     denoiser.learn(page(FRAME.format(OTHER), "b"))
     assert denoiser.method_for("example.com").pages_known == 1
 
@@ -357,4 +361,4 @@ def test_a_damaged_store_is_learned_anew() -> None:
 )
 def test_impossible_options_are_named(options: dict[str, object]) -> None:
     with pytest.raises(MethodError, match=next(iter(options))):
-        method_named("feature_tree", options)
+        MethodChoice("feature_tree", options).new()

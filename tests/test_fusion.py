@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from denoise_crawler.evaluation.gold import by_site, read_gold
-from denoise_crawler.methods import method_named
+from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.fusion.blocks import PLACES, Blocks, blocks_of
 from denoise_crawler.methods.fusion.class_words import ClassWords, words_of
 from denoise_crawler.methods.fusion.codec import EvidenceFormatError
@@ -275,7 +275,7 @@ def test_the_title_is_found_by_its_words() -> None:
 
 
 def test_the_fields_of_a_shop_are_kept_and_its_furniture_goes() -> None:
-    method = method_named("fusion")
+    method = MethodChoice("fusion").new()
     pages = [page(number, html) for number, html in enumerate(SHOP_PAGES)]
     for one in pages:
         method.observe(one)
@@ -315,7 +315,7 @@ def test_3000_levels_and_20000_siblings_are_judged() -> None:
     deep = page(1, "<div>" * 3_000 + "<p>" + "At the bottom of it all. " * 9 + "</p>")
     wide = page(2, "<p>Some words of running text, and more." * 20_000)
     for one in (deep, wide):
-        assert not all(method_named("fusion").judge(one).noise)
+        assert not all(MethodChoice("fusion").new().judge(one).noise)
 
 
 def test_knowing_the_site_makes_the_text_of_real_pages_better(corpus: Path) -> None:
@@ -341,7 +341,7 @@ def test_knowing_the_site_makes_the_text_of_real_pages_better(corpus: Path) -> N
 def test_the_title_stays_though_other_pages_list_it() -> None:
     story = "The ferry ran aground on the sandbank off the point, and its forty passengers came ashore by night."
     links = "".join(f"<li><a href=/{n}>Ferry number {n} aground</a>" for n in range(6))
-    method, title = method_named("fusion"), "Ferry number {} aground"
+    method, title = MethodChoice("fusion").new(), "Ferry number {} aground"
     pages = [
         page(n, f"<title>{title.format(n)}</title><h1>{title.format(n)}</h1><p>{story} {n}<ul>{links}</ul>")
         for n in range(6)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from lxml import etree
 
-from denoise_crawler.methods import method_named
+from denoise_crawler.methods import MethodChoice
 from denoise_crawler.page import Page
 from denoise_crawler.page.geometry import Box, Length, declared, drawn_boxes, length
 
@@ -52,7 +52,7 @@ def test_a_box_that_no_browser_draws_is_no_box_and_no_area_overflows(box: str) -
     html = "".join(f'<p data-box="{box}">Paragraph {number} of the page</p>' for number in range(4))
     page, other = (Page.parse(f"https://example.com/{one}", f"<body>{html}{one}</body>") for one in (1, 2))
     assert drawn_boxes(page) == [None] * len(page.nodes)
-    method = method_named("feature_tree")
+    method = MethodChoice("feature_tree").new()
     method.observe(other)
     assert len(method.judge(page).noise) == len(page.nodes)
 

@@ -19,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from denoise_crawler.demo.site import article_path, articles, respond
-from denoise_crawler.methods import METHODS, method_named
+from denoise_crawler.methods import METHODS, MethodChoice
 from denoise_crawler.methods.style_tree.features import entropy
 from denoise_crawler.methods.style_tree.importance import node_importance
 from denoise_crawler.page import Page
@@ -57,7 +57,7 @@ def scores_here(name: str) -> dict[str, list[str]]:
     """Return by language the distinct scores of the first page, the first eight being known."""
     found = {}
     for language in LANGUAGES:
-        method = method_named(name)
+        method = MethodChoice(name).new()
         for page in pages(language):
             method.observe(page)
         found[language] = hexadecimal(sorted(set(method.judge(pages(language)[0]).scores)))

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from denoise_crawler.methods import Method, method_named
+from denoise_crawler.methods import Method, MethodChoice
 from denoise_crawler.page import Page
 from tests.faults.prepared_stores import evidence, numbers
 
@@ -35,7 +35,7 @@ ODD = st.one_of(
 
 
 def learned(name: str) -> bytes:
-    method = method_named(name)
+    method = MethodChoice(name).new()
     for page in PAGES[:4]:
         method.observe(page)
     return method.to_bytes()
@@ -50,7 +50,7 @@ def use(method: Method) -> None:
         method.strangeness(page)
         method.judge(page)
         method.observe(page)
-    other = method_named(method.name)
+    other = MethodChoice(method.name).new()
     other.merge_bytes(method.to_bytes())
     other.merge(method)
 
@@ -78,7 +78,7 @@ def test_knowledge_with_anything_changed_in_it_is_refused_or_judged_by(name: str
     record = msgspec.msgpack.decode(zlib.decompress(written[4:]))
     for _ in range(data.draw(st.integers(1, 4))):
         record = changed(record, data)
-    method = method_named(name)
+    method = MethodChoice(name).new()
     with suppress(ValueError):
         method.merge_bytes(written[:4] + zlib.compress(msgspec.msgpack.encode(record)))
         use(method)
@@ -132,7 +132,7 @@ LARGE: dict[str, tuple[str, Callable[[], bytes], str]] = {
 
 @pytest.mark.parametrize("name", SOUND)
 def test_knowledge_as_large_as_that_of_pages_is_read(name: str) -> None:
-    method = method_named(name)
+    method = MethodChoice(name).new()
     method.merge_bytes(SOUND[name]())
     assert method.pages_known
     use(method)
@@ -142,4 +142,4 @@ def test_knowledge_as_large_as_that_of_pages_is_read(name: str) -> None:
 def test_knowledge_larger_than_pages_can_make_it_is_refused(name: str) -> None:
     method, make, said = LARGE[name]
     with pytest.raises(ValueError, match=said):
-        method_named(method).merge_bytes(make())
+        MethodChoice(method).new().merge_bytes(make())

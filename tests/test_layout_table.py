@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from denoise_crawler.denoiser import denoise_pages
 from denoise_crawler.evaluation.gold import read_gold
 from denoise_crawler.evaluation.measures import mean, score
-from denoise_crawler.methods import MethodError, guarded, method_named
+from denoise_crawler.methods import MethodChoice, MethodError, guarded
 from denoise_crawler.output.text import clean_text
 from denoise_crawler.page import TEXT, Page
 from tests.strategies import html_pages
@@ -25,7 +25,7 @@ def table(attributes: str, content: str) -> str:
 def judged(body: str, **options: object) -> tuple[str, dict[str, str]]:
     """Return what is left of a page, and the reason given for each run of its text."""
     page = Page.parse("https://example.com/1", f"<html><body>{body}</body></html>")
-    judgement = method_named("layout_table", options).judge(page)
+    judgement = MethodChoice("layout_table", options).new().judge(page)
     reasons = {text.strip(): judgement.reason(index) for index, text in enumerate(page.nodes.texts) if text}
     return clean_text(page, judgement.noise), reasons
 
@@ -115,7 +115,7 @@ def test_rule_4_keeps_a_compact_table_without_paragraphs_if_it_fills_much_of_the
 
 def test_rule_4_measures_tables_by_the_page_as_drawn_if_it_was() -> None:
     html = f"<html><body>{table('width=700 height=400', 'All our albums')}<p>Imprint</body></html>"
-    method = method_named("layout_table")
+    method = MethodChoice("layout_table").new()
     for height, expected in ((700, "All our albums\nImprint"), (7000, "Imprint")):
         page = Page.parse("https://example.com/1", html, boxes={"/html/body": (0, 0, 1000, height)})
         assert clean_text(page, method.judge(page).noise) == expected
@@ -196,14 +196,14 @@ def test_absurd_sizes_are_noise(size: str) -> None:
 
 def test_a_page_without_a_topic_is_kept_whole() -> None:
     page = Page.parse("https://example.com/1", table("width=100", "<p>Only this"))
-    judgement = method_named("layout_table").judge(page)
+    judgement = MethodChoice("layout_table").new().judge(page)
     assert all(judgement.noise)
     assert clean_text(page, guarded(page, judgement).noise) == "Only this"
 
 
 def test_scores_are_the_marks_of_the_part_a_node_stands_in() -> None:
     page = Page.parse("https://example.com/1", f"<p>One{table('width=600', STORY)}")
-    judgement = method_named("layout_table").judge(page)
+    judgement = MethodChoice("layout_table").new().judge(page)
     scores = dict(zip(page.nodes.texts, judgement.scores, strict=True))
     assert scores["One"] == 1.0
     assert scores["Nobody was hurt."] == 2.0
@@ -211,7 +211,7 @@ def test_scores_are_the_marks_of_the_part_a_node_stands_in() -> None:
 
 def test_an_element_that_is_kept_for_what_it_holds_says_so() -> None:
     page = Page.parse("https://example.com/1", table("width=100", table("width=600", STORY)))
-    judgement = method_named("layout_table").judge(page)
+    judgement = MethodChoice("layout_table").new().judge(page)
     assert judgement.reason(1) == "rule 1: width 100 px ≤ 300 px and no paragraph marks; holds what is kept"
 
 
@@ -235,7 +235,7 @@ def test_an_element_that_is_kept_for_what_it_holds_says_so() -> None:
 )
 def test_a_wrong_option_is_named_with_what_it_may_be(option: str, value: object, message: str) -> None:
     with pytest.raises(MethodError, match=message):
-        method_named("layout_table", {option: value})
+        MethodChoice("layout_table", {option: value}).new()
 
 
 @pytest.mark.parametrize(
@@ -275,7 +275,7 @@ def test_the_share_of_the_area_is_an_option() -> None:
 def test_whatever_is_kept_stands_in_what_is_kept(pages: list[tuple[str, str, str]]) -> None:
     html = "".join(f'<table {name}="{value}"><tr><td>{inner}' for name, value, inner in pages)
     page = Page.parse("https://example.com/1", html)
-    judgement = method_named("layout_table").judge(page)
+    judgement = MethodChoice("layout_table").new().judge(page)
     assert len(judgement.noise) == len(judgement.scores) == len(page.nodes)
     for index, parent in enumerate(page.nodes.parents):
         assert judgement.noise[index] or parent < 0 or not judgement.noise[parent]
@@ -285,7 +285,7 @@ def test_whatever_is_kept_stands_in_what_is_kept(pages: list[tuple[str, str, str
 @given(body=html_pages())
 def test_a_table_of_full_width_around_a_page_without_sizes_never_loses_a_paragraph(body: str) -> None:
     page = Page.parse("https://example.com/1", f"<table width='100%'><tr><td><p>Story {body}")
-    noise = method_named("layout_table", {"min_marks_share": 0}).judge(page).noise
+    noise = MethodChoice("layout_table", {"min_marks_share": 0}).new().judge(page).noise
     sized = [i for i, tag in enumerate(page.nodes.tags) if tag == "table" and page.nodes.elements[i].get("width")]
     if len(sized) == 1:
         first = next(i for i, tag in enumerate(page.nodes.tags) if tag is TEXT)
@@ -294,20 +294,20 @@ def test_a_table_of_full_width_around_a_page_without_sizes_never_loses_a_paragra
 
 def test_three_thousand_nested_tables_are_judged() -> None:
     page = Page.parse("https://example.com/1", "<table width=600><tr><td>" * 3000 + STORY)
-    judgement = guarded(page, method_named("layout_table").judge(page))
+    judgement = guarded(page, MethodChoice("layout_table").new().judge(page))
     assert "Nobody was hurt." in clean_text(page, judgement.noise)
 
 
 def test_five_thousand_tables_in_a_row_are_judged() -> None:
     page = Page.parse("https://example.com/1", table("width=100", "<p>Menu") * 5_000 + table("width=600", STORY))
-    judgement = method_named("layout_table").judge(page)
+    judgement = MethodChoice("layout_table").new().judge(page)
     assert clean_text(page, judgement.noise) == TEXT_OF_STORY
 
 
 def test_the_page_is_never_changed() -> None:
     page = Page.parse("https://example.com/1", table("width=600", STORY))
     before = clean_text(page)
-    method_named("layout_table").judge(page)
+    MethodChoice("layout_table").new().judge(page)
     assert clean_text(page) == before
 
 

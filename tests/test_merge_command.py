@@ -42,14 +42,14 @@ def learned(numbers: range, site: str = "a.example") -> bytes:
 def store(path: Path, **sites: bytes) -> Path:
     with closing(Store(path)) as opened:
         for site, knowledge in sites.items():
-            opened.save_knowledge(site, KEY, knowledge, lambda _, new: new)
+            opened.save_knowledge(site, KEY, knowledge, lambda parts: parts[-1])
             opened.save_state(site, KEY, SiteState(1))
     return path
 
 
-def known(path: Path) -> dict[str, tuple[bytes | None, SiteState]]:
+def known(path: Path) -> dict[str, tuple[bytes, SiteState]]:
     with closing(Store(path)) as opened:
-        return {site: (opened.knowledge(site, key), opened.site(site, key)) for site, key in opened.known()}
+        return {site: (opened.knowledge(site, key)[0], opened.site(site, key)) for site, key in opened.known()}
 
 
 def urls(server: DemoServer) -> list[str]:
@@ -113,8 +113,8 @@ def test_what_cannot_be_merged_is_named(tmp_path: Path) -> None:
     assert ran.returncode == 1
     assert ran.stderr.count("\n") == 1
     with closing(Store(tmp_path / "odd.sqlite")) as opened:
-        opened.save_knowledge("a.example", "feature_tree:7", b"x", lambda _, new: new)
-        opened.save_knowledge("b.example", KEY, b"x", lambda _, new: new)
+        opened.save_knowledge("a.example", "feature_tree:7", b"x", lambda parts: parts[-1])
+        opened.save_knowledge("b.example", KEY, b"x", lambda parts: parts[-1])
     ran = merge("odd.sqlite", "-o", "out.sqlite", cwd=tmp_path)
     assert ran.returncode == 1
     assert "left out: 1 sites of feature_tree:7; name that method" in ran.stderr
@@ -175,7 +175,7 @@ def test_stores_that_are_merged_stay_as_they_are(tmp_path: Path) -> None:
 def test_a_store_that_a_crawl_writes_at_this_moment_is_read_as_it_is_now(tmp_path: Path) -> None:
     path = store(tmp_path / "a.sqlite", **{"a.example": learned(range(3))})
     with closing(Store(path)) as writing:
-        writing.save_knowledge("new.example", KEY, learned(range(3), "new.example"), lambda _, new: new)
+        writing.save_knowledge("new.example", KEY, learned(range(3), "new.example"), lambda parts: parts[-1])
         assert merge(path, "-o", "out.sqlite", cwd=tmp_path).returncode == 0
         writing.save_state("new.example", KEY, SiteState(3))
     assert set(known(tmp_path / "out.sqlite")) == {"a.example", "new.example"}

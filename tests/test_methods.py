@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from denoise_crawler.methods import METHODS, MethodError, guarded, method_named
+from denoise_crawler.methods import METHODS, MethodChoice, MethodError, guarded
 from denoise_crawler.output.text import clean_text
 from denoise_crawler.page import TEXT, Page
 from tests.strategies import html_pages
@@ -35,7 +35,7 @@ STORIES = [
 
 
 def test_style_tree_removes_what_stands_on_all_pages_and_keeps_what_is_new() -> None:
-    method = method_named("style_tree")
+    method = MethodChoice("style_tree").new()
     pages = [page(number, news(story)) for number, story in enumerate(STORIES)]
     for one in pages:
         method.observe(one)
@@ -44,7 +44,7 @@ def test_style_tree_removes_what_stands_on_all_pages_and_keeps_what_is_new() -> 
 
 
 def test_style_tree_keeps_what_it_has_never_seen() -> None:
-    method = method_named("style_tree")
+    method = MethodChoice("style_tree").new()
     for number, story in enumerate(STORIES):
         method.observe(page(number, news(story)))
     new = page(9, "<html><body><section><p>Quite another layout</p></section></body></html>")
@@ -54,7 +54,7 @@ def test_style_tree_keeps_what_it_has_never_seen() -> None:
 
 
 def test_style_tree_says_why() -> None:
-    method = method_named("style_tree")
+    method = MethodChoice("style_tree").new()
     pages = [page(number, news(story)) for number, story in enumerate(STORIES)]
     for one in pages:
         method.observe(one)
@@ -66,7 +66,7 @@ def test_style_tree_says_why() -> None:
 def test_link_ratio_removes_blocks_of_links_and_keeps_links_in_sentences() -> None:
     html = "<ul><li><a href=1>One</a><li><a href=2>Two</a></ul><p>A sentence with <a href=3>a link</a> in it.</p>"
     one = page(0, html)
-    judgement = method_named("link_ratio").judge(one)
+    judgement = MethodChoice("link_ratio").new().judge(one)
     assert clean_text(one, judgement.noise) == "A sentence with a link in it."
     assert judgement.reason(1) == "100% links, over 70%"
 
@@ -75,7 +75,7 @@ def test_link_ratio_removes_blocks_of_links_and_keeps_links_in_sentences() -> No
 def test_each_method_gives_the_golden_text(name: str) -> None:
     files = sorted(GOLDEN.glob("*.html"))
     pages = [Page.parse(f"https://golden.example/{file.name}", file.read_text("utf-8")) for file in files]
-    method = method_named(name)
+    method = MethodChoice(name).new()
     for one in pages:
         method.observe(one)
     for file, one in zip(files, pages, strict=True):
@@ -86,7 +86,7 @@ def test_each_method_gives_the_golden_text(name: str) -> None:
 @pytest.mark.parametrize("name", sorted(METHODS))
 @given(pages=st.lists(html_pages(), min_size=1, max_size=4))
 def test_no_page_raises_and_a_page_with_text_never_comes_out_empty(name: str, pages: list[str]) -> None:
-    method = method_named(name)
+    method = MethodChoice(name).new()
     parsed = [page(number, html) for number, html in enumerate(pages)]
     for one in parsed:
         method.observe(one)
@@ -102,7 +102,7 @@ def test_no_page_raises_and_a_page_with_text_never_comes_out_empty(name: str, pa
 
 def test_what_a_method_knows_can_be_written_read_and_merged() -> None:
     pages = [page(number, news(story)) for number, story in enumerate(STORIES)]
-    whole, first, second, back = (method_named("style_tree") for _ in range(4))
+    whole, first, second, back = (MethodChoice("style_tree").new() for _ in range(4))
     for number, one in enumerate(pages):
         whole.observe(one)
         (first if number % 2 else second).observe(one)
@@ -114,7 +114,7 @@ def test_what_a_method_knows_can_be_written_read_and_merged() -> None:
 
 
 def test_style_tree_data_has_data_nodes_and_shares_what_it_knows_with_style_tree() -> None:
-    plain, data = method_named("style_tree"), method_named("style_tree_data", {"threshold": 0.5})
+    plain, data = MethodChoice("style_tree").new(), MethodChoice("style_tree_data", {"threshold": 0.5}).new()
     assert plain.store_key == data.store_key
     pages = [page(number, news(story)) for number, story in enumerate(STORIES)]
     for one in pages:
@@ -132,8 +132,8 @@ def test_style_tree_data_has_data_nodes_and_shares_what_it_knows_with_style_tree
 
 def test_unknown_methods_and_options_are_named_in_the_error() -> None:
     with pytest.raises(MethodError, match=r"unknown method 'svm'; the methods are .*link_ratio, .*style_tree"):
-        method_named("svm")
+        MethodChoice("svm").new()
     with pytest.raises(MethodError, match="wrong"):
-        method_named("style_tree", {"wrong": 1})
+        MethodChoice("style_tree", {"wrong": 1}).new()
     with pytest.raises(MethodError, match="threshold must lie between 0 and 1"):
-        method_named("link_ratio", {"threshold": 7})
+        MethodChoice("link_ratio", {"threshold": 7}).new()

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from denoise_crawler.methods import MethodError, guarded, method_named
+from denoise_crawler.methods import MethodChoice, MethodError, guarded
 from denoise_crawler.methods.base import Judgement
 from denoise_crawler.methods.node_type.annotation import IGNORABLE_TAGS, Annotation, NodeType, annotate
 from denoise_crawler.methods.node_type.pruning import image_widths
@@ -31,7 +31,7 @@ def type_of(html: str, name: str = "x") -> NodeType:
 
 def judged(html: str, **options: object) -> tuple[Page, Judgement]:
     one = page(html)
-    return one, method_named("node_type", options).judge(one)
+    return one, MethodChoice("node_type", options).new().judge(one)
 
 
 def kept(html: str, **options: object) -> str:
@@ -139,7 +139,7 @@ def test_a_share_of_nothing_is_zero(html: str) -> None:
     one = page(html)
     annotation = annotate(one)
     assert set(annotation.density) <= ({0.0, 1.0} if "<p>" in html else {0.0})
-    assert len(method_named("node_type").judge(one).noise) == len(one.nodes)
+    assert len(MethodChoice("node_type").new().judge(one).noise) == len(one.nodes)
 
 
 STORY = f"<div><p>{'s' * 40}</p><p>{'s' * 40}</p></div>"
@@ -272,9 +272,9 @@ def test_an_ignorable_tag_that_holds_most_of_the_text_has_the_type_of_its_conten
 def test_options_outside_their_range_are_refused() -> None:
     for option in ("density", "coherence", "ignorable_share"):
         with pytest.raises(MethodError, match=f"{option} must lie between 0 and 1, not 2"):
-            method_named("node_type", {option: 2})
+            MethodChoice("node_type", {option: 2}).new()
     with pytest.raises(MethodError, match="image_width must not be negative"):
-        method_named("node_type", {"image_width": -1})
+        MethodChoice("node_type", {"image_width": -1}).new()
 
 
 def test_deep_pages_are_annotated_and_pruned() -> None:

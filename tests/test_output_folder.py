@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from denoise_crawler.methods import MethodChoice
 from denoise_crawler.output.folder import LinkedOutputError, write_below
 from denoise_crawler.report import Plan, RunFigures, write_report
 from tests.scrapy_command import denoise
@@ -36,7 +37,9 @@ def test_a_report_is_not_written_through_a_link(tmp_path: Path) -> None:
     (out / "index.html").symlink_to(elsewhere)
     pages = [(SITE, url, html) for url, html in demo_pages(2)]
     with pytest.raises(LinkedOutputError, match=r"index\.html is a link"):
-        write_report(out, Plan(lambda: iter(pages), "fusion", {}), RunFigures(["pages"], "fusion", "now", "0"))
+        write_report(
+            out, Plan(lambda: iter(pages), MethodChoice("fusion")), RunFigures(["pages"], "fusion", "now", "0")
+        )
     assert elsewhere.read_text() == "precious"
 
 

@@ -17,7 +17,7 @@ from resiliparse.parse.html import HTMLTree, NodeType
 
 from denoise_crawler.demo.site import article_path, articles, respond
 from denoise_crawler.denoiser import Denoiser
-from denoise_crawler.methods import Judgement, guarded, method_named
+from denoise_crawler.methods import Judgement, MethodChoice, guarded
 from denoise_crawler.methods.base import inherit
 from denoise_crawler.output.painted import painted_html
 from denoise_crawler.output.renderings import RENDERINGS
@@ -302,7 +302,7 @@ def test_broken_nesting_takes_no_text_out_of_its_region(html: str) -> None:
 def test_any_page_can_be_painted(html: str | bytes) -> None:
     one = page(html)
     for name in ("link_ratio", "style_tree"):
-        written = painted_html(one, guarded(one, method_named(name).judge(one)), method=name)
+        written = painted_html(one, guarded(one, MethodChoice(name).new().judge(one)), method=name)
         written.encode()
         assert ("cannot be read: " + str(one.skipped) in written) == bool(one.skipped)
     assert "deep" not in str(html) or "deep" in written

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from denoise_crawler.methods import method_named
+from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.methods.fusion.site_evidence import SiteEvidence
 from denoise_crawler.output.text import clean_text
@@ -42,7 +42,7 @@ def test_a_page_under_a_thousand_addresses_counts_once() -> None:
 def test_a_repeated_page_is_judged_as_if_it_stood_there_once() -> None:
     found = walls(60)
     assert standing(evidence_of(found), found[3]) is None
-    method = method_named("fusion")
+    method = MethodChoice("fusion").new()
     for page in found:
         method.observe(page)
     assert "for members only" in clean_text(found[7], method.judge(found[7]).noise)
@@ -52,7 +52,7 @@ def test_real_pages_are_judged_alike_beside_a_hundred_login_walls() -> None:
     real = pages(OLD, 9)
     texts = []
     for poison in (walls(1), walls(100)):
-        method = method_named("fusion")
+        method = MethodChoice("fusion").new()
         for page in real + poison:
             method.observe(page)
         texts.append([clean_text(page, method.judge(page).noise) for page in real])

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from denoise_crawler.evaluation.gold import addressed, by_site, read_gold
-from denoise_crawler.methods import method_named
+from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.fusion.features import feature_names
 from denoise_crawler.methods.fusion.reasons import TOPICS, topic_of
 from denoise_crawler.page import TEXT, Page
@@ -53,7 +53,7 @@ def reasons(one: Page, judgement: Judgement) -> Iterator[tuple[str, bool, str]]:
 
 
 def judged(pages: list[Page]) -> Judgement:
-    method = method_named("fusion")
+    method = MethodChoice("fusion").new()
     for one in pages:
         method.observe(one)
     return method.judge(pages[0])

@@ -16,7 +16,7 @@ from scrapy.settings import Settings
 from denoise_crawler.commands import report as command
 from denoise_crawler.demo.site import article_path, articles, respond
 from denoise_crawler.denoiser import Denoiser
-from denoise_crawler.methods import method_named
+from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.style_tree.method import StyleTree
 from denoise_crawler.output.explanation import MOST_REASONS
 from denoise_crawler.page import Page
@@ -49,9 +49,9 @@ def demo_pages(number: int) -> list[tuple[str, str]]:
 
 def reported(folder: Path, pages: list[tuple[str, str]], **options: object) -> RunFigures:
     sited = [(SITE, url, html) for url, html in pages]
-    plan = Plan(lambda: iter(sited), str(options.pop("method", "fusion")), {}, **options)  # type: ignore[arg-type]
+    plan = Plan(lambda: iter(sited), MethodChoice(str(options.pop("method", "fusion"))), **options)  # type: ignore[arg-type]
     folder.mkdir(exist_ok=True)
-    return write_report(folder, plan, RunFigures(["pages"], plan.method, "now", "0"))
+    return write_report(folder, plan, RunFigures(["pages"], plan.choice.name, "now", "0"))
 
 
 def data_of(html: str, name: str) -> object:
@@ -66,11 +66,11 @@ def tree_of(folder: Path) -> TreeData:
 
 def store_with(path: Path, method: str, pages: list[tuple[str, str]], *, parked: int = 0) -> None:
     """Leave in a store what a crawl would: knowledge, progress and pages that wait."""
-    learner = method_named(method)
+    learner = MethodChoice(method).new()
     for url, html in pages:
         learner.observe(Page.parse(url, html, site=SITE))
     store = Store(path, owner="test")
-    store.save_knowledge(SITE, learner.store_key, learner.to_bytes(), lambda _, new: new)
+    store.save_knowledge(SITE, learner.store_key, learner.to_bytes(), lambda parts: parts[-1])
     store.save_state(SITE, learner.store_key, SiteState(len(pages), ready=False))
     for url, html in pages[:parked]:
         store.park(ParkedPage(SITE, url, html, url.encode()), b"item")
@@ -170,19 +170,19 @@ def test_the_tree_says_where_a_node_stands_how_often_and_what_it_says(tmp_path: 
 
 
 def test_the_learning_curve_ends_where_all_verdicts_are_those_of_the_end() -> None:
-    curve = learning_curve(demo_pages(12), "fusion", {}, SITE)
+    curve = learning_curve(demo_pages(12), MethodChoice("fusion"), SITE)
     assert curve is not None
     assert curve.pages == [0, 1, 2, 3, 5, 7]
     assert curve.judged == 5
     assert curve.settled[-1] == 1.0
     assert all(0.0 <= share <= 1.0 for share in curve.removed + curve.settled)
-    assert learning_curve(demo_pages(3), "fusion", {}, SITE) is None
-    assert learning_curve(demo_pages(6), "link_ratio", {}, SITE) is None
+    assert learning_curve(demo_pages(3), MethodChoice("fusion"), SITE) is None
+    assert learning_curve(demo_pages(6), MethodChoice("link_ratio"), SITE) is None
 
 
 def test_sites_beyond_the_bound_are_in_the_table_alone(tmp_path: Path) -> None:
     sited = [(f"site{number}", f"https://site{number}/", "<p>Some words</p>") for number in range(4)]
-    plan = Plan(lambda: iter(sited), "link_ratio", {}, Bounds(sites=2))
+    plan = Plan(lambda: iter(sited), MethodChoice("link_ratio"), Bounds(sites=2))
     run = write_report(tmp_path, plan, RunFigures([], "link_ratio", "now", "0"))
     assert [site.detailed for site in run.sites] == [True, True, False, False]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["001-site0", "002-site1", "index.html"]
@@ -202,7 +202,7 @@ def test_a_page_that_cannot_be_judged_is_told_and_the_others_are_shown(
     assert (tmp_path / site.folder / "page-001.html").exists()
 
 
-class OddMethod(method_named("link_ratio").__class__):  # type: ignore[misc]
+class OddMethod(MethodChoice("link_ratio").new().__class__):  # type: ignore[misc]
     name = "odd"
 
     def judge(self, page: Page) -> object:

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from denoise_crawler.methods import MethodChoice
 from denoise_crawler.report import Bounds, Plan, RunFigures, write_report
 from tests.attacks import attack
 from tests.chromium import DESKTOP, PHONE, faults, opened, overflow, running
@@ -26,7 +27,7 @@ def browser() -> Iterator[Any]:
 def written(folder: Path, pages: list[tuple[str, str]], *, remote: bool = False) -> Path:
     """Write a report of one site; return its folder, the site's own being named ``site``."""
     sited = [(SITE, url, html) for url, html in pages]
-    plan = Plan(lambda: iter(sited), "style_tree", {}, Bounds(pages=3), remote=remote)
+    plan = Plan(lambda: iter(sited), MethodChoice("style_tree"), Bounds(pages=3), remote=remote)
     run = write_report(folder, plan, RunFigures(["pages"], plan.method, "now", "0"))
     (folder / "site").symlink_to(folder / run.sites[0].folder)
     return folder

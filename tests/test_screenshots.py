@@ -9,6 +9,7 @@ import pytest
 
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.evaluation.gold import GoldPage, read_gold
+from denoise_crawler.methods import MethodChoice
 from denoise_crawler.output.painted import painted_html
 from denoise_crawler.page import Page
 from denoise_crawler.report import Bounds, Plan, RunFigures, write_report
@@ -63,7 +64,7 @@ def test_the_report_of_real_sites_fits_a_desktop_and_a_phone(
     sites: dict[str, list[GoldPage]], browser: Any, tmp_path: Path
 ) -> None:
     triples = [(site, one.address, one.html) for site, golds in sites.items() for one in golds[:4]]
-    plan = Plan(lambda: iter(triples), "fusion", {}, Bounds(pages=1))
+    plan = Plan(lambda: iter(triples), MethodChoice("fusion"), Bounds(pages=1))
     run = write_report(tmp_path, plan, RunFigures(["pages"], plan.method, "now", "0"))
     folder = run.sites[0].folder
     names = {

@@ -15,9 +15,11 @@ pytest.importorskip("fsspec", reason="fsspec is not installed")
 import fsspec
 from fsspec.implementations.memory import MemoryFileSystem
 
-from denoise_crawler.methods.fusion.method import Fusion
+from denoise_crawler.crawl.guarded_store import GuardedKnowledge
+from denoise_crawler.methods import Method, MethodChoice
 from denoise_crawler.page import Page
-from denoise_crawler.store.shared import SUFFIX, SharedShelf, SharedStore, SharedStoreError, merged
+from denoise_crawler.store.knowledge import StoredKnowledge
+from denoise_crawler.store.shared import SUFFIX, SharedStore, SharedStoreError
 from tests.faults.others_files import FILES, KNOWLEDGE, record
 
 if TYPE_CHECKING:
@@ -34,12 +36,21 @@ def page(number: int, words: str = "") -> Page:
 PAGES = [page(number) for number in range(30)]
 
 
-def few() -> Fusion:
-    return Fusion(max_pages=FEW)
+CHOICE = MethodChoice("fusion", {"max_pages": FEW})
+MANY = MethodChoice("fusion", {"max_pages": 1000})
+
+
+def merged(parts: Iterable[bytes], choice: MethodChoice = CHOICE) -> Method:
+    return choice.knowing(parts, SITE)
+
+
+def of(store: SharedStore) -> StoredKnowledge:
+    """Return the knowledge as another crawl sees it."""
+    return StoredKnowledge(store, CHOICE)
 
 
 def learned(pages: Iterable[Page]) -> bytes:
-    method = few()
+    method = CHOICE.new()
     for one in pages:
         method.observe(one)
     return method.to_bytes()
@@ -60,8 +71,8 @@ def test_parts_merged_in_any_order_any_number_of_times_give_the_same_bytes(
     again = [*written, *order.choices(written, k=3)]
     order.shuffle(again)
     middle = order.randrange(len(again))
-    inner = merged(again[:middle], few())
-    whole = merged([*again[middle:], inner, *written], few())
+    inner = merged(again[:middle]).to_bytes()
+    whole = merged([*again[middle:], inner, *written]).to_bytes()
     assert whole == learned(PAGES[number] for part in parts for number in part)
 
 
@@ -70,20 +81,20 @@ def test_parts_merged_in_any_order_any_number_of_times_give_the_same_bytes(
 def test_what_is_put_by_turns_is_what_one_would_have_learned(parts: list[list[int]]) -> None:
     import uuid
 
-    stores = [SharedShelf(SharedStore(f"memory://{uuid.uuid4().hex}"), few)] * 2
-    for number, part in enumerate(parts):
-        stores[number % 2].put(SITE, learned(PAGES[number] for number in part))
-    assert stores[0].get(SITE) == learned(PAGES[number] for part in parts for number in part)
-    assert list(stores[0].store.known()) == [(SITE, "fusion")]
+    store = SharedStore(f"memory://{uuid.uuid4().hex}")
+    for part in parts:
+        of(store).put(SITE, learned(PAGES[number] for number in part))
+    assert of(store).get(SITE) == learned(PAGES[number] for part in parts for number in part)
+    assert list(store.known()) == [(SITE, "fusion")]
 
 
 PUTTING = """
 import sys
-from tests.test_shared_store import PAGES, SITE, SharedShelf, SharedStore, few, learned
-shelf = SharedShelf(SharedStore(sys.argv[1]), lambda: type(few())(max_pages=1000))
+from tests.test_shared_store import MANY, PAGES, SITE, SharedStore, StoredKnowledge, learned
+store = SharedStore(sys.argv[1])
 sys.stdin.read()
 for number in range(int(sys.argv[2]), 30, 3):
-    shelf.put(SITE, learned(PAGES[number : number + 1]))
+    StoredKnowledge(store, MANY).put(SITE, learned(PAGES[number : number + 1]))
 """
 
 
@@ -100,27 +111,25 @@ def test_processes_that_put_at_the_same_time_lose_nothing(tmp_path: Path) -> Non
         assert process.stdin is not None
         process.stdin.close()
     assert [process.wait(60) for process in started] == [0, 0, 0]
-    whole = Fusion(max_pages=1000)
-    merged(SharedStore(str(tmp_path)).knowledge(SITE, "fusion"), whole)
-    assert whole.pages_known == 30
+    assert merged(SharedStore(str(tmp_path)).knowledge(SITE, "fusion"), MANY).pages_known == 30
 
 
 def test_a_site_ends_in_one_file_and_one_that_is_damaged_is_passed_over(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    shelf = SharedShelf(SharedStore(str(tmp_path)), few)
+    store = SharedStore(str(tmp_path))
     for number in range(5):
-        shelf.put(SITE, learned(PAGES[number : number + 1]))
+        of(store).put(SITE, learned(PAGES[number : number + 1]))
     [only] = files(tmp_path)
-    assert shelf.get(SITE) == learned(PAGES[:5])
+    assert of(store).get(SITE) == learned(PAGES[:5])
     only.with_name("0" * 64 + SUFFIX).write_bytes(only.read_bytes()[:100])
     only.with_name("left-by-a-killed-crawl.tmp").write_bytes(b"half")
-    assert shelf.get(SITE) == learned(PAGES[:5])
+    assert of(store).get(SITE) == learned(PAGES[:5])
     assert "is damaged and passed over" in caplog.text
 
 
 def test_a_site_nobody_knows_has_nothing_and_a_folder_out_of_reach_is_named(tmp_path: Path) -> None:
-    assert SharedShelf(SharedStore(str(tmp_path)), few).get(SITE) is None
+    assert of(SharedStore(str(tmp_path))).get(SITE) is None
     (tmp_path / "file").write_text("")
     with pytest.raises(SharedStoreError, match="file/store cannot be used"):
         SharedStore(str(tmp_path / "file" / "store"))
@@ -131,12 +140,12 @@ def test_a_site_nobody_knows_has_nothing_and_a_folder_out_of_reach_is_named(tmp_
 def test_a_folder_that_goes_away_costs_no_crawl_its_pages(tmp_path: Path) -> None:
     told: list[Exception] = []
     folder = tmp_path / "shared"
-    shelf = SharedShelf(SharedStore(str(folder)), few, told.append)
-    shelf.put(SITE, learned(PAGES[:3]))
+    known = GuardedKnowledge(of(SharedStore(str(folder))), told.append)
+    known.put(SITE, learned(PAGES[:3]))
     folder.rename(tmp_path / "away")
     folder.write_text("something else")
-    shelf.put(SITE, learned(PAGES[:4]))
-    assert shelf.get(SITE) is None
+    known.put(SITE, learned(PAGES[:4]))
+    assert known.get(SITE) is None
     assert len(told) == 2
 
 
@@ -146,8 +155,9 @@ def test_a_file_that_is_none_of_ours_is_passed_over_with_one_warning_and_nothing
     name: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     told: list[Exception] = []
-    shelf = SharedShelf(SharedStore(str(tmp_path)), few, told.append)
-    shelf.put(SITE, learned(PAGES[:3]))
+    store = SharedStore(str(tmp_path))
+    known = GuardedKnowledge(of(store), told.append)
+    known.put(SITE, learned(PAGES[:3]))
     [own] = files(tmp_path)
     if name in FILES:
         FILES[name](own.parent)
@@ -155,12 +165,10 @@ def test_a_file_that_is_none_of_ours_is_passed_over_with_one_warning_and_nothing
     else:
         record(SITE, "fusion", KNOWLEDGE[name])(own.parent)
     for _ in range(2):
-        found = Fusion(max_pages=FEW)
-        found.merge_bytes(shelf.get(SITE) or b"")
-        assert found.to_bytes() == learned(PAGES[:3])
-    shelf.put(SITE, learned(PAGES[3:6]))
-    assert shelf.get(SITE) == learned(PAGES[:6])
-    assert list(shelf.store.known()) == [(SITE, "fusion")]
+        assert merged([known.get(SITE) or b""]).to_bytes() == learned(PAGES[:3])
+    known.put(SITE, learned(PAGES[:6]))
+    assert known.get(SITE) == learned(PAGES[:6])
+    assert list(store.known()) == [(SITE, "fusion")]
     assert told == []
     if name in FILES and (name != "a file that may not be read" or os.geteuid()):
         assert caplog.text.count("passed over") == 1
@@ -179,8 +187,8 @@ class Failing(MemoryFileSystem):
 def test_errors_of_any_kind_that_a_place_has_cost_no_crawl_its_pages() -> None:
     fsspec.register_implementation("failing", Failing, clobber=True)
     told: list[Exception] = []
-    shelf = SharedShelf(SharedStore("failing://bucket/known"), few, told.append)
-    shelf.put(SITE, learned(PAGES[:3]))
-    assert shelf.get(SITE) is None
+    known = GuardedKnowledge(of(SharedStore("failing://bucket/known")), told.append)
+    known.put(SITE, learned(PAGES[:3]))
+    assert known.get(SITE) is None
     assert [type(error) for error in told] == [SharedStoreError] * 2
     assert "failing://bucket/known cannot be read or written: the bucket\ufffd[2J is closed" in str(told[0])

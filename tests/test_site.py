@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from denoise_crawler.batch import clean_pages
 from denoise_crawler.denoiser import MAX_LAYOUTS, Denoiser, denoise_pages
-from denoise_crawler.methods import method_named
+from denoise_crawler.methods import MethodChoice
 from denoise_crawler.page import Page
 from denoise_crawler.page.host_names import canonical_host, without_port
 from denoise_crawler.page.shared_hosts import HOSTS_OF_MANY_OWNERS
@@ -101,7 +101,7 @@ def test_a_site_called_like_a_layout_teaches_the_other_site_nothing() -> None:
     denoiser.learn(Page.parse("https://x.test/", "<p>Nothing of this is of any harm.</p>", site="victim.com (2)"))
     denoiser.save()
     assert denoiser.layouts("victim.com") == 1
-    assert denoiser.add_layout("victim.com", method_named("fusion")) == "victim.com (2)"
+    assert denoiser.add_layout("victim.com", MethodChoice("fusion").new()) == "victim.com (2)"
 
 
 def test_hosts_of_many_owners_are_kept_apart_by_the_name_below_them_and_not_by_paths() -> None:

@@ -26,7 +26,7 @@ from warcio.warcwriter import WARCWriter
 
 from denoise_crawler import denoise_pages
 from denoise_crawler.demo.site import article_path, articles
-from denoise_crawler.methods import method_named
+from denoise_crawler.methods import MethodChoice
 from denoise_crawler.page.site import site_of
 from denoise_crawler.page.text import hash64
 from denoise_crawler.spark import Limits, clean, learn, read_archive
@@ -102,7 +102,7 @@ def alone(pages: Iterable[tuple[str, str]], **options: Any) -> dict[str, bytes]:
 
     methods: dict[str, Any] = {}
     for url, html in pages:
-        methods.setdefault(site_of(url), method_named("fusion", options)).observe(Page.parse(url, html))
+        methods.setdefault(site_of(url), MethodChoice("fusion", options).new()).observe(Page.parse(url, html))
     return {site: method.to_bytes() for site, method in methods.items()}
 
 

@@ -22,6 +22,7 @@ from denoise_crawler.demo.article_page import article_page, charset_of
 from denoise_crawler.demo.site import article_path, articles
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.methods import METHODS as ALL
+from denoise_crawler.methods import MethodChoice
 from denoise_crawler.page import Page
 from denoise_crawler.page.parsing import parse
 
@@ -99,7 +100,7 @@ def test_the_same_page_costs_the_same_calls_again() -> None:
 
 
 def test_a_page_that_its_site_does_not_want_costs_no_more_than_to_look() -> None:
-    denoiser = Denoiser("fusion", {"max_pages": 1})
+    denoiser = Denoiser(MethodChoice("fusion", {"max_pages": 1}))
     everything = sorted((Page.parse(*page) for page in pages("en")[:10]), key=lambda page: page.key)
     denoiser.learn(everything[0])
     assert calls(partial(denoiser.learn, everything[-1])) < 60
@@ -154,7 +155,7 @@ def test_what_is_endless_on_a_page_is_not_remembered_when_the_page_is_gone(metho
 
 
 def test_a_page_of_more_elements_than_are_read_is_skipped_without_a_walk(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("denoise_crawler.page.MAX_ELEMENTS", 1_000)
+    monkeypatch.setattr("denoise_crawler.page.page.MAX_ELEMENTS", 1_000)
     page, below = (Page.parse(BASE, f"<body>{'<p>word' * count}") for count in (1_000, 999))
     assert below.skipped is None
     assert calls(lambda: page.skipped) < 40

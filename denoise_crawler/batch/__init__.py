@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from denoise_crawler.batch.processes import BatchError, Task, crew
 from denoise_crawler.batch.worker import BatchResult, BatchWorker, Job, home_of
-from denoise_crawler.denoiser import AS_TEXT, DEFAULT_METHOD, SITES_IN_MEMORY
-from denoise_crawler.methods import method_named
+from denoise_crawler.denoiser import AS_TEXT, SITES_IN_MEMORY
+from denoise_crawler.methods import DEFAULT_METHOD, MethodChoice
 from denoise_crawler.output.extractors import check
 from denoise_crawler.output.renderings import RENDERINGS
 from denoise_crawler.page.site import site_of
@@ -111,7 +111,7 @@ def clean_pages(
     unknown method or option and ValueError for other arguments, at once; later :class:`BatchError`.
     Processes are spawned: a script must call this under ``if __name__ == "__main__"``.
     """
-    learns = method_named(method, options).learns
+    learns = MethodChoice(method, options or {}).learns
     if render is not None and render not in RENDERINGS:
         raise ValueError(f"unknown rendering {render!r}; there are {', '.join(RENDERINGS)}")
     if short_sites not in SHORT_SITES:

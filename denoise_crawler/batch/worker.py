@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from denoise_crawler.batch.processes import told
 from denoise_crawler.denoiser import RAW, Denoiser
-from denoise_crawler.methods import method_named
+from denoise_crawler.methods import MethodChoice
 from denoise_crawler.output.clean_page import CleanPage
 from denoise_crawler.output.renderings import RENDERINGS
 from denoise_crawler.output.writing import Writing
@@ -21,7 +21,8 @@ from denoise_crawler.store import SiteState, Store
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from denoise_crawler.denoiser import Cleaned, Shelf
+    from denoise_crawler.denoiser import Cleaned
+    from denoise_crawler.methods.knowledge import Knowledge
 
     Batch = list[tuple[str, str | bytes]]
 
@@ -79,7 +80,7 @@ class BatchWorker:
 
     def __init__(self, job: Job, folder: str, number: int) -> None:
         self._job, self._folder, self._number = job, Path(folder), number
-        self._key = method_named(job.method, job.options).store_key
+        self._key = MethodChoice(job.method, job.options).key
         self._stores: dict[str, Store] = {}
         self._ready: dict[str, bool] = {}
         self._denoiser = self._denoiser_with(_LearnedShelf(self))
@@ -124,7 +125,8 @@ class BatchWorker:
 
     def learned(self, site: str, number: int | None = None) -> bytes | None:
         """Return what process ``number`` (None: this one) learned of ``site``."""
-        return self._store("learned", self._number if number is None else number).knowledge(site, self._key)
+        found = self._store("learned", self._number if number is None else number).knowledge(site, self._key)
+        return found[0] if found else None
 
     def keep_learned(self, site: str, knowledge: bytes) -> None:
         """Write what this process has learned of ``site``."""
@@ -132,15 +134,13 @@ class BatchWorker:
 
     def known(self, site: str) -> bytes | None:
         """Return what all processes learned of ``site``."""
-        return self._home(site).knowledge(site, self._key)
+        found = self._home(site).knowledge(site, self._key)
+        return found[0] if found else None
 
     def _merged(self, parts: list[bytes]) -> bytes | None:
         if len(parts) < 2:
             return parts[0] if parts else None
-        method = method_named(self._job.method, self._job.options)
-        for part in parts:
-            method.merge_bytes(part)
-        return method.to_bytes()
+        return MethodChoice(self._job.method, self._job.options).knowing(parts, "a site").to_bytes()
 
     def _judged(self, site: str, url: str, html: str | bytes) -> BatchResult:
         size = len(html) if isinstance(html, bytes) else len(html.encode("utf-8", "surrogatepass"))
@@ -198,11 +198,9 @@ class BatchWorker:
                 site = ""
             yield site, without_lone_surrogates(url), html
 
-    def _denoiser_with(self, shelf: Shelf) -> Denoiser:
-        job = self._job
-        return Denoiser(
-            job.method, job.options, shelf=shelf, sites_in_memory=job.sites_in_memory, writing=job.writing
-        )
+    def _denoiser_with(self, knowledge: Knowledge) -> Denoiser:
+        job, choice = self._job, MethodChoice(self._job.method, self._job.options)
+        return Denoiser(choice, knowledge=knowledge, sites_in_memory=job.sites_in_memory, writing=job.writing)
 
     def _home(self, site: str) -> Store:
         return self._store("known", home_of(site, self._job.workers))
@@ -241,5 +239,5 @@ class _KnownShelf:
         """Judging teaches nothing."""
 
 
-def _newer(_: bytes, new: bytes) -> bytes:
-    return new  # what was there was read before, so it is in the new one
+def _newer(parts: list[bytes]) -> bytes:
+    return parts[-1]  # what was there was read before, so it is in the new one

@@ -19,7 +19,6 @@ from denoise_crawler.commands.help_text import help_text
 from denoise_crawler.commands.method_choice import add_method_choice, chosen_settings
 from denoise_crawler.commands.page_output import OutputError, output_to
 from denoise_crawler.commands.reading_bar import reading_bar
-from denoise_crawler.methods import method_named
 from denoise_crawler.output.extractors import EXTRACTORS
 from denoise_crawler.output.renderings import RENDERINGS
 from denoise_crawler.output.writing import FORMS
@@ -124,7 +123,7 @@ class _Run:
         start = time.monotonic()
         with self._progress() as pages, closing(self._results(pages)) as results:
             for result in results:
-                self._fallbacks += bool(result.page.text) and result.page.method == self._chosen.method
+                self._fallbacks += bool(result.page.text) and result.page.method == self._chosen.choice.name
                 if not result.dropped:
                     output.write(result)
         self._say(*self._report(time.monotonic() - start))
@@ -151,8 +150,8 @@ class _Run:
         rendering, chosen = self._arguments.rendering, self._chosen
         return clean_pages(
             pages,
-            chosen.method,
-            chosen.method_options,
+            chosen.choice.name,
+            dict(chosen.choice.options),
             workers=self._workers,
             render=None if rendering == "jsonl" else rendering,
             site=chosen.site,
@@ -168,8 +167,7 @@ class _Run:
             self._console.print(printable(line), markup=False)
 
     def _progress(self) -> Any:
-        learns = method_named(self._chosen.method, self._chosen.method_options).learns
-        names = ("learning", "cleaning") if learns else ("cleaning",)
+        names = ("learning", "cleaning") if self._chosen.choice.learns else ("cleaning",)
         return reading_bar(self.read, lambda: self._reading, self._arguments.paths, names, self._console)
 
     def _report(self, seconds: float) -> Iterator[str]:
@@ -178,7 +176,7 @@ class _Run:
         rate = tally.pages / seconds if seconds else 0.0
         yield (
             f"{_pages(tally.pages)} of {_number(len(tally.sites), 'site')} in {seconds:.1f} s, {rate:.1f} pages/s "
-            f"({self._chosen.method}{f'+{extractor}' if extractor else ''}, {workers})"
+            f"({self._chosen.choice.name}{f'+{extractor}' if extractor else ''}, {workers})"
         )
         yield (
             f"size: {decimal(tally.html_bytes)} of HTML -> {decimal(tally.text_bytes)} of text"

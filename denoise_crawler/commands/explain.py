@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from collections import Counter
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -16,14 +17,13 @@ from denoise_crawler.commands.fetching import FetchError, fetch, is_address
 from denoise_crawler.commands.help_text import help_text
 from denoise_crawler.commands.method_choice import add_method_choice, chosen_settings
 from denoise_crawler.commands.reading_bar import reading_bar
-from denoise_crawler.crawl.stored_knowledge import StoredKnowledge
-from denoise_crawler.denoiser import Denoiser, Memory
-from denoise_crawler.methods import method_named
+from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
 from denoise_crawler.page.text import printable
 from denoise_crawler.reading import Reading, SourceError, read_pages
 from denoise_crawler.store import StoreError
+from denoise_crawler.store.knowledge import stored_knowledge
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -83,8 +83,12 @@ def run(arguments: Namespace, settings: BaseSettings) -> int:
     """Explain the pages; return the exit code. Raises UsageError for what cannot be done as it was said."""
     given = {} if arguments.store is None else {"DENOISE_STORE": arguments.store}
     chosen = chosen_settings(arguments, settings, given)
+    with ExitStack() as opened:
+        return _explain(arguments, settings, chosen, _Knowledge(arguments, chosen, opened))
+
+
+def _explain(arguments: Namespace, settings: BaseSettings, chosen: DenoiseSettings, knowledge: _Knowledge) -> int:
     failed = explained = 0
-    knowledge = _Knowledge(arguments, chosen)
     try:
         for source in arguments.sources:
             try:
@@ -121,8 +125,8 @@ def _pages(source: str, chosen: DenoiseSettings, user_agent: str) -> Iterator[tu
 class _Knowledge:
     """What is known of the pages' sites: learned from pages on disk, or by a crawl."""
 
-    def __init__(self, arguments: Namespace, chosen: DenoiseSettings) -> None:
-        self._arguments, self._chosen = arguments, chosen
+    def __init__(self, arguments: Namespace, chosen: DenoiseSettings, opened: ExitStack) -> None:
+        self._arguments, self._chosen, self._open = arguments, chosen, opened
         self._denoiser: Denoiser | None = None
         self._one_site: str | None = arguments.site
 
@@ -136,10 +140,9 @@ class _Knowledge:
     def denoiser(self, site: str) -> Denoiser:
         """Return the denoiser that knows ``site``; raise StoreError or SourceError."""
         if self._denoiser is None:
-            shelf = Memory() if self._arguments.site_pages else StoredKnowledge(self._store(), self._key())
-            self._denoiser = Denoiser(
-                self._chosen.method, self._chosen.method_options, shelf=shelf, writing=_EXPLAINED
-            )
+            store = None if self._arguments.site_pages else self._store()
+            stored = self._open.enter_context(stored_knowledge(store, self._chosen.choice))
+            self._denoiser = Denoiser(self._chosen.choice, knowledge=stored, writing=_EXPLAINED)
             paths, reading = self._arguments.site_pages or [], Reading()
             with reading_bar(lambda: self._site_pages(reading), lambda: reading, paths, ["learning"]) as pages:
                 for url, html in pages():
@@ -153,9 +156,6 @@ class _Knowledge:
         yield from read_pages(paths, reading=reading, url_field=chosen.url_field, html_field=chosen.html_field)
         if not reading.pages:
             raise SourceError(f"no page to learn in {', '.join(paths)}")
-
-    def _key(self) -> str:
-        return method_named(self._chosen.method, self._chosen.method_options).store_key
 
     def _store(self) -> Path | None:
         path = self._chosen.store

@@ -17,19 +17,18 @@ from rich.progress import Progress, SpinnerColumn, TextColumn
 
 from denoise_crawler.commands.help_text import help_text
 from denoise_crawler.commands.method_choice import add_method_choice, chosen_settings
-from denoise_crawler.methods import METHODS, MethodError, method_named
+from denoise_crawler.methods import METHODS, MethodChoice
 from denoise_crawler.page.text import printable
 from denoise_crawler.store import SiteState, Store, StoreError
-from denoise_crawler.store.shared import SharedStore, merged
+from denoise_crawler.store.knowledge import StoredKnowledge
+from denoise_crawler.store.shared import SharedStore
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from scrapy.settings import BaseSettings
 
-    from denoise_crawler.crawl.settings import DenoiseSettings
-    from denoise_crawler.methods import Method
 
 _EPILOG = help_text(
     {
@@ -52,7 +51,7 @@ class _Known(NamedTuple):
 
 
 class _Target(Protocol):
-    def add(self, known: _Known, new_method: Callable[[], Method]) -> None:
+    def add(self, known: _Known, choice: MethodChoice) -> None:
         """Merge with what is there."""
 
 
@@ -72,12 +71,12 @@ def run(arguments: Namespace, settings: BaseSettings) -> int:
     """Merge and return the exit code."""
     logging.basicConfig(format="%(message)s")
     chosen = chosen_settings(arguments, settings, {})
-    makers, account = _makers(chosen), _Account()
+    choices, account = _choices(chosen.choice), _Account()
     try:
         with _target(arguments.output, chosen.warmup_pages) as target:
             for name in arguments.stores:
                 for known in _watched(name, _source(name)):
-                    _merge(known, makers, target, account)
+                    _merge(known, choices, target, account)
     except (_MergeError, StoreError, OSError, sqlite3.Error) as error:
         print(printable(error), file=sys.stderr)
         return 1
@@ -106,32 +105,24 @@ class _Account:
     unreadable: int = 0
 
 
-def _merge(known: _Known, makers: dict[str, Callable[[], Method]], target: _Target, account: _Account) -> None:
-    if known.method not in makers:
+def _merge(known: _Known, choices: dict[str, MethodChoice], target: _Target, account: _Account) -> None:
+    if known.method not in choices:
         account.unknown[known.method] += 1
         return
-    method = makers[known.method]()
     try:
-        method.merge_bytes(known.knowledge)
+        choices[known.method].new().merge_bytes(known.knowledge)
     except ValueError as error:
         account.unreadable += 1
         print(printable(f"left out: what is known of {known.site} cannot be read: {error}"), file=sys.stderr)
         return
-    target.add(known, makers[known.method])
+    target.add(known, choices[known.method])
     account.sites.add(known.site)
 
 
-def _makers(settings: DenoiseSettings) -> dict[str, Callable[[], Method]]:
-    """Return how to make the methods that can be merged, by store key: the chosen one, and all by default."""
-    makers: dict[str, Callable[[], Method]] = {}
-    chosen = (settings.method, settings.method_options)
-    for name, options in [chosen, *((name, {}) for name in METHODS)]:
-        try:
-            key = method_named(name, options).store_key
-        except MethodError:
-            continue
-        makers.setdefault(key, lambda name=name, options=options: method_named(name, options))  # type: ignore[misc]
-    return makers
+def _choices(chosen: MethodChoice) -> dict[str, MethodChoice]:
+    """Return the methods that can be merged, by store key: the chosen one, and all with their defaults."""
+    defaults = {choice.key: choice for choice in map(MethodChoice, METHODS)}
+    return {**defaults, chosen.key: chosen}
 
 
 def _source(name: str) -> Iterator[_Known]:
@@ -148,7 +139,7 @@ def _source(name: str) -> Iterator[_Known]:
 def _of_file(path: Path) -> Iterator[_Known]:
     with closing(Store(path, read_only=True)) as store:
         for site, method in store.known():
-            if knowledge := store.knowledge(site, method):
+            for knowledge in store.knowledge(site, method):
                 yield _Known(site, method, knowledge, store.site(site, method))
 
 
@@ -190,21 +181,19 @@ class _ToFolder:
     def __init__(self, store: SharedStore) -> None:
         self._store = store
 
-    def add(self, known: _Known, new_method: Callable[[], Method]) -> None:
-        self._store.put(known.site, known.method, known.knowledge, lambda parts: merged(parts, new_method()))
+    def add(self, known: _Known, choice: MethodChoice) -> None:
+        StoredKnowledge(self._store, choice).put(known.site, known.knowledge)
 
 
 class _ToFile:
     def __init__(self, store: Store, warmup_pages: int) -> None:
         self._store, self._warmup_pages = store, warmup_pages
 
-    def add(self, known: _Known, new_method: Callable[[], Method]) -> None:
-        site, key = known.site, known.method
-        self._store.save_knowledge(site, key, known.knowledge, lambda old, new: merged([old, new], new_method()))
-        method = new_method()
-        merged([self._store.knowledge(site, key) or b""], method)
+    def add(self, known: _Known, choice: MethodChoice) -> None:
+        site, state = known.site, known.state
+        knowledge = StoredKnowledge(self._store, choice)
+        knowledge.put(site, known.knowledge)
+        pages = choice.knowing([knowledge.get(site) or b""], site).pages_known
         # a crawl counts pages until the site is known, no further
-        pages = min(method.pages_known, self._warmup_pages)
-        state = known.state
-        ready = state.ready or method.pages_known >= self._warmup_pages
-        self._store.save_state(site, key, SiteState(max(pages, state.pages_seen), ready))
+        seen = max(min(pages, self._warmup_pages), state.pages_seen)
+        self._store.save_state(site, choice.key, SiteState(seen, state.ready or pages >= self._warmup_pages))

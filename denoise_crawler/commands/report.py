@@ -124,7 +124,7 @@ def run(arguments: Namespace, settings: BaseSettings) -> int:
         names = ("learning", "judging")
         with reading_bar(source.read, lambda: source.reading, source.paths, names, console) as pages:
             bounds = Bounds(arguments.pages, arguments.sites, arguments.nodes)
-            plan = Plan(pages, chosen.method, chosen.method_options, bounds, source.store, feed, arguments.remote)
+            plan = Plan(pages, chosen.choice, bounds, source.store, feed, arguments.remote)
             figures = write_report(folder, plan, source.figures())
     except KeyboardInterrupt:
         console.print("interrupted; the report is not whole", markup=False)
@@ -170,7 +170,7 @@ class _Source:
         named = [*([self.store.path] if self.store else []), *self.paths]
         return RunFigures(
             sources=[path.name or str(path) for path in named],
-            method=self._chosen.method,
+            method=self._chosen.choice.name,
             made=datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
             version=version("denoise-crawler"),
         )

@@ -102,7 +102,7 @@ def _output(value: str) -> Path:
 
 def _method(arguments: Namespace, settings: DenoiseSettings) -> StyleTree:
     """Return the method of the settings if it is this one, else this one with its defaults."""
-    options = dict(settings.method_options) if settings.method == StyleTree.name else {}
+    options = dict(settings.choice.options) if settings.choice.name == StyleTree.name else {}
     if arguments.collapse is not None:
         options["collapse"] = arguments.collapse
     return StyleTree(**options)  # type: ignore[arg-type]
@@ -149,11 +149,11 @@ def _load(arguments: Namespace, settings: DenoiseSettings, method: StyleTree) ->
     with closing(Store(path, read_only=True)) as store:
         known = store.knowledge(arguments.site, method.store_key)
         others = store.methods_that_know(arguments.site)
-    if known is None:
+    if not known:
         of_others = _of_others(others, method.store_key)
         raise _NoTreeError(f"the store {path} has no style tree of {arguments.site!r}: {of_others}")
     try:
-        method.merge_bytes(known)
+        method.merge_bytes(known[0])
     except ValueError as error:
         raise _NoTreeError(f"the tree of {arguments.site} in {path} cannot be read: {error}") from None
     return str(arguments.site)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from denoise_crawler.methods import method_named
 from denoise_crawler.store import SiteState
+from denoise_crawler.store.knowledge import StoredKnowledge
 from denoise_crawler.store.parked import DamagedRowError
-from denoise_crawler.store.shared import merged
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from denoise_crawler.crawl.settings import DenoiseSettings
+    from denoise_crawler.methods import MethodChoice
+    from denoise_crawler.methods.knowledge import Knowledge
     from denoise_crawler.store import Store
     from denoise_crawler.store.parked import Parked, ParkedPage
 
@@ -31,17 +31,13 @@ class GuardedStore:
         """Return how far a site has come; a new one's state if it cannot be read."""
         return self._tried(lambda: self._store.site(name, key), SiteState())
 
-    def knowledge(self, name: str, key: str) -> bytes | None:
-        """Return what is known of a site."""
-        return self._tried(lambda: self._store.knowledge(name, key), None)
+    def knowledge_by(self, choice: MethodChoice) -> GuardedKnowledge:
+        """Return what is known of sites by a method."""
+        return GuardedKnowledge(StoredKnowledge(self._store, choice), self._failed)
 
     def save_state(self, name: str, key: str, state: SiteState) -> None:
         """Keep how far a site has come."""
         self._tried(lambda: self._store.save_state(name, key, state), None)
-
-    def save_knowledge(self, name: str, key: str, data: bytes, merge: Callable[[bytes, bytes], bytes]) -> None:
-        """Keep what is known of a site, merged with what is there."""
-        self._tried(lambda: self._store.save_knowledge(name, key, data, merge), None)
 
     def park(self, page: ParkedPage, item: bytes) -> bool:
         """Let an item of ``page`` wait; return whether it does."""
@@ -98,34 +94,30 @@ class GuardedStore:
         self._tried(lambda: self._store.close(safe=safe), None)
 
     def _tried(self, call: Callable[[], object], otherwise: T, *, done: T | None = None) -> T:
-        try:
-            found = call()
-        except Exception as error:  # whatever it is, it costs no item
-            self._failed(error)
-            return otherwise
-        return done if done is not None else found  # type: ignore[return-value]
+        return _tried(call, self._failed, otherwise, done=done)
 
 
-class StoreShelf:
-    """The store as the place for what is known of sites that are not in memory."""
+class GuardedKnowledge:
+    """What a store knows of sites, of which every failure is told to ``failed``; the next put writes it again."""
 
-    def __init__(self, store: GuardedStore, settings: DenoiseSettings, key: str) -> None:
-        self._store, self._settings, self._key = store, settings, key
-        self._seen: dict[str, int] = {}
+    def __init__(self, knowledge: Knowledge, failed: Callable[[Exception], None]) -> None:
+        self._knowledge, self._failed = knowledge, failed
 
     def get(self, site: str) -> bytes | None:
-        """Return what is stored of ``site``."""
-        knowledge = self._store.knowledge(site, self._key)
-        self._seen[site] = hash(knowledge)
-        return knowledge
+        """Return what is known of ``site``, None also if it cannot be read."""
+        return _tried(lambda: self._knowledge.get(site), self._failed, None)
 
-    def put(self, site: str, knowledge: bytes) -> None:
-        """Store what is known of ``site``, merged with what another crawl stored meanwhile."""
+    def put(self, site: str, known: bytes) -> None:
+        """Keep what is ``known`` of ``site``."""
+        _tried(lambda: self._knowledge.put(site, known), self._failed, None)
 
-        def merge(known: bytes, new: bytes) -> bytes:
-            if hash(known) == self._seen.get(site):
-                return new  # it was all read before, so it is in the new one
-            return merged((known, new), method_named(self._settings.method, self._settings.method_options))
 
-        self._store.save_knowledge(site, self._key, knowledge, merge)
-        self._seen[site] = hash(knowledge)
+def _tried(
+    call: Callable[[], object], failed: Callable[[Exception], None], otherwise: T, *, done: T | None = None
+) -> T:
+    try:
+        found = call()
+    except Exception as error:  # whatever it is, it costs no item
+        failed(error)
+        return otherwise
+    return done if done is not None else found  # type: ignore[return-value]

@@ -210,7 +210,7 @@ class _LiveResource(Resource):
         spider = self._crawler.spidercls.name if self._crawler.spidercls else ""
         return {
             "spider": spider,
-            "method": warmup.settings.method,
+            "method": warmup.settings.choice.name,
             "quota": warmup.settings.warmup_pages,
             "counts": {name: counts.of(name) for name in _COUNTS},
             "waiting": warmup.waiting.count(),

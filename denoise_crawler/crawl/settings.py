@@ -12,8 +12,8 @@ from scrapy.exceptions import NotConfigured
 from scrapy.utils.misc import load_object
 from scrapy.utils.project import data_path
 
-from denoise_crawler.denoiser import DEFAULT_METHOD, SITES_IN_MEMORY
-from denoise_crawler.methods import METHODS, MethodError, method_named
+from denoise_crawler.denoiser import SITES_IN_MEMORY
+from denoise_crawler.methods import DEFAULT_METHOD, METHODS, MethodChoice, MethodError
 from denoise_crawler.output.extractors import EXTRACTORS, ExtractorError, ExtractorOptionsError, check
 from denoise_crawler.output.writing import FORMS, Writing
 from denoise_crawler.page.site import site_of
@@ -39,8 +39,7 @@ class DenoiseSettings:
     ``extra_fields`` maps names of :class:`CleanPage` to names of item fields to be filled besides the text.
     """
 
-    method: str = DEFAULT_METHOD
-    method_options: dict[str, object] = field(default_factory=dict)
+    choice: MethodChoice = field(default_factory=MethodChoice)
     warmup_pages: int = METHODS[DEFAULT_METHOD].warmup_pages
     warmup_seconds: float = WARMUP_SECONDS
     short_sites: str = "clean"
@@ -72,7 +71,7 @@ class DenoiseSettings:
             )
         options = _mapping(settings, "DENOISE_METHOD_OPTIONS")
         try:
-            method_named(method, options)
+            choice = MethodChoice(method, options)
         except MethodError as error:
             raise SettingError(f"DENOISE_METHOD_OPTIONS is {options!r}: {error}") from None
         extra = {}
@@ -90,9 +89,8 @@ class DenoiseSettings:
             )
         jobdir = settings.get("JOBDIR")
         return cls(
-            method=method,
-            method_options=options,
-            warmup_pages=_count(settings, "DENOISE_WARMUP_PAGES", METHODS[method].warmup_pages, least=0),
+            choice=choice,
+            warmup_pages=_count(settings, "DENOISE_WARMUP_PAGES", choice.warmup_pages, least=0),
             warmup_seconds=_seconds(settings, "DENOISE_WARMUP_SECONDS", WARMUP_SECONDS),
             short_sites=short_sites,
             site=_site_function(settings),

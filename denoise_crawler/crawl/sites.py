@@ -6,17 +6,16 @@ import logging
 import time
 from collections import deque
 from dataclasses import dataclass, field
-from functools import partial
 from math import ceil
 from typing import TYPE_CHECKING
 
 from denoise_crawler.crawl.drift import Layouts
-from denoise_crawler.crawl.guarded_store import StoreShelf
+from denoise_crawler.crawl.guarded_store import GuardedKnowledge
 from denoise_crawler.denoiser import Denoiser
-from denoise_crawler.methods import method_named
 from denoise_crawler.page.text import printable
 from denoise_crawler.store import SiteState
-from denoise_crawler.store.shared import SharedShelf, SharedStore
+from denoise_crawler.store.knowledge import StoredKnowledge
+from denoise_crawler.store.shared import SharedStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,7 +23,8 @@ if TYPE_CHECKING:
     from denoise_crawler.crawl.counts import Counts
     from denoise_crawler.crawl.guarded_store import GuardedStore
     from denoise_crawler.crawl.settings import DenoiseSettings
-    from denoise_crawler.denoiser import Cleaned, Shelf
+    from denoise_crawler.denoiser import Cleaned
+    from denoise_crawler.methods.knowledge import Knowledge
     from denoise_crawler.output.clean_page import CleanPage
     from denoise_crawler.page import Page
 
@@ -57,21 +57,19 @@ class Sites:
 
     def __init__(self, settings: DenoiseSettings, store: GuardedStore, counts: Counts) -> None:
         self._settings, self._store, self._counts = settings, store, counts
-        self._new_method = partial(method_named, settings.method, settings.method_options)
-        self._key = self._new_method().store_key
+        self._key = settings.choice.key
         self._progress: dict[str, Progress] = {}
         self._in_time: deque[str] = deque()  # sites whose time for the warm-up runs, the first seen first
         self._denoiser = Denoiser(
-            settings.method,
-            settings.method_options,
-            shelf=self._shelf(),
+            settings.choice,
+            knowledge=self._knowledge(),
             sites_in_memory=settings.sites_in_memory,
             writing=settings.writing,
         )
         self._layouts = Layouts(
             self._denoiser,
             settings.warmup_pages,
-            fresh=self._new_method,
+            fresh=settings.choice.new,
             drifted=self._drifted,
             sites_in_memory=settings.sites_in_memory,
         )
@@ -193,11 +191,13 @@ class Sites:
             printable(layout),
         )
 
-    def _shelf(self) -> Shelf:
+    def _knowledge(self) -> Knowledge:
         """Return where what is known of sites lies: in the store, or where several crawls share it."""
+        choice = self._settings.choice
         if not self._settings.shared_store:
-            return StoreShelf(self._store, self._settings, self._key)
-        return SharedShelf(SharedStore(self._settings.shared_store), self._new_method, self._shared_store_failed)
+            return self._store.knowledge_by(choice)
+        shared = SharedStore(self._settings.shared_store)
+        return GuardedKnowledge(StoredKnowledge(shared, choice), self._shared_store_failed)
 
     def _shared_store_failed(self, error: Exception) -> None:
         if not self._counts.add("store_errors"):

@@ -160,7 +160,7 @@ class Warmup:
         self.counts.add("characters_before", cleaned.visible)
         self.counts.add("characters_after", cleaned.kept)
         clean_page = cleaned.clean_page
-        if self.settings.writing.extractor and clean_page.text and clean_page.method == self.settings.method:
+        if self.settings.writing.extractor and clean_page.text and clean_page.method == self.settings.choice.name:
             self._failures.extractor(clean_page.url)
 
     def is_replayed(self, item: Any) -> bool:

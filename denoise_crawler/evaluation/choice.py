@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from denoise_crawler.batch.arguments import whole_number
-from denoise_crawler.denoiser import DEFAULT_METHOD
 from denoise_crawler.evaluation.contenders import after, alone, method, visible_text
 from denoise_crawler.evaluation.peers import PEERS
-from denoise_crawler.methods import METHODS
+from denoise_crawler.methods import DEFAULT_METHOD, METHODS
 from denoise_crawler.output.extractors import EXTRACTORS
 
 if TYPE_CHECKING:

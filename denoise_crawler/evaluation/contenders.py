@@ -10,7 +10,7 @@ from lxml import etree
 
 from denoise_crawler.denoiser import AS_TEXT, denoise_pages
 from denoise_crawler.evaluation.page_file import encoded
-from denoise_crawler.methods import METHODS, method_named
+from denoise_crawler.methods import METHODS, MethodChoice
 from denoise_crawler.output.extractors import alone as extract_alone
 from denoise_crawler.output.extractors import check, library_named
 from denoise_crawler.output.text import clean_text
@@ -81,7 +81,7 @@ def method(name: str, **options: object) -> Contender:
 
     Raises :class:`MethodError` for an unknown name or option.
     """
-    method_named(name, options)
+    MethodChoice(name, options).new()
     given = "".join(f", {option}={value!r}" for option, value in options.items())
     call = f"denoise_pages(pages, method={name!r}{given})"
     return Contender(f"{name}{given}", partial(_load_method, name, options), call, ("denoise-crawler",))
@@ -102,7 +102,7 @@ def after(method: str, extractor: str) -> Contender:
 
     Raises :class:`MethodError` or :class:`ExtractorError` for unknown names.
     """
-    method_named(method)
+    MethodChoice(method).new()
     writing, library = Writing(extractor=extractor), library_named(extractor)
     return Contender(
         f"{extractor} after {method}",

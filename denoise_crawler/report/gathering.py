@@ -6,13 +6,15 @@ import zlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from denoise_crawler.denoiser import Denoiser, Memory
-from denoise_crawler.methods import method_named
+from denoise_crawler.denoiser import Denoiser
+from denoise_crawler.methods.knowledge import InMemoryKnowledge
 from denoise_crawler.page import Page
+from denoise_crawler.store.knowledge import StoredKnowledge
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from denoise_crawler.methods import MethodChoice
     from denoise_crawler.report.store_view import StoreView
 
     SitedPages = Iterable[tuple[str, str, str | bytes]]  # site, url, html
@@ -52,37 +54,18 @@ class Gathered:
     samples: dict[str, Sample] = field(default_factory=dict)
 
 
-def gather(
-    pages: SitedPages, method: str, options: dict[str, object], *, sites: int, store: StoreView | None = None
-) -> Gathered:
+def gather(pages: SitedPages, choice: MethodChoice, *, sites: int, store: StoreView | None = None) -> Gathered:
     """Read ``pages`` and learn the sites of which ``store`` knows nothing by this method."""
-    knowledge = _Knowledge(store, method_named(method, options).store_key)
-    found = Gathered(Denoiser(method, options, shelf=knowledge))
+    stored = StoredKnowledge(store, choice) if store is not None else None
+    found = Gathered(Denoiser(choice, knowledge=InMemoryKnowledge(below=stored)))
     for site, url, html in pages:
         found.pages[site] = found.pages.get(site, 0) + 1
         if site in found.samples or len(found.samples) < sites:
             found.samples.setdefault(site, Sample()).add(url, html)
-        if knowledge.is_stored(site) or not found.denoiser.learns:
+        if (store is not None and store.knows(site, choice.key)) or not found.denoiser.learns:
             continue
         try:
             found.denoiser.learn(Page.parse(url, html, site=site))
         except Exception:  # noqa: S112 - it will fail again when it is judged, and is counted there
             continue
     return found
-
-
-class _Knowledge(Memory):
-    """A shelf in memory, before that of a store, which is never written."""
-
-    def __init__(self, store: StoreView | None, key: str) -> None:
-        super().__init__()
-        self._store, self._key = store, key
-
-    def get(self, site: str) -> bytes | None:  # type: ignore[override]
-        """Return what is known of ``site``."""
-        return super().get(site) or (self._store.knowledge(site, self._key) if self._store else None)
-
-    def is_stored(self, site: str) -> bool:
-        """Tell whether the store knows ``site``."""
-        found = self._store.sites.get(site) if self._store else None
-        return found is not None and self._key in found.known_by

@@ -13,7 +13,7 @@ from denoise_crawler.page import Page
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from denoise_crawler.methods import Judgement
+    from denoise_crawler.methods import Judgement, MethodChoice
 
 JUDGED_PAGES = 5
 _STEPS = (0, 1, 2, 3, 5, 10, 20, 50, 100)
@@ -34,13 +34,13 @@ class LearningCurve:
 
 
 def learning_curve(
-    pages: Sequence[tuple[str, str | bytes]], method: str, options: dict[str, object], site: str
+    pages: Sequence[tuple[str, str | bytes]], choice: MethodChoice, site: str
 ) -> LearningCurve | None:
     """Learn ``pages`` of one site in order and judge the last few of them at each step.
 
     None for a method that does not learn, and for fewer than four readable pages.
     """
-    learner = Denoiser(method, options)
+    learner = Denoiser(choice)
     readable = [page for page in (Page.parse(url, html, site=site) for url, html in pages) if not page.skipped]
     if not learner.learns or len(readable) < 4:
         return None

@@ -46,11 +46,19 @@ class StoreView:
         self.path = path
         self.sites = self._sites()
 
-    def knowledge(self, site: str, key: str) -> bytes | None:
-        """Return what is known of a site under the key of a method."""
-        rows = self._rows("SELECT knowledge FROM site WHERE name = ? AND method = ?", site, key)
-        found: bytes | None = rows[0][0] if rows else None
-        return found
+    def knows(self, site: str, key: str) -> bool:
+        """Tell whether something is known of a site under the key of a method."""
+        return site in self.sites and key in self.sites[site].known_by
+
+    def knowledge(self, site: str, method: str) -> list[bytes]:
+        """Return what is known of a site under the key of a method, in a list."""
+        rows = self._rows(
+            "SELECT knowledge FROM site WHERE name = ? AND method = ? AND knowledge NOT NULL", site, method
+        )
+        return [row[0] for row in rows]
+
+    def save_knowledge(self, *_: object) -> None:
+        """Keep nothing: the store is only looked at."""
 
     def pages(self) -> Iterator[tuple[str, str, str]]:
         """Yield (site, url, html) of the pages that wait, each address once."""

@@ -9,22 +9,24 @@ from denoise_crawler.page import Page
 from denoise_crawler.report.rendering import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from denoise_crawler.report.gathering import Sample
     from denoise_crawler.report.store_view import StoreView
 
 
 def style_tree_of(
-    site: str, sample: Sample | None, options: dict[str, object], store: StoreView | None
+    site: str, sample: Sample | None, options: Mapping[str, object], store: StoreView | None
 ) -> tuple[StyleTree | None, str]:
     """Return a site's style tree, None if there is none, and what is to be said of it.
 
     It is that of the store, else one learned from the ``sample`` of its pages.
     """
     method = StyleTree(**options)  # type: ignore[arg-type]
-    stored = store.knowledge(site, method.store_key) if store else None
-    if stored is not None:
+    stored = store.knowledge(site, method.store_key) if store else []
+    if stored:
         try:
-            method.merge_bytes(stored)
+            method.merge_bytes(stored[0])
         except ValueError as error:
             return None, f"The style tree in the store cannot be read: {error}."
         no_words = " It keeps hashes, not words: name pages beside the store to see what nodes say."

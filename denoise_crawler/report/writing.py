@@ -19,10 +19,11 @@ from denoise_crawler.report.rendering import rendered
 from denoise_crawler.report.tree_source import style_tree_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from denoise_crawler.denoiser import Cleaned
+    from denoise_crawler.methods import MethodChoice
     from denoise_crawler.report.feed import FeedCurve
     from denoise_crawler.report.figures import RunFigures
     from denoise_crawler.report.gathering import Gathered, Sample, SitedPages
@@ -54,8 +55,7 @@ class Plan:
     """
 
     pages: Callable[[], SitedPages]
-    method: str
-    options: dict[str, object]
+    choice: MethodChoice
     bounds: Bounds = Bounds()
     store: StoreView | None = None
     feed: FeedCurve | None = None
@@ -78,7 +78,7 @@ class _Report:
 
     def write(self) -> None:
         plan = self.plan
-        gathered = gather(plan.pages(), plan.method, plan.options, sites=plan.bounds.sites, store=plan.store)
+        gathered = gather(plan.pages(), plan.choice, sites=plan.bounds.sites, store=plan.store)
         for name in [*gathered.pages, *(plan.store.sites if plan.store else ())]:
             if name not in self.sites:
                 self.sites[name] = self._site(name, gathered)
@@ -166,7 +166,7 @@ class _Report:
         site.pages_known = method.pages_known
         self._write_tree(site, sample)
         if sample is not None and not (self.plan.store and site.known_by):
-            site.curve = learning_curve(list(sample.pages()), self.plan.method, self.plan.options, site.name)
+            site.curve = learning_curve(list(sample.pages()), self.plan.choice, site.name)
         self._write(f"{site.folder}/index.html", "site.html", site=site, **site_charts(site))
 
     def _write_tree(self, site: SiteFigures, sample: Sample | None) -> None:
@@ -191,8 +191,8 @@ class _Report:
             note=note,
         )
 
-    def _tree_options(self) -> dict[str, object]:
-        return self.plan.options if self.plan.method == StyleTree.name else {}
+    def _tree_options(self) -> Mapping[str, object]:
+        return self.plan.choice.options if self.plan.choice.name == StyleTree.name else {}
 
     def _write(self, name: str, template: str, **values: Any) -> None:
         html = rendered(template, run=self.run, remote=self.plan.remote, **values)

@@ -9,9 +9,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from denoise_crawler.batch.arguments import whole_number
-from denoise_crawler.denoiser import DEFAULT_METHOD
 from denoise_crawler.extras import MissingExtraError, needs
-from denoise_crawler.methods import METHODS, MethodError, method_named
+from denoise_crawler.methods import DEFAULT_METHOD, METHODS, MethodChoice, MethodError
 from denoise_crawler.output.extractors import EXTRACTORS, ExtractorError
 from denoise_crawler.output.writing import FORMS, Writing
 from denoise_crawler.page.text import printable
@@ -83,7 +82,7 @@ def _run(spark: SparkSession, arguments: Namespace) -> int:
         html_field=arguments.html_field,
     )
     limits = Limits(arguments.seconds, arguments.memory << 20)
-    learns = method_named(arguments.method).learns
+    learns = MethodChoice(arguments.method).learns
     if arguments.work != "clean" and learns:
         if arguments.resume and _is_whole(spark, arguments.trees):
             print(f"{arguments.trees} is whole and is taken as it is")

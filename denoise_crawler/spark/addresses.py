@@ -8,7 +8,7 @@ import pyarrow as pa
 from pyspark.sql.functions import col
 from pyspark.sql.pandas.functions import arrow_udf
 
-from denoise_crawler.methods import method_named
+from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.bottom_k import BottomK
 from denoise_crawler.methods.feature_tree.method import FeatureTreeMatching
 from denoise_crawler.methods.fusion.method import Fusion
@@ -33,7 +33,7 @@ _BARS_ARROW = pa.schema([(SITE, pa.string()), (PAGES, pa.int64()), (BAR, pa.int6
 
 def pages_kept(method: str, options: dict[str, object]) -> int | None:
     """Return of how many pages, those with the lowest keys, a method keeps a site's knowledge; None for all."""
-    match method_named(method, options):
+    match MethodChoice(method, options).new():
         case Fusion(evidence=evidence):
             return evidence.max_pages
         case StyleTree(tree=tree):

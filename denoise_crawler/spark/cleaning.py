@@ -10,8 +10,8 @@ from pyspark.sql.functions import broadcast, ceil, coalesce, col, explode, lit, 
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import BooleanType, DataType, DoubleType, StringType, StructField, StructType
 
-from denoise_crawler.denoiser import AS_TEXT, DEFAULT_METHOD, RAW
-from denoise_crawler.methods import method_named
+from denoise_crawler.denoiser import AS_TEXT, RAW
+from denoise_crawler.methods import DEFAULT_METHOD, MethodChoice
 from denoise_crawler.output.clean_page import CleanPage
 from denoise_crawler.output.extractors import check
 from denoise_crawler.page.site import site_of
@@ -78,7 +78,7 @@ def clean(
     ValueError for other arguments.
     """
     options = options or {}
-    learns = method_named(method, options).learns
+    learns = MethodChoice(method, options).learns
     if learns and trees is None:
         raise ValueError(f"the method {method} needs trees: give what learn(df) returned")
     if shard_pages < 1:
@@ -99,7 +99,7 @@ def clean(
     schema = StructType([*(field for field in df.schema.fields if field.name in kept), *_CLEAN.fields])
     pages = with_site_and_key(df, site).withColumn(_PAGE, lit(True))
     if trees is not None and learns:
-        key = method_named(method, options).store_key
+        key = MethodChoice(method, options).key
         pages = _beside_trees(pages, trees.where(col("method") == key), shard_pages)
     else:
         pages = pages.withColumn(_TREE, lit(None).cast("binary")).drop(KEY)

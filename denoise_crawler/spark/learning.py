@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from pyspark.sql.functions import array, broadcast, col, lit
 
-from denoise_crawler.denoiser import DEFAULT_METHOD
-from denoise_crawler.methods import method_named
+from denoise_crawler.methods import DEFAULT_METHOD, MethodChoice
 from denoise_crawler.page.site import site_of
 from denoise_crawler.spark.addresses import BAR, KEY, PAGES, SITE, bars, pages_kept, with_site_and_key
 from denoise_crawler.spark.page_handler import Way, handler_process
@@ -55,7 +54,7 @@ def learn(
     ValueError for a method that does not learn or a missing column.
     """
     options = options or {}
-    if not method_named(method, options).learns:
+    if not MethodChoice(method, options).learns:
         raise ValueError(f"the method {method} does not learn sites: clean the pages without trees")
     require_columns(df, "url", "html")
     found = bars(df, site, pages_kept(method, options))
@@ -106,14 +105,14 @@ def _one_page_trees(batches: Iterator[pa.RecordBatch], way: Way, limits: Limits)
 
 
 def _merged(batches: Iterator[pa.RecordBatch], way: Way) -> Iterator[pa.RecordBatch]:
-    key = method_named(way.method, way.options).store_key
+    key = MethodChoice(way.method, way.options).key
     for site, rows in runs(batches, "site"):
         found = _merged_site(rows, way)
         yield pa.RecordBatch.from_pylist([{"site": site, "method": key, **found}], _ARROW)
 
 
 def _merged_site(rows: Iterator[dict[str, Any]], way: Way) -> dict[str, Any]:
-    method = method_named(way.method, way.options)
+    method = MethodChoice(way.method, way.options).new()
     pages = failed = 0
     failures: list[str] = []
     for row in rows:

@@ -8,7 +8,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from denoise_crawler.batch.worker import BatchResult, BatchWorker, Job
-from denoise_crawler.denoiser import AS_TEXT, Denoiser, Memory
+from denoise_crawler.denoiser import AS_TEXT, Denoiser
+from denoise_crawler.methods import MethodChoice
+from denoise_crawler.methods.knowledge import InMemoryKnowledge
 from denoise_crawler.page import Page
 from denoise_crawler.page.site import site_of
 from denoise_crawler.spark.page_process import page_process
@@ -37,14 +39,14 @@ class PageHandler(BatchWorker):
 
     def one_page_tree(self, site: str, url: str, html: str | bytes) -> bytes:
         """Return what is known of the site from this page alone; nothing if the page cannot be read."""
-        denoiser = Denoiser(self._way.method, self._way.options)
+        denoiser = Denoiser(MethodChoice(self._way.method, self._way.options))
         denoiser.learn(Page.parse(url, html, site=site))
         method = denoiser.method_for(site)
         return method.to_bytes() if method.pages_known else b""
 
     def enter(self, site: str, knowledge: bytes | None, warmup_pages: int) -> None:
         """Take what is known of the site whose pages come next."""
-        shelf = Memory() if knowledge is None else Memory({site: knowledge})
+        shelf = InMemoryKnowledge(None if knowledge is None else {site: knowledge})
         self._denoiser = self._denoiser_with(shelf)
         self._warm = not self._denoiser.learns or self._denoiser.method_for(site).pages_known >= warmup_pages
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import uuid
 from contextlib import contextmanager
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -17,9 +16,7 @@ from denoise_crawler.page.text import printable
 from denoise_crawler.store.file import StoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from denoise_crawler.methods import Method
+    from collections.abc import Callable, Iterator
 
 logger = logging.getLogger(__name__)
 
@@ -38,16 +35,6 @@ class _Record(msgspec.Struct, array_like=True):
     site: str
     method: str
     knowledge: bytes
-
-
-def merged(parts: Iterable[bytes], method: Method) -> bytes:
-    """Return all ``parts`` as one, written by ``method``, which must be new; ones it cannot read are left out."""
-    for part in parts:
-        try:
-            method.merge_bytes(part)
-        except Exception as error:  # others may have written it
-            logger.warning("A part of what is known of a site cannot be read and is left out: %s", error)
-    return method.to_bytes()
 
 
 class SharedStore:
@@ -94,16 +81,16 @@ class SharedStore:
             found = self._records(self._folder(site, method))
         return [record.knowledge for _, record in sorted(found.items())]
 
-    def put(self, site: str, method: str, knowledge: bytes, merge: Callable[[list[bytes]], bytes]) -> None:
-        """Add ``knowledge`` of a site; ``merge`` makes one of several parts."""
+    def save_knowledge(self, site: str, method: str, known: bytes, merge: Callable[[list[bytes]], bytes]) -> None:
+        """Add what is ``known`` of a site; ``merge`` makes one of several parts."""
         with self._reached():
-            self._put(site, method, knowledge, merge)
+            self._put(site, method, known, merge)
 
-    def _put(self, site: str, method: str, knowledge: bytes, merge: Callable[[list[bytes]], bytes]) -> None:
+    def _put(self, site: str, method: str, known: bytes, merge: Callable[[list[bytes]], bytes]) -> None:
         folder = self._folder(site, method)
         there = self._records(folder)
         parts = [record.knowledge for _, record in sorted(there.items())]
-        whole = merge([*parts, knowledge]) if parts else knowledge
+        whole = merge([*parts, known]) if parts else known
         data = msgspec.msgpack.encode(_Record(site, method, whole))
         name = f"{folder}/{sha256(data).hexdigest()}{SUFFIX}"
         if name not in there:
@@ -195,38 +182,3 @@ class SharedStore:
     def _folder(self, site: str, method: str) -> str:
         name, unique = quote(site, safe="")[:_LONGEST_NAME], sha256(site.encode("utf-8", "replace")).hexdigest()
         return f"{self._root}/{quote(method, safe='')}/{name}-{unique[:16]}"
-
-
-@dataclass(frozen=True, slots=True)
-class SharedShelf:
-    """A shared store as the place for what is known of sites that are not in memory.
-
-    ``failed`` is told of errors, None raises them: what could not be written is written with the next put.
-    """
-
-    store: SharedStore
-    new_method: Callable[[], Method]
-    failed: Callable[[Exception], None] | None = None
-
-    def get(self, site: str) -> bytes | None:
-        """Return what all crawlers know of ``site``."""
-        method = self.new_method()
-        try:
-            parts = self.store.knowledge(site, method.store_key)
-        except SharedStoreError as error:
-            self._fail(error)
-            return None
-        return merged(parts, method) if len(parts) > 1 else parts[0] if parts else None
-
-    def put(self, site: str, knowledge: bytes) -> None:
-        """Add ``knowledge`` to what all know of ``site``."""
-        key = self.new_method().store_key
-        try:
-            self.store.put(site, key, knowledge, lambda parts: merged(parts, self.new_method()))
-        except SharedStoreError as error:
-            self._fail(error)
-
-    def _fail(self, error: SharedStoreError) -> None:
-        if self.failed is None:
-            raise error
-        self.failed(error)

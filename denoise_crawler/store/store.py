@@ -124,12 +124,12 @@ class Store:
         ).fetchone()
         return SiteState(row[0], bool(row[1])) if row else SiteState()
 
-    def knowledge(self, name: str, method: str) -> bytes | None:
-        """Return what is known of a site, None if nothing is."""
-        row = self._db.execute(
-            "SELECT knowledge FROM site WHERE name = ? AND method = ?", (name, method)
-        ).fetchone()
-        return row[0] if row else None
+    def knowledge(self, site: str, method: str) -> list[bytes]:
+        """Return what is known of a site, in a list; an empty one if nothing is."""
+        rows = self._db.execute(
+            "SELECT knowledge FROM site WHERE name = ? AND method = ? AND knowledge IS NOT NULL", (site, method)
+        )
+        return [row[0] for row in rows]
 
     def methods_that_know(self, name: str) -> list[str]:
         """Return the methods of which something is known of a site."""
@@ -153,19 +153,17 @@ class Store:
                 (name, method, state.pages_seen, state.ready),
             )
 
-    def save_knowledge(
-        self, name: str, method: str, knowledge: bytes, merge: Callable[[bytes, bytes], bytes]
-    ) -> None:
-        """Keep ``knowledge`` of a site, merged with what other runs have saved meanwhile."""
+    def save_knowledge(self, site: str, method: str, known: bytes, merge: Callable[[list[bytes]], bytes]) -> None:
+        """Keep what is ``known`` of a site; ``merge`` makes one of what is there and it."""
         with transaction(self._db) as db:
-            known = self.knowledge(name, method)
-            if known == knowledge:
+            there = self.knowledge(site, method)
+            if there == [known]:
                 return
-            merged = merge(known, knowledge) if known else knowledge
+            merged = merge([*there, known]) if there else known
             db.execute(
                 "INSERT INTO site (name, method, knowledge) VALUES (?1, ?2, ?3) "
                 "ON CONFLICT DO UPDATE SET knowledge = ?3",
-                (name, method, merged),
+                (site, method, merged),
             )
 
     # --- items that wait

@@ -52,7 +52,8 @@ def look_at_all(path: Path) -> None:
     from denoise_crawler.crawl.parked_items import unpack
     from denoise_crawler.crawl.shared_html import paste_html
     from denoise_crawler.crawl.source import source_of_parked
-    from denoise_crawler.denoiser import Denoiser, Memory
+    from denoise_crawler.denoiser import Denoiser
+    from denoise_crawler.methods.knowledge import InMemoryKnowledge
     from denoise_crawler.store import StoreError
     from denoise_crawler.store.damage import open_store
 
@@ -71,7 +72,7 @@ def look_at_all(path: Path) -> None:
         except (StoreError, ValueError) as error:
             logging.warning("left: %s", error)
     for site, method in store.known():
-        denoiser = Denoiser(method, shelf=Memory({site: store.knowledge(site, method) or b""}))
+        denoiser = Denoiser(method, knowledge=InMemoryKnowledge({site: store.knowledge(site, method)[0]}))
         denoiser.method_for(site)
     store.close()
     print("found", found)

@@ -42,7 +42,7 @@ def left_by_a_dead_run(path: Path, pages: int = PAGES) -> None:
     for number in range(pages):
         page = ParkedPage("a.example", f"/{number}", os.urandom(1_500).hex(), b"%d" % number)
         store.park(page, b"item %d" % number)
-    store.save_knowledge("a.example", "fusion", b"tree", lambda one, _: one)
+    store.save_knowledge("a.example", "fusion", b"tree", lambda parts: parts[0])
     store.close()
     with closing(sqlite3.connect(path)) as db:
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -82,7 +82,7 @@ def test_a_sound_store_is_left_where_it_is(path: Path) -> None:
     left_by_a_dead_run(path)
     with closing(open_store(path, owner="one", job="")) as store:
         assert len(waiting(store)) == PAGES
-        assert store.knowledge("a.example", "fusion") == b"tree"
+        assert store.knowledge("a.example", "fusion") == [b"tree"]
     assert not list(path.parent.glob("*damaged*"))
 
 

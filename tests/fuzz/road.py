@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from lxml import etree
 
-from denoise_crawler.methods import METHODS, guarded, method_named
+from denoise_crawler.methods import METHODS, MethodChoice, guarded
 from denoise_crawler.output.characters import count_characters
 from denoise_crawler.output.explanation import explanation
 from denoise_crawler.output.markdown import clean_markdown
@@ -35,7 +35,7 @@ class Road:
     """One site, learned by several methods (all, unless ``names`` says which) from the pages that pass."""
 
     def __init__(self, names: Sequence[str] = tuple(METHODS)) -> None:
-        self.methods = {name: method_named(name) for name in names}
+        self.methods = {name: MethodChoice(name).new() for name in names}
         self.passed = 0
 
     def travel(self, source: str | bytes, url: str = "https://fuzz.example/page") -> dict[str, str]:
@@ -67,17 +67,19 @@ class Road:
             if not method.learns:
                 continue
             data = method.to_bytes()
-            again = method_named(name)
+            again = MethodChoice(name).new()
             again.merge_bytes(data)
             assert again.to_bytes() == data, f"{name} does not read back what it wrote"
             with suppress(ValueError):  # refused
-                method_named(name).merge_bytes(changed(random, data))
+                MethodChoice(name).new().merge_bytes(changed(random, data))
 
 
 def write_all_in_a_report(sources: Sequence[str | bytes], method: str, folder: Path) -> None:
     """Write a report of a site's pages into ``folder``, which is there; all of them must be shown."""
     pages = [("fuzz.example", f"https://fuzz.example/{number}", source) for number, source in enumerate(sources)]
-    run = write_report(folder, Plan(lambda: iter(pages), method, {}), RunFigures(["fuzz"], method, "now", "0"))
+    run = write_report(
+        folder, Plan(lambda: iter(pages), MethodChoice(method)), RunFigures(["fuzz"], method, "now", "0")
+    )
     (site,) = run.sites
     assert (site.pages, site.failed) == (len(pages), 0), [shown.error for shown in site.shown if shown.error]
     assert len(list((folder / site.folder).glob("page-*.html"))) == min(len(pages), Bounds().pages)

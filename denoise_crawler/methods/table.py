@@ -1,0 +1,111 @@
+"""The methods by name, and the choice of one of them with its options."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from denoise_crawler.methods.feature_tree.method import FeatureTreeMatching
+from denoise_crawler.methods.fusion.method import Fusion
+from denoise_crawler.methods.layout_table import LayoutTable
+from denoise_crawler.methods.link_ratio import LinkRatio
+from denoise_crawler.methods.node_type.method import NodeTypes
+from denoise_crawler.methods.style_tree.method import StyleTree, StyleTreeData
+from denoise_crawler.page.text import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from denoise_crawler.methods.base import Method
+
+logger = logging.getLogger(__name__)
+
+METHODS: dict[str, type[Method]] = {
+    method.name: method
+    for method in (Fusion, StyleTree, StyleTreeData, LayoutTable, FeatureTreeMatching, NodeTypes, LinkRatio)
+}
+DEFAULT_METHOD = Fusion.name
+
+
+class MethodError(ValueError):
+    """No method has that name, or the method does not take such options."""
+
+
+@dataclass(frozen=True, slots=True)
+class MethodChoice:
+    """A method and its options: chosen once, made anew for each site.
+
+    Args:
+        name: The name of the method, a key of :data:`METHODS`.
+        options: The method's options, by name.
+
+    Raises:
+        MethodError: No method has that name, or the method does not take these options.
+
+    Example:
+        >>> MethodChoice("style_tree", {"threshold": 0.7}).new().threshold
+        0.7
+
+    """
+
+    name: str = DEFAULT_METHOD
+    options: Mapping[str, object] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.name not in METHODS:
+            raise MethodError(f"unknown method {self.name!r}; the methods are {', '.join(sorted(METHODS))}")
+        try:
+            self.new()
+        except (TypeError, ValueError) as error:
+            raise MethodError(f"method {self.name!r} does not take these options: {error}") from error
+
+    @classmethod
+    def of(cls, method: str | MethodChoice) -> MethodChoice:
+        """Return ``method`` itself, or the choice of the method with that name."""
+        return cls(method) if isinstance(method, str) else method
+
+    def new(self) -> Method:
+        """Return the method, knowing nothing."""
+        return METHODS[self.name](**self.options)
+
+    def knowing(self, parts: Iterable[bytes], site: str) -> Method:
+        """Return the method with what is known of a site.
+
+        Args:
+            parts: What :meth:`Method.to_bytes` wrote. A part that cannot be read is logged and left out.
+            site: The name of the site, for the log.
+
+        Returns:
+            A new method that knows all the parts.
+
+        """
+        method = self.new()
+        for part in parts:
+            other = self.new()
+            try:
+                other.merge_bytes(part)
+            except Exception as error:  # others may have written it
+                told = printable(site), printable(error)
+                logger.warning("What was known of %s cannot be read and is left out: %s", *told)
+                continue
+            if method.pages_known:
+                method.merge(other)
+            else:
+                method = other
+        return method
+
+    @property
+    def learns(self) -> bool:
+        """Whether the method learns sites, rather than judging each page by itself."""
+        return METHODS[self.name].learns
+
+    @property
+    def warmup_pages(self) -> int:
+        """How many pages of a site the method should know before its verdicts go out."""
+        return METHODS[self.name].warmup_pages
+
+    @property
+    def key(self) -> str:
+        """The name under which a store keeps what the method knows: alike where it can be merged."""
+        return self.new().store_key
