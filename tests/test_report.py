@@ -26,7 +26,7 @@ from denoise_crawler.report import (
     Plan,
     RunFigures,
     StoreView,
-    feed_curve,
+    feed_chart,
     is_store,
     write_report,
 )
@@ -268,9 +268,9 @@ def test_a_feed_gives_its_chart_and_counts_what_is_no_item(tmp_path: Path) -> No
     path = tmp_path / "items.jsonl"
     lines = [json.dumps({"noise_ratio": number / 100, "warm": number > 20}) for number in range(48)]
     path.write_text("\n".join([*lines, "no json", '{"noise_ratio": 7}', ""]))
-    curve = feed_curve(path)
+    curve = feed_chart(path)
     assert len(curve.rows) == 24
-    assert curve.rows[-1] == ("48", "46.5%", "100.0%")
+    assert curve.rows[-1] == ("48", pytest.approx((0.465, 1.0)))
     assert "2 lines are no clean items" in curve.note
 
 
@@ -279,7 +279,7 @@ def test_a_file_without_clean_items_is_named(tmp_path: Path, text: str) -> None:
     path = tmp_path / "items.jsonl"
     path.write_text(text)
     with pytest.raises(FeedError, match=r"items\.jsonl holds no clean items"):
-        feed_curve(path)
+        feed_chart(path)
 
 
 # --- what must always hold

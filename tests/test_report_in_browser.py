@@ -28,7 +28,7 @@ def written(folder: Path, pages: list[tuple[str, str]], *, remote: bool = False)
     """Write a report of one site; return its folder, the site's own being named ``site``."""
     sited = [(SITE, url, html) for url, html in pages]
     plan = Plan(lambda: iter(sited), MethodChoice("style_tree"), Bounds(pages=3), remote=remote)
-    run = write_report(folder, plan, RunFigures(["pages"], plan.method, "now", "0"))
+    run = write_report(folder, plan, RunFigures(["pages"], plan.choice.name, "now", "0"))
     (folder / "site").symlink_to(folder / run.sites[0].folder)
     return folder
 

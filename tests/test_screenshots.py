@@ -65,7 +65,7 @@ def test_the_report_of_real_sites_fits_a_desktop_and_a_phone(
 ) -> None:
     triples = [(site, one.address, one.html) for site, golds in sites.items() for one in golds[:4]]
     plan = Plan(lambda: iter(triples), MethodChoice("fusion"), Bounds(pages=1))
-    run = write_report(tmp_path, plan, RunFigures(["pages"], plan.method, "now", "0"))
+    run = write_report(tmp_path, plan, RunFigures(["pages"], plan.choice.name, "now", "0"))
     folder = run.sites[0].folder
     names = {
         "sites": "index.html",

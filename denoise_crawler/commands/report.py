@@ -25,7 +25,7 @@ from denoise_crawler.report import (
     Plan,
     RunFigures,
     StoreView,
-    feed_curve,
+    feed_chart,
     is_store,
     write_report,
 )
@@ -112,7 +112,7 @@ def run(arguments: Namespace, settings: BaseSettings) -> int:
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     try:
         source = _Source(arguments, chosen)
-        feed = feed_curve(arguments.items) if arguments.items else None
+        feed = feed_chart(arguments.items) if arguments.items else None
         # checks that the folder may be written to
         output_to("painted", arguments.output, arguments.overwrite_output, inputs=map(str, source.paths))
     except (FeedError, OutputError, SourceError, StoreError) as error:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from denoise_crawler.report.feed import FeedError, feed_curve
+from denoise_crawler.report.feed import FeedError, feed_chart
 from denoise_crawler.report.figures import RunFigures
 from denoise_crawler.report.store_view import StoreView, is_store
 from denoise_crawler.report.writing import Bounds, Plan, write_report
 
-__all__ = ["Bounds", "FeedError", "Plan", "RunFigures", "StoreView", "feed_curve", "is_store", "write_report"]
+__all__ = ["Bounds", "FeedError", "Plan", "RunFigures", "StoreView", "feed_chart", "is_store", "write_report"]

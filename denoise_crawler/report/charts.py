@@ -1,129 +1,66 @@
-"""Charts as SVG that needs no script, drawn by pygal; colours are those of the page they stand in."""
+"""The charts of a run and of a site: tables whose shares are drawn as bars."""
 
 from __future__ import annotations
 
-import sys
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from statistics import fmean
+from typing import TYPE_CHECKING
 
-import pygal
-from lxml import etree
-from markupsafe import Markup
-from pygal.style import Style
+from denoise_crawler.report.rendering import number
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-# pygal hooks into every later import, for maps we do not draw, in a way that Python 3.10 and 3.11 warn of.
-sys.meta_path[:] = [finder for finder in sys.meta_path if type(finder).__name__ != "PluginImportFixer"]
+    from denoise_crawler.report.figures import RunFigures, SiteFigures
 
-_FONT = "system-ui, sans-serif"
-_STYLE = Style(
-    background="transparent",
-    plot_background="transparent",
-    foreground="var(--text)",
-    foreground_strong="var(--text)",
-    foreground_subtle="var(--line)",
-    guide_stroke_color="var(--line)",
-    major_guide_stroke_color="var(--line)",
-    guide_stroke_dasharray="2,3",
-    font_family=_FONT,
-    label_font_size=12,
-    major_label_font_size=12,
-    legend_font_size=12,
-    value_font_size=12,
-    title_font_size=15,
-    colors=("var(--series-1)", "var(--series-2)", "var(--series-3)"),
-    value_colors=("var(--back)",) * 3,
-    opacity=".9",
-    opacity_hover="1",
-    transition="0s",
-)
-_SVG = "{http://www.w3.org/2000/svg}"
+MAX_CHARTED_SITES, MAX_CHARTED_PAGES = 20, 60
 
 
-def curve(name: str, x: Sequence[int], series: Mapping[str, Sequence[float]], *, x_title: str) -> Markup:
-    """Return a line chart of shares (0-1) over whole numbers."""
-    chart = pygal.Line(
-        **_common(260),
-        range=(0, 1),
-        x_title=x_title,
-        show_legend=len(series) > 1,
-        legend_at_bottom=True,
-        dots_size=4,
-        stroke_style={"width": 2.5},
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A table with a title. Each row has a name and the shares (0-1) that stand behind it."""
+
+    title: str
+    heads: Sequence[str]
+    rows: Sequence[tuple[str, Sequence[float]]]
+    note: str = ""
+
+
+def run_chart(run: RunFigures) -> Chart | None:
+    """Return the chart of all sites; None if fewer than two can be compared."""
+    charted = [(site.title, site.sizes.noise_share) for site in run.sites]
+    rows = [(title, (share,)) for title, share in charted if share is not None]
+    some = rows[:MAX_CHARTED_SITES]
+    if len(some) < 2:
+        return None
+    note = f"The {len(some)} sites with the most pages." if len(rows) > len(some) else ""
+    return Chart("Noise removed, by site", ("site", "noise removed"), some, note)
+
+
+def learning_chart(site: SiteFigures) -> Chart | None:
+    """Return the learning curve of a site as a chart; None if it has no curve."""
+    if (curve := site.curve) is None:
+        return None
+    shares = zip(curve.pages, curve.removed, curve.settled, strict=True)
+    return Chart(
+        "Learning curve",
+        ("pages learned", "removed", "verdict as in the end"),
+        [(number(pages), (removed, settled)) for pages, removed, settled in shares],
+        f"The same {curve.judged} pages, judged after so many other pages of the site were learned. There is no "
+        "gold text here: the curve shows how soon verdicts settle, not whether they are right.",
     )
-    chart.x_labels = [f"{value:,}" for value in x]
-    for label, values in series.items():
-        chart.add(label, list(values))
-    return _drawn(chart, name)
 
 
-def bars(name: str, labels: Sequence[str], values: Sequence[float | None]) -> Markup:
-    """Return horizontal bars of shares (0-1), one a label, the first on top."""
-    chart = pygal.HorizontalBar(
-        **_common(60 + 26 * len(labels)),
-        range=(0, 1),
-        show_legend=False,
-        print_values=True,
-        print_values_position="center",
-        truncate_label=22,
-        margin_right=22,  # half of "100%" stands behind the axis
-    )
-    chart.x_labels = list(reversed(labels))
-    chart.add("removed", list(reversed(values)))
-    return _drawn(chart, name)
-
-
-def columns(name: str, values: Sequence[float], *, x_title: str) -> Markup:
-    """Return columns of shares (0-1), one a value, in order."""
-    chart = pygal.Bar(
-        **_common(240),
-        range=(0, 1),
-        show_legend=False,
-        x_title=x_title,
-        truncate_label=-1,
-        spacing=6,
-        margin_top=14,
-    )
-    every = max(1, len(values) // 6)
-    chart.x_labels = [str(number) for number in range(1, len(values) + 1)]
-    chart.x_labels_major = [str(number) for number in range(1, len(values) + 1, every)]
-    chart.show_minor_x_labels = False
-    chart.add("removed", list(values))
-    return _drawn(chart, name)
-
-
-def _common(height: int) -> dict[str, Any]:
-    return {
-        "js": [],
-        "style": _STYLE,
-        "width": 460,
-        "height": height,
-        "explicit_size": False,
-        "value_formatter": lambda share: "" if share is None else f"{share:.0%}",
-        "show_y_guides": True,
-        "margin": 6,
-        "y_labels_major_count": 5,
-        "no_data_text": "",
-    }
-
-
-def _drawn(chart: Any, name: str) -> Markup:
-    """Return the chart for a page: one picture to who hears it, each value as a tooltip to who sees it."""
-    root = etree.fromstring(chart.render())
-    etree.strip_tags(root, etree.Comment)
-    root.set("role", "img")
-    root.set("aria-label", name)
-    for described in root.iter(f"{_SVG}desc"):
-        kind, parent = described.get("class"), described.getparent()
-        if kind == "value" and parent is not None:
-            title = etree.Element(f"{_SVG}title")
-            label = parent.findtext(f"{_SVG}desc[@class='x_label']")
-            title.text = f"{label}: {described.text}" if label else described.text
-            parent.insert(0, title)
-    for described in list(root.iter(f"{_SVG}desc")):
-        parent = described.getparent()
-        if parent is not None:
-            parent.remove(described)
-    etree.cleanup_namespaces(root)
-    return Markup(etree.tostring(root, encoding="unicode"))  # noqa: S704 - labels are escaped by the serialiser
+def page_chart(site: SiteFigures) -> Chart | None:
+    """Return the chart of a site's pages, several pages a row where there are many; None for one page."""
+    shares = site.shares
+    if len(shares) < 2:
+        return None
+    each = -(-len(shares) // MAX_CHARTED_PAGES)
+    groups = [(start, shares[start : start + each]) for start in range(0, len(shares), each)]
+    rows = [
+        (str(start + 1) if each == 1 else f"{start + 1}–{start + len(some)}", (fmean(some),))
+        for start, some in groups
+    ]
+    note = "" if each == 1 else f"Each row is the mean of {each} pages."
+    return Chart("Noise removed, page by page", ("page", "removed"), rows, note)

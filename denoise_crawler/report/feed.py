@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from denoise_crawler.report import charts
-from denoise_crawler.report.rendering import percent
+from denoise_crawler.report.charts import Chart
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from markupsafe import Markup
-
-_POINTS = 24
+_MAX_ROWS = 24
 _ITEMS = 1_000_000
 
 
@@ -29,34 +25,23 @@ class _Item(msgspec.Struct):
     warm: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class FeedCurve:
-    """A chart of a feed, its rows and what is to be said of it."""
-
-    chart: Markup
-    rows: list[tuple[str, str, str]]
-    note: str
-
-
-def feed_curve(path: Path) -> FeedCurve:
+def feed_chart(path: Path) -> Chart:
     """Read a feed of clean items (JSON Lines with ``noise_ratio``); raise :class:`FeedError` for others."""
     items, broken = _items(path)
-    each = -(-len(items) // _POINTS) or 1
-    groups = [items[start : start + each] for start in range(0, len(items), each)]
-    removed = [fmean(item.noise_ratio or 0.0 for item in some) for some in groups]
-    warm = [fmean(bool(item.warm) for item in some) for some in groups]
-    ends = [min((place + 1) * each, len(items)) for place in range(len(groups))]
-    chart = charts.curve(
-        "Share of characters removed, and share of items of a known site, as the crawl went",
-        ends,
-        {"noise removed": removed, "of a known site": warm},
-        x_title="items",
+    each = -(-len(items) // _MAX_ROWS)
+    rows = []
+    for start in range(0, len(items), each):
+        some = items[start : start + each]
+        removed = fmean(item.noise_ratio or 0.0 for item in some)
+        warm = fmean(bool(item.warm) for item in some)
+        rows.append((f"{start + len(some):,}", (removed, warm)))
+    note = f"{len(items):,} items of {path.name}, {each:,} a row."
+    return Chart(
+        "Noise removed, item by item as the crawl went",
+        ("items", "noise removed (mean)", "of a known site"),
+        rows,
+        note + (f" {broken:,} lines are no clean items." if broken else ""),
     )
-    rows = [
-        (f"{end:,}", percent(one), percent(other)) for end, one, other in zip(ends, removed, warm, strict=True)
-    ]
-    note = f"{len(items):,} items of {path.name}, {each:,} a point."
-    return FeedCurve(chart, rows, note + (f" {broken:,} lines are no clean items." if broken else ""))
 
 
 def _items(path: Path) -> tuple[list[_Item], int]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from denoise_crawler.methods.style_tree.method import StyleTree
 from denoise_crawler.output.folder import write_below
 from denoise_crawler.page import Page
-from denoise_crawler.report.charted import run_charts, site_charts
+from denoise_crawler.report.charts import learning_chart, page_chart, run_chart
 from denoise_crawler.report.explorer import tree_data
 from denoise_crawler.report.figures import PageFigures, SiteFigures, Sizes
 from denoise_crawler.report.gathering import gather
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from denoise_crawler.denoiser import Cleaned
     from denoise_crawler.methods import MethodChoice
-    from denoise_crawler.report.feed import FeedCurve
+    from denoise_crawler.report.charts import Chart
     from denoise_crawler.report.figures import RunFigures
     from denoise_crawler.report.gathering import Gathered, Sample, SitedPages
     from denoise_crawler.report.store_view import StoreView
@@ -58,7 +58,7 @@ class Plan:
     choice: MethodChoice
     bounds: Bounds = Bounds()
     store: StoreView | None = None
-    feed: FeedCurve | None = None
+    feed: Chart | None = None
     remote: bool = False
 
 
@@ -89,7 +89,7 @@ class _Report:
             if site.detailed:
                 self._write_site(site, gathered)
         self.run.sites = sorted(self.sites.values(), key=lambda site: -site.pages)
-        self._write("index.html", "index.html", **run_charts(self.run), feed=plan.feed)
+        self._write("index.html", "index.html", charts=[run_chart(self.run), plan.feed])
 
     def _site(self, name: str, gathered: Gathered) -> SiteFigures:
         slug = _UNSAFE.sub("_", name.lower()).strip("._-")[:40] or "no-site"
@@ -167,7 +167,9 @@ class _Report:
         self._write_tree(site, sample)
         if sample is not None and not (self.plan.store and site.known_by):
             site.curve = learning_curve(list(sample.pages()), self.plan.choice, site.name)
-        self._write(f"{site.folder}/index.html", "site.html", site=site, **site_charts(site))
+        self._write(
+            f"{site.folder}/index.html", "site.html", site=site, charts=[learning_chart(site), page_chart(site)]
+        )
 
     def _write_tree(self, site: SiteFigures, sample: Sample | None) -> None:
         tree, note = style_tree_of(site.name, sample, self._tree_options(), self.plan.store)
