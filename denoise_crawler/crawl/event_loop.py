@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -51,13 +50,3 @@ async def in_parallel(calls: Iterable[Awaitable[None]], limit: int) -> None:
     finally:
         if under_way:
             await asyncio.wait(under_way)
-
-
-def spare_what_is_there() -> None:
-    """Have the garbage collector leave alone what is in memory: else it walks all of Scrapy every few dozen pages.
-
-    That takes a tenth of a second. What is thrown away from now on is collected as ever.
-    """
-    gc.unfreeze()
-    gc.collect()
-    gc.freeze()

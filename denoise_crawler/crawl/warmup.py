@@ -11,7 +11,7 @@ from scrapy import signals
 
 from denoise_crawler.crawl.counts import Counts, summary
 from denoise_crawler.crawl.ending import Ending
-from denoise_crawler.crawl.event_loop import Turns, in_parallel, spare_what_is_there
+from denoise_crawler.crawl.event_loop import Turns, in_parallel
 from denoise_crawler.crawl.failures import Failures
 from denoise_crawler.crawl.feed_results import feeds_are_safe
 from denoise_crawler.crawl.filling import Filler
@@ -316,7 +316,6 @@ class Warmup:
     # --- the crawl begins and ends
 
     def _opened(self) -> None:
-        spare_what_is_there()
         with self._failures.of_step("learn the pages that an earlier run left"):
             for source in self.waiting.sources() if self.waiting.inherit() else ():
                 if self.settings.job:

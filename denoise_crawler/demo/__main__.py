@@ -17,11 +17,10 @@ from urllib.parse import urlsplit
 from denoise_crawler.demo.server import DemoServer
 from denoise_crawler.demo.site import respond
 from denoise_crawler.demo.stats_file import SETTING
-from denoise_crawler.output.characters import noise_ratio
 from denoise_crawler.output.text import clean_text
 from denoise_crawler.page import Page
 
-_SHOWN_LINES = 14
+_SHOWN_LINES = 8
 
 
 def main() -> int:
@@ -80,10 +79,8 @@ def _show(folder: Path, base: str) -> None:
     stats: dict[str, Any] = json.loads((folder / "stats.json").read_text("utf-8"))
     items = [json.loads(line) for line in (folder / "items.jsonl").read_text("utf-8").splitlines()]
     counts = {name: stats.get(f"denoise/{name}", 0) for name in ("pages", "parked", "replayed", "cleaned")}
-    before, after = stats.get("denoise/characters_before", 0), stats.get("denoise/characters_after", 0)
     print(f"\n{len(items)} clean items are in {folder / 'items.jsonl'}")
     print("  pages seen {pages}, parked {parked}, replayed {replayed}, cleaned {cleaned}".format(**counts))
-    print(f"  visible text {before:,} -> {after:,} characters: {noise_ratio(before, after):.0%} was noise")
     if items:
         _show_page(items[-1], base)
 
