@@ -6,9 +6,9 @@ BIN := $(VENV)/bin
 
 OLDER := 2.15 2.16
 # a crawl with the add-on and with the pipelines, through all kinds of ends, on an older Scrapy
-CRAWL_TESTS := tests/test_scrapy_versions.py tests/test_crawl.py tests/test_pipelines.py
+CRAWL_TESTS := tests/crawl/test_scrapy_versions.py tests/crawl/test_crawl.py tests/crawl/test_pipelines.py
 # those that look for Chromium, Graphviz or Java
-BARE_TESTS = $(shell grep -lE 'hromium|Graphviz|Java ' tests/test_*.py)
+BARE_TESTS = $(shell grep -lE 'hromium|Graphviz|Java ' tests/*/test_*.py)
 
 demo: $(VENV)/.installed ## crawl the bundled news site and show what came out
 	$(BIN)/python -m denoise_crawler.demo

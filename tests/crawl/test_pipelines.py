@@ -1,0 +1,106 @@
+"""The pipelines alone, without the add-on: items carry their page in a field."""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.article_spider import SPIDER
+from tests.conftest import SETTINGS
+from tests.crawl.test_crawl import assert_one_item_each, assert_waited, fetched, quota, urls, waiting
+
+if TYPE_CHECKING:
+    from denoise_crawler.demo.server import DemoServer
+    from tests.conftest import Project
+
+BY_PIPELINES = """
+ITEM_PIPELINES = {
+    "denoise_crawler.pipelines.StyleTreePipeline": 100,
+    "denoise_crawler.pipelines.DenoisePipeline": 200,
+    "own_pipeline.SeenPipeline": 300,
+}
+"""
+OWN_PIPELINE = """
+class SeenPipeline:
+    def process_item(self, item):
+        item["seen"] = item.get("seen", 0) + 1
+        item["html"] = len(item.get("html") or "")
+        return item
+"""
+
+
+@pytest.fixture
+def crawls(project: Project, server: DemoServer) -> Project:
+    project.write("project_settings.py", SETTINGS + BY_PIPELINES)
+    project.write("own_pipeline.py", OWN_PIPELINE)
+    project.write("test_spiders.py", SPIDER)
+    project.write("urls.json", json.dumps(urls(server)))
+    return project
+
+
+@pytest.mark.parametrize("pages", [5, 500])
+def test_every_item_comes_out_filled_and_passes_later_pipelines_once(crawls: Project, pages: int) -> None:
+    items = crawls.crawl("html", *quota(pages))
+    assert_one_item_each(items, 24)
+    assert {item["seen"] for item in items} == {1}
+    assert "All rights reserved" not in "".join(item["text"] for item in items)
+    assert_waited(crawls, min(pages - 1, 24))
+
+
+@pytest.mark.parametrize("pages", [12, 500])
+def test_after_ctrl_c_the_items_that_waited_come_out_in_the_same_run(crawls: Project, pages: int) -> None:
+    items = crawls.interrupted("html", *quota(pages), when=lambda: waiting(crawls, 8))
+    assert 8 <= fetched(crawls) < 24
+    assert_one_item_each(items, fetched(crawls))
+    assert {item["seen"] for item in items} == {1}
+
+
+def test_when_the_spider_is_closed_the_items_that_waited_come_out(crawls: Project) -> None:
+    items = crawls.crawl("html", *quota(500), "-s", "CLOSESPIDER_PAGECOUNT=6")
+    assert_one_item_each(items, fetched(crawls))
+
+
+def test_after_kill_9_items_that_waited_come_out_though_not_fetched_again(
+    crawls: Project, server: DemoServer
+) -> None:
+    crawls.write("urls.json", json.dumps(urls(server)[:15]))
+    crawls.interrupted("html", *quota(500), when=lambda: waiting(crawls, 10), by=signal.SIGKILL)
+    crawls.write("urls.json", json.dumps(urls(server)[20:]))
+    items = crawls.crawl("html", *quota(500), feed="next.jsonl")
+    counted = Counter(item["url"] for item in items)
+    assert set(counted) >= {*urls(server)[:10], *urls(server)[20:]}
+    assert set(counted.values()) == {1}
+
+
+def test_items_without_html_pass_untouched(crawls: Project) -> None:
+    items = crawls.crawl("articles", *quota(5))
+    assert len(items) == 24
+    assert crawls.stats["denoise/untouched"] == 24
+    assert not any("text" in item for item in items)
+
+
+def test_with_the_add_on_in_force_the_pipelines_let_everything_pass(crawls: Project) -> None:
+    crawls.write("project_settings.py", SETTINGS + BY_PIPELINES + 'ADDONS = {"denoise_crawler.Addon": 300}\n')
+    items = crawls.crawl("html", *quota(500))
+    assert_one_item_each(items, 24)
+    assert {item["seen"] for item in items} == {1}
+    assert crawls.stats["denoise/cleaned"] == 24
+
+
+def test_a_project_with_an_item_processor_of_its_own_keeps_it(crawls: Project) -> None:
+    crawls.write(
+        "own_processor.py",
+        "from scrapy.pipelines import ItemPipelineManager\n\n"
+        "class Counting(ItemPipelineManager):\n"
+        "    async def process_item_async(self, item):\n"
+        "        self.crawler.stats.inc_value('own/processed')\n"
+        "        return await super().process_item_async(item)\n",
+    )
+    own = 'ADDONS = {"denoise_crawler.Addon": 300}\nITEM_PROCESSOR = "own_processor.Counting"\n'
+    crawls.write("project_settings.py", SETTINGS + own)
+    assert_one_item_each(crawls.crawl("articles", *quota(500)), 24)
+    assert crawls.stats["own/processed"] == 24

@@ -1,0 +1,352 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from denoise_crawler.evaluation.gold import by_site, read_gold
+from denoise_crawler.methods import MethodChoice
+from denoise_crawler.methods.fusion.blocks import PLACES, Blocks, blocks_of
+from denoise_crawler.methods.fusion.class_words import ClassWords, words_of
+from denoise_crawler.methods.fusion.codec import EvidenceFormatError
+from denoise_crawler.methods.fusion.features import Evidence, columns_of, feature_names
+from denoise_crawler.methods.fusion.records import field_reason, record_fields
+from denoise_crawler.methods.fusion.selection import first_of_each, most_f1
+from denoise_crawler.methods.fusion.site_evidence import SiteEvidence
+from denoise_crawler.methods.fusion.title import title_overlap
+from denoise_crawler.methods.fusion.trees import BoostedTrees, Tree
+from denoise_crawler.methods.fusion.weights import Model, WeightsError, read_weights, shipped_model, write_weights
+from denoise_crawler.output.text import clean_text
+from denoise_crawler.page import TEXT, Page
+from denoise_crawler.page.text import normalised
+from tests.strategies import html_pages
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def page(number: int, html: str) -> Page:
+    return Page.parse(f"https://example.com/{number}", html)
+
+
+def blocks(html: str) -> Blocks:
+    return blocks_of(page(0, html))
+
+
+SHOP = """<html><body><ul class="nav"><li><a href="/">Home</a></li><li><a href="/new">New</a></li></ul>
+<h1>{title}</h1><div class="price">${price}</div><div class="maker">Made by {maker}</div>
+<p>Availability: order within {number} hours and this sturdy little thing leaves our warehouse today.</p>
+<div class="foot">All rights reserved</div></body></html>"""
+THINGS = ["Kettle", "Lantern", "Whistle", "Compass", "Hammock", "Anvil", "Bellows"]
+MAKERS = ["Orr", "Vane", "Quill", "Marl", "Tarn", "Fell", "Wick"]
+SHOP_PAGES = [
+    SHOP.format(title=f"{thing} de luxe", price=f"{12 + 7 * number}.50", maker=maker, number=3 + number)
+    for number, (thing, maker) in enumerate(zip(THINGS, MAKERS, strict=True))
+]
+
+
+class TestBlocks:
+    def test_a_block_is_one_line_of_the_clean_text(self) -> None:
+        html = "<div>One <b>and</b> more<p>Two</p>three<br>four</div>"
+        assert (
+            blocks(html).texts == clean_text(page(0, html)).split("\n") == ["One and more", "Two", "three", "four"]
+        )
+
+    def test_characters_in_links_are_counted_apart_and_white_space_not_at_all(self) -> None:
+        found = blocks("<p>See <a href='/x'>the whole story</a> now</p>")
+        assert found.characters.tolist() == [len("Seethewholestorynow")]
+        assert found.linked.tolist() == [len("thewholestory")]
+        assert found.tokens.tolist() == [5]
+
+    def test_chinese_counts_by_character(self) -> None:
+        assert blocks("<p>老城图书馆重新开放。</p>").tokens.tolist() == [10]
+
+    @pytest.mark.parametrize(
+        ("html", "place"),
+        [
+            ("<nav><p>x</p></nav>", "nav"),
+            ("<div style='display: none'><p>x</p></div>", "hidden"),
+            ("<div hidden><p>x</p></div>", "hidden"),
+            ("<div role=main><p>x</p></div>", "body_role"),
+            ("<div role=navigation><p>x</p></div>", "chrome_role"),
+            ("<div itemprop=articleBody><p>x</p></div>", "itemprop"),
+            ("<div id='user-comments'><p>x</p></div>", "comment"),
+            ("<blockquote><p>x</p></blockquote>", "quote"),
+        ],
+    )
+    def test_a_block_knows_what_it_stands_in(self, html: str, place: str) -> None:
+        found = blocks(html)
+        bits = int(found.around.places[found.elements[0]])
+        assert [name for bit, name in enumerate(PLACES) if bits >> bit & 1] == [place]
+
+    def test_numbers_in_class_names_make_no_path_of_their_own(self) -> None:
+        found = blocks(
+            "<div class='post-12'><p>a</p></div><div class='post-7'><p>b</p></div><div class=x><p>c</p></div>"
+        )
+        paths = found.around.paths[found.elements]
+        assert paths[0] == paths[1] != paths[2]
+
+    @given(html=html_pages())
+    def test_blocks_hold_all_text_once_and_elements_hold_their_blocks(self, html: str) -> None:
+        one = page(0, html)
+        found = blocks_of(one)
+        texts = [
+            index for index, tag in enumerate(one.nodes.tags) if tag is TEXT and normalised(one.nodes.texts[index])
+        ]
+        assert {index for line in found.nodes for index in line} >= set(texts)
+        assert len(found.texts) == len(found.elements) == len(found.link_hashes)
+        around = found.around
+        for element, parent in enumerate(around.parents.tolist()):
+            assert parent < element
+            if parent >= 0:
+                assert around.first[parent] <= around.first[element] <= around.last[element] <= around.last[parent]
+        home = found.elements
+        order = np.arange(len(found))
+        assert ((around.first[home] <= order) & (order < around.last[home])).all()
+
+
+class TestSiteEvidence:
+    def test_a_page_is_told_what_the_others_have_and_not_what_it_has_itself(self) -> None:
+        evidence = SiteEvidence(128)
+        pages = [
+            page(number, f"<p class=a>Same</p><p class=b>Only {name}</p>") for number, name in enumerate("xyz")
+        ]
+        for one in pages:
+            evidence.add(one.key, blocks_of(one))
+        standing = evidence.standing(pages[0].key, blocks_of(pages[0]))
+        assert standing is not None
+        assert standing.pages == 2
+        assert standing.texts.tolist() == [2, 0]
+        stranger = page(9, "<p class=a>Same</p>")
+        standing = evidence.standing(stranger.key, blocks_of(stranger))
+        assert standing is not None
+        assert standing.pages == standing.texts[0] == 3
+
+    def test_a_path_tells_what_stands_on_it_elsewhere(self) -> None:
+        evidence = SiteEvidence(128)
+        for number, name in enumerate(("ten chars.", "9 chars.."), start=1):
+            evidence.add(number, blocks(f"<ul><li><a href=/>{name}</a><li>Again</ul>"))
+        standing = evidence.standing(0, found := blocks("<ul><li>x</ul>"))
+        assert standing is not None
+        item = found.elements[0]
+        assert standing.path_pages[item] == 2
+        assert standing.path_elements[item] == 4
+        assert standing.path_characters[item] == 9 + 8 + 5 + 5
+        assert standing.path_linked[item] == 9 + 8
+        assert standing.path_repeated[item] == 5 + 5
+        assert standing.path_characters[0] == 27  # the body sums what is below it
+
+    def test_nothing_is_said_without_other_pages(self) -> None:
+        evidence, one = SiteEvidence(128), page(1, "<p>x</p>")
+        evidence.add(one.key, blocks_of(one))
+        assert evidence.standing(one.key, blocks_of(one)) is None
+
+    @given(
+        htmls=st.lists(html_pages(), min_size=1, max_size=6),
+        parts=st.lists(st.integers(0, 2), min_size=6, max_size=6),
+        limit=st.integers(1, 4),
+    )
+    @settings(max_examples=40)
+    def test_merging_parts_in_any_order_equals_learning_all_pages(
+        self, htmls: list[str], parts: list[int], limit: int
+    ) -> None:
+        pages = [page(number, html) for number, html in enumerate(htmls)]
+        whole, split = SiteEvidence(limit), [SiteEvidence(limit) for _ in range(3)]
+        for one, part in zip(pages, parts, strict=False):
+            whole.add(one.key, blocks_of(one))
+            split[part].add(one.key, blocks_of(one))
+        split[2].merge(split[0])
+        split[2].merge_bytes(split[1].to_bytes())
+        split[2].merge(split[2])
+        assert split[2].to_bytes() == whole.to_bytes()
+        assert len(whole) == min(limit, len(pages))
+
+    @pytest.mark.parametrize(
+        "damage",
+        [
+            lambda data: b"",
+            lambda data: b"SST\x01" + data[4:],
+            lambda data: data[:3] + b"\x02" + data[4:],
+            lambda data: data[:-9],
+            lambda data: data[:20] + b"\0\0\0\0" + data[24:],
+        ],
+    )
+    def test_bytes_that_are_no_evidence_are_refused(self, damage: Callable[[bytes], bytes]) -> None:
+        evidence = SiteEvidence(8)
+        evidence.add(1, blocks("<div><p>One</p><p>Two</p></div>"))
+        with pytest.raises(EvidenceFormatError):
+            SiteEvidence(8).merge_bytes(damage(evidence.to_bytes()))
+
+
+def tree_scores(trees: list[Tree], row: np.ndarray[Any, Any]) -> float:
+    total = 0.0
+    for tree in trees:
+        node = 0
+        while node >= 0:
+            node = (
+                tree.left[node]
+                if row[tree.features[node]] <= np.float32(tree.thresholds[node])
+                else tree.right[node]
+            )
+        total += tree.leaves[-1 - node]
+    return total
+
+
+@st.composite
+def random_trees(draw: st.DrawFn) -> Tree:
+    splits = draw(st.integers(1, 31))
+    tree = Tree([], [], [], [], [], [])
+    holes: list[tuple[int, bool]] = []
+    for number in range(splits):
+        if number:
+            parent, right = holes.pop(draw(st.integers(0, len(holes) - 1)))
+            (tree.right if right else tree.left)[parent] = number
+        tree.features.append(draw(st.integers(0, 3)))
+        tree.thresholds.append(draw(st.integers(-3, 3)))
+        tree.expected.append(0.0)
+        tree.left.append(0)
+        tree.right.append(0)
+        holes += [(number, False), (number, True)]
+    for leaf, (parent, right) in enumerate(holes):
+        (tree.right if right else tree.left)[parent] = -1 - leaf
+        tree.leaves.append(draw(st.integers(-9, 9)) / 8)
+    return tree
+
+
+class TestTrees:
+    @given(trees=st.lists(random_trees(), min_size=1, max_size=4), seed=st.integers(0, 99))
+    def test_all_rows_at_once_score_as_one_walk_down_each_tree(self, trees: list[Tree], seed: int) -> None:
+        table = np.random.default_rng(seed).integers(-4, 5, (5, 4)).astype(np.float32)
+        assert BoostedTrees(trees).scores(table).tolist() == pytest.approx(
+            [tree_scores(trees, row) for row in table]
+        )
+
+    def test_what_the_features_add_is_the_score_less_what_was_expected(self) -> None:
+        model, found = shipped_model(), blocks("<h1>Title</h1><p>Some words, and a few more of them.</p>")
+        columns = columns_of(Evidence(page(0, "<p>x</p>"), found, None, model.class_words))
+        table = np.column_stack([columns[name] for name in model.features]).astype(np.float32)
+        added = model.trees.contributions([float(value) for value in table[1]])
+        assert sum(added.values()) + model.trees.expected == pytest.approx(model.trees.scores(table)[1])
+
+    def test_weights_come_back_from_their_file_and_other_files_are_refused(self) -> None:
+        weights = read_weights(
+            (Path(__file__).parents[2] / "denoise_crawler/methods/fusion/weights.json").read_bytes()
+        )
+        assert read_weights(write_weights(weights)) == weights
+        assert set(weights.features) <= set(feature_names())
+        with pytest.raises(WeightsError, match="no file of weights"):
+            read_weights(b"{}")
+        with pytest.raises(WeightsError, match="version 9"):
+            Model(read_weights(json.dumps({**json.loads(write_weights(weights)), "version": 9}).encode()))
+
+
+class TestSelection:
+    def test_the_blocks_that_promise_most_f1_are_taken(self) -> None:
+        chances, tokens = np.array([0.9, 0.1, 0.4, 0.0]), np.array([100.0, 100.0, 10.0, 50.0])
+        # 2 · 90 / (100 + 104) = .882, with the .4 as well 2 · 94 / (110 + 104) = .879
+        assert most_f1(chances, tokens).tolist() == [True, False, False, False]
+        assert most_f1(np.array([0.9, 0.1, 0.6, 0.0]), tokens).tolist() == [True, False, True, False]
+
+    def test_a_long_text_is_taken_once_and_a_short_one_as_often_as_it_stands_there(self) -> None:
+        taken, texts = np.ones(4, bool), np.array([7, 7, 8, 8], np.uint32)
+        assert first_of_each(taken, texts, np.array([50.0, 50, 5, 5])).tolist() == [True, False, True, True]
+
+
+def test_words_of_classes_are_split_at_capitals_and_their_odds_are_summed_within_limits() -> None:
+    assert words_of("postBody main-nav2 x") == ("body", "main", "nav", "post")
+    odds = {"post": 1.0, "nav": -5.0, "footer": -4.0}
+    assert ClassWords(odds).worth(["post", "post nav", "nav footer", "", "else"]).tolist() == [
+        1.0,
+        -4.0,
+        -6.0,
+        0.0,
+        0.0,
+    ]
+
+
+def test_the_title_is_found_by_its_words() -> None:
+    found = blocks("<p>Ferry aground</p><h1>Ferry aground!</h1><p>Something else altogether</p>")
+    assert title_overlap("Ferry aground", found).tolist() == [1.0, 1.0, 0.0]
+
+
+def test_the_fields_of_a_shop_are_kept_and_its_furniture_goes() -> None:
+    method = MethodChoice("fusion").new()
+    pages = [page(number, html) for number, html in enumerate(SHOP_PAGES)]
+    for one in pages:
+        method.observe(one)
+    judgement = method.judge(pages[0])
+    text = clean_text(pages[0], judgement.noise)
+    assert all(value in text for value in ("Kettle de luxe", "$12.50", "Made by Orr"))
+    assert "Home" not in text
+    assert "All rights reserved" not in text
+    found = blocks_of(pages[0])
+    evidence = Evidence(pages[0], found, method.evidence.standing(pages[0].key, found), ClassWords({}))  # type: ignore[attr-defined]
+    fields = np.flatnonzero(record_fields(evidence)).tolist()
+    assert [found.texts[block] for block in fields] == ["Kettle de luxe", "$12.50", "Made by Orr"]
+    assert "6 of 6 others have" in field_reason(evidence, fields[2])
+
+
+def test_a_site_without_prices_has_no_fields() -> None:
+    evidence = SiteEvidence(8)
+    for number, html in enumerate(SHOP_PAGES):
+        evidence.add(number, blocks(html.replace("$", "No. ")))
+    found = blocks(SHOP_PAGES[0].replace("$", "No. "))
+    assert not record_fields(Evidence(page(0, ""), found, evidence.standing(0, found), ClassWords({}))).any()
+
+
+@given(html=html_pages())
+def test_every_feature_is_a_finite_number_for_each_block(html: str) -> None:
+    one = page(0, html)
+    evidence = SiteEvidence(4)
+    evidence.add(1, blocks_of(one))
+    found = blocks_of(one)
+    for standing in (None, evidence.standing(0, found)):
+        columns = columns_of(Evidence(one, found, standing, ClassWords({"nav": -1.0})))
+        assert list(columns) == feature_names()
+        assert all(len(column) == len(found) and np.isfinite(column).all() for column in columns.values())
+
+
+def test_3000_levels_and_20000_siblings_are_judged() -> None:
+    deep = page(1, "<div>" * 3_000 + "<p>" + "At the bottom of it all. " * 9 + "</p>")
+    wide = page(2, "<p>Some words of running text, and more." * 20_000)
+    for one in (deep, wide):
+        assert not all(MethodChoice("fusion").new().judge(one).noise)
+
+
+def test_knowing_the_site_makes_the_text_of_real_pages_better(corpus: Path) -> None:
+    from denoise_crawler.denoiser import Denoiser
+    from denoise_crawler.evaluation.gold import addressed
+    from denoise_crawler.evaluation.measures import mean, score
+
+    site = by_site(read_gold(corpus, "daniel"), 20)["xinhuanet.com"]
+    pages = [Page.parse(url, html) for url, html in addressed(site)]
+    cold, warm = Denoiser("fusion"), Denoiser("fusion")
+    for one in pages:
+        warm.learn(one)
+    by_f1 = {
+        name: mean(
+            score(denoiser.clean(one).clean_page.text, gold.gold or "")
+            for one, gold in zip(pages, site, strict=True)
+        ).f1
+        for name, denoiser in (("cold", cold), ("warm", warm))
+    }
+    assert 0.8 < by_f1["cold"] < by_f1["warm"]
+
+
+def test_the_title_stays_though_other_pages_list_it() -> None:
+    story = "The ferry ran aground on the sandbank off the point, and its forty passengers came ashore by night."
+    links = "".join(f"<li><a href=/{n}>Ferry number {n} aground</a>" for n in range(6))
+    method, title = MethodChoice("fusion").new(), "Ferry number {} aground"
+    pages = [
+        page(n, f"<title>{title.format(n)}</title><h1>{title.format(n)}</h1><p>{story} {n}<ul>{links}</ul>")
+        for n in range(6)
+    ]
+    for one in pages:
+        method.observe(one)
+    for one in pages:
+        assert not method.judge(one).noise[one.nodes.tags.index("h1")]

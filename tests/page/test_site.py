@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from denoise_crawler.batch import clean_pages
+from denoise_crawler.denoiser import MAX_LAYOUTS, Denoiser, denoise_pages
+from denoise_crawler.methods import MethodChoice
+from denoise_crawler.page import Page
+from denoise_crawler.page.host_names import canonical_host, without_port
+from denoise_crawler.page.shared_hosts import HOSTS_OF_MANY_OWNERS
+from denoise_crawler.page.site import host_of, layout_name, site_name, site_of
+
+
+def victim(url: str) -> str:  # noqa: ARG001
+    """Name all pages as a layout of another site is named."""
+    return "victim.com (2)"
+
+
+@pytest.mark.parametrize(
+    ("url", "site"),
+    [
+        ("https://news.bbc.co.uk/1/hi", "bbc.co.uk"),
+        ("http://WWW.Example.COM/a", "example.com"),
+        ("http://example.com:80/", "example.com"),
+        ("https://example.com:443/", "example.com"),
+        ("http://example.com:8080/", "example.com:8080"),
+        ("http://127.0.0.1/", "127.0.0.1"),
+        ("http://127.0.0.1:8000/", "127.0.0.1:8000"),
+        ("http://[::1]:8000/", "[::1]:8000"),
+        ("http://localhost/", "localhost"),
+        ("https://a.blogspot.com/", "a.blogspot.com"),
+        ("https://b.blogspot.com/", "b.blogspot.com"),
+        ("https://blogspot.com/x", "blogspot.com"),
+        ("https://tv.cctv.com.cn/x", "cctv.com.cn"),
+        ("https://例子.中国/x", "xn--fsqu00a.xn--fiqs8s"),
+        ("https://www.XN--fsqu00a.xn--fiqs8s./x", "xn--fsqu00a.xn--fiqs8s"),
+        ("http://user:password@example.com./", "example.com"),
+        ("http://127.1:8000/", "127.0.0.1:8000"),
+        ("http://[0:0:0:0:0:0:0:1]/", "::1"),
+        ("https://a.wordpress.com/x", "a.wordpress.com"),
+        ("https://www.b.substack.com/x", "b.substack.com"),
+        ("https://wordpress.com/x", "wordpress.com"),
+        ("not a url", ""),
+        ("http://[bad", ""),
+        ("http://host:99999/", ""),
+        ("http://victim.com\ud800.evil.com/", "evil.com"),
+        ("http://victim.com (2)/", "victim.com_(2)"),
+        ("", ""),
+    ],
+)
+def test_a_url_belongs_to_its_registrable_domain(url: str, site: str) -> None:
+    assert site_of(url) == site
+
+
+@pytest.mark.parametrize(
+    ("host", "spellings"),
+    [
+        ("example.com", ["EXAMPLE.com", "example.com.", "user:password@example.com", "example.com:80"]),
+        ("127.0.0.1", ["127.1", "127.0.1", "2130706433", "0x7f000001", "0X7F.1", "017700000001", "127.0.0.1."]),
+        ("127.0.0.1", ["１２７.0.0.1", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]"]),
+        ("::1", ["[::1]", "[0:0:0:0:0:0:0:1]", "[0000::0001]"]),
+        (
+            "xn--bcher-kva.example",
+            ["bücher.example", "BÜCHER.example", "bu\u0308cher.example", "xn--BCHER-kva.example."],
+        ),
+    ],
+)
+def test_a_host_has_one_spelling(host: str, spellings: list[str]) -> None:
+    assert {host_of(f"http://{spelling}/") for spelling in spellings} == {host}
+    assert {host_of(f"http://{spelling.removesuffix(':80')}:81/") for spelling in spellings} == {
+        f"[{host}]:81" if ":" in host else f"{host}:81"
+    }
+
+
+@given(st.text())
+def test_any_text_has_one_spelling_as_a_host_that_is_its_own(text: str) -> None:
+    once = canonical_host(text)
+    assert canonical_host(once) == once
+    assert without_port(f"[{once}]:8000" if ":" in once else f"{once}:8000") == once or not {"[", "]"}.isdisjoint(
+        once
+    )
+
+
+@given(
+    st.text(st.characters(), max_size=40) | st.text(" (2)_\ud800", max_size=6).map("http://victim.com{}".format)
+)
+def test_no_address_and_no_name_belongs_to_the_layout_of_another_site(text: str) -> None:
+    layouts = {layout_name(site_of("https://victim.com/"), number) for number in range(2, MAX_LAYOUTS + 1)}
+    for name in (site_of(text), site_name(text), Page.parse(text, "<p>x", site=text).site):
+        assert name not in layouts
+        assert site_name(name) == name  # a name that was made is not changed once more
+        assert name.encode().decode() == name
+
+
+def test_a_site_called_like_a_layout_teaches_the_other_site_nothing() -> None:
+    denoiser = Denoiser("fusion")
+    for url in ("https://victim.com/a", "https://victim.com (2)/a"):
+        denoiser.learn(Page.parse(url, "<p>The harbour was closed for the whole of the summer.</p>"))
+    denoiser.learn(Page.parse("https://x.test/", "<p>Nothing of this is of any harm.</p>", site="victim.com (2)"))
+    denoiser.save()
+    assert denoiser.layouts("victim.com") == 1
+    assert denoiser.add_layout("victim.com", MethodChoice("fusion").new()) == "victim.com (2)"
+
+
+def test_hosts_of_many_owners_are_kept_apart_by_the_name_below_them_and_not_by_paths() -> None:
+    for host in HOSTS_OF_MANY_OWNERS:
+        assert site_of(f"https://alice.{host}/") == f"alice.{host}" != site_of(f"https://bob.{host}/")
+        assert site_of(f"https://{host}/~alice/") == site_of(f"https://{host}/~bob/") == host
+    assert list(HOSTS_OF_MANY_OWNERS) == sorted(set(HOSTS_OF_MANY_OWNERS))
+
+
+def test_lone_surrogates_never_leave_in_addresses() -> None:
+    url = "https://example.com/\ud800?\udfff"
+    [clean] = denoise_pages([(url, "<p>Some text that is long enough to be read by a person.</p>")])
+    assert (clean.url, clean.site) == ("https://example.com/\ufffd?\ufffd", "example.com")
+
+
+@pytest.mark.parametrize("options", [{}, {"warmup_pages": 3, "short_sites": "drop"}])
+def test_a_batch_emits_neither_lone_surrogates_nor_the_name_of_a_layout(options: dict[str, Any]) -> None:
+    pages = [("https://example.com/\ud800", "<p>Some text that is long enough to be read by a person.</p>")]
+    [done] = clean_pages(lambda: pages, workers=1, site=victim, **options)
+    assert (done.page.url, done.page.site) == ("https://example.com/\ufffd", "victim.com_(2)")

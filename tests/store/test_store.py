@@ -1,0 +1,574 @@
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+import zlib
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from denoise_crawler.store import VERSION, SiteState, Store, StoreError
+from denoise_crawler.store.parked import ParkedPage, ParkedResponse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+KEY = "style_tree:64"
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "denoise.sqlite"
+
+
+@contextmanager
+def opened(path: Path, owner: str = "news", job: str = "") -> Iterator[Store]:
+    store = Store(path, owner=owner, job=job)
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+def park(store: Store, *names: str, site: str = "a.example") -> None:
+    for name in names:
+        page = ParkedPage(site, f"https://{site}/{name}", f"<p>{name}</p>", b"origin of " + name.encode())
+        store.park(page, name.encode())
+
+
+def names(store: Store, site: str | None = None, *, inherited: bool = True) -> list[str]:
+    return [row.item.decode() for row in store.waiting(site, inherited=inherited)]
+
+
+def hand_on(store: Store, name: str) -> None:
+    [row] = [row for row in store.waiting() if row.item == name.encode()]
+    store.hand_on([row])
+
+
+def rows_in(path: Path) -> int:
+    db = sqlite3.connect(path)
+    try:
+        found: int = db.execute("SELECT count(*) FROM parked").fetchone()[0]
+    finally:
+        db.close()
+    return found
+
+
+def locks_in(path: Path) -> list[Path]:
+    return list(path.parent.glob(f"{path.name}-runs/*"))
+
+
+def left_by_a_killed_run(path: Path, *parked: str, handed_on: tuple[str, ...] = (), job: str = "") -> None:
+    code = (
+        "import os, sys\n"
+        "from tests.store.test_store import Path, Store, hand_on, park\n"
+        "path, job, parked, handed_on = sys.argv[1:]\n"
+        "store = Store(Path(path), owner='news', job=job)\n"
+        "park(store, *parked.split())\n"
+        "for name in handed_on.split():\n"
+        "    hand_on(store, name)\n"
+        "os._exit(9)\n"
+    )
+    with run(code, str(path), job, " ".join(parked), " ".join(handed_on)) as ended:
+        assert ended.wait(30) == 9
+
+
+def run(code: str, *arguments: str) -> subprocess.Popen[str]:
+    root = Path(__file__).parents[2]
+    return subprocess.Popen(
+        [sys.executable, "-c", code, *arguments],
+        cwd=root,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+# --- waiting
+
+
+def test_rows_come_back_in_order_each_site_for_itself(path: Path) -> None:
+    with opened(path) as store:
+        for number in range(3):
+            park(store, f"a{number}")
+            park(store, f"b{number}", site="b.example")
+        assert names(store) == ["a0", "b0", "a1", "b1", "a2", "b2"]
+        assert names(store, "a.example") == ["a0", "a1", "a2"]
+        assert names(store, "b.example") == ["b0", "b1", "b2"]
+        assert names(store, "c.example") == []
+        assert (store.waiting_count(), store.waiting_count("b.example")) == (6, 3)
+
+
+def test_rows_parked_while_others_come_back_come_too(path: Path) -> None:
+    with opened(path) as store:
+        park(store, "first")
+        seen = []
+        for row in store.waiting("a.example"):
+            seen.append(row.item.decode())
+            store.hand_on([row])
+            if len(seen) < 4:
+                park(store, f"after {seen[-1]}")
+        assert seen == ["first", "after first", "after after first", "after after after first"]
+
+
+def test_rows_handed_on_do_not_come_again_but_stay_in_the_file_until_the_store_closes(path: Path) -> None:
+    with opened(path) as store:
+        park(store, "one", "two", "three")
+        hand_on(store, "two")
+        assert names(store) == ["one", "three"]
+        assert store.waiting_count() == 2
+        assert rows_in(path) == 3
+    assert rows_in(path) == 2
+
+
+def test_a_run_that_leaves_nothing_leaves_no_trace(path: Path) -> None:
+    with opened(path) as store:
+        park(store, "one")
+        assert locks_in(path)
+        hand_on(store, "one")
+    assert rows_in(path) == 0
+    assert locks_in(path) == []
+    with opened(path) as store:
+        assert store.inherit() == 0
+
+
+@given(st.tuples(st.text(), st.text(), st.text()), st.binary(), st.binary(), st.binary())
+def test_what_is_parked_comes_back_as_it_was(
+    texts: tuple[str, str, str], item: bytes, origin: bytes, response: bytes
+) -> None:
+    with tempfile.TemporaryDirectory() as folder, opened(Path(folder) / "denoise.sqlite") as store:
+        store.park(ParkedPage(*texts, origin, ParkedResponse(response)), item)
+        [row] = store.waiting(texts[0])
+        page = store.page(row.page)
+        assert page.response is not None
+        assert (row.site, row.item, row.origin) == (texts[0], item, origin)
+        assert (page.site, page.url, page.html, page.origin, page.response.data) == (*texts, origin, response)
+
+
+def test_lone_surrogates_in_a_page_and_its_address_do_not_keep_it_from_waiting(path: Path) -> None:
+    with opened(path) as store:
+        store.park(ParkedPage("a.example", "https://a.example/\ud800", "<p>\udfff</p>", b""), b"")
+        [row] = store.waiting()
+        page = store.page(row.page)
+        assert (page.url, page.html) == ("https://a.example/?", "<p>?</p>")
+
+
+# --- runs that are no more
+
+
+def test_rows_of_a_killed_run_wait_in_the_next_run_of_its_spider_also_those_handed_on(path: Path) -> None:
+    left_by_a_killed_run(path, "one", "two", "three", handed_on=("two",))
+    with opened(path) as store:
+        assert names(store) == []
+        assert store.inherit() == 3
+        assert names(store) == ["one", "two", "three"]
+        park(store, "four")
+        assert names(store) == ["one", "two", "three", "four"]
+        assert names(store, inherited=False) == ["four"]
+        assert (store.waiting_count(), store.waiting_count(inherited=False)) == (4, 1)
+        assert store.inherit() == 0
+
+
+def test_rows_left_waiting_go_to_the_next_run_and_from_it_to_the_one_after(path: Path) -> None:
+    with opened(path) as store:
+        park(store, "one", "two")
+    with opened(path) as store:
+        assert store.inherit() == 2
+        hand_on(store, "one")
+    with opened(path) as store:
+        assert store.inherit() == 1
+        assert names(store) == ["two"]
+
+
+def test_rows_do_not_go_to_another_spider(path: Path) -> None:
+    left_by_a_killed_run(path, "one")
+    with opened(path, owner="shops") as other:
+        assert other.inherit() == 0
+        assert names(other) == []
+    with opened(path) as store:
+        assert store.inherit() == 1
+
+
+def test_rows_of_a_live_run_are_not_taken_within_a_process(path: Path) -> None:
+    with opened(path) as alive, opened(path) as other:
+        park(alive, "one")
+        assert other.inherit() == 0
+        assert names(alive) == ["one"]
+    with opened(path) as later:
+        assert later.inherit() == 1
+
+
+def test_rows_of_a_live_run_are_not_taken_from_another_process_until_it_is_killed(path: Path) -> None:
+    code = (
+        "import sys\n"
+        "from tests.store.test_store import Path, Store, park\n"
+        "store = Store(Path(sys.argv[1]), owner='news')\n"
+        "park(store, 'one')\n"
+        "print('parked', flush=True)\n"
+        "sys.stdin.read()\n"
+    )
+    with run(code, str(path)) as alive, opened(path) as other:
+        assert alive.stdout is not None
+        assert alive.stdout.readline() == "parked\n"
+        assert other.inherit() == 0
+        alive.kill()
+        alive.wait()
+        assert other.inherit() == 1
+        assert names(other) == ["one"]
+
+
+def test_rows_are_found_although_somebody_removed_the_lock_files(path: Path) -> None:
+    left_by_a_killed_run(path, "one")
+    for lock in locks_in(path):
+        lock.unlink()
+    (path.parent / f"{path.name}-runs").rmdir()
+    with opened(path) as store:
+        assert store.inherit() == 1
+
+
+def test_rows_of_a_paused_job_wait_for_that_job_as_long_as_its_folder_is_there(path: Path, tmp_path: Path) -> None:
+    job = tmp_path / "job"
+    job.mkdir()
+    with opened(path, job=str(job)) as paused:
+        park(paused, "one")
+    for stranger in ("", str(tmp_path / "another job")):
+        with opened(path, job=stranger) as store:
+            assert store.inherit() == 0
+    with opened(path, job=str(job)) as resumed:
+        assert resumed.inherit() == 1
+        assert names(resumed) == ["one"]
+
+
+def test_rows_of_a_paused_job_go_to_any_run_of_the_spider_once_its_folder_is_gone(
+    path: Path, tmp_path: Path
+) -> None:
+    job = tmp_path / "job"
+    job.mkdir()
+    left_by_a_killed_run(path, "one", job=str(job))
+    with opened(path) as store:
+        assert store.inherit() == 0
+        job.rmdir()
+        assert store.inherit() == 1
+    with opened(path, owner="shops") as other:
+        assert other.inherit() == 0
+
+
+def test_a_page_that_comes_again_drops_its_inherited_rows_that_wait_and_no_others(path: Path) -> None:
+    with opened(path) as first:
+        park(first, "one", "two", "three")
+        first.park(ParkedPage("a.example", "", "", b"origin of one"), b"one more")
+    with opened(path) as store:
+        assert store.supersede(b"origin of one") == 0
+        store.inherit()
+        park(store, "one")
+        hand_on(store, "two")
+        assert store.supersede(b"origin of one") == 2
+        assert store.supersede(b"origin of two") == 0
+        assert names(store) == ["three", "one"]
+        assert store.supersede(b"origin of one") == 0
+        assert rows_in(path) == 3
+
+
+# --- what is known of sites
+
+
+def union(parts: list[bytes]) -> bytes:
+    return encoded(set().union(*map(decoded, parts)))
+
+
+def encoded(numbers: set[int]) -> bytes:
+    return b" ".join(str(number).encode() for number in sorted(numbers))
+
+
+def decoded(data: bytes) -> set[int]:
+    return {int(number) for number in data.split()}
+
+
+def test_nothing_is_known_of_a_new_site(path: Path) -> None:
+    with opened(path) as store:
+        assert store.site("a.example", KEY) == SiteState(0, ready=False)
+        assert store.knowledge("a.example", KEY) == []
+
+
+def test_knowledge_and_state_outlast_the_run_each_method_for_itself(path: Path) -> None:
+    with opened(path) as store:
+        store.save_state("a.example", KEY, SiteState(20, ready=True))
+        store.save_knowledge("a.example", KEY, b"1 2", union)
+        store.save_knowledge("b.example", KEY, b"7", union)
+    with opened(path, owner="shops") as store:
+        assert store.site("a.example", KEY) == SiteState(20, ready=True)
+        assert store.knowledge("a.example", KEY) == [b"1 2"]
+        assert store.site("a.example", "style_tree:32") == SiteState()
+        assert store.knowledge("a.example", "style_tree:32") == []
+        assert store.site("b.example", KEY) == SiteState()
+        assert store.knowledge("b.example", KEY) == [b"7"]
+
+
+def test_knowledge_is_merged_with_what_others_saved_meanwhile(path: Path) -> None:
+    with opened(path) as one, opened(path) as two:
+        one.save_knowledge("a.example", KEY, b"1 2", union)
+        two.save_knowledge("a.example", KEY, b"2 3", union)
+        assert one.knowledge("a.example", KEY) == [b"1 2 3"]
+
+
+def test_a_merge_that_fails_leaves_what_was_known_and_a_store_that_works(path: Path) -> None:
+    def fails(_: list[bytes]) -> bytes:
+        raise ZeroDivisionError
+
+    with opened(path) as store:
+        store.save_knowledge("a.example", KEY, b"1", union)
+        with pytest.raises(ZeroDivisionError):
+            store.save_knowledge("a.example", KEY, b"2", fails)
+        assert store.knowledge("a.example", KEY) == [b"1"]
+        park(store, "one")
+        assert names(store) == ["one"]
+
+
+@given(st.lists(st.builds(SiteState, st.integers(0, 99), st.booleans()), max_size=6))
+def test_a_state_never_goes_back(states: list[SiteState]) -> None:
+    with tempfile.TemporaryDirectory() as folder, opened(Path(folder) / "denoise.sqlite") as store:
+        furthest = SiteState()
+        for state in states:
+            store.save_state("a.example", KEY, state)
+            furthest = SiteState(max(furthest.pages_seen, state.pages_seen), furthest.ready or state.ready)
+            assert store.site("a.example", KEY) == furthest
+
+
+def test_two_processes_that_write_at_the_same_time_lose_nothing(path: Path) -> None:
+    code = (
+        "import sys\n"
+        "from tests.store.test_store import KEY, Path, SiteState, encoded, opened, park, union\n"
+        "path, name = sys.argv[1:]\n"
+        "print('ready', flush=True)\n"
+        "sys.stdin.readline()\n"
+        "with opened(Path(path), owner=name) as store:\n"
+        "    for number in range(200):\n"
+        "        park(store, f'{name}{number}')\n"
+        "        if number % 5 == 0:\n"
+        "            mine = encoded({number + 1000 * (name == 'b')})\n"
+        "            store.save_knowledge('a.example', KEY, mine, union)\n"
+        "            store.save_state('a.example', KEY, SiteState(number))\n"
+    )
+    with run(code, str(path), "a") as one, run(code, str(path), "b") as two:
+        for process in (one, two):
+            assert process.stdout is not None
+            assert process.stdout.readline() == "ready\n"
+        for process in (one, two):
+            assert process.stdin is not None
+            process.stdin.write("go\n")
+            process.stdin.flush()
+        assert (one.wait(60), two.wait(60)) == (0, 0)
+    for name in ("a", "b"):
+        with opened(path, owner=name) as store:
+            assert store.inherit() == 200
+            assert names(store) == [f"{name}{number}" for number in range(200)]
+            tens = set(range(0, 200, 5))
+            assert decoded(store.knowledge("a.example", KEY)[0]) == tens | {1000 + ten for ten in tens}
+            assert store.site("a.example", KEY) == SiteState(195)
+
+
+# --- the file
+
+
+def refused(path: Path) -> str:
+    with pytest.raises(StoreError) as error:
+        Store(path)
+    assert str(path) in str(error.value)
+    assert "DENOISE_STORE" in str(error.value)
+    return str(error.value)
+
+
+def test_folders_on_the_way_to_the_file_are_made(tmp_path: Path) -> None:
+    with opened(tmp_path / "new" / "folder" / "denoise.sqlite"):
+        assert (tmp_path / "new" / "folder" / "denoise.sqlite").is_file()
+
+
+def test_a_store_of_a_newer_version_is_refused_and_left_as_it_is(path: Path) -> None:
+    with opened(path) as store:
+        store.save_knowledge("a.example", KEY, b"1", union)
+    db = sqlite3.connect(path)
+    db.execute(f"PRAGMA user_version = {VERSION + 1}")
+    db.close()
+    assert f"version {VERSION + 1}" in refused(path)
+    db = sqlite3.connect(path)
+    assert db.execute("SELECT knowledge FROM site").fetchall() == [(b"1",)]
+    db.close()
+
+
+def test_a_file_that_is_no_store_is_refused_and_left_as_it_is(path: Path) -> None:
+    path.write_text("a diary, " * 1000)
+    assert "not a database" in refused(path)
+    assert path.read_text() == "a diary, " * 1000
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("CREATE TRIGGER t AFTER INSERT ON parked BEGIN DELETE FROM site; END", "its tables are not those"),
+        ("CREATE VIEW v AS SELECT load_extension('x')", "its tables are not those"),
+        ("ALTER TABLE site ADD COLUMN more", "its tables are not those"),
+        ("INSERT INTO site VALUES (x'00', 'fusion', NULL, 3, 1)", "its table site has values of a wrong type"),
+        ("INSERT INTO site VALUES ('a', 'fusion', 'text', 3, 1)", "its table site has values of a wrong type"),
+        ("UPDATE page SET html = 'text'", "its table page has values of a wrong type"),
+        ("UPDATE run SET name = '../../somewhere'", "its table run has values of a wrong type"),
+        ("UPDATE parked SET run = '../../somewhere'", "its table parked has values of a wrong type"),
+        (
+            "CREATE TRIGGER t AFTER INSERT ON parked BEGIN DELETE FROM site; END; PRAGMA writable_schema = ON; "
+            "UPDATE sqlite_master SET name = 'sqlite_stat9', sql = replace(sql, ' t ', ' sqlite_stat9 ') "
+            "WHERE type = 'trigger'",
+            "its tables are not those",
+        ),
+    ],
+)
+def test_a_store_that_another_program_changed_is_refused_and_left_as_it_is(
+    path: Path, change: str, said: str
+) -> None:
+    left_by_a_killed_run(path, "one")
+    with closing(sqlite3.connect(path)) as db, db:
+        db.executescript(change)
+        before = list(db.iterdump())
+    assert said in refused(path)
+    with closing(sqlite3.connect(path)) as db:
+        assert list(db.iterdump()) == before
+
+
+def test_the_database_of_another_program_is_refused_and_left_as_it_is(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("CREATE TABLE cookies (name TEXT)")
+    before = path.read_bytes()
+    assert "the database of another program" in refused(path)
+    assert path.read_bytes() == before
+
+
+def test_the_page_and_the_response_of_many_items_are_written_once(path: Path) -> None:
+    html = "".join(f"<p>{os.urandom(20).hex()}</p>" for _ in range(2_000))
+    with opened(path) as store:
+        park(store, "one", "two")
+        size = path.stat().st_size
+        response = ParkedResponse(html.encode())
+        pages = [
+            ParkedPage("a.example", f"https://a.example/{number}", html, b"", response) for number in range(2)
+        ]
+        for number in range(200):
+            store.park(pages[number % 2], b"item %d" % number)
+        rows = list(store.waiting())[2:]
+        assert [row.item for row in rows] == [b"item %d" % number for number in range(200)]
+        assert len({row.page for row in rows}) == 2
+        assert {store.page(row.page).url for row in rows} == {page.url for page in pages}
+    with closing(sqlite3.connect(path)) as db:
+        counts = db.execute("SELECT (SELECT count(*) FROM page), (SELECT count(*) FROM response)").fetchone()
+    assert counts == (4, 1)
+    assert path.stat().st_size - size < 3 * len(html)
+
+
+def test_the_file_shrinks_when_a_run_ends_that_handed_everything_on(path: Path) -> None:
+    with opened(path) as store:
+        store.save_knowledge("a.example", KEY, b"known", union)
+        page = ParkedPage("a.example", "https://a.example/", os.urandom(300_000).hex(), b"")
+        for number in range(20):
+            store.park(page, b"%d" % number)
+        for row in store.waiting():
+            store.hand_on([row])
+    assert path.stat().st_size < 100_000
+    with opened(path) as store:
+        assert store.knowledge("a.example", KEY) == [b"known"]
+
+
+def test_an_item_taken_back_waits_again_and_keeps_its_page(path: Path) -> None:
+    with opened(path) as store:
+        park(store, "one")
+        [row] = store.waiting()
+        store.hand_on([row])
+        assert names(store) == []
+        store.take_back([row])
+    with opened(path) as store:
+        store.inherit()
+        [row] = store.waiting()
+        assert store.page(row.page).url == "https://a.example/one"
+
+
+def test_many_runs_that_make_a_store_at_the_same_moment_all_can_use_it(path: Path) -> None:
+    code = (
+        "import sys, time\n"
+        "from tests.store.test_store import Path, Store\n"
+        "time.sleep(max(0, float(sys.argv[2]) - time.time()))\n"
+        "Store(Path(sys.argv[1])).close()\n"
+    )
+    for number in range(4):
+        together = time.time() + 1.5
+        with ExitStack() as stack:
+            arguments = (code, str(path.with_name(f"{number}.sqlite")), str(together))
+            runs = [stack.enter_context(run(*arguments)) for _ in range(6)]
+            assert [one.wait(60) for one in runs] == [0] * 6
+
+
+def test_an_item_that_unpacks_to_gigabytes_stays_packed_and_the_others_come(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("denoise_crawler.methods.versioned_format.MAX_BYTES", 1_000_000)
+    left_by_a_killed_run(path, "one", "two")
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("UPDATE parked SET item = ? WHERE id = 1", [zlib.compress(bytes(1_000_001))])
+    with opened(path) as store:
+        store.inherit()
+        assert names(store) == ["two"]
+
+
+def test_a_folder_in_the_place_of_the_file_is_refused(path: Path) -> None:
+    path.mkdir()
+    refused(path)
+
+
+def test_a_file_in_the_place_of_a_folder_is_refused(path: Path) -> None:
+    path.write_text("")
+    refused(path / "denoise.sqlite")
+
+
+@pytest.mark.skipif(not hasattr(os, "seteuid"), reason="needs the rights of POSIX")
+def test_a_folder_that_cannot_be_written_is_refused() -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o555)
+        me = os.geteuid()
+        if me == 0:  # whom no rights stop
+            os.seteuid(65534)
+        try:
+            refused(folder / "denoise.sqlite")
+            refused(folder / "new" / "denoise.sqlite")
+        finally:
+            os.seteuid(me)
+        assert list(folder.iterdir()) == []
+        folder.chmod(0o755)
+
+
+def test_a_run_that_cannot_show_that_it_is_alive_is_refused(path: Path) -> None:
+    path.with_name(path.name + "-runs").write_text("in the way")
+    with opened(path) as store:
+        with pytest.raises(StoreError, match="DENOISE_STORE"):
+            park(store, "one")
+        assert store.waiting_count() == 0
+
+
+def test_a_store_on_a_full_disk_says_so_keeps_what_it_has_and_goes_on_when_there_is_room(path: Path) -> None:
+    resource = pytest.importorskip("resource")
+    noise = os.urandom(400_000)
+    with opened(path) as store:
+        park(store, "one")
+        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, hard))
+        try:
+            for _ in range(2):
+                with pytest.raises(sqlite3.Error):
+                    store.park(ParkedPage("a.example", "", "", b""), noise)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        store.park(ParkedPage("a.example", "", "", b""), noise)
+        assert [row.item for row in store.waiting()] == [b"one", noise]
