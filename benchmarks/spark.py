@@ -34,14 +34,14 @@ from warcio.warcwriter import WARCWriter
 from benchmarks.bench import folder_with, options, say, table, write_figures
 from benchmarks.scale import alone
 from denoise_crawler import denoise_pages
+from denoise_crawler.batch.workers import Limits
 from denoise_crawler.denoiser import DEFAULT_METHOD
 from denoise_crawler.evaluation.gold import read_gold
 from denoise_crawler.methods.fusion import Fusion
 from denoise_crawler.page import Page
 from denoise_crawler.reading import read_pages
 from denoise_crawler.site import site_of
-from denoise_crawler.spark.page_handler import PageHandler, Way, handler_process
-from denoise_crawler.spark.page_process import Limits
+from denoise_crawler.spark.page_handler import PageHandler, Way, page_worker
 from denoise_crawler.text import hash64
 
 if TYPE_CHECKING:
@@ -237,13 +237,13 @@ def stages(folder: Path) -> dict[str, float]:
             entered = site
         handler.cleaned(site, url, html)
     watch.lap("clean, ms", len(pages))
-    process = handler_process(Way(DEFAULT_METHOD, {}), Limits())
-    process.call("one_page_tree", "", "", "<p>")
+    worker = page_worker(Way(DEFAULT_METHOD, {}), Limits())
+    worker.call(PageHandler.one_page_tree, "", "", "<p>")
     watch.start = time.process_time()
     for site, url, html in pages:
-        process.call("one_page_tree", site, url, html)
+        worker.call(PageHandler.one_page_tree, site, url, html)
     watch.lap("hand to another process, ms", len(pages))
-    process.close()
+    worker.close()
     bodies = [html if isinstance(html, bytes) else html.encode() for _, _, html in pages]
     return {
         **watch.found,

@@ -204,7 +204,7 @@ def test_a_job_whose_processes_are_killed_ends_with_the_full_result(spark: Spark
     result: list[Any] = []
     job = threading.Thread(target=lambda: result.extend(learn(frame(spark, pages)).collect()))
     job.start()
-    victims = ["denoise_crawler.spark.child", "pyspark.daemon"]
+    victims = ["multiprocessing.spawn", "pyspark.daemon"]
     while job.is_alive() and victims:
         for pid in python_processes(os.getpid(), victims[0])[-1:]:
             os.kill(pid, signal.SIGKILL)

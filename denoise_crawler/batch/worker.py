@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from denoise_crawler.batch.processes import told
+from denoise_crawler.batch.process import describe_error
 from denoise_crawler.clean_page import CleanPage
 from denoise_crawler.denoiser import RAW, Denoiser
 from denoise_crawler.methods import method_named
@@ -21,7 +21,7 @@ from denoise_crawler.text import hash64, without_lone_surrogates
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from denoise_crawler.denoiser import Cleaned, Shelf
+    from denoise_crawler.denoiser import Cleaned
 
     Batch = list[tuple[str, str | bytes]]
 
@@ -71,7 +71,7 @@ class BatchResult:
 
 
 class BatchWorker:
-    """Does the tasks of process ``number``: each is a method. What is known of sites lies in ``folder``.
+    """Does the tasks of process ``number``. What is known of sites lies in ``folder``.
 
     What each process learns goes into a store of its own; merged, the sites are shared out among stores by
     the hash of their names.
@@ -82,7 +82,7 @@ class BatchWorker:
         self._key = method_named(job.method, job.options).store_key
         self._stores: dict[str, Store] = {}
         self._ready: dict[str, bool] = {}
-        self._denoiser = self._denoiser_with(_LearnedShelf(self))
+        self._denoiser = self._denoiser_on(lambda _: self._store("learned", number))
 
     def close(self) -> None:
         """Close the stores."""
@@ -98,90 +98,39 @@ class BatchWorker:
                 self._denoiser.learn(page)
                 learned.pages[site] += not page.skipped
             except Exception as error:  # whatever it is, the other pages are to go on
-                learned.failed.append((url, told(error)))
+                learned.failed.append((url, describe_error(error)))
         return learned
 
-    def settle(self, _: None) -> None:
+    def settle(self) -> None:
         """Write what was learned to disk."""
         self._denoiser.save()
-        self._denoiser = self._denoiser_with(_KnownShelf(self))
+        self._denoiser = self._denoiser_on(self._home, is_learning=False)
 
     def merge(self, sites: dict[str, int]) -> None:
         """Merge what all processes learned of ``sites``, given with their numbers of pages."""
         home = self._store("known", self._number)
+        learned = [self._store("learned", number) for number in range(self._job.workers)]
         for site, pages in sites.items():
-            parts = [self.learned(site, number) for number in range(self._job.workers)]
-            if known := self._merged([part for part in parts if part]):
-                home.save_knowledge(site, self._key, known, _newer)
+            parts = [part for store in learned if (part := store.knowledge(site, self._key))]
+            if parts:
+                home.save_knowledge(site, self._key, self._merged(parts), _newer)
             home.save_state(site, self._key, SiteState(pages, pages >= self._job.warmup_pages))
 
     def judge(self, batch: Batch) -> list[BatchResult]:
         """Judge pages, site by site, and return them in the order they came."""
         found: dict[int, BatchResult] = {}
-        for number, page in sorted(enumerate(self._sited(batch)), key=lambda numbered: numbered[1][0]):
-            found[number] = self._judged(*page)
+        for number, (site, url, html) in sorted(enumerate(self._sited(batch)), key=lambda page: page[1][0]):
+            short = None if self._is_warm(site) else self._job.short_sites
+            found[number] = clean_page(self._denoiser, site, url, html, render=self._job.render, short=short)
         return [found[number] for number in range(len(batch))]
 
-    def learned(self, site: str, number: int | None = None) -> bytes | None:
-        """Return what process ``number`` (None: this one) learned of ``site``."""
-        return self._store("learned", self._number if number is None else number).knowledge(site, self._key)
-
-    def keep_learned(self, site: str, knowledge: bytes) -> None:
-        """Write what this process has learned of ``site``."""
-        self._store("learned", self._number).save_knowledge(site, self._key, knowledge, _newer)
-
-    def known(self, site: str) -> bytes | None:
-        """Return what all processes learned of ``site``."""
-        return self._home(site).knowledge(site, self._key)
-
-    def _merged(self, parts: list[bytes]) -> bytes | None:
-        if len(parts) < 2:
-            return parts[0] if parts else None
+    def _merged(self, parts: list[bytes]) -> bytes:
+        if len(parts) == 1:
+            return parts[0]
         method = method_named(self._job.method, self._job.options)
         for part in parts:
             method.merge_bytes(part)
         return method.to_bytes()
-
-    def _judged(self, site: str, url: str, html: str | bytes) -> BatchResult:
-        size = len(html) if isinstance(html, bytes) else len(html.encode("utf-8", "surrogatepass"))
-        try:
-            page = Page.parse(url, html, site=site)
-            if self._is_warm(site):
-                cleaned = self._denoiser.clean(page)
-            elif self._job.short_sites == "drop":
-                return BatchResult(CleanPage(url, site, warm=False), html_bytes=size, dropped=True)
-            elif self._job.short_sites == "raw":
-                cleaned = self._denoiser.raw(page)
-            else:
-                cleaned = self._denoiser.clean(page, warm=False)
-            return self._result(cleaned, size)
-        except Exception as error:  # whatever it is, the other pages are to go on
-            return self._unharmed(url, html, site, size, told(error))
-
-    def _result(self, cleaned: Cleaned, size: int, error: str | None = None) -> BatchResult:
-        rendered = None
-        if self._job.render is not None:
-            try:
-                rendered = RENDERINGS[self._job.render](cleaned.page, cleaned.judgement)
-            except Exception as raised:
-                error = error or told(raised)
-        return BatchResult(
-            page=cleaned.clean_page,
-            rendered=rendered,
-            html_bytes=size,
-            visible=cleaned.visible,
-            kept=cleaned.kept,
-            skipped=cleaned.page.skipped,
-            error=error,
-            guarded=cleaned.guarded,
-        )
-
-    def _unharmed(self, url: str, html: str | bytes, site: str, size: int, error: str) -> BatchResult:
-        """Return a page that could not be judged with all its text; without any, if that cannot be had either."""
-        try:
-            return self._result(self._denoiser.raw(Page.parse(url, html, site=site)), size, error)
-        except Exception:
-            return BatchResult(CleanPage(url, site, method=RAW, warm=False), html_bytes=size, error=error)
 
     def _is_warm(self, site: str) -> bool:
         if not self._job.warmup_pages or not self._denoiser.learns:
@@ -198,8 +147,8 @@ class BatchWorker:
                 site = ""
             yield site, without_lone_surrogates(url), html
 
-    def _denoiser_with(self, shelf: Shelf) -> Denoiser:
-        job = self._job
+    def _denoiser_on(self, store: Callable[[str], Store], *, is_learning: bool = True) -> Denoiser:
+        job, shelf = self._job, _StoreShelf(store, self._key, is_learning)
         return Denoiser(
             job.method, job.options, shelf=shelf, sites_in_memory=job.sites_in_memory, writing=job.writing
         )
@@ -219,26 +168,66 @@ def home_of(name: str, workers: int) -> int:
     return hash64(name) % workers
 
 
+def clean_page(
+    denoiser: Denoiser,
+    site: str,
+    url: str,
+    html: str | bytes,
+    *,
+    render: str | None = None,
+    short: str | None = None,
+) -> BatchResult:
+    """Clean a page; one that raises comes out with all its text; without any, if that cannot be had either.
+
+    ``short`` says what becomes of a page whose site has too few pages (see SHORT_SITES), None that it has enough.
+    """
+    size = len(html) if isinstance(html, bytes) else len(html.encode("utf-8", "surrogatepass"))
+    if short == "drop":
+        return BatchResult(CleanPage(url, site, warm=False), html_bytes=size, dropped=True)
+    error = None
+    for is_raw in (short == "raw", True):
+        try:
+            page = Page.parse(url, html, site=site)
+            cleaned = denoiser.raw(page) if is_raw else denoiser.clean(page, warm=short is None)
+            return _result(cleaned, size, render, error)
+        except Exception as raised:  # whatever it is, the other pages are to go on
+            error = error or describe_error(raised)
+    return BatchResult(CleanPage(url, site, method=RAW, warm=False), html_bytes=size, error=error)
+
+
+def _result(cleaned: Cleaned, size: int, render: str | None, error: str | None) -> BatchResult:
+    rendered = None
+    if render is not None:
+        try:
+            rendered = RENDERINGS[render](cleaned.page, cleaned.judgement)
+        except Exception as raised:
+            error = error or describe_error(raised)
+    return BatchResult(
+        page=cleaned.clean_page,
+        rendered=rendered,
+        html_bytes=size,
+        visible=cleaned.visible,
+        kept=cleaned.kept,
+        skipped=cleaned.page.skipped,
+        error=error,
+        guarded=cleaned.guarded,
+    )
+
+
 @dataclass(frozen=True, slots=True)
-class _LearnedShelf:
-    worker: BatchWorker
+class _StoreShelf:
+    """What is known of a site lies in its ``store``; judging adds nothing to it."""
+
+    store: Callable[[str], Store]
+    key: str
+    is_learning: bool
 
     def get(self, site: str) -> bytes | None:
-        return self.worker.learned(site)
+        return self.store(site).knowledge(site, self.key)
 
     def put(self, site: str, knowledge: bytes) -> None:
-        self.worker.keep_learned(site, knowledge)
-
-
-@dataclass(frozen=True, slots=True)
-class _KnownShelf:
-    worker: BatchWorker
-
-    def get(self, site: str) -> bytes | None:
-        return self.worker.known(site)
-
-    def put(self, site: str, knowledge: bytes) -> None:
-        """Judging teaches nothing."""
+        if self.is_learning:
+            self.store(site).save_knowledge(site, self.key, knowledge, _newer)
 
 
 def _newer(_: bytes, new: bytes) -> bytes:

@@ -10,6 +10,7 @@ from pyspark.sql.functions import broadcast, ceil, coalesce, col, explode, lit, 
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import BooleanType, DataType, DoubleType, StringType, StructField, StructType
 
+from denoise_crawler.batch.workers import Limits, WorkerDiedError
 from denoise_crawler.clean_page import CleanPage
 from denoise_crawler.denoiser import AS_TEXT, DEFAULT_METHOD, RAW
 from denoise_crawler.methods import method_named
@@ -17,8 +18,7 @@ from denoise_crawler.output.extractors import check
 from denoise_crawler.site import site_of
 from denoise_crawler.spark.addresses import KEY, SITE, with_site_and_key
 from denoise_crawler.spark.learning import require_columns
-from denoise_crawler.spark.page_handler import Way, handler_process
-from denoise_crawler.spark.page_process import Limits, PageKilledError
+from denoise_crawler.spark.page_handler import PageHandler, Way, page_worker
 from denoise_crawler.spark.sorted_rows import together_and_sorted
 
 if TYPE_CHECKING:
@@ -26,9 +26,8 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
-    from denoise_crawler.batch import BatchResult
+    from denoise_crawler.batch.workers import Worker
     from denoise_crawler.output.writing import Writing
-    from denoise_crawler.spark.page_process import PageProcess
 
 SHARD_PAGES = 10_000
 _SHARD, _SHARDS, _TREE, _PAGE = "_shard", "_shards", "_tree", "_page"
@@ -124,8 +123,7 @@ def _beside_trees(pages: DataFrame, trees: DataFrame, shard_pages: int) -> DataF
 
 
 def _cleaned(batches: Iterator[pa.RecordBatch], task: _Task) -> Iterator[pa.RecordBatch]:
-    process = handler_process(task.way, task.limits)
-    judge = _Judge(process, task)
+    judge = _Judge(page_worker(task.way, task.limits), task.warmup_pages)
     for batch in batches:
         found, places = [], []
         columns = [batch.column(name).to_pylist() for name in (SITE, _TREE, _PAGE, "url", "html")]
@@ -144,10 +142,10 @@ def _cleaned(batches: Iterator[pa.RecordBatch], task: _Task) -> Iterator[pa.Reco
 
 
 class _Judge:
-    """Gives pages to the process for pages, and first what is known of their site."""
+    """Gives pages to the worker, and before a site's first page what is known of the site."""
 
-    def __init__(self, process: PageProcess, task: _Task) -> None:
-        self._process, self._task = process, task
+    def __init__(self, worker: Worker[PageHandler], warmup_pages: int) -> None:
+        self._worker, self._warmup_pages = worker, warmup_pages
         self._tree: tuple[str, bytes | None] = ("", None)
         self._entered: str | None = None
 
@@ -156,18 +154,15 @@ class _Judge:
 
     def row(self, site: str, url: str, html: str | bytes) -> dict[str, Any]:
         if self._entered != site:
-            self._enter(site)
+            tree = self._tree[1] if self._tree[0] == site else None
+            self._worker.prepare(PageHandler.enter, site, tree, self._warmup_pages)
+            self._entered = site
         try:
-            result: BatchResult = self._process.call("cleaned", site, url, html)
-        except PageKilledError as error:
+            result = self._worker.call(PageHandler.cleaned, site, url, html)
+        except WorkerDiedError as error:
             nothing = CleanPage(url, site, method=RAW, warm=False)
             return {**_values(nothing), "skipped": None, "error": str(error)}
         return {**_values(result.page), "skipped": result.skipped, "error": result.error}
-
-    def _enter(self, site: str) -> None:
-        tree = self._tree[1] if self._tree[0] == site else None
-        self._process.prepare("enter", site, tree, self._task.warmup_pages)
-        self._entered = site
 
 
 def _values(page: CleanPage) -> dict[str, Any]:

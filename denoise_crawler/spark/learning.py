@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from pyspark.sql.functions import array, broadcast, col, lit
 
+from denoise_crawler.batch.workers import Limits, WorkerError
 from denoise_crawler.denoiser import DEFAULT_METHOD
 from denoise_crawler.methods import method_named
 from denoise_crawler.site import site_of
 from denoise_crawler.spark.addresses import BAR, KEY, PAGES, SITE, bars, pages_kept, with_site_and_key
-from denoise_crawler.spark.page_handler import Way, handler_process
-from denoise_crawler.spark.page_process import CallError, Limits, PageKilledError
+from denoise_crawler.spark.page_handler import PageHandler, Way, page_worker
 from denoise_crawler.spark.sorted_rows import runs, together_and_sorted
 
 if TYPE_CHECKING:
@@ -90,15 +90,15 @@ def require_columns(df: DataFrame, *names: str) -> None:
 
 
 def _one_page_trees(batches: Iterator[pa.RecordBatch], way: Way, limits: Limits) -> Iterator[pa.RecordBatch]:
-    process = handler_process(way, limits)
+    worker = page_worker(way, limits)
     for batch in batches:
         rows = []
         for row in batch.to_pylist():
             site, url, html = row[SITE], row["url"] or "", row["html"] or ""
             found = {"site": site, "method": "", "pages": 0, "failed": 0, "failures": [], "knowledge": None}
             try:
-                found["knowledge"] = process.call("one_page_tree", site, url, html) or None
-            except (CallError, PageKilledError) as error:
+                found["knowledge"] = worker.call(PageHandler.one_page_tree, site, url, html) or None
+            except WorkerError as error:
                 found.update(failed=1, failures=[f"{url}: {error}"])
             if found["knowledge"] or found["failed"]:
                 rows.append(found)
