@@ -22,12 +22,12 @@ _SPAWN: Any = multiprocessing.get_context("spawn")  # no fork: it must not keep 
 _states: list[Any] = []  # the one of this process
 
 
-def begin(make: Callable[[], Any], memory: int | None) -> None:
+def begin(make: Callable[[], Any], memory: int) -> None:
     """Limit this process and make its state."""
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # kills, also inside a library that never comes back
     if OVER_TIME:
         signal.signal(OVER_TIME, signal.SIG_DFL)
-    if memory is not None:
+    if memory:
         with suppress(ImportError, OSError, ValueError):  # a system that does not count it, or allows less
             import resource
 
@@ -40,9 +40,9 @@ def with_state(function: Callable[..., Result], *given: Any, **named: Any) -> Re
     return function(_states[0], *given, **named)
 
 
-def perform(task: partial[Result], seconds: float | None) -> tuple[Result | None, str]:
+def perform(task: partial[Result], seconds: float) -> tuple[Result | None, str]:
     """Do a task; an error comes back as text, since not every error can be pickled."""
-    _limit_time(seconds or 0)
+    _limit_time(seconds)
     try:
         return task(), ""
     except (Exception, SystemExit) as error:

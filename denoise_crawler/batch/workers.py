@@ -47,7 +47,7 @@ _SECONDS_TO_LOOK = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one task may take; None is no limit.
+    """What one task may take; 0 is no limit.
 
     Args:
         seconds: CPU time, where the system counts it (not on Windows).
@@ -56,12 +56,12 @@ class Limits:
 
     """
 
-    seconds: float | None = 60.0
-    memory: int | None = 4 << 30
-    clock: float | None = 600.0
+    seconds: float = 60.0
+    memory: int = 4 << 30
+    clock: float = 600.0
 
 
-NO_LIMITS = Limits(None, None, None)
+NO_LIMITS = Limits(0.0, 0, 0.0)
 
 
 class WorkerError(Exception):
@@ -193,7 +193,7 @@ class Worker(Generic[State]):
             if self._is_closed:
                 raise futures.CancelledError
             arguments = (task, limits.seconds)
-            doing: Future[tuple[Any, str]] = pool.schedule(perform, arguments, timeout=limits.clock)
+            doing: Future[tuple[Any, str]] = pool.schedule(perform, arguments, timeout=limits.clock or None)
             self._under_way = doing
         while pool.active and not doing.done():
             with suppress(futures.TimeoutError):
