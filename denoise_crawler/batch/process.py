@@ -23,7 +23,8 @@ _states: list[Any] = []  # the one of this process
 
 
 def begin(make: Callable[[], Any], memory: int) -> None:
-    """Limit this process and make its state."""
+    """Limit this process and make its state, which has no limit of time: it takes imports."""
+    _limit_time(0)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # kills, also inside a library that never comes back
     if OVER_TIME:
         signal.signal(OVER_TIME, signal.SIG_DFL)

@@ -141,11 +141,7 @@ class BatchWorker:
 
     def _sited(self, batch: Batch) -> Iterator[tuple[str, str, str | bytes]]:
         for url, html in batch:
-            try:
-                site = site_name(self._job.site(url))
-            except Exception:  # a function of the user's that cannot take this address
-                site = ""
-            yield site, without_lone_surrogates(url), html
+            yield site_by(self._job.site, url), without_lone_surrogates(url), html
 
     def _denoiser_on(self, store: Callable[[str], Store], *, is_learning: bool = True) -> Denoiser:
         job, shelf = self._job, _StoreShelf(store, self._key, is_learning)
@@ -161,6 +157,14 @@ class BatchWorker:
         if name not in self._stores:
             self._stores[name] = Store(self._folder / name)
         return self._stores[name]
+
+
+def site_by(site: Callable[[str], str], url: str) -> str:
+    """Return the site of ``url``; "" where the user's function cannot take the address."""
+    try:
+        return site_name(site(url))
+    except Exception:
+        return ""
 
 
 def home_of(name: str, workers: int) -> int:

@@ -100,7 +100,7 @@ class Worker(Generic[State]):
         tries: How often a task whose process dies is tried; one that is over its time is not tried again.
 
     Example:
-        >>> with Worker(list) as worker:  # doctest: +SKIP
+        >>> with Worker(list) as worker:
         ...     worker.call(list.append, "page")
         ...     worker.submit(len).result()
         1
@@ -108,11 +108,12 @@ class Worker(Generic[State]):
     """
 
     def __init__(self, make: Callable[[], State], limits: Limits = NO_LIMITS, *, tries: int = 1) -> None:
-        self._make, self._limits, self._tries = make, limits, tries
+        self._limits, self._tries = limits, tries
+        self._begin = partial(begin, make, limits.memory)
         self._pool: Any = None  # pebble does not type all of its methods
         self._under_way: Future[Any] | None = None
-        self._first: partial[Any] | None = None
-        self._first_is_due = False
+        self._first: list[partial[Any]] = []  # of each process
+        self._due: list[partial[Any]] = []  # before the next task
         self._is_closed = False
         self._lock = Lock()
         self._thread = futures.ThreadPoolExecutor(1)
@@ -152,7 +153,8 @@ class Worker(Generic[State]):
         self, function: Callable[Concatenate[State, Given], Any], *given: Given.args, **named: Given.kwargs
     ) -> None:
         """Have ``function`` called before the next :meth:`call`, and first of all in each process that follows."""
-        self._first, self._first_is_due = partial(with_state, function, *given, **named), True
+        self._first = [partial(with_state, function, *given, **named)]
+        self._due = [*(due for due in self._due if due is self._begin), *self._first]
 
     def close(self) -> None:
         """End the process at once; tasks that are not done are cancelled."""
@@ -166,29 +168,24 @@ class Worker(Generic[State]):
     def _tried(self, task: partial[Result]) -> Result:
         if self._pool is None:
             self._pool = ProcessPool(1, context=ONE_PROCESS)
-            try:
-                self._done(partial(begin, self._make, self._limits.memory), NO_LIMITS)
-            except TaskError:  # without a state it cannot do any task
-                self._end()
-                raise
-            self._first_is_due = self._first is not None
-        if self._first is not None and self._first_is_due:
-            self._done(self._first, self._limits)
-            self._first_is_due = False
-        return self._done(task, self._limits)
+            self._due = [self._begin, *self._first]
+        while self._due:
+            self._done(self._due[0])
+            del self._due[0]
+        return self._done(task)
 
-    def _done(self, task: partial[Result], limits: Limits) -> Result:
+    def _done(self, task: partial[Result]) -> Result:
         try:
-            outcome: tuple[Result, str] = self._outcome(task, limits)
+            outcome: tuple[Result, str] = self._outcome(task)
         except (ProcessExpired, BrokenProcessPool, futures.TimeoutError, RuntimeError) as lost:
             self._end()
-            raise _died(lost, limits) from None
+            raise _died(lost, self._limits) from None
         if outcome[1]:
             raise TaskError(outcome[1])
         return outcome[0]
 
-    def _outcome(self, task: partial[Result], limits: Limits) -> tuple[Any, str]:
-        pool = self._pool
+    def _outcome(self, task: partial[Result]) -> tuple[Any, str]:
+        pool, limits = self._pool, self._limits
         with self._lock, no_interrupts():
             if self._is_closed:
                 raise futures.CancelledError
