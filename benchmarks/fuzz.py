@@ -16,7 +16,6 @@ import shutil
 import sys
 import tempfile
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,10 +24,12 @@ import msgspec
 from benchmarks import hostile
 from benchmarks.bench import options, say, table, write_figures
 from benchmarks.fuzz_process import GROUP, ROOT, Chunk, Result, run
+from denoise_crawler.batch.workers import side_by_side
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
+    from concurrent.futures import Future
 
 CHUNK = 1_000
 TRACED = 25  # one chunk in so many: tracing makes Python several times slower
@@ -56,22 +57,22 @@ def run_all(arguments: Namespace, kept: Path) -> Result:
     """Run all chunks, some at a time, but those whose result lies in ``kept``."""
     total = Result()
     traces = None if arguments.no_coverage else kept
-    todo = list(chunks(arguments.seed, arguments.first, arguments.inputs, arguments.failures, traces))
-    with ThreadPoolExecutor(arguments.processes) as pool:
-        for result in pool.map(lambda chunk: run_or_read(chunk, kept), todo):
-            total.add(result)
-            say(f"{total.inputs:,} inputs, {len(total.failures)} failures")
+    todo = chunks(arguments.seed, arguments.first, arguments.inputs, arguments.failures, traces)
+    side_by_side((run_or_read(chunk, kept, total) for chunk in todo), arguments.processes)
     return total
 
 
-def run_or_read(chunk: Chunk, kept: Path) -> Result:
-    """Run a chunk unless its result lies in ``kept``; leave it there."""
+def run_or_read(chunk: Chunk, kept: Path, total: Result) -> Generator[Future[Any], None, None]:
+    """Run a chunk unless its result lies in ``kept``, and leave it there; add it to ``total``."""
     file = kept / f"result.{chunk.seed}-{chunk.first}-{chunk.end}.json"
+    result = Result()
     if file.is_file():
-        return msgspec.json.decode(file.read_bytes(), type=Result, dec_hook=_counter)
-    result = run(chunk)
-    file.write_bytes(msgspec.json.encode(result))
-    return result
+        result = msgspec.json.decode(file.read_bytes(), type=Result, dec_hook=_counter)
+    else:
+        yield from run(chunk, result)
+        file.write_bytes(msgspec.json.encode(result))
+    total.add(result)
+    say(f"{total.inputs:,} inputs, {len(total.failures)} failures")
 
 
 def _counter(_: type, value: dict[str, int]) -> Counter[int]:

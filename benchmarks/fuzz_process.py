@@ -1,33 +1,29 @@
-"""A run of fuzz inputs in a process of its own: what hangs or crashes there takes nothing else along."""
+"""A run of fuzz inputs in a worker process: what hangs or crashes there takes nothing else along."""
 
 from __future__ import annotations
 
 import faulthandler
-import resource
 import signal
 import sys
 import traceback
 from collections import Counter
 from dataclasses import dataclass, field
-from multiprocessing import get_context
+from functools import partial
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from denoise_crawler.batch.workers import Limits, Worker, WorkerError
+from denoise_crawler.evaluation.contender_process import peak_bytes
 from denoise_crawler.methods import METHODS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from multiprocessing.connection import Connection
-
-    from tests.fuzz.road import Road
+    from collections.abc import Generator
+    from concurrent.futures import Future
 
 GROUP = 20  # inputs that are pages of one site
 REPORTED = 10  # of one site in so many a report is written: it costs more than all the rest of its pages
-PATIENCE = 60  # CPU seconds for one input
-MEMORY = 4 << 30  # bytes of address space for one process
-_CONTEXT = get_context("spawn")
 ROOT = Path(__file__).parent.parent
 
 
@@ -70,29 +66,33 @@ class Chunk:
     trace: Path | None = None
 
 
-def run(chunk: Chunk) -> Result:
-    """Run a chunk in a new process; one that dies is replaced by another, behind the input that it died of."""
-    total, first = Result(), chunk.first
-    while first < chunk.end:
-        ours, theirs = _CONTEXT.Pipe(duplex=False)
-        process = _CONTEXT.Process(target=_work, args=(chunk, first, theirs))
-        process.start()
-        theirs.close()
-        number = first
-        for message in _received(ours):
-            if isinstance(message, Result):
-                total.add(message)
-                number = chunk.end
-            else:
-                number = message
-        process.join()
-        if number < chunk.end:
-            total.inputs += number - first + 1
-            error = f"the process ended with code {process.exitcode}: no end in {PATIENCE} s, or a crash"
-            total.failures.append(Failure(number, error, _kept(chunk, number, error)))
-            number += 1
-        first = number
-    return total
+class Sent(NamedTuple):
+    """What came of one input: its size (characters or bytes), whether it has text, the error, the traceback."""
+
+    size: int | None = None
+    has_text: bool = False
+    error: str = ""
+    said: str = ""
+    peak_bytes: int = 0
+
+
+def run(chunk: Chunk, result: Result, limits: Limits | None = None) -> Generator[Future[Any], None, None]:
+    """Send a chunk through a worker process; add what comes of it to ``result``; yield what is waited for."""
+    with Worker(partial(Fuzzer, chunk), limits or Limits()) as worker:
+        under_way = [(number, worker.submit(Fuzzer.send, number)) for number in range(chunk.first, chunk.end)]
+        for number, sent in under_way:
+            yield sent
+            try:
+                found = sent.result()
+            except WorkerError as error:
+                found = Sent(error=str(error), said=str(error))
+            result.inputs += 1
+            result.sizes.update([] if found.size is None else [found.size.bit_length()])
+            result.texts += found.has_text
+            result.peak_bytes = max(result.peak_bytes, found.peak_bytes)
+            if found.error:
+                result.failures.append(Failure(number, found.error[:200], _kept(chunk, number, found.said)))
+        yield worker.submit(Fuzzer.finish)
 
 
 def methods_of(group: int) -> tuple[str, ...]:
@@ -101,74 +101,56 @@ def methods_of(group: int) -> tuple[str, ...]:
     return ("fusion", *others[group % 2 :: 2])
 
 
-def _received(connection: Connection) -> Iterator[Result | int]:
-    while True:
+class Fuzzer:
+    """Sends inputs, in a worker process. After one that ended the process another goes on behind it."""
+
+    def __init__(self, chunk: Chunk) -> None:
+        # the limit of time ends the process with a traceback, whatever code it is in
+        faulthandler.register(signal.SIGPROF, file=sys.__stderr__ or sys.stderr, chain=True)
+        self._seed, self._group, self._tracer = chunk.seed, -1, None
+        if chunk.trace is not None:
+            import coverage
+
+            parts = [str(ROOT / "denoise_crawler" / "*")]
+            self._tracer = coverage.Coverage(
+                data_file=str(chunk.trace), branch=True, include=parts, config_file=False
+            )
+            self._tracer.start()
+
+    def send(self, number: int) -> Sent:
+        """Send input ``number``."""
+        from tests.fuzz.inputs import numbered
+        from tests.fuzz.road import Road
+
+        if number // GROUP != self._group:
+            self._group = number // GROUP
+            self._road = Road(methods_of(self._group))
+        source = numbered(self._seed, number)
+        has_text, error, said = False, "", ""
         try:
-            yield connection.recv()
-        except EOFError:
-            return
+            has_text = any(self._road.travel(source).values())
+            if number % GROUP == GROUP - 1:
+                self._road.keep_and_learn_again(Random(f"{self._seed}:{number}:bytes"))
+                if self._group % REPORTED == 0:
+                    self._report()
+        except Exception as raised:
+            error, said = f"{type(raised).__name__}: {raised}", traceback.format_exc()
+        return Sent(len(source), has_text, error, said, peak_bytes() or 0)
 
+    def finish(self) -> None:
+        """Write the branches that were taken."""
+        if self._tracer is not None:
+            self._tracer.stop()
+            self._tracer.save()
 
-def _work(chunk: Chunk, first: int, connection: Connection) -> None:
-    _, hard = resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, hard))
-    if chunk.trace is None:
-        connection.send(_travel(chunk, first, connection))
-        return
-    import coverage
+    def _report(self) -> None:
+        from tests.fuzz.inputs import numbered
+        from tests.fuzz.road import write_all_in_a_report
 
-    parts = [str(ROOT / "denoise_crawler" / "*")]
-    tracer = coverage.Coverage(data_file=str(chunk.trace), branch=True, include=parts, config_file=False)
-    tracer.start()
-    result = _travel(chunk, first, connection)
-    tracer.stop()
-    tracer.save()
-    connection.send(result)
-
-
-def _travel(chunk: Chunk, first: int, connection: Connection) -> Result:
-    from tests.fuzz.inputs import numbered
-    from tests.fuzz.road import Road
-
-    result, road = Result(), None
-    # ends the process with a traceback, whatever code it is in
-    faulthandler.register(signal.SIGVTALRM, file=sys.__stderr__ or sys.stderr, chain=True)
-    for number in range(first, chunk.end):
-        if road is None or number % GROUP == 0:
-            road = Road(methods_of(number // GROUP))
-        connection.send(number)
-        signal.setitimer(signal.ITIMER_VIRTUAL, PATIENCE)
-        source = numbered(chunk.seed, number)
-        result.inputs += 1
-        result.sizes[len(source).bit_length()] += 1
-        try:
-            result.texts += _one(road, source, chunk.seed, number)
-        except Exception as error:
-            said = traceback.format_exc()
-            file = _kept(chunk, number, said)
-            result.failures.append(Failure(number, f"{type(error).__name__}: {error}"[:200], file))
-    signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-    used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    result.peak_bytes = used if sys.platform == "darwin" else used * 1024
-    return result
-
-
-def _one(road: Road, source: str | bytes, seed: int, number: int) -> bool:
-    texts = road.travel(source)
-    if number % GROUP == GROUP - 1:
-        road.keep_and_learn_again(Random(f"{seed}:{number}:bytes"))
-        if number // GROUP % REPORTED == 0:
-            _report(seed, range(number + 1 - GROUP, number + 1), list(road.methods))
-    return any(texts.values())
-
-
-def _report(seed: int, numbers: range, methods: Sequence[str]) -> None:
-    from tests.fuzz.inputs import numbered
-    from tests.fuzz.road import write_all_in_a_report
-
-    method = methods[numbers.start // (GROUP * REPORTED) % len(methods)]
-    with TemporaryDirectory() as folder:
-        write_all_in_a_report([numbered(seed, number) for number in numbers], method, Path(folder))
+        methods, first = list(self._road.methods), self._group * GROUP
+        sources = [numbered(self._seed, number) for number in range(first, first + GROUP)]
+        with TemporaryDirectory() as folder:
+            write_all_in_a_report(sources, methods[self._group // REPORTED % len(methods)], Path(folder))
 
 
 def _kept(chunk: Chunk, number: int, said: str) -> str:

@@ -10,34 +10,32 @@ from __future__ import annotations
 
 import ctypes
 import gc
-import resource
 import sys
 import tempfile
 from collections import Counter
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
-from multiprocessing import get_context
+from functools import partial
 from pathlib import Path
 from time import process_time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from benchmarks.bench import options, say, table, write_figures
+from denoise_crawler.batch.workers import Limits, Worker, WorkerError
 from denoise_crawler.denoiser import Denoiser
+from denoise_crawler.evaluation.contender_process import peak_bytes
 from denoise_crawler.evaluation.gold import corpus_folder
 from denoise_crawler.page import Page
 from denoise_crawler.reading import Reading, read_pages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from multiprocessing.connection import Connection
 
-PATIENCE = 1_800  # seconds
-ADDRESS_SPACE = 8 << 30  # bytes
+LIMITS = Limits(seconds=1_800, memory=8 << 30, clock=3_600)
 MOST_BYTES = 200_000_000
 MOST_SECONDS = 10.0
 METHODS = ("fusion", "style_tree")
 _SMALL = ("<p>A small page of some words.</p>" * 5, "<p>据新华网报道昨天下午的会议在上海举行</p>")
-_CONTEXT = get_context("spawn")
 
 
 @dataclass(frozen=True)
@@ -87,20 +85,11 @@ def measure(name: str, *, outputs: bool = True) -> Cost:
 
 def _in_a_process(name: str, what: str) -> Cost:
     """Return the cost of one thing that is done with a page or an archive, in a process of its own."""
-    ours, theirs = _CONTEXT.Pipe(duplex=False)
-    process = _CONTEXT.Process(target=_work, args=(name, what, theirs))
-    process.start()
-    theirs.close()
-    try:
-        if ours.poll(PATIENCE):
-            found: Cost = ours.recv()
-            return found
-        process.kill()
-        return Cost(name, 0, outcome=f"! {what}: no answer in {PATIENCE} s")
-    except EOFError:
-        return Cost(name, 0, outcome=f"! {what}: crashed")
-    finally:
-        process.join()
+    with Worker(partial(_Measurer, name, what), LIMITS) as worker:
+        try:
+            return worker.call(_Measurer.cost)
+        except WorkerError as error:
+            return Cost(name, 0, outcome=f"! {what}: {error}")
 
 
 def costs_table(costs: list[Cost], columns: dict[str, str]) -> str:
@@ -151,20 +140,24 @@ def above_limits(folder: Path) -> tuple[Counter[str], int]:
     return skipped, reading.pages
 
 
-def _work(name: str, what: str, connection: Connection) -> None:
-    from tests.fuzz.hostile import ARCHIVES, HOSTILE
+class _Measurer(NamedTuple):
+    """What is measured in a worker process: what is done, with which page or archive."""
 
-    _, hard = resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, hard))
-    if what == "read":
-        connection.send(_archive_cost(name, ARCHIVES[name]()))
-        return
-    source = HOSTILE[name]()
-    size = len(source) if isinstance(source, bytes) else len(source.encode("utf-8", "surrogatepass"))
-    for method in METHODS:
-        _costs_of(method, _SMALL)
-    seconds, added, outcome = _outputs_cost(source) if what == "all" else _costs_of(what, (source, source))
-    connection.send(Cost(name, size, {what: seconds}, {what: added}, outcome))
+    name: str
+    what: str
+
+    def cost(self) -> Cost:
+        from tests.fuzz.hostile import ARCHIVES, HOSTILE
+
+        name, what = self
+        if what == "read":
+            return _archive_cost(name, ARCHIVES[name]())
+        source = HOSTILE[name]()
+        size = len(source) if isinstance(source, bytes) else len(source.encode("utf-8", "surrogatepass"))
+        for method in METHODS:
+            _costs_of(method, _SMALL)
+        seconds, added, outcome = _outputs_cost(source) if what == "all" else _costs_of(what, (source, source))
+        return Cost(name, size, {what: seconds}, {what: added}, outcome)
 
 
 def _outputs_cost(source: str | bytes) -> tuple[float, int, str]:
@@ -222,13 +215,10 @@ def _measured(work: Callable[[], str]) -> tuple[float, int, str]:
 
 def _held(*, reset: bool = False) -> int:
     """Return the most bytes that this process held since the last ``reset``; with it, what it holds now."""
-    with suppress(OSError):
-        if reset:
+    if reset:
+        with suppress(OSError):
             Path("/proc/self/clear_refs").write_text("5")
-        status = Path("/proc/self/status").read_text().split()
-        return int(status[status.index("VmHWM:") + 1]) * 1024
-    used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return used if sys.platform == "darwin" else used * 1024
+    return peak_bytes() or 0
 
 
 def main(argv: list[str] | None = None) -> None:

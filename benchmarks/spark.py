@@ -34,15 +34,15 @@ from warcio.warcwriter import WARCWriter
 from benchmarks.bench import folder_with, options, say, table, write_figures
 from benchmarks.scale import alone
 from denoise_crawler import denoise_pages
-from denoise_crawler.denoiser import DEFAULT_METHOD
+from denoise_crawler.batch.workers import Limits
 from denoise_crawler.evaluation.gold import read_gold
+from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.fusion.method import Fusion
 from denoise_crawler.page import Page
 from denoise_crawler.page.site import site_of
 from denoise_crawler.page.text import hash64
 from denoise_crawler.reading import read_pages
-from denoise_crawler.spark.page_handler import PageHandler, Way, handler_process
-from denoise_crawler.spark.page_process import Limits
+from denoise_crawler.spark.page_handler import JudgeOptions, PageHandler, page_worker
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -221,7 +221,7 @@ def stages(folder: Path) -> dict[str, float]:
     files = sorted(folder.iterdir())[:SAMPLED_FILES]
     pages = [(site_of(url), url, html) for file in files for url, html in read_pages(file)]
     watch.lap("read WARC, ms", len(pages))
-    handler = PageHandler(Way(DEFAULT_METHOD, {}))
+    handler = PageHandler(JudgeOptions(MethodChoice()))
     trees = [(site, handler.one_page_tree(site, url, html)) for site, url, html in pages]
     watch.lap("learn, ms", len(pages))
     sites: defaultdict[str, Fusion] = defaultdict(Fusion)
@@ -237,13 +237,13 @@ def stages(folder: Path) -> dict[str, float]:
             entered = site
         handler.cleaned(site, url, html)
     watch.lap("clean, ms", len(pages))
-    process = handler_process(Way(DEFAULT_METHOD, {}), Limits())
-    process.call("one_page_tree", "", "", "<p>")
+    worker = page_worker(JudgeOptions(MethodChoice()), Limits())
+    worker.call(PageHandler.one_page_tree, "", "", "<p>")
     watch.start = time.process_time()
     for site, url, html in pages:
-        process.call("one_page_tree", site, url, html)
+        worker.call(PageHandler.one_page_tree, site, url, html)
     watch.lap("hand to another process, ms", len(pages))
-    process.close()
+    worker.close()
     bodies = [html if isinstance(html, bytes) else html.encode() for _, _, html in pages]
     return {
         **watch.found,

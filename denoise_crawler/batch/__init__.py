@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import pickle
-from collections import Counter, deque
+from collections import Counter
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from denoise_crawler.batch.processes import BatchError, Task, crew
 from denoise_crawler.batch.worker import BatchResult, BatchWorker, Job, home_of
+from denoise_crawler.batch.workers import Task, WorkerError, Workers
 from denoise_crawler.denoiser import AS_TEXT, SITES_IN_MEMORY
 from denoise_crawler.methods import DEFAULT_METHOD, MethodChoice
 from denoise_crawler.output.extractors import check
@@ -21,19 +22,22 @@ from denoise_crawler.page.site import site_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from denoise_crawler.batch.processes import Crew
     from denoise_crawler.output.writing import Writing
 
     Pages = Iterable[tuple[str, str | bytes]]
     Batch = list[tuple[str, str | bytes]]
+    Run = Callable[[Iterable[Task]], Iterator[Any]]
 
 __all__ = ["BatchError", "BatchResult", "Tally", "clean_pages", "cores"]
 
 SHORT_SITES = ("clean", "raw", "drop")
 _BATCH_PAGES = 64
 _BATCH_BYTES = 1 << 20
-_SITES_AT_A_TIME = 64
 _EXAMPLES = 3
+
+
+class BatchError(Exception):
+    """The work cannot go on: a process died, or a disk is full; the message says what happened."""
 
 
 @dataclass
@@ -87,8 +91,7 @@ class Tally:
 
 def clean_pages(
     pages: Callable[[], Pages],
-    method: str = DEFAULT_METHOD,
-    options: dict[str, object] | None = None,
+    method: str | MethodChoice = DEFAULT_METHOD,
     *,
     workers: int | None = None,
     render: str | None = None,
@@ -111,7 +114,7 @@ def clean_pages(
     unknown method or option and ValueError for other arguments, at once; later :class:`BatchError`.
     Processes are spawned: a script must call this under ``if __name__ == "__main__"``.
     """
-    learns = MethodChoice(method, options or {}).learns
+    choice = MethodChoice.of(method)
     if render is not None and render not in RENDERINGS:
         raise ValueError(f"unknown rendering {render!r}; there are {', '.join(RENDERINGS)}")
     if short_sites not in SHORT_SITES:
@@ -120,10 +123,10 @@ def clean_pages(
     if count < 1:
         raise ValueError(f"workers must be at least 1, not {count}")
     check(writing.extractor, writing.extractor_options)
-    job = Job(method, options or {}, render, site, warmup_pages, short_sites, sites_in_memory, count, writing)
+    job = Job(choice, render, site, warmup_pages, short_sites, sites_in_memory, count, writing)
     if count > 1:
         _check_picklable(job)
-    return _cleaned(pages, job, learns=learns, tally=Tally() if tally is None else tally)
+    return _cleaned(pages, job, tally=Tally() if tally is None else tally)
 
 
 def cores() -> int:
@@ -140,82 +143,65 @@ def _check_picklable(job: Job) -> None:
         ) from None
 
 
-def _cleaned(pages: Callable[[], Pages], job: Job, *, learns: bool, tally: Tally) -> Iterator[BatchResult]:
-    with (
-        TemporaryDirectory(prefix="denoise-") as folder,
-        crew(partial(BatchWorker, job, folder), job.workers) as workers,
-    ):
-        if learns:
-            _learn(pages(), workers, job.workers, tally)
-        for batch in workers.run(Task("judge", batch, about=_about(batch)) for batch in _batches(pages())):
-            for result in batch:
+def _cleaned(pages: Callable[[], Pages], job: Job, *, tally: Tally) -> Iterator[BatchResult]:
+    with TemporaryDirectory(prefix="denoise-") as folder, _crew(job, folder) as run:
+        if job.choice.learns:
+            _learn(pages(), run, job.workers, tally)
+        for results in run(
+            Task(BatchWorker.judge, (batch,), None, _about(batch)) for _, batch in _batches(pages())
+        ):
+            for result in results:
                 tally.add(result)
                 yield result
 
 
-def _learn(pages: Pages, workers: Crew, count: int, tally: Tally) -> None:
-    """Have all pages learned, then what each process knows of a site merged into one place."""
+@contextmanager
+def _crew(job: Job, folder: str) -> Iterator[Run]:
+    """Give what does tasks and yields their results in order: in processes, or with one worker in this one."""
+    make = partial(BatchWorker, job, folder)
+    if job.workers == 1:
+        with closing(make(0)) as alone:
+            yield lambda tasks: (task.function(alone, *task.given) for task in tasks)
+        return
+    try:
+        with Workers(make, job.workers) as workers:
+            yield workers.run
+    except WorkerError as error:
+        about = f"; it had {error.about} in hand" if error.about else ""
+        raise BatchError(f"a worker process failed: {error}{about}") from None
+
+
+def _learn(pages: Pages, run: Run, count: int, tally: Tally) -> None:
+    """Have all pages learned, then what each process knows of a site merged into one place.
+
+    All pages of an address go to one process, in order: of them the first one is learned.
+    """
     found: Counter[str] = Counter()
-    for learned in workers.run(_by_address(pages, count)):
+    batches = _batches(pages, count)
+    for learned in run(Task(BatchWorker.learn, (batch,), home, _about(batch)) for home, batch in batches):
         found.update(learned.pages)
         tally.unlearned += len(learned.failed)
         for url, error in learned.failed:
             tally.name(url, error)
-    _finish(workers.run(Task("settle", None, number) for number in range(count)))
-    _finish(workers.run(_merges(found, count)))
+    homes: list[dict[str, int]] = [{} for _ in range(count)]
+    for site, known in found.items():
+        homes[home_of(site, count)][site] = known
+    list(run(Task(BatchWorker.settle, (), home) for home in range(count)))
+    list(run(Task(BatchWorker.merge, (sites,), home) for home, sites in enumerate(homes)))
 
 
-def _finish(results: Iterator[object]) -> None:
-    deque(results, maxlen=0)
-
-
-def _by_address(pages: Pages, count: int) -> Iterator[Task]:
-    """Give all pages of an address to one process, in order: of them the first one is learned."""
-    shares = [_Share() for _ in range(count)]
+def _batches(pages: Pages, count: int = 1) -> Iterator[tuple[int, Batch]]:
+    """Yield pages that are worth a task, with the number of the worker that their addresses belong to."""
+    batches: list[Batch] = [[] for _ in range(count)]
+    sizes = [0] * count
     for page in pages:
         home = home_of(page[0], count)
-        if batch := shares[home].add(page):
-            yield Task("learn", batch, home, _about(batch))
-    yield from (
-        Task("learn", share.pages, home, _about(share.pages)) for home, share in enumerate(shares) if share.pages
-    )
-
-
-def _batches(pages: Pages) -> Iterator[Batch]:
-    share = _Share()
-    for page in pages:
-        if batch := share.add(page):
-            yield batch
-    if share.pages:
-        yield share.pages
-
-
-def _merges(found: Counter[str], count: int) -> Iterator[Task]:
-    shares: list[dict[str, int]] = [{} for _ in range(count)]
-    for site, pages in found.items():
-        home = home_of(site, count)
-        shares[home][site] = pages
-        if len(shares[home]) >= _SITES_AT_A_TIME:
-            yield Task("merge", shares[home], home)
-            shares[home] = {}
-    yield from (Task("merge", share, home) for home, share in enumerate(shares) if share)
-
-
-class _Share:
-    """Pages that are collected until they are worth a task."""
-
-    def __init__(self) -> None:
-        self.pages: Batch = []
-        self._bytes = 0
-
-    def add(self, page: tuple[str, str | bytes]) -> Batch | None:
-        """Add a page; return all, and start anew, if they are enough."""
-        self.pages.append(page)
-        self._bytes += len(page[1])
-        if len(self.pages) < _BATCH_PAGES and self._bytes < _BATCH_BYTES:
-            return None
-        full, self.pages, self._bytes = self.pages, [], 0
-        return full
+        batches[home].append(page)
+        sizes[home] += len(page[1])
+        if len(batches[home]) >= _BATCH_PAGES or sizes[home] >= _BATCH_BYTES:
+            yield home, batches[home]
+            batches[home], sizes[home] = [], 0
+    yield from ((home, batch) for home, batch in enumerate(batches) if batch)
 
 
 def _about(batch: Batch) -> str:

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from denoise_crawler.batch.processes import told
+from denoise_crawler.batch.process import describe_error
 from denoise_crawler.denoiser import RAW, Denoiser
-from denoise_crawler.methods import MethodChoice
 from denoise_crawler.output.clean_page import CleanPage
 from denoise_crawler.output.renderings import RENDERINGS
 from denoise_crawler.output.writing import Writing
@@ -17,11 +16,13 @@ from denoise_crawler.page import Page
 from denoise_crawler.page.site import site_name
 from denoise_crawler.page.text import hash64, without_lone_surrogates
 from denoise_crawler.store import SiteState, Store
+from denoise_crawler.store.knowledge import StoredKnowledge
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from denoise_crawler.denoiser import Cleaned
+    from denoise_crawler.methods import MethodChoice
     from denoise_crawler.methods.knowledge import Knowledge
 
     Batch = list[tuple[str, str | bytes]]
@@ -31,8 +32,7 @@ if TYPE_CHECKING:
 class Job:
     """What every process of a batch must know; see :func:`denoise_crawler.batch.clean_pages`."""
 
-    method: str
-    options: dict[str, object]
+    choice: MethodChoice
     render: str | None
     site: Callable[[str], str]
     warmup_pages: int
@@ -72,7 +72,7 @@ class BatchResult:
 
 
 class BatchWorker:
-    """Does the tasks of process ``number``: each is a method. What is known of sites lies in ``folder``.
+    """Does the tasks of process ``number``. What is known of sites lies in ``folder``.
 
     What each process learns goes into a store of its own; merged, the sites are shared out among stores by
     the hash of their names.
@@ -80,10 +80,10 @@ class BatchWorker:
 
     def __init__(self, job: Job, folder: str, number: int) -> None:
         self._job, self._folder, self._number = job, Path(folder), number
-        self._key = MethodChoice(job.method, job.options).key
+        self._key = job.choice.key
         self._stores: dict[str, Store] = {}
         self._ready: dict[str, bool] = {}
-        self._denoiser = self._denoiser_with(_LearnedShelf(self))
+        self._denoiser = self._denoiser_with(StoredKnowledge(self._store("learned", number), job.choice))
 
     def close(self) -> None:
         """Close the stores."""
@@ -99,89 +99,33 @@ class BatchWorker:
                 self._denoiser.learn(page)
                 learned.pages[site] += not page.skipped
             except Exception as error:  # whatever it is, the other pages are to go on
-                learned.failed.append((url, told(error)))
+                learned.failed.append((url, describe_error(error)))
         return learned
 
-    def settle(self, _: None) -> None:
+    def settle(self) -> None:
         """Write what was learned to disk."""
         self._denoiser.save()
-        self._denoiser = self._denoiser_with(_KnownShelf(self))
+        self._denoiser = self._denoiser_with(_Homes(self._job.choice, self._home))
 
     def merge(self, sites: dict[str, int]) -> None:
         """Merge what all processes learned of ``sites``, given with their numbers of pages."""
         home = self._store("known", self._number)
+        learned = [self._store("learned", number) for number in range(self._job.workers)]
         for site, pages in sites.items():
-            parts = [self.learned(site, number) for number in range(self._job.workers)]
-            if known := self._merged([part for part in parts if part]):
-                home.save_knowledge(site, self._key, known, _newer)
+            parts = [part for store in learned for part in store.knowledge(site, self._key)]
+            if len(parts) > 1:
+                parts = [self._job.choice.knowing(parts, site).to_bytes()]
+            for known in parts:
+                StoredKnowledge(home, self._job.choice).put(site, known)
             home.save_state(site, self._key, SiteState(pages, pages >= self._job.warmup_pages))
 
     def judge(self, batch: Batch) -> list[BatchResult]:
         """Judge pages, site by site, and return them in the order they came."""
         found: dict[int, BatchResult] = {}
-        for number, page in sorted(enumerate(self._sited(batch)), key=lambda numbered: numbered[1][0]):
-            found[number] = self._judged(*page)
+        for number, (site, url, html) in sorted(enumerate(self._sited(batch)), key=lambda page: page[1][0]):
+            short = None if self._is_warm(site) else self._job.short_sites
+            found[number] = clean_page(self._denoiser, site, url, html, render=self._job.render, short=short)
         return [found[number] for number in range(len(batch))]
-
-    def learned(self, site: str, number: int | None = None) -> bytes | None:
-        """Return what process ``number`` (None: this one) learned of ``site``."""
-        found = self._store("learned", self._number if number is None else number).knowledge(site, self._key)
-        return found[0] if found else None
-
-    def keep_learned(self, site: str, knowledge: bytes) -> None:
-        """Write what this process has learned of ``site``."""
-        self._store("learned", self._number).save_knowledge(site, self._key, knowledge, _newer)
-
-    def known(self, site: str) -> bytes | None:
-        """Return what all processes learned of ``site``."""
-        found = self._home(site).knowledge(site, self._key)
-        return found[0] if found else None
-
-    def _merged(self, parts: list[bytes]) -> bytes | None:
-        if len(parts) < 2:
-            return parts[0] if parts else None
-        return MethodChoice(self._job.method, self._job.options).knowing(parts, "a site").to_bytes()
-
-    def _judged(self, site: str, url: str, html: str | bytes) -> BatchResult:
-        size = len(html) if isinstance(html, bytes) else len(html.encode("utf-8", "surrogatepass"))
-        try:
-            page = Page.parse(url, html, site=site)
-            if self._is_warm(site):
-                cleaned = self._denoiser.clean(page)
-            elif self._job.short_sites == "drop":
-                return BatchResult(CleanPage(url, site, warm=False), html_bytes=size, dropped=True)
-            elif self._job.short_sites == "raw":
-                cleaned = self._denoiser.raw(page)
-            else:
-                cleaned = self._denoiser.clean(page, warm=False)
-            return self._result(cleaned, size)
-        except Exception as error:  # whatever it is, the other pages are to go on
-            return self._unharmed(url, html, site, size, told(error))
-
-    def _result(self, cleaned: Cleaned, size: int, error: str | None = None) -> BatchResult:
-        rendered = None
-        if self._job.render is not None:
-            try:
-                rendered = RENDERINGS[self._job.render](cleaned.page, cleaned.judgement)
-            except Exception as raised:
-                error = error or told(raised)
-        return BatchResult(
-            page=cleaned.clean_page,
-            rendered=rendered,
-            html_bytes=size,
-            visible=cleaned.visible,
-            kept=cleaned.kept,
-            skipped=cleaned.page.skipped,
-            error=error,
-            guarded=cleaned.guarded,
-        )
-
-    def _unharmed(self, url: str, html: str | bytes, site: str, size: int, error: str) -> BatchResult:
-        """Return a page that could not be judged with all its text; without any, if that cannot be had either."""
-        try:
-            return self._result(self._denoiser.raw(Page.parse(url, html, site=site)), size, error)
-        except Exception:
-            return BatchResult(CleanPage(url, site, method=RAW, warm=False), html_bytes=size, error=error)
 
     def _is_warm(self, site: str) -> bool:
         if not self._job.warmup_pages or not self._denoiser.learns:
@@ -192,15 +136,11 @@ class BatchWorker:
 
     def _sited(self, batch: Batch) -> Iterator[tuple[str, str, str | bytes]]:
         for url, html in batch:
-            try:
-                site = site_name(self._job.site(url))
-            except Exception:  # a function of the user's that cannot take this address
-                site = ""
-            yield site, without_lone_surrogates(url), html
+            yield site_by(self._job.site, url), without_lone_surrogates(url), html
 
     def _denoiser_with(self, knowledge: Knowledge) -> Denoiser:
-        job, choice = self._job, MethodChoice(self._job.method, self._job.options)
-        return Denoiser(choice, knowledge=knowledge, sites_in_memory=job.sites_in_memory, writing=job.writing)
+        job = self._job
+        return Denoiser(job.choice, knowledge=knowledge, sites_in_memory=job.sites_in_memory, writing=job.writing)
 
     def _home(self, site: str) -> Store:
         return self._store("known", home_of(site, self._job.workers))
@@ -212,32 +152,74 @@ class BatchWorker:
         return self._stores[name]
 
 
+def site_by(site: Callable[[str], str], url: str) -> str:
+    """Return the site of ``url``; "" where the user's function cannot take the address."""
+    try:
+        return site_name(site(url))
+    except Exception:
+        return ""
+
+
 def home_of(name: str, workers: int) -> int:
     """Return the number of the process that a site or an address belongs to."""
     return hash64(name) % workers
 
 
+def clean_page(
+    denoiser: Denoiser,
+    site: str,
+    url: str,
+    html: str | bytes,
+    *,
+    render: str | None = None,
+    short: str | None = None,
+) -> BatchResult:
+    """Clean a page; one that raises comes out with all its text; without any, if that cannot be had either.
+
+    ``short`` says what becomes of a page whose site has too few pages (see SHORT_SITES), None that it has enough.
+    """
+    size = len(html) if isinstance(html, bytes) else len(html.encode("utf-8", "surrogatepass"))
+    if short == "drop":
+        return BatchResult(CleanPage(url, site, warm=False), html_bytes=size, dropped=True)
+    error = None
+    for is_raw in (short == "raw", True):
+        try:
+            page = Page.parse(url, html, site=site)
+            cleaned = denoiser.raw(page) if is_raw else denoiser.clean(page, warm=short is None)
+            return _result(cleaned, size, render, error)
+        except Exception as raised:  # whatever it is, the other pages are to go on
+            error = error or describe_error(raised)
+    return BatchResult(CleanPage(url, site, method=RAW, warm=False), html_bytes=size, error=error)
+
+
+def _result(cleaned: Cleaned, size: int, render: str | None, error: str | None) -> BatchResult:
+    rendered = None
+    if render is not None:
+        try:
+            rendered = RENDERINGS[render](cleaned.page, cleaned.judgement)
+        except Exception as raised:
+            error = error or describe_error(raised)
+    return BatchResult(
+        page=cleaned.clean_page,
+        rendered=rendered,
+        html_bytes=size,
+        visible=cleaned.visible,
+        kept=cleaned.kept,
+        skipped=cleaned.page.skipped,
+        error=error,
+        guarded=cleaned.guarded,
+    )
+
+
 @dataclass(frozen=True, slots=True)
-class _LearnedShelf:
-    worker: BatchWorker
+class _Homes:
+    """What all processes learned: of each site in its ``home``. Judging adds nothing to it."""
+
+    choice: MethodChoice
+    home: Callable[[str], Store]
 
     def get(self, site: str) -> bytes | None:
-        return self.worker.learned(site)
+        return StoredKnowledge(self.home(site), self.choice).get(site)
 
-    def put(self, site: str, knowledge: bytes) -> None:
-        self.worker.keep_learned(site, knowledge)
-
-
-@dataclass(frozen=True, slots=True)
-class _KnownShelf:
-    worker: BatchWorker
-
-    def get(self, site: str) -> bytes | None:
-        return self.worker.known(site)
-
-    def put(self, site: str, knowledge: bytes) -> None:
-        """Judging teaches nothing."""
-
-
-def _newer(parts: list[bytes]) -> bytes:
-    return parts[-1]  # what was there was read before, so it is in the new one
+    def put(self, site: str, known: bytes) -> None:
+        pass

@@ -150,8 +150,7 @@ class _Run:
         rendering, chosen = self._arguments.rendering, self._chosen
         return clean_pages(
             pages,
-            chosen.choice.name,
-            dict(chosen.choice.options),
+            chosen.choice,
             workers=self._workers,
             render=None if rendering == "jsonl" else rendering,
             site=chosen.site,

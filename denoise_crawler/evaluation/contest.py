@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import platform
-from contextlib import closing
+from collections import deque
 from dataclasses import dataclass, field
+from functools import partial
 from importlib import metadata
+from itertools import groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from denoise_crawler.evaluation.contender_process import Answer, Cost, Missing, Task, run_all
+from denoise_crawler.batch.workers import Worker, WorkerError, side_by_side
+from denoise_crawler.evaluation.contender_process import ContenderProcess, StoredPage
 from denoise_crawler.evaluation.contenders import Contender, Failure, lxml_parse
 from denoise_crawler.evaluation.gold import addresses, half
 from denoise_crawler.evaluation.measures import score, score_by_characters
@@ -20,11 +23,14 @@ from denoise_crawler.evaluation.page_file import Place, encoded, write_page
 from denoise_crawler.evaluation.results import Evaluation, PageInfo, PageResult, Result
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+    from concurrent.futures import Future
     from typing import IO
 
-    from denoise_crawler.evaluation.contender_process import Message, Site
+    from denoise_crawler.evaluation.contender_process import SiteTexts
     from denoise_crawler.evaluation.gold import GoldPage
+
+    Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +58,22 @@ class _Stored:
     place: Place
 
 
+@dataclass(slots=True)
+class _Site:
+    """The pages of one site of one set, and the numbers that they have among all."""
+
+    set: str
+    numbers: range
+    pages: list[StoredPage]
+
+
 def evaluate(
     sets: Mapping[str, Iterable[GoldPage]],
     contenders: Sequence[Contender],
     *,
     selection: Selection | None = None,
     workers: int = 1,
-    progress: Callable[[str, int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Evaluation:
     """Run ``contenders`` over the pages of ``sets``, by name, and score what they give.
 
@@ -71,13 +86,9 @@ def evaluate(
         file = Path(folder) / "pages"
         with file.open("wb") as writing:
             stored = _stored(sets, selection or Selection(), writing)
-        everyone = [lxml_parse(), *contenders]
-        boards = [_Board(contender, stored) for contender in everyone]
-        with closing(run_all(everyone, file, _tasks(stored), workers)) as messages:
-            for number, message in messages:
-                boards[number].receive(message)
-                if progress is not None and isinstance(message, Answer):
-                    progress(everyone[number].name, boards[number].answered, len(stored))
+        boards = [_Board(contender, stored) for contender in (lxml_parse(), *contenders)]
+        sites = _sites(stored)
+        side_by_side((_compete(board, file, sites, progress) for board in boards), workers)
     parse, *others = boards
     return Evaluation(
         python=platform.python_version(),
@@ -100,20 +111,33 @@ def _stored(sets: Mapping[str, Iterable[GoldPage]], selection: Selection, file: 
     return [page for found in sites.values() if len(found) >= selection.sites_with for page in found]
 
 
-def _tasks(stored: Sequence[_Stored]) -> list[Site]:
-    sites: dict[tuple[str, str], list[int]] = {}
-    for number, found in enumerate(stored):
-        sites.setdefault((found.set, found.page.site), []).append(number)
-    tasks: list[Site] = []
-    for numbers in sites.values():
-        urls = addresses([stored[number].page for number in numbers])
-        tasks.append(
-            [
-                Task(number, stored[number].set, url, stored[number].page.language, stored[number].place)
-                for number, url in zip(numbers, urls, strict=True)
-            ]
-        )
-    return tasks
+def _sites(stored: Sequence[_Stored]) -> list[_Site]:
+    sites: list[_Site] = []
+    first = 0
+    for (name, _), group in groupby(stored, key=lambda one: (one.set, one.page.site)):
+        found = list(group)
+        urls = addresses([one.page for one in found])
+        pages = [StoredPage(url, one.place, one.page.language) for url, one in zip(urls, found, strict=True)]
+        sites.append(_Site(name, range(first, first := first + len(found)), pages))
+    return sites
+
+
+def _compete(
+    board: _Board, file: Path, sites: Sequence[_Site], progress: Progress | None
+) -> Generator[Future[Any], None, None]:
+    """Have a contender read all sites; a site that its process dies over costs the pages of that site only."""
+    with Worker(partial(ContenderProcess, board.contender, file)) as worker:
+        yield (loaded := worker.submit(ContenderProcess.why_missing))
+        if board.is_left_out(loaded):
+            return
+        under_way = deque((site, worker.submit(ContenderProcess.texts, site.pages)) for site in sites)
+        while under_way:
+            site, texts = under_way.popleft()
+            yield texts
+            board.receive(site, texts)
+            if progress is not None:
+                for done in range(site.numbers.start, site.numbers.stop):
+                    progress(board.contender.name, done + 1, len(board.stored))
 
 
 def _info(stored: _Stored) -> PageInfo:
@@ -129,34 +153,40 @@ class _Board:
 
     contender: Contender
     stored: Sequence[_Stored]
-    pages: dict[int, PageResult] = field(default_factory=dict)
-    cost: Cost = field(default_factory=lambda: Cost({}, None))
+    pages: list[PageResult] = field(default_factory=list)
+    seconds: dict[str, float] = field(default_factory=dict)
+    peak_bytes: int | None = None
+    has_died: bool = False
     missing: str | None = None
 
-    @property
-    def answered(self) -> int:
-        return len(self.pages)
+    def is_left_out(self, loaded: Future[str | None]) -> bool:
+        try:
+            why = loaded.result()
+        except WorkerError as error:
+            why = str(error)
+        if why is not None:
+            self.missing = f"{why}; {self.contender.install}" if self.contender.install else why
+        return why is not None
 
-    def receive(self, message: Message) -> None:
-        if isinstance(message, Answer):
-            self.pages[message.number] = _scored(message.text, self.stored[message.number].page.gold)
-        elif isinstance(message, Missing):
-            self.missing = f"{message.why}; {self.contender.install}" if self.contender.install else message.why
-        elif isinstance(message, Cost):
-            self.cost = message
+    def receive(self, site: _Site, found: Future[SiteTexts]) -> None:
+        texts: Sequence[str | Failure]
+        try:
+            texts, seconds, self.peak_bytes = found.result()
+            self.seconds[site.set] = self.seconds.get(site.set, 0.0) + seconds
+        except WorkerError as error:
+            texts, self.has_died = [Failure(str(error))] * len(site.pages), True
+        self.pages += [
+            _scored(text, self.stored[number].page.gold) for number, text in zip(site.numbers, texts, strict=True)
+        ]
 
     def result(self) -> Result:
-        gone = Failure("the process of the contender ended")
         return Result(
             contender=self.contender.name,
             call=self.contender.call,
             versions={name: _version(name) for name in self.contender.packages},
-            seconds=self.cost.seconds,
-            peak_bytes=self.cost.peak_bytes,
-            pages=[
-                self.pages.get(number) or _scored(gone, found.page.gold)
-                for number, found in enumerate(self.stored)
-            ],
+            seconds={} if self.has_died else self.seconds,  # what a process took that died is not known
+            peak_bytes=None if self.has_died else self.peak_bytes,
+            pages=self.pages,
         )
 
 

@@ -60,6 +60,11 @@ class Method(ABC):
         return 0
 
     @property
+    def pages_kept(self) -> int | None:
+        """Of how many pages of a site, those with the lowest keys, knowledge is kept; None for all."""
+        return None
+
+    @property
     def store_key(self) -> str:
         """The name under which knowledge is stored: alike for instances that can be merged."""
         return self.name

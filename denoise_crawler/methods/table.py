@@ -106,6 +106,11 @@ class MethodChoice:
         return METHODS[self.name].warmup_pages
 
     @property
+    def pages_kept(self) -> int | None:
+        """Of how many pages of a site, those with the lowest keys, knowledge is kept; None for all."""
+        return self.new().pages_kept
+
+    @property
     def key(self) -> str:
         """The name under which a store keeps what the method knows: alike where it can be merged."""
         return self.new().store_key

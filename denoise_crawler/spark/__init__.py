@@ -5,17 +5,17 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from denoise_crawler.batch.workers import Limits
 from denoise_crawler.extras import needs
 
 if TYPE_CHECKING:
     from denoise_crawler.spark.archive import read_archive
     from denoise_crawler.spark.cleaning import clean
     from denoise_crawler.spark.learning import learn
-    from denoise_crawler.spark.page_process import Limits
 
 __all__ = ["Limits", "clean", "learn", "read_archive"]
 
-_MODULES = {"Limits": "page_process", "clean": "cleaning", "learn": "learning", "read_archive": "archive"}
+_MODULES = {"clean": "cleaning", "learn": "learning", "read_archive": "archive"}
 
 
 def __getattr__(name: str) -> Any:

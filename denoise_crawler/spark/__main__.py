@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from denoise_crawler.batch.arguments import whole_number
+from denoise_crawler.batch.workers import Limits
 from denoise_crawler.extras import MissingExtraError, needs
 from denoise_crawler.methods import DEFAULT_METHOD, METHODS, MethodChoice, MethodError
 from denoise_crawler.output.extractors import EXTRACTORS, ExtractorError
@@ -26,7 +27,6 @@ try:
         from denoise_crawler.spark.archive import BY_SPARK, read_archive
         from denoise_crawler.spark.cleaning import SHARD_PAGES, clean
         from denoise_crawler.spark.learning import learn
-        from denoise_crawler.spark.page_process import Limits
 except MissingExtraError as error:
     sys.exit(f"denoise_crawler.spark: {error}")
 

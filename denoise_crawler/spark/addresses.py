@@ -8,12 +8,8 @@ import pyarrow as pa
 from pyspark.sql.functions import col
 from pyspark.sql.pandas.functions import arrow_udf
 
-from denoise_crawler.methods import MethodChoice
+from denoise_crawler.batch.worker import site_by
 from denoise_crawler.methods.bottom_k import BottomK
-from denoise_crawler.methods.feature_tree.method import FeatureTreeMatching
-from denoise_crawler.methods.fusion.method import Fusion
-from denoise_crawler.methods.style_tree.method import StyleTree
-from denoise_crawler.page.site import site_name as named_site
 from denoise_crawler.page.text import hash64
 from denoise_crawler.spark.sorted_rows import runs, together_and_sorted
 
@@ -31,25 +27,13 @@ _LOWEST_ARROW = pa.schema([(SITE, pa.string()), (PAGES, pa.int64()), ("keys", pa
 _BARS_ARROW = pa.schema([(SITE, pa.string()), (PAGES, pa.int64()), (BAR, pa.int64())])
 
 
-def pages_kept(method: str, options: dict[str, object]) -> int | None:
-    """Return of how many pages, those with the lowest keys, a method keeps a site's knowledge; None for all."""
-    match MethodChoice(method, options).new():
-        case Fusion(evidence=evidence):
-            return evidence.max_pages
-        case StyleTree(tree=tree):
-            return tree.max_pages
-        case FeatureTreeMatching(references=references):
-            return references.limit
-    return None
-
-
 def with_site_and_key(pages: DataFrame, site: Callable[[str], str]) -> DataFrame:
     """Add the columns ``SITE`` and ``KEY``, made of ``url``."""
     schema = pa.struct([(SITE, pa.string()), (KEY, pa.int64())])
 
     @arrow_udf(f"struct<{SITE}:string,{KEY}:bigint>")  # type: ignore[call-overload, untyped-decorator]
     def placed(urls: pa.Array) -> pa.Array:
-        found = [(site_name(site, url or ""), _key(url or "")) for url in urls.to_pylist()]
+        found = [(site_by(site, url or ""), _key(url or "")) for url in urls.to_pylist()]
         sites, keys = [one[0] for one in found], [one[1] for one in found]
         return pa.StructArray.from_arrays(
             [pa.array(sites, pa.string()), pa.array(keys, pa.int64())], fields=schema
@@ -70,7 +54,7 @@ def bars(pages: DataFrame, site: Callable[[str], str], limit: int | None) -> Dat
         held = 0
         for batch in batches:
             for url in batch.column("url").to_pylist():
-                name = site_name(site, url or "")
+                name = site_by(site, url or "")
                 found = sites.setdefault(name, _Lowest(limit))
                 held += found.add(_key(url or ""))
             if held > _HELD:
@@ -87,14 +71,6 @@ def bars(pages: DataFrame, site: Callable[[str], str], limit: int | None) -> Dat
 
     partial = pages.select("url").mapInArrow(lowest, _LOWEST)
     return together_and_sorted(partial, [SITE]).mapInArrow(barred, _BARS)
-
-
-def site_name(site: Callable[[str], str], url: str) -> str:
-    """Return the site of ``url``; "" from a function of the user's that cannot take it."""
-    try:
-        return named_site(site(url))
-    except Exception:
-        return ""
 
 
 def _key(url: str) -> int:

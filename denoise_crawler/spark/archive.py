@@ -14,6 +14,7 @@ import pyarrow as pa
 from pyspark.sql.functions import col
 
 from denoise_crawler.page.parsing import decode
+from denoise_crawler.page.text import without_lone_surrogates
 from denoise_crawler.reading import FORMATS, Reading, SourceError, read_pages
 
 if TYPE_CHECKING:
@@ -84,7 +85,8 @@ def _pages(file: str, chosen: str | None, url_field: str, html_field: str) -> It
             for url, html in read_pages(
                 path, reading=reading, file_format=chosen, url_field=url_field, html_field=html_field
             ):
-                yield _clean(url), _clean(html if isinstance(html, str) else decode(html))
+                text = html if isinstance(html, str) else decode(html)
+                yield without_lone_surrogates(url), without_lone_surrogates(text)
         except SourceError as error:
             logger.warning("%s is passed over: %s", file, error)
     if reading.damage or reading.skipped:
@@ -102,15 +104,6 @@ def _local(file: str) -> Iterator[Path]:
         with fsspec.open(file, "rb") as source, path.open("wb") as copy:
             shutil.copyfileobj(source, copy, 1 << 20)
         yield path
-
-
-def _clean(text: str) -> str:
-    """Return ``text`` without halves of surrogate pairs, which no column can hold; as the parser reads it."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
 
 
 def _batches(pages: Iterator[tuple[str, str]]) -> Iterator[pa.RecordBatch]:

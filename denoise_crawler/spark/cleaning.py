@@ -10,6 +10,7 @@ from pyspark.sql.functions import broadcast, ceil, coalesce, col, explode, lit, 
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import BooleanType, DataType, DoubleType, StringType, StructField, StructType
 
+from denoise_crawler.batch.workers import Limits, WorkerDiedError
 from denoise_crawler.denoiser import AS_TEXT, RAW
 from denoise_crawler.methods import DEFAULT_METHOD, MethodChoice
 from denoise_crawler.output.clean_page import CleanPage
@@ -17,8 +18,7 @@ from denoise_crawler.output.extractors import check
 from denoise_crawler.page.site import site_of
 from denoise_crawler.spark.addresses import KEY, SITE, with_site_and_key
 from denoise_crawler.spark.learning import require_columns
-from denoise_crawler.spark.page_handler import Way, handler_process
-from denoise_crawler.spark.page_process import Limits, PageKilledError
+from denoise_crawler.spark.page_handler import JudgeOptions, PageHandler, page_worker
 from denoise_crawler.spark.sorted_rows import together_and_sorted
 
 if TYPE_CHECKING:
@@ -26,9 +26,8 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
-    from denoise_crawler.batch import BatchResult
+    from denoise_crawler.batch.workers import Worker
     from denoise_crawler.output.writing import Writing
-    from denoise_crawler.spark.page_process import PageProcess
 
 SHARD_PAGES = 10_000
 _SHARD, _SHARDS, _TREE, _PAGE = "_shard", "_shards", "_tree", "_page"
@@ -48,7 +47,7 @@ _OF_PAGE = [field.name for field in fields(CleanPage) if field.name in _ARROW.na
 class _Task:
     """What the tasks must know: ``kept`` are the columns that pass through."""
 
-    way: Way
+    options: JudgeOptions
     limits: Limits
     warmup_pages: int
     kept: list[str]
@@ -57,8 +56,7 @@ class _Task:
 def clean(
     df: DataFrame,
     trees: DataFrame | None,
-    method: str = DEFAULT_METHOD,
-    options: dict[str, object] | None = None,
+    method: str | MethodChoice = DEFAULT_METHOD,
     *,
     site: Callable[[str], str] = site_of,
     writing: Writing = AS_TEXT,
@@ -68,7 +66,7 @@ def clean(
 ) -> DataFrame:
     """Return the pages of ``df``, one row each in any order: its columns but ``html``, and what a CleanPage has.
 
-    ``trees`` is what :func:`learn` returned for the same ``method`` and ``options``, written or persisted; None
+    ``trees`` is what :func:`learn` returned for the same ``method``, written or persisted; None
     for a method that does not learn. A page is ``warm`` if its site's tree has at least ``warmup_pages`` pages.
     ``skipped`` says why a page has nothing to read. ``error`` is what a page raised, then all of its text is
     kept and its method is "raw", or what killed the process that handled it, then its text is empty.
@@ -77,10 +75,9 @@ def clean(
     judged in several parts at a time. Raises :class:`MethodError` for an unknown method or option, and
     ValueError for other arguments.
     """
-    options = options or {}
-    learns = MethodChoice(method, options).learns
-    if learns and trees is None:
-        raise ValueError(f"the method {method} needs trees: give what learn(df) returned")
+    choice = MethodChoice.of(method)
+    if choice.learns and trees is None:
+        raise ValueError(f"the method {choice.name} needs trees: give what learn(df) returned")
     if shard_pages < 1:
         raise ValueError(f"shard_pages must be at least 1, not {shard_pages}")
     check(writing.extractor, writing.extractor_options)
@@ -91,16 +88,15 @@ def clean(
             f"the columns {', '.join(taken)} are there already: rename them, as the result has its own"
         )
     kept = [name for name in df.columns if name != "html"]
-    task = _Task(Way(method, options, writing), limits or Limits(), warmup_pages, kept)
+    task = _Task(JudgeOptions(choice, writing), limits or Limits(), warmup_pages, kept)
 
     def judge(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         return _cleaned(batches, task)
 
     schema = StructType([*(field for field in df.schema.fields if field.name in kept), *_CLEAN.fields])
     pages = with_site_and_key(df, site).withColumn(_PAGE, lit(True))
-    if trees is not None and learns:
-        key = MethodChoice(method, options).key
-        pages = _beside_trees(pages, trees.where(col("method") == key), shard_pages)
+    if trees is not None and choice.learns:
+        pages = _beside_trees(pages, trees.where(col("method") == choice.key), shard_pages)
     else:
         pages = pages.withColumn(_TREE, lit(None).cast("binary")).drop(KEY)
     return pages.mapInArrow(judge, schema)
@@ -124,8 +120,7 @@ def _beside_trees(pages: DataFrame, trees: DataFrame, shard_pages: int) -> DataF
 
 
 def _cleaned(batches: Iterator[pa.RecordBatch], task: _Task) -> Iterator[pa.RecordBatch]:
-    process = handler_process(task.way, task.limits)
-    judge = _Judge(process, task)
+    judge = _Judge(page_worker(task.options, task.limits), task.warmup_pages)
     for batch in batches:
         found, places = [], []
         columns = [batch.column(name).to_pylist() for name in (SITE, _TREE, _PAGE, "url", "html")]
@@ -144,10 +139,10 @@ def _cleaned(batches: Iterator[pa.RecordBatch], task: _Task) -> Iterator[pa.Reco
 
 
 class _Judge:
-    """Gives pages to the process for pages, and first what is known of their site."""
+    """Gives pages to the worker, and before a site's first page what is known of the site."""
 
-    def __init__(self, process: PageProcess, task: _Task) -> None:
-        self._process, self._task = process, task
+    def __init__(self, worker: Worker[PageHandler], warmup_pages: int) -> None:
+        self._worker, self._warmup_pages = worker, warmup_pages
         self._tree: tuple[str, bytes | None] = ("", None)
         self._entered: str | None = None
 
@@ -156,18 +151,15 @@ class _Judge:
 
     def row(self, site: str, url: str, html: str | bytes) -> dict[str, Any]:
         if self._entered != site:
-            self._enter(site)
+            tree = self._tree[1] if self._tree[0] == site else None
+            self._worker.prepare(PageHandler.enter, site, tree, self._warmup_pages)
+            self._entered = site
         try:
-            result: BatchResult = self._process.call("cleaned", site, url, html)
-        except PageKilledError as error:
+            result = self._worker.call(PageHandler.cleaned, site, url, html)
+        except WorkerDiedError as error:
             nothing = CleanPage(url, site, method=RAW, warm=False)
             return {**_values(nothing), "skipped": None, "error": str(error)}
         return {**_values(result.page), "skipped": result.skipped, "error": result.error}
-
-    def _enter(self, site: str) -> None:
-        tree = self._tree[1] if self._tree[0] == site else None
-        self._process.prepare("enter", site, tree, self._task.warmup_pages)
-        self._entered = site
 
 
 def _values(page: CleanPage) -> dict[str, Any]:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from pyspark.sql.functions import array, broadcast, col, lit
 
+from denoise_crawler.batch.workers import Limits, WorkerError
 from denoise_crawler.methods import DEFAULT_METHOD, MethodChoice
 from denoise_crawler.page.site import site_of
-from denoise_crawler.spark.addresses import BAR, KEY, PAGES, SITE, bars, pages_kept, with_site_and_key
-from denoise_crawler.spark.page_handler import Way, handler_process
-from denoise_crawler.spark.page_process import CallError, Limits, PageKilledError
+from denoise_crawler.spark.addresses import BAR, KEY, PAGES, SITE, bars, with_site_and_key
+from denoise_crawler.spark.page_handler import JudgeOptions, PageHandler, page_worker
 from denoise_crawler.spark.sorted_rows import runs, together_and_sorted
 
 if TYPE_CHECKING:
@@ -35,8 +35,7 @@ _EXAMPLES = 3
 
 def learn(
     df: DataFrame,
-    method: str = DEFAULT_METHOD,
-    options: dict[str, object] | None = None,
+    method: str | MethodChoice = DEFAULT_METHOD,
     *,
     site: Callable[[str], str] = site_of,
     limits: Limits | None = None,
@@ -53,21 +52,21 @@ def learn(
     each use: write the result, or ``persist`` it. Raises :class:`MethodError` for an unknown method or option,
     ValueError for a method that does not learn or a missing column.
     """
-    options = options or {}
-    if not MethodChoice(method, options).learns:
-        raise ValueError(f"the method {method} does not learn sites: clean the pages without trees")
+    choice = MethodChoice.of(method)
+    if not choice.learns:
+        raise ValueError(f"the method {choice.name} does not learn sites: clean the pages without trees")
     require_columns(df, "url", "html")
-    found = bars(df, site, pages_kept(method, options))
+    found = bars(df, site, choice.pages_kept)
     pages = with_site_and_key(df.select("url", "html"), site)
     barred = broadcast(found.where(col(BAR).isNotNull()).select(SITE, BAR))
     wanted = pages.join(barred, SITE, "left").where(col(BAR).isNull() | (col(KEY) <= col(BAR)))
-    way, within = Way(method, options), limits or Limits()
+    options, within = JudgeOptions(choice), limits or Limits()
 
     def map_pages(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return _one_page_trees(batches, way, within)
+        return _one_page_trees(batches, options, within)
 
     def reduce_sites(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return _merged(batches, way)
+        return _merged(batches, choice)
 
     trees = wanted.select(SITE, "url", "html").mapInArrow(map_pages, TREES)
     counts = found.select(
@@ -88,31 +87,32 @@ def require_columns(df: DataFrame, *names: str) -> None:
         raise ValueError(f"no column {', '.join(missing)}; there are {', '.join(df.columns)}: rename yours")
 
 
-def _one_page_trees(batches: Iterator[pa.RecordBatch], way: Way, limits: Limits) -> Iterator[pa.RecordBatch]:
-    process = handler_process(way, limits)
+def _one_page_trees(
+    batches: Iterator[pa.RecordBatch], options: JudgeOptions, limits: Limits
+) -> Iterator[pa.RecordBatch]:
+    worker = page_worker(options, limits)
     for batch in batches:
         rows = []
         for row in batch.to_pylist():
             site, url, html = row[SITE], row["url"] or "", row["html"] or ""
             found = {"site": site, "method": "", "pages": 0, "failed": 0, "failures": [], "knowledge": None}
             try:
-                found["knowledge"] = process.call("one_page_tree", site, url, html) or None
-            except (CallError, PageKilledError) as error:
+                found["knowledge"] = worker.call(PageHandler.one_page_tree, site, url, html) or None
+            except WorkerError as error:
                 found.update(failed=1, failures=[f"{url}: {error}"])
             if found["knowledge"] or found["failed"]:
                 rows.append(found)
         yield pa.RecordBatch.from_pylist(rows, _ARROW)
 
 
-def _merged(batches: Iterator[pa.RecordBatch], way: Way) -> Iterator[pa.RecordBatch]:
-    key = MethodChoice(way.method, way.options).key
+def _merged(batches: Iterator[pa.RecordBatch], choice: MethodChoice) -> Iterator[pa.RecordBatch]:
     for site, rows in runs(batches, "site"):
-        found = _merged_site(rows, way)
-        yield pa.RecordBatch.from_pylist([{"site": site, "method": key, **found}], _ARROW)
+        found = _merged_site(rows, choice)
+        yield pa.RecordBatch.from_pylist([{"site": site, "method": choice.key, **found}], _ARROW)
 
 
-def _merged_site(rows: Iterator[dict[str, Any]], way: Way) -> dict[str, Any]:
-    method = MethodChoice(way.method, way.options).new()
+def _merged_site(rows: Iterator[dict[str, Any]], choice: MethodChoice) -> dict[str, Any]:
+    method = choice.new()
     pages = failed = 0
     failures: list[str] = []
     for row in rows:

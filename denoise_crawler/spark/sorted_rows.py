@@ -13,13 +13,9 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 
-def together_and_sorted(
-    rows: DataFrame, columns: Sequence[str], then: Sequence[Column] = (), partitions: int | None = None
-) -> DataFrame:
+def together_and_sorted(rows: DataFrame, columns: Sequence[str], then: Sequence[Column] = ()) -> DataFrame:
     """Bring rows alike in ``columns`` into one partition, behind one another, among themselves by ``then``."""
-    by = [rows[name] for name in columns]
-    placed = rows.repartition(partitions, *by) if partitions else rows.repartition(*by)
-    return placed.sortWithinPartitions(*columns, *then)
+    return rows.repartition(*(rows[name] for name in columns)).sortWithinPartitions(*columns, *then)
 
 
 def runs(batches: Iterator[pa.RecordBatch], column: str) -> Iterator[tuple[Any, Iterator[dict[str, Any]]]]:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from denoise_crawler import CleanPage, denoise_pages
 from denoise_crawler.batch import BatchError, Tally, clean_pages
 from denoise_crawler.demo.site import Article, article_path, articles, respond
-from denoise_crawler.methods import METHODS, MethodError
+from denoise_crawler.methods import METHODS, MethodChoice, MethodError
 from denoise_crawler.page import Page
 from tests.strategies import html_pages
 
@@ -87,13 +87,15 @@ def test_sites_that_do_not_fit_in_memory_change_nothing() -> None:
 def test_a_tree_that_forgets_pages_is_the_same_whatever_the_number_of_workers() -> None:
     alone = list(denoise_pages(interleaved(), method="style_tree", max_pages=3))
     for workers in (1, 2):
-        assert [found.page for found in cleaned("style_tree", {"max_pages": 3}, workers=workers)] == alone
+        assert [
+            found.page for found in cleaned(MethodChoice("style_tree", {"max_pages": 3}), workers=workers)
+        ] == alone
 
 
 def test_options_reach_the_method_in_every_process() -> None:
     options: dict[str, object] = {"threshold": 0.3}
     alone = list(denoise_pages(interleaved(), method="link_ratio", threshold=0.3))
-    assert [found.page for found in cleaned("link_ratio", options, workers=2)] == alone
+    assert [found.page for found in cleaned(MethodChoice("link_ratio", options), workers=2)] == alone
     assert alone != list(denoise_pages(interleaved(), method="link_ratio"))
 
 
@@ -243,7 +245,7 @@ def test_wrong_arguments_raise_at_once() -> None:
     with pytest.raises(MethodError, match="unknown method"):
         cleaned("none")
     with pytest.raises(MethodError):
-        cleaned("link_ratio", {"threshold": 7})
+        cleaned(MethodChoice("link_ratio", {"threshold": 7}))
     for wrong, said in (
         ({"render": "pdf"}, "text, html"),
         ({"short_sites": "keep"}, "clean, raw, drop"),

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gzip
 import lzma
+import os
 import sys
 from functools import partial
 from pathlib import Path
@@ -83,13 +84,14 @@ def breaking_off() -> Extractor:
 
 
 def dying() -> Extractor:
-    """Takes its process with it at the second page."""
+    """Takes its process with it at a page in Chinese."""
 
-    def extractor(pages: Iterable[Source]) -> Iterator[str]:
-        yield next(iter(pages)).html
-        sys.exit(3)
+    def extract(source: Source) -> str:
+        if source.language == "zh":
+            os._exit(3)
+        return source.html
 
-    return extractor
+    return page_by_page(extract)
 
 
 def not_installed() -> Extractor:
@@ -221,10 +223,10 @@ def test_where_an_extractor_breaks_off_the_rest_of_the_site_has_failed() -> None
     assert [one.failure for one in result.pages] == [None, "OverflowError: too many"] * 2
 
 
-def test_a_process_that_dies_fails_its_pages_and_harms_no_other() -> None:
+def test_a_process_that_dies_fails_the_pages_of_its_site_and_harms_no_other() -> None:
     found = evaluate({"set": FOUR}, [Contender("dying", dying), FIRST_WORD_LOST], workers=2)
     dead, alive = found.results
-    assert [one.failure for one in dead.pages] == [None, *["the process of the contender ended"] * 3]
+    assert [one.failure for one in dead.pages] == [*["the process ended with exit code 3"] * 2, None, None]
     assert dead.peak_bytes is None
     assert not any(one.failure for one in alive.pages)
     assert cost_table(found, "set").rows[1][5].text == "–"

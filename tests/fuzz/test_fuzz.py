@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.fuzz_process import Chunk, methods_of, run
+from benchmarks.fuzz_process import Chunk, Result, methods_of, run
+from denoise_crawler.batch.workers import Limits, side_by_side
 from denoise_crawler.methods import METHODS
 from denoise_crawler.page import Page
 from tests.fuzz.inputs import numbered
 from tests.fuzz.markup import encoded, page, repeated
 from tests.fuzz.mutations import changed, mutated
 from tests.fuzz.road import Road, write_all_in_a_report
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 BUILT = st.builds(
     encoded, st.randoms(), st.one_of(st.builds(page, st.randoms(), st.just(25)), st.builds(repeated, st.randoms()))
@@ -76,6 +74,15 @@ def test_an_input_is_the_same_in_every_process_and_all_methods_take_turns() -> N
 
 
 def test_the_long_run_counts_its_inputs_and_keeps_no_failures_where_there_are_none(tmp_path: Path) -> None:
-    result = run(Chunk(seed=3, first=0, end=25, failures=tmp_path / "failures"))
+    result = Result()
+    side_by_side([run(Chunk(seed=3, first=0, end=25, failures=tmp_path / "failures"), result)], 1)
     assert (result.inputs, sum(result.sizes.values()), result.failures) == (25, 25, [])
     assert not (tmp_path / "failures").exists()
+
+
+def test_an_input_that_takes_too_long_is_a_failure_that_is_kept_and_the_run_goes_on(tmp_path: Path) -> None:
+    result, numbers = Result(), range(40, 43)
+    side_by_side([run(Chunk(3, 40, 43, tmp_path), result, Limits(seconds=0.001))], 1)
+    assert [failure.number for failure in result.failures] == list(numbers)
+    assert {failure.error for failure in result.failures} == {"took more than 0.001 s of CPU time"}
+    assert {Path(failure.file) for failure in result.failures} == set(tmp_path.glob("*.html"))

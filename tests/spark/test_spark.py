@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")  # of py4j and warcio
 FEW: dict[str, Any] = {"max_pages": 8}
+CHOICE = MethodChoice("fusion", FEW)
 QUICK: dict[str, Any] = {
     "spark.ui.enabled": "false",
     "spark.driver.bindAddress": "127.0.0.1",
@@ -109,7 +110,7 @@ def alone(pages: Iterable[tuple[str, str]], **options: Any) -> dict[str, bytes]:
 @pytest.fixture(scope="module")
 def trees(spark: SparkSession) -> DataFrame:
     """The trees of PAGES, of which the largest site has forgotten some, as a job wrote them."""
-    rows = learn(frame(spark, PAGES), options=FEW).collect()
+    rows = learn(frame(spark, PAGES), CHOICE).collect()
     return spark.createDataFrame(
         rows, "site string, method string, pages bigint, failed bigint, failures array<string>, knowledge binary"
     )
@@ -132,7 +133,7 @@ def test_each_page_comes_out_as_from_one_process_with_its_other_columns(
         [(number, html.encode(), url, {"crawl": "x"}) for number, (url, html) in enumerate(PAGES)],
         "number bigint, html binary, url string, tags map<string,string>",
     )
-    rows = clean(pages, trees, options=FEW, shard_pages=3, warmup_pages=6).collect()
+    rows = clean(pages, trees, CHOICE, shard_pages=3, warmup_pages=6).collect()
     found = {row.url: row.asDict() for row in rows}
     assert len(rows) == len(PAGES)
     for number, expected in enumerate(denoise_pages(PAGES, **FEW)):
@@ -146,8 +147,8 @@ def test_each_page_comes_out_as_from_one_process_with_its_other_columns(
 
 def test_what_is_learned_does_not_depend_on_where_pages_stand_or_how_often(spark: SparkSession) -> None:
     changed = [(url, html.replace("story", "tale")) for url, html in PAGES[:6]]
-    one = knowledge(learn(frame(spark, [*PAGES, *changed], 1), options=FEW).collect())
-    other = knowledge(learn(frame(spark, [*changed, *reversed(PAGES), *PAGES], 3), options=FEW).collect())
+    one = knowledge(learn(frame(spark, [*PAGES, *changed], 1), CHOICE).collect())
+    other = knowledge(learn(frame(spark, [*changed, *reversed(PAGES), *PAGES], 3), CHOICE).collect())
     assert one == other
     assert len(one) == 3
 
@@ -204,7 +205,7 @@ def test_a_job_whose_processes_are_killed_ends_with_the_full_result(spark: Spark
     result: list[Any] = []
     job = threading.Thread(target=lambda: result.extend(learn(frame(spark, pages)).collect()))
     job.start()
-    victims = ["denoise_crawler.spark.child", "pyspark.daemon"]
+    victims = ["multiprocessing.spawn", "pyspark.daemon"]
     while job.is_alive() and victims:
         for pid in python_processes(os.getpid(), victims[0])[-1:]:
             os.kill(pid, signal.SIGKILL)

@@ -54,6 +54,11 @@ class FeatureTreeMatching(Method):
         """Name the method and how many pages are kept."""
         return f"{self.name}:{self.references.limit}"
 
+    @property
+    def pages_kept(self) -> int | None:
+        """How many pages are kept, those with the lowest keys."""
+        return self.references.limit
+
     def knows(self, page: Page) -> bool:
         """Tell whether ``page`` is a reference page."""
         return page in self.references

@@ -48,6 +48,11 @@ class Fusion(Method):
         """The number of pages in the evidence."""
         return len(self.evidence)
 
+    @property
+    def pages_kept(self) -> int | None:
+        """How many pages are kept, those with the lowest keys."""
+        return self.evidence.max_pages
+
     def knows(self, page: Page) -> bool:
         """Tell whether ``page`` is in the evidence."""
         return page.key in self.evidence

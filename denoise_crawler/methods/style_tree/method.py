@@ -42,6 +42,11 @@ class StyleTree(Method):
         """Name the tree and what those to be merged must have in common."""
         return f"{StyleTree.name}:{self.tree.rules.features_per_leaf}"
 
+    @property
+    def pages_kept(self) -> int | None:
+        """How many pages are kept, those with the lowest keys."""
+        return self.tree.max_pages
+
     def knows(self, page: Page) -> bool:
         """Tell whether ``page`` is in the tree."""
         return page in self.tree

@@ -1,0 +1,296 @@
+"""Worker processes: each keeps a state of its own, a task has limits, a process that dies costs its task only.
+
+The processes are pebble's, one in each of its pools. So a state stays where it is, and a process that dies, maybe
+while it writes into a pipe, leaves nothing broken behind: its pool goes with it.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections import Counter, deque
+from concurrent import futures
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+
+from pebble import ProcessExpired, ProcessPool
+
+from denoise_crawler.batch.process import (
+    ENDED_WITH_0,
+    ONE_PROCESS,
+    OVER_TIME,
+    begin,
+    no_interrupts,
+    perform,
+    with_state,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterable, Iterator
+    from concurrent.futures import Future
+    from typing import Concatenate, ParamSpec
+
+    from typing_extensions import Self
+
+    Given = ParamSpec("Given")
+
+State = TypeVar("State")
+Result = TypeVar("Result")
+
+_TASKS_AHEAD = 4  # of each worker
+_SECONDS_TO_LOOK = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one task may take; 0 is no limit.
+
+    Args:
+        seconds: CPU time, where the system counts it (not on Windows).
+        memory: Bytes that the process may hold, where the system counts them.
+        clock: Seconds by the clock, for a task that waits instead of working.
+
+    """
+
+    seconds: float = 60.0
+    memory: int = 4 << 30
+    clock: float = 600.0
+
+
+NO_LIMITS = Limits(0.0, 0, 0.0)
+
+
+class WorkerError(Exception):
+    """A task has no result; the message says why. ``about`` is what :class:`Task` said the task is about."""
+
+    about = ""
+
+
+class TaskError(WorkerError):
+    """A task raised; the message says what and where. Its process goes on."""
+
+
+class WorkerDiedError(WorkerError):
+    """A task was lost with its process; the message says how. ``too_long``: because it was over its time."""
+
+    too_long = False
+
+
+class Task(NamedTuple):
+    """A task for :meth:`Workers.run`: a function, what it gets after the state, and its worker (None: any)."""
+
+    function: Callable[..., Any]
+    given: tuple[Any, ...] = ()
+    worker: int | None = None
+    about: str = ""
+
+
+class Worker(Generic[State]):
+    """A process that does tasks: functions that get its state first, so methods of the state are tasks.
+
+    The process starts with the first task. After it died, the next task starts another, with a new state.
+
+    Args:
+        make: Makes the state, in the process. This and all that tasks get and return must be picklable.
+        limits: What one task may take.
+        tries: How often a task whose process dies is tried; one that is over its time is not tried again.
+
+    Example:
+        >>> with Worker(list) as worker:
+        ...     worker.call(list.append, "page")
+        ...     worker.submit(len).result()
+        1
+
+    """
+
+    def __init__(self, make: Callable[[], State], limits: Limits = NO_LIMITS, *, tries: int = 1) -> None:
+        self._limits, self._tries = limits, tries
+        self._begin = partial(begin, make, limits.memory)
+        self._pool: Any = None  # pebble does not type all of its methods
+        self._under_way: Future[Any] | None = None
+        self._first: list[partial[Any]] = []  # of each process
+        self._due: list[partial[Any]] = []  # before the next task
+        self._is_closed = False
+        self._lock = Lock()
+        self._thread = futures.ThreadPoolExecutor(1)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def call(
+        self, function: Callable[Concatenate[State, Given], Result], *given: Given.args, **named: Given.kwargs
+    ) -> Result:
+        """Return what ``function`` returns in the process.
+
+        Raises:
+            TaskError: It raised.
+            WorkerDiedError: The process died each time it was tried, or it took too long.
+
+        """
+        task: partial[Result] = partial(with_state, function, *given, **named)
+        for _ in range(self._tries - 1):
+            try:
+                return self._tried(task)
+            except WorkerDiedError as error:
+                if error.too_long:
+                    raise
+        return self._tried(task)
+
+    def submit(
+        self, function: Callable[Concatenate[State, Given], Result], *given: Given.args, **named: Given.kwargs
+    ) -> Future[Result]:
+        """Have ``function`` called after the tasks that wait, and return at once a future of its result."""
+        return self._thread.submit(partial(self.call, function, *given, **named))
+
+    def prepare(
+        self, function: Callable[Concatenate[State, Given], Any], *given: Given.args, **named: Given.kwargs
+    ) -> None:
+        """Have ``function`` called before the next :meth:`call`, and first of all in each process that follows."""
+        self._first = [partial(with_state, function, *given, **named)]
+        self._due = [*(due for due in self._due if due is self._begin), *self._first]
+
+    def close(self) -> None:
+        """End the process at once; tasks that are not done are cancelled."""
+        with self._lock:
+            self._is_closed = True
+            if self._under_way is not None:
+                self._under_way.cancel()
+        self._thread.shutdown(cancel_futures=True)
+        self._end()
+
+    def _tried(self, task: partial[Result]) -> Result:
+        if self._pool is None:
+            self._pool = ProcessPool(1, context=ONE_PROCESS)
+            self._due = [self._begin, *self._first]
+        while self._due:
+            self._done(self._due[0])
+            del self._due[0]
+        return self._done(task)
+
+    def _done(self, task: partial[Result]) -> Result:
+        try:
+            outcome: tuple[Result, str] = self._outcome(task)
+        except (ProcessExpired, BrokenProcessPool, futures.TimeoutError, RuntimeError) as lost:
+            self._end()
+            raise _died(lost, self._limits) from None
+        if outcome[1]:
+            raise TaskError(outcome[1])
+        return outcome[0]
+
+    def _outcome(self, task: partial[Result]) -> tuple[Any, str]:
+        pool, limits = self._pool, self._limits
+        with self._lock, no_interrupts():
+            if self._is_closed:
+                raise futures.CancelledError
+            arguments = (task, limits.seconds)
+            doing: Future[tuple[Any, str]] = pool.schedule(perform, arguments, timeout=limits.clock or None)
+            self._under_way = doing
+        while pool.active and not doing.done():
+            with suppress(futures.TimeoutError):
+                doing.exception(_SECONDS_TO_LOOK)
+        if not doing.done():  # the pool broke before it knew of the task
+            raise BrokenProcessPool
+        return doing.result()
+
+    def _end(self) -> None:
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            pool.stop()
+            pool.join()
+
+
+class Workers(Generic[State]):
+    """Several workers. Tasks that name one of them are done there, one after the other.
+
+    Args:
+        make: Makes the state of the worker with this number, in its process.
+        count: How many.
+        limits: What one task may take.
+
+    """
+
+    def __init__(self, make: Callable[[int], State], count: int, limits: Limits = NO_LIMITS) -> None:
+        self._workers = [Worker(partial(make, number), limits) for number in range(count)]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with futures.ThreadPoolExecutor(len(self._workers)) as closing:
+            list(closing.map(Worker.close, self._workers))
+
+    def run(self, tasks: Iterable[Task]) -> Iterator[Any]:
+        """Do the tasks and yield what they return, in their order; only few are taken ahead.
+
+        Raises:
+            WorkerError: A task has no result; the tasks behind it are left.
+
+        """
+        ahead: deque[tuple[int, Task, Future[Any]]] = deque()
+        for task in tasks:
+            number = task.worker
+            if number is None:
+                busy = Counter(one for one, _, future in ahead if not future.done())
+                number = min(range(len(self._workers)), key=busy.__getitem__)
+            ahead.append((number, task, self._workers[number].submit(task.function, *task.given)))
+            while ahead and (ahead[0][2].done() or len(ahead) >= _TASKS_AHEAD * len(self._workers)):
+                yield _result(*ahead.popleft()[1:])
+        while ahead:
+            yield _result(*ahead.popleft()[1:])
+
+
+def side_by_side(jobs: Iterable[Generator[Future[Any], None, None]], at_a_time: int) -> None:
+    """Run jobs to their end, some ``at_a_time``: a job yields each future that it waits for."""
+    to_come = iter(jobs)
+    waiting: dict[Future[Any], Generator[Future[Any], None, None]] = {}
+
+    def go_on(job: Generator[Future[Any], None, None]) -> None:
+        for future in islice(job, 1):
+            waiting[future] = job
+
+    try:
+        while True:
+            while len(waiting) < at_a_time and (job := next(to_come, None)) is not None:
+                go_on(job)
+            if not waiting:
+                return
+            for done in futures.wait(waiting, return_when=futures.FIRST_COMPLETED).done:
+                go_on(waiting.pop(done))
+    finally:
+        for job in waiting.values():
+            job.close()
+
+
+def _result(task: Task, future: Future[Any]) -> Any:
+    try:
+        return future.result()
+    except WorkerError as error:
+        error.about = task.about
+        raise
+
+
+def _died(lost: Exception, limits: Limits) -> WorkerDiedError:
+    code = lost.exitcode if isinstance(lost, ProcessExpired) else None
+    too_long = isinstance(lost, futures.TimeoutError) or (OVER_TIME > 0 and code == -OVER_TIME)
+    if too_long:
+        how = (
+            f"took more than {limits.clock:g} s"
+            if code is None
+            else f"took more than {limits.seconds:g} s of CPU time"
+        )
+    elif code is None:
+        how = "the process ended before the task began"
+    elif code < 0:
+        how = f"the process was killed by {signal.Signals(-code).name}"
+    else:
+        how = f"the process ended with exit code {code % ENDED_WITH_0}"
+    error = WorkerDiedError(how)
+    error.too_long = too_long
+    return error
