@@ -66,9 +66,7 @@ def items_of(items: bytes, count: int) -> list[bytes]:
     return found
 
 
-def spans_waiting(
-    db: sqlite3.Connection, run: str, site: str | None, last: int, *, inherited: bool
-) -> list[Span]:
+def spans_waiting(db: sqlite3.Connection, run: str, site: str | None, last: int, *, inherited: bool) -> list[Span]:
     """Return the numbers of the next rows of a run that wait behind number ``last``, of ``site`` or of all."""
     query = (
         "SELECT id, id + count - 1 FROM parked WHERE run = ?1 AND NOT released AND id > ?2 "
@@ -102,9 +100,7 @@ def set_released(db: sqlite3.Connection, numbers: Iterable[int], released: bool)
 
 def _cut(db: sqlite3.Connection, number: int) -> None:
     """Have a row begin with the item of this number, if the item is in the midst of one."""
-    before = db.execute(
-        "SELECT id, count FROM parked WHERE id < ? ORDER BY id DESC LIMIT 1", (number,)
-    ).fetchone()
+    before = db.execute("SELECT id, count FROM parked WHERE id < ? ORDER BY id DESC LIMIT 1", (number,)).fetchone()
     if before is None or sum(before) <= number:
         return
     first, count = before

@@ -28,6 +28,12 @@ class Turns:
             self._began = perf_counter()
 
 
+async def pause() -> None:
+    """Let the loop do once what waits; with another reactor than asyncio's, go on at once."""
+    if is_asyncio_available():
+        await asyncio.sleep(0)
+
+
 async def in_parallel(calls: Iterable[Awaitable[None]], limit: int) -> None:
     """Begin the calls in order, and wait until all are done.
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from typing_extensions import Self
 
+    from denoise_crawler.crawl.batches import Waited
+
 
 _UNREAD = object()
 
@@ -45,6 +47,25 @@ class WarmupMiddleware:
 
     async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
         """Pass requests on; let items wait or clean them."""
+        refused: list[Waited] = []
+        try:
+            async for output in self._held_back(response, result, refused):
+                for item in self._warmup.refused(refused):
+                    yield item
+                yield output
+        except Exception:
+            self._warmup.write()
+            for item in self._warmup.refused(refused):
+                yield item
+            raise
+        self._warmup.write()
+        for item in self._warmup.refused(refused):
+            yield item
+
+    async def _held_back(
+        self, response: Response, result: AsyncIterator[Any], refused: list[Waited]
+    ) -> AsyncIterator[Any]:
+        """Yield what does not wait; what was to wait and cannot be written gets into ``refused``."""
         sources = SourcesOfResponse(self._warmup, response, self._crawler)
         opted_out = is_opted_out(response)
         async for output in result:
@@ -53,7 +74,7 @@ class WarmupMiddleware:
             elif opted_out:
                 self._warmup.counts.add("opted_out")
                 yield output
-            elif (item := await self._warmup.take(output, sources.of(output))) is not None:
+            elif (item := await self._warmup.take(output, sources.of(output), refused)) is not None:
                 yield item
 
 

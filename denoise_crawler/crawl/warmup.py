@@ -11,7 +11,7 @@ from scrapy import signals
 
 from denoise_crawler.crawl.counts import Counts, summary
 from denoise_crawler.crawl.ending import Ending
-from denoise_crawler.crawl.event_loop import Turns, in_parallel, spare_what_is_there
+from denoise_crawler.crawl.event_loop import Turns, in_parallel, pause, spare_what_is_there
 from denoise_crawler.crawl.failures import Failures
 from denoise_crawler.crawl.feed_results import feeds_are_safe
 from denoise_crawler.crawl.filling import Filler
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
     from scrapy.crawler import Crawler
 
+    from denoise_crawler.crawl.batches import Waited
     from denoise_crawler.crawl.source import Source
-    from denoise_crawler.crawl.waiting_items import Waited
     from denoise_crawler.denoiser import Cleaned
 
 logger = logging.getLogger(__name__)
@@ -80,30 +80,49 @@ class Warmup:
 
     # --- an item comes
 
-    async def take(self, item: Any, source: Source | None) -> Any | None:
+    async def take(self, item: Any, source: Source | None, refused: list[Waited]) -> Any | None:
         """Take an item from the spider.
 
         Args:
             item: The item.
             source: The page it came from, None if there is none.
+            refused: A list that gets items that were to wait and could not be written: see :meth:`refused`.
 
         Returns:
             The item that goes on now, filled if there is anything to fill it with. None if it waits: it will go
             through the pipelines by itself.
         """
-        if await self.waits(item, source):
+        if await self._is_to_wait(item, source, refused):
             return None
         return self.go_on(item, source)
 
+    def refused(self, refused: list[Waited]) -> Iterator[Any]:
+        """Yield the items, filled, that were to wait and could not be written; the list is empty then."""
+        while refused:
+            yield self.go_on(*refused.pop(0))
+
+    def write(self) -> None:
+        """Write the items that are to wait; those that cannot be written are refused."""
+        self.waiting.write()
+
     async def waits(self, item: Any, source: Source | None) -> bool:
         """Learn the page of ``item``; tell whether it waits. What may go on by now goes on first."""
+        refused: list[Waited] = []
+        if not await self._is_to_wait(item, source, refused):
+            return False
+        await pause()  # other items of the page come meanwhile, and are written with this one
+        self.write()
+        return not refused
+
+    async def _is_to_wait(self, item: Any, source: Source | None, refused: list[Waited]) -> bool:
+        """Learn the page of ``item``; tell whether it is to wait. What may go on by now goes on first."""
         waits = False
         try:
             if self._is_opted_out(item) or source is None or not self.is_readable(source):
                 return False
             self.meet(source)
             await self._turns.let_others_work()
-            waits = self._must_wait(source) and self.filler.can_fill(item) and self._park(item, source)
+            waits = self._must_wait(source) and self.filler.can_fill(item) and self._park(item, source, refused)
             await self._release_what_may_go(source.page.site)
         except Exception:  # a mistake of ours must not cost the item
             self.page_failed(source.page.url if source is not None else "A page")
@@ -177,8 +196,8 @@ class Warmup:
         backlog = site in self._sites_that_wait and site not in self._releasing
         return self.sites.must_wait(site) or backlog or self.waiting.has_items_of(source)
 
-    def _park(self, item: Any, source: Source) -> bool:
-        if not self.waiting.park(item, source):
+    def _park(self, item: Any, source: Source, refused: list[Waited]) -> bool:
+        if not self.waiting.park(item, source, refused):
             return False
         self._sites_that_wait.add(source.page.site)
         return True
