@@ -261,7 +261,7 @@ class Store:
         found: int = self._db.execute(
             f"SELECT {_ITEMS} FROM parked WHERE run = ?1 AND NOT released AND (?3 OR NOT inherited)"  # noqa: S608
             if site is None
-            else f"SELECT {_ITEMS} FROM page CROSS JOIN parked ON parked.page = page.id WHERE run = ?1 "
+            else f"SELECT {_ITEMS} FROM page CROSS JOIN parked ON parked.page = page.id WHERE run = ?1 "  # noqa: S608
             "AND NOT released AND (?3 OR NOT inherited) AND page.site = ?2",
             (self.run, site, inherited),
         ).fetchone()[0]

@@ -47,35 +47,30 @@ class WarmupMiddleware:
 
     async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
         """Pass requests on; let items wait or clean them."""
+        sources, opted_out = SourcesOfResponse(self._warmup, response, self._crawler), is_opted_out(response)
         refused: list[Waited] = []
         try:
-            async for output in self._held_back(response, result, refused):
+            async for output in result:
+                taken = output
+                if is_item(output):
+                    taken = await self._take(output, None if opted_out else sources, refused)
                 for item in self._warmup.refused(refused):
                     yield item
-                yield output
+                if taken is not None:
+                    yield taken
         except Exception:
-            self._warmup.write()
-            for item in self._warmup.refused(refused):
+            for item in self._warmup.refused_at_last(refused):
                 yield item
             raise
-        self._warmup.write()
-        for item in self._warmup.refused(refused):
+        for item in self._warmup.refused_at_last(refused):
             yield item
 
-    async def _held_back(
-        self, response: Response, result: AsyncIterator[Any], refused: list[Waited]
-    ) -> AsyncIterator[Any]:
-        """Yield what does not wait; what was to wait and cannot be written gets into ``refused``."""
-        sources = SourcesOfResponse(self._warmup, response, self._crawler)
-        opted_out = is_opted_out(response)
-        async for output in result:
-            if not is_item(output):
-                yield output
-            elif opted_out:
-                self._warmup.counts.add("opted_out")
-                yield output
-            elif (item := await self._warmup.take(output, sources.of(output), refused)) is not None:
-                yield item
+    async def _take(self, item: Any, sources: SourcesOfResponse | None, refused: list[Waited]) -> Any | None:
+        """Return the item that goes on now, None if it waits; without ``sources`` it is opted out."""
+        if sources is None:
+            self._warmup.counts.add("opted_out")
+            return item
+        return await self._warmup.take(item, sources.of(item), refused)
 
 
 class SourcesOfResponse:
