@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from denoise_crawler.crawl.source import Source
 
-_MOST_ITEMS = 200
+_MOST_ITEMS = 100
 _MOST_BYTES = 1 << 18
 
 
