@@ -31,10 +31,10 @@ class Span(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A row that waits, as it lies in the file."""
+    """A row that waits, as it lies in the file, with the number of its items."""
 
     first: int
-    count: int
+    number: int
     site: str
     page: int
     origin: bytes

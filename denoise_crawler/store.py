@@ -222,7 +222,7 @@ class Store:
 
     def _items_of(self, row: parked_rows.Row) -> Iterator[Parked]:
         try:
-            items = parked_rows.items_of(row.items, row.count)
+            items = parked_rows.items_of(row.items, row.number)
         except ValueError as error:
             logger.error("Items that wait in %s cannot be read (%s) and stay there", self.path, error)
             return

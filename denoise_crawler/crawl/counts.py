@@ -57,7 +57,7 @@ class Counts:
     @cached_property
     def _add(self) -> Callable[[str, float], None]:
         """What adds to a stat; the collector is there once the crawl begins."""
-        return self._crawler.stats.inc_value  # type: ignore[union-attr,return-value]
+        return self._crawler.stats.inc_value  # type: ignore[return-value]
 
 
 def summary(counts: Counts) -> str:
