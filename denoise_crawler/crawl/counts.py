@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from contextlib import contextmanager
 from functools import cached_property
 from time import perf_counter
@@ -11,11 +10,9 @@ from typing import TYPE_CHECKING
 from denoise_crawler.output.characters import noise_ratio
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from scrapy.crawler import Crawler
-    from scrapy.statscollectors import StatsCollector
-
 
 _PREFIX = "denoise/"
 SKIPPED = ("empty", "frameset", "too_large")
@@ -26,7 +23,7 @@ class Counts:
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
-        self._counts: Counter[str] = Counter()
+        self._counts: dict[str, int] = {}
 
     def add(self, name: str, by: int = 1) -> int:
         """Add to a count.
@@ -38,15 +35,15 @@ class Counts:
         Returns:
             What the count was before.
         """
-        before = self._counts[name]
+        before = self._counts.get(name, 0)
         if by:
             self._counts[name] = before + by
-            self._stats.inc_value(_PREFIX + name, by)
+            self._add(_PREFIX + name, by)
         return before
 
     def of(self, name: str) -> int:
         """Return a count."""
-        return self._counts[name]
+        return self._counts.get(name, 0)
 
     @contextmanager
     def timed(self, name: str) -> Iterator[None]:
@@ -55,12 +52,12 @@ class Counts:
         try:
             yield
         finally:
-            self._stats.inc_value(f"{_PREFIX}seconds/{name}", perf_counter() - start)  # type: ignore[arg-type]
+            self._add(f"{_PREFIX}seconds/{name}", perf_counter() - start)
 
     @cached_property
-    def _stats(self) -> StatsCollector:
-        """The collector, which is there once the crawl begins."""
-        return self._crawler.stats
+    def _add(self) -> Callable[[str, float], None]:
+        """What adds to a stat; the collector is there once the crawl begins."""
+        return self._crawler.stats.inc_value  # type: ignore[return-value]
 
 
 def summary(counts: Counts) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from scrapy.utils.asyncio import is_asyncio_available
 
 _TURN_SECONDS = 0.005
+_BEGUN_AT_ONCE = 10  # calls
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Iterable
@@ -27,6 +28,12 @@ class Turns:
             self._began = perf_counter()
 
 
+async def pause() -> None:
+    """Let the loop do once what waits; with another reactor than asyncio's, go on at once."""
+    if is_asyncio_available():
+        await asyncio.sleep(0)
+
+
 async def in_parallel(calls: Iterable[Awaitable[None]], limit: int) -> None:
     """Begin the calls in order, and wait until all are done.
 
@@ -39,14 +46,19 @@ async def in_parallel(calls: Iterable[Awaitable[None]], limit: int) -> None:
             await call
         return
     under_way: set[asyncio.Future[None]] = set()
+    turns, begun = Turns(), 0
     try:
         for call in calls:
             future = asyncio.ensure_future(call)
             under_way.add(future)
             future.add_done_callback(under_way.discard)
-            await asyncio.sleep(0)  # it begins now
+            begun += 1
             if len(under_way) >= limit:
                 await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
+            elif begun % _BEGUN_AT_ONCE == 0:
+                await asyncio.sleep(0)
+            else:
+                await turns.let_others_work()
     finally:
         if under_way:
             await asyncio.wait(under_way)

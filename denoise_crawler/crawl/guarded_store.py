@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from denoise_crawler.store import SiteState
-from denoise_crawler.store.knowledge import StoredKnowledge
 from denoise_crawler.store.parked import DamagedRowError
+from denoise_crawler.store.knowledge import StoredKnowledge
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -26,6 +26,11 @@ class GuardedStore:
         self._store = store
         self._failed = failed
         self._superseded: set[bytes] = set()
+        self._write: Callable[[], None] = lambda: None
+
+    def write_first(self, write: Callable[[], None]) -> None:
+        """Have ``write`` called before what waits is read, and before the file is closed."""
+        self._write = write
 
     def site(self, name: str, key: str) -> SiteState:
         """Return how far a site has come; a new one's state if it cannot be read."""
@@ -39,9 +44,9 @@ class GuardedStore:
         """Keep how far a site has come."""
         self._tried(lambda: self._store.save_state(name, key, state), None)
 
-    def park(self, page: ParkedPage, item: bytes) -> bool:
-        """Let an item of ``page`` wait; return whether it does."""
-        return self._tried(lambda: self._store.park(page, item), False, done=True)
+    def park(self, page: ParkedPage, items: list[bytes]) -> bool:
+        """Let items of ``page`` wait; return whether they do."""
+        return self._tried(lambda: self._store.park(page, *items), False, done=True)
 
     def page(self, row: int) -> ParkedPage:
         """Return a page of which items wait; raise DamagedRowError where it cannot be read."""
@@ -55,10 +60,12 @@ class GuardedStore:
 
     def pages_waiting(self) -> list[tuple[str, int]]:
         """Return the site and the number of each page of which items wait."""
+        self._write()
         return self._tried(self._store.pages_waiting, [])
 
     def waiting(self, site: str | None = None, *, inherited: bool = True) -> Iterator[Parked]:
-        """Yield the rows that wait, as far as they can be read."""
+        """Yield the items that wait, as far as they can be read."""
+        self._write()
         try:
             for parked in self._store.waiting(site, inherited=inherited):
                 if parked.origin not in self._superseded or not parked.inherited:
@@ -67,30 +74,32 @@ class GuardedStore:
             self._failed(error)
 
     def hand_on(self, parked: list[Parked]) -> bool:
-        """Note that rows wait no longer; if that fails they go on waiting, and must not go out now."""
+        """Note that items wait no longer; if that fails they go on waiting, and must not go out now."""
         return self._tried(lambda: self._store.hand_on(parked), False, done=True)
 
     def take_back(self, parked: list[Parked]) -> None:
-        """Note that rows that were handed on wait again."""
+        """Note that items that were handed on wait again."""
         self._tried(lambda: self._store.take_back(parked), None)
 
     def waiting_count(self, site: str | None = None, *, inherited: bool = True) -> int:
-        """Return how many rows wait."""
+        """Return how many items wait."""
+        self._write()
         return self._tried(lambda: self._store.waiting_count(site, inherited=inherited), 0)
 
     def supersede(self, origin: bytes) -> int:
-        """Drop the inherited rows of a page that has come again; return how many."""
+        """Drop the inherited items of a page that has come again; return how many."""
         dropped = self._tried(lambda: self._store.supersede(origin), -1)
         if dropped < 0:
             self._superseded.add(origin)  # so that they do not come out in this run at least
         return max(dropped, 0)
 
     def inherit(self) -> int:
-        """Take over the rows of runs that ended early; return how many."""
+        """Take over the items of runs that ended early; return how many."""
         return self._tried(self._store.inherit, 0)
 
     def close(self, *, safe: bool) -> None:
         """Close the file; unless the feeds are ``safe``, what was handed on waits again."""
+        self._write()
         self._tried(lambda: self._store.close(safe=safe), None)
 
     def _tried(self, call: Callable[[], object], otherwise: T, *, done: T | None = None) -> T:

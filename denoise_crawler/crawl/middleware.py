@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from typing_extensions import Self
 
+    from denoise_crawler.crawl.batches import Waited
+
 
 _UNREAD = object()
 
@@ -45,16 +47,30 @@ class WarmupMiddleware:
 
     async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
         """Pass requests on; let items wait or clean them."""
-        sources = SourcesOfResponse(self._warmup, response, self._crawler)
-        opted_out = is_opted_out(response)
-        async for output in result:
-            if not is_item(output):
-                yield output
-            elif opted_out:
-                self._warmup.counts.add("opted_out")
-                yield output
-            elif (item := await self._warmup.take(output, sources.of(output))) is not None:
+        sources, opted_out = SourcesOfResponse(self._warmup, response, self._crawler), is_opted_out(response)
+        refused: list[Waited] = []
+        try:
+            async for output in result:
+                taken = output
+                if is_item(output):
+                    taken = await self._take(output, None if opted_out else sources, refused)
+                for item in self._warmup.refused(refused):
+                    yield item
+                if taken is not None:
+                    yield taken
+        except Exception:
+            for item in self._warmup.refused_at_last(refused):
                 yield item
+            raise
+        for item in self._warmup.refused_at_last(refused):
+            yield item
+
+    async def _take(self, item: Any, sources: SourcesOfResponse | None, refused: list[Waited]) -> Any | None:
+        """Return the item that goes on now, None if it waits; without ``sources`` it is opted out."""
+        if sources is None:
+            self._warmup.counts.add("opted_out")
+            return item
+        return await self._warmup.take(item, sources.of(item), refused)
 
 
 class SourcesOfResponse:

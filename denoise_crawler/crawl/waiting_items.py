@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import logging
 from collections import Counter, OrderedDict
-from itertools import groupby, islice
+from itertools import groupby
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from denoise_crawler.crawl.batches import Batches, Waited
 from denoise_crawler.crawl.item_limits import ItemLimits
 from denoise_crawler.crawl.parked_items import UnparkableError, pack, unpack
 from denoise_crawler.crawl.shared_html import cut_html, paste_html
-from denoise_crawler.crawl.source import Source, source_of_parked
+from denoise_crawler.crawl.source import source_of_parked
 from denoise_crawler.crawl.unparkable import OncePerClass
 from denoise_crawler.methods.versioned_format import MAX_BYTES
 from denoise_crawler.page.text import printable
@@ -21,8 +22,10 @@ if TYPE_CHECKING:
 
     from scrapy.crawler import Crawler
 
+    from denoise_crawler.crawl.batches import Batch
     from denoise_crawler.crawl.counts import Counts
     from denoise_crawler.crawl.guarded_store import GuardedStore
+    from denoise_crawler.crawl.source import Source
     from denoise_crawler.store.parked import Parked
 
 logger = logging.getLogger(__name__)
@@ -30,14 +33,7 @@ logger = logging.getLogger(__name__)
 # Items of pages that were crawled at the same time alternate.
 _PAGES_IN_MEMORY = 64
 _CHARACTERS_IN_MEMORY = 4_000_000
-_HANDED_ON_AT_ONCE = 50  # items of one page
-
-
-class Waited(NamedTuple):
-    """An item that waited, with the page it came from."""
-
-    item: Any
-    source: Source
+_ROW_BYTES = 16  # a row of the store has more than its items, but not so many
 
 
 class WaitingItems:
@@ -50,13 +46,24 @@ class WaitingItems:
         self._sources: OrderedDict[int, Source] = OrderedDict()
         self._characters = 0
         self._items_of_page: Counter[int] = Counter()
+        self._batches = Batches(self._write)
+        store.write_first(self.write)
 
-    def park(self, item: Any, source: Source) -> bool:
-        """Let ``item`` wait; return whether that was possible."""
+    def park(self, item: Any, source: Source, refused: list[Waited]) -> bool:
+        """Let ``item`` wait, once it is written with others of its page: see :meth:`write`.
+
+        Args:
+            item: The item.
+            source: Its page.
+            refused: A list that gets the item if it cannot be written after all; so it has to go on.
+
+        Returns:
+            Whether it may wait.
+        """
         try:
             packed, page = pack(item), source.parked()
             data = cut_html(packed, page.html)
-            if not page.is_storable() or len(data) > MAX_BYTES:
+            if not page.is_storable() or len(data) > MAX_BYTES - _ROW_BYTES:
                 raise UnparkableError(f"with its page and response it has more than {MAX_BYTES >> 20} MB")
         except UnparkableError as error:
             self._counts.add("unparkable")
@@ -65,12 +72,22 @@ class WaitingItems:
                     "Items of this class cannot wait until their site is known and are cleaned at once: %s", error
                 )
             return False
-        if not self._store.park(page, data):
+        self._batches.add(item, data, source, refused)
+        return True
+
+    def write(self) -> None:
+        """Write all items that are to wait; this happens by itself before the event loop goes on."""
+        self._batches.write()
+
+    def _write(self, batch: Batch) -> bool:
+        page = batch.source.parked()
+        if not self._store.park(page, batch.data):
             return False
-        self._remember(page.row, source)
-        self._items_of_page[page.row] += 1
-        self._counts.add("parked")
-        self._limits.waits(item)
+        self._remember(page.row, batch.source)
+        self._items_of_page[page.row] += len(batch.items)
+        self._counts.add("parked", len(batch.items))
+        for item in batch.items:
+            self._limits.waits(item)
         return True
 
     def of(self, site: str | None = None, *, inherited: bool = True) -> Iterator[Waited]:
@@ -79,9 +96,8 @@ class WaitingItems:
         An item that is yielded waits no longer. One that cannot be read stays in the store.
         """
         waiting = self._store.waiting(site, inherited=inherited)
-        for _, of_page in groupby(waiting, key=attrgetter("page")):
-            while some := list(islice(of_page, _HANDED_ON_AT_ONCE)):
-                yield from self._handed_on(some)
+        for _, together in groupby(waiting, key=attrgetter("row")):
+            yield from self._handed_on(list(together))
 
     def _handed_on(self, some: list[Parked]) -> Iterator[Waited]:
         readable = [(parked, waited) for parked in some if (waited := self._read(parked)) is not None]
@@ -100,7 +116,9 @@ class WaitingItems:
 
     def has_items_of(self, source: Source) -> bool:
         """Tell whether items of the page wait that came in this run."""
-        return source.is_parked and source.parked().row in self._items_of_page
+        if not source.is_parked:
+            return False
+        return self._batches.hold(source) or source.parked().row in self._items_of_page
 
     def inherit(self) -> int:
         """Take over what earlier runs left; return how many items."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import WeakKeyDictionary
 
@@ -11,7 +10,7 @@ from scrapy import signals
 
 from denoise_crawler.crawl.counts import Counts, summary
 from denoise_crawler.crawl.ending import Ending
-from denoise_crawler.crawl.event_loop import Turns, in_parallel
+from denoise_crawler.crawl.event_loop import Turns, pause
 from denoise_crawler.crawl.failures import Failures
 from denoise_crawler.crawl.feed_results import feeds_are_safe
 from denoise_crawler.crawl.filling import Filler
@@ -19,6 +18,7 @@ from denoise_crawler.crawl.guarded_store import GuardedStore
 from denoise_crawler.crawl.meanwhile import Meanwhile
 from denoise_crawler.crawl.outcomes import Outcomes
 from denoise_crawler.crawl.owner import owner_of
+from denoise_crawler.crawl.replay import Replay
 from denoise_crawler.crawl.scrapy_versions import scheduler_of
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.crawl.sites import Sites
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
     from scrapy.crawler import Crawler
 
+    from denoise_crawler.crawl.batches import Waited
     from denoise_crawler.crawl.source import Source
-    from denoise_crawler.crawl.waiting_items import Waited
     from denoise_crawler.denoiser import Cleaned
 
 logger = logging.getLogger(__name__)
@@ -63,7 +63,7 @@ class Warmup:
         self.waiting = WaitingItems(crawler, self._store, self.counts)
         self._sites_that_wait: set[str] = set()
         self._releasing: set[str] = set()
-        self._replayed: dict[int, Any] = {}
+        self._replay = Replay(crawler)
         self._turns = Turns()
         self._ending = Ending(crawler, self._release_all, self._is_paused)
         if self.sites.have_a_time:
@@ -80,30 +80,50 @@ class Warmup:
 
     # --- an item comes
 
-    async def take(self, item: Any, source: Source | None) -> Any | None:
+    async def take(self, item: Any, source: Source | None, refused: list[Waited]) -> Any | None:
         """Take an item from the spider.
 
         Args:
             item: The item.
             source: The page it came from, None if there is none.
+            refused: A list that gets items that were to wait and could not be written: see :meth:`refused`.
 
         Returns:
             The item that goes on now, filled if there is anything to fill it with. None if it waits: it will go
             through the pipelines by itself.
         """
-        if await self.waits(item, source):
+        if await self._is_to_wait(item, source, refused):
             return None
         return self.go_on(item, source)
 
+    def refused(self, refused: list[Waited]) -> Iterator[Any]:
+        """Yield the items, filled, that were to wait and could not be written; the list is empty then."""
+        while refused:
+            yield self.go_on(*refused.pop(0))
+
+    def refused_at_last(self, refused: list[Waited]) -> Iterator[Any]:
+        """Write all that is to wait, and yield what is refused: no more comes into the list."""
+        self.waiting.write()
+        yield from self.refused(refused)
+
     async def waits(self, item: Any, source: Source | None) -> bool:
         """Learn the page of ``item``; tell whether it waits. What may go on by now goes on first."""
+        refused: list[Waited] = []
+        if not await self._is_to_wait(item, source, refused):
+            return False
+        await pause()  # other items of the page come meanwhile, and are written with this one
+        self.waiting.write()
+        return not refused
+
+    async def _is_to_wait(self, item: Any, source: Source | None, refused: list[Waited]) -> bool:
+        """Learn the page of ``item``; tell whether it is to wait. What may go on by now goes on first."""
         waits = False
         try:
             if self._is_opted_out(item) or source is None or not self.is_readable(source):
                 return False
             self.meet(source)
             await self._turns.let_others_work()
-            waits = self._must_wait(source) and self.filler.can_fill(item) and self._park(item, source)
+            waits = self._must_wait(source) and self.filler.can_fill(item) and self._park(item, source, refused)
             await self._release_what_may_go(source.page.site)
         except Exception:  # a mistake of ours must not cost the item
             self.page_failed(source.page.url if source is not None else "A page")
@@ -165,7 +185,7 @@ class Warmup:
 
     def is_replayed(self, item: Any) -> bool:
         """Tell whether ``item`` is on its way through the pipelines after it had waited."""
-        return id(item) in self._replayed
+        return self._replay.has(item)
 
     def _must_wait(self, source: Source) -> bool:
         """Tell whether an item has to wait: for more pages of its site, or for items before it of its own page.
@@ -177,8 +197,8 @@ class Warmup:
         backlog = site in self._sites_that_wait and site not in self._releasing
         return self.sites.must_wait(site) or backlog or self.waiting.has_items_of(source)
 
-    def _park(self, item: Any, source: Source) -> bool:
-        if not self.waiting.park(item, source):
+    def _park(self, item: Any, source: Source, refused: list[Waited]) -> bool:
+        if not self.waiting.park(item, source, refused):
             return False
         self._sites_that_wait.add(source.page.site)
         return True
@@ -228,12 +248,9 @@ class Warmup:
     async def _release_late(self) -> None:
         for late in self.sites.overdue():
             if waiting := self.waiting.count(late):
-                seconds = self.settings.warmup_seconds
                 logger.info(
                     "%s: %d items go on after %g seconds, with what is known of it",
-                    printable(late),
-                    waiting,
-                    seconds,
+                    *(printable(late), waiting, self.settings.warmup_seconds),
                 )
             await self._release(late)
 
@@ -266,7 +283,7 @@ class Warmup:
     async def _send(self, waited: Iterable[Waited]) -> None:
         """Send items that waited through the pipelines, as many at a time as Scrapy does."""
         try:
-            await in_parallel(self._on_their_way(waited), self._crawler.settings.getint("CONCURRENT_ITEMS"))
+            await self._replay.all_done(self._on_their_way(waited))
         except Exception:  # the crawl must go on, and end, all the same
             self.counts.add("failed")
             logger.exception(
@@ -281,23 +298,9 @@ class Warmup:
                 self.page_failed(source.page.url)
                 ready = item
             if ready is not None:
-                yield self._process(ready, source)
+                yield self._replay.process(ready, source)
             if self._ending.is_too_late():
                 return
-
-    async def _process(self, item: Any, source: Source) -> None:
-        engine = self._crawler.engine
-        assert engine is not None  # noqa: S101
-        with self._replaying(item):
-            await engine.scraper.start_itemproc_async(item, response=source.response)
-
-    @contextmanager
-    def _replaying(self, item: Any) -> Iterator[None]:
-        self._replayed[id(item)] = item
-        try:
-            yield
-        finally:
-            del self._replayed[id(item)]
 
     def _ready_to_go(self, item: Any, source: Source) -> Any | None:
         """Return an item that waited, filled as DENOISE_SHORT_SITES says; None if it is to be dropped."""

@@ -76,14 +76,15 @@ def salvage(aside: Path, store: Store) -> tuple[int, int]:
         found = {table: _in_order(db, table, key) for table, key in _TABLES.items()}
         found |= {table: _by_id(db, table) for table in _TABLES_BY_ID}
         copied = {table: _copy(new, table, islice(rows, most)) for table, rows in found.items()}
-        lost = new.execute("DELETE FROM parked WHERE page NOT IN (SELECT id FROM page)").rowcount
+        new.execute("DELETE FROM parked WHERE page NOT IN (SELECT id FROM page)")
         # of rows whose run cannot be read any more
         new.execute(
             "INSERT INTO run SELECT DISTINCT run, ?, ? FROM parked WHERE run NOT IN (SELECT name FROM run)",
             (store.owner, store.job),
         )
+        [items] = new.execute("SELECT coalesce(sum(count), 0) FROM parked").fetchone()
         new.commit()
-    return copied["parked"] - lost, copied["site"]
+    return int(items), copied["site"]
 
 
 def _inode(path: Path) -> int | None:

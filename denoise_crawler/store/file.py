@@ -17,7 +17,7 @@ from denoise_crawler.methods.versioned_format import MAX_BYTES
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-VERSION = 2
+VERSION = 3
 _BUSY_SECONDS = 60
 _LOG_PAGES = 256  # of 4 KiB, then SQLite empties its log: a quarter of what it does by itself
 _DAMAGED = "malformed"  # in what SQLite says of a damaged file, and of no other
@@ -38,7 +38,7 @@ CREATE INDEX page_origin ON page (origin);
 CREATE INDEX page_response ON page (response);
 CREATE TABLE parked (
     id INTEGER PRIMARY KEY, run TEXT NOT NULL, inherited INTEGER NOT NULL DEFAULT 0,
-    released INTEGER NOT NULL DEFAULT 0, page INTEGER NOT NULL, item BLOB NOT NULL
+    released INTEGER NOT NULL DEFAULT 0, page INTEGER NOT NULL, count INTEGER NOT NULL, items BLOB NOT NULL
 );
 CREATE INDEX parked_page ON parked (page);
 """
@@ -59,7 +59,7 @@ COLUMNS: dict[str, tuple[tuple[str, type | tuple[type, ...]], ...]] = {
     ),
     "parked": (
         *(("id", int), ("run", str), ("inherited", int), ("released", int)),
-        *(("page", int), ("item", bytes)),
+        *(("page", int), ("count", int), ("items", bytes)),
     ),
 }
 # How a run is named: its name is a part of the names of files.
@@ -67,7 +67,8 @@ RUN_NAME = re.compile("[0-9a-f]{32}")
 _RUN_NAME_IN_SQL = "[0-9a-f]" * 32
 _RUN_COLUMNS = {"run": "name", "parked": "run"}
 _NAMES = {str: "'text'", bytes: "'blob'", int: "'integer'", (bytes, type(None)): "'blob', 'null'"}
-_HIGHEST = 1 << 62  # of numbers: one more still is one
+_NUMBERS = (0, 1 << 62)  # from and to: one more still is a number
+_RANGES = {"count": (1, 1_000)}  # of the items of a row
 _JOURNAL_ENDS = bytes.fromhex("d9d505f920a163d7")  # in a journal that names a file, which SQLite then deletes
 _as_text = partial(str, encoding="utf-8", errors="replace")
 
@@ -210,7 +211,8 @@ def check_content(db: sqlite3.Connection) -> None:
 
 def _is_odd(name: str, kind: type | tuple[type, ...]) -> str:
     """Return the SQL that tells a value no store has."""
-    size = f"{name} NOT BETWEEN 0 AND {_HIGHEST}" if kind is int else f"length({name}) > {MAX_BYTES}"
+    lowest, highest = _RANGES.get(name, _NUMBERS)
+    size = f"{name} NOT BETWEEN {lowest} AND {highest}" if kind is int else f"length({name}) > {MAX_BYTES}"
     return f"typeof({name}) NOT IN ({_NAMES[kind]}) OR {size}"
 
 
@@ -228,8 +230,10 @@ def fits(table: str, row: tuple[Any, ...]) -> bool:
     named = {name: (value, kind) for value, (name, kind) in zip(row, columns, strict=True)}
     if not all(isinstance(value, kind) for value, kind in named.values()):
         return False
-    if not all(0 <= value <= _HIGHEST for value in row if isinstance(value, int)):
-        return False
+    for name, (value, _) in named.items():
+        lowest, highest = _RANGES.get(name, _NUMBERS)
+        if isinstance(value, int) and not lowest <= value <= highest:
+            return False
     column = _RUN_COLUMNS.get(table)
     return column is None or RUN_NAME.fullmatch(named[column][0]) is not None
 

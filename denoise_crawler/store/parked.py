@@ -42,9 +42,13 @@ class ParkedPage:
 
 @dataclass(frozen=True, slots=True)
 class Parked:
-    """An item that waits, as bytes. ``page`` is the number of its page: see :meth:`Store.page`."""
+    """An item that waits, as bytes.
+
+    ``row`` is the number of the row it was read from, ``page`` that of its page: see :meth:`Store.page`.
+    """
 
     id: int
+    row: int
     site: str
     page: int
     item: bytes

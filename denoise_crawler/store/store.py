@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from denoise_crawler.methods.versioned_format import packed, unpacked
+from denoise_crawler.store import parked_rows
 from denoise_crawler.store.file import (
     VERSION,
     DamagedStoreError,
@@ -44,8 +45,7 @@ __all__ = [
 logger = logging.getLogger(__name__)
 
 _LEVEL = 1  # of zlib: a third of the time of its default for a tenth more bytes
-_ROWS_AT_ONCE = 50
-_NUMBERS_AT_ONCE = 10_000  # of rows that are read later
+_ITEMS = "coalesce(sum(count), 0)"
 _SUPERSEDED = "run = ? AND inherited AND NOT released AND page IN (SELECT id FROM page WHERE origin = ?)"
 
 
@@ -168,14 +168,12 @@ class Store:
 
     # --- items that wait
 
-    def park(self, page: ParkedPage, item: bytes) -> None:
-        """Let an item wait. Its page and response are written with the first of their items."""
+    def park(self, page: ParkedPage, *items: bytes) -> None:
+        """Let items of a page wait. The page and its response are written with the first of their items."""
         self._begin_run()
         with transaction(self._db) as db:
             response, row = self._write_page(db, page)
-            db.execute(
-                "INSERT INTO parked (run, page, item) VALUES (?, ?, ?)", (self.run, row, packed(item, _LEVEL))
-            )
+            parked_rows.insert(db, self.run, row, items)
         page.row = row
         if page.response is not None:
             page.response.row = response
@@ -211,41 +209,23 @@ class Store:
     def waiting(self, site: str | None = None, *, inherited: bool = True) -> Iterator[Parked]:
         """Yield this run's items that wait (of one ``site``, or of all), in order, also those parked meanwhile.
 
-        An item whose bytes were damaged is logged, and stays.
+        Items whose bytes were damaged are logged, and stay.
         """
-        last = -1
-        while numbers := self._numbers_waiting(site, last, inherited=inherited):
-            last = numbers[-1]
-            for begin in range(0, len(numbers), _ROWS_AT_ONCE):
-                yield from self._read(numbers[begin : begin + _ROWS_AT_ONCE])
+        name, last = None if site is None else _utf8(site), -1
+        while spans := parked_rows.spans_waiting(self._db, self.run, name, last, inherited=inherited):
+            last = spans[-1].last
+            for span in spans:
+                for row in parked_rows.rows_waiting(self._db, span):
+                    yield from self._items_of(row)
 
-    def _numbers_waiting(self, site: str | None, last: int, *, inherited: bool) -> list[int]:
-        """Return the numbers of the next items that wait behind number ``last``."""
-        query = (
-            "SELECT parked.id FROM parked WHERE run = ?1 AND NOT released AND id > ?2 AND (?3 OR NOT inherited) "
-            "ORDER BY id LIMIT ?4"
-            if site is None
-            else "SELECT parked.id FROM page CROSS JOIN parked ON parked.page = page.id WHERE run = ?1 "
-            "AND NOT released AND parked.id > ?2 AND (?3 OR NOT inherited) AND page.site = ?5 "
-            "ORDER BY parked.id LIMIT ?4"
-        )
-        values = (self.run, last, inherited, _NUMBERS_AT_ONCE, *(() if site is None else (_utf8(site),)))
-        return [number for (number,) in self._db.execute(query, values)]
-
-    def _read(self, numbers: list[int]) -> Iterator[Parked]:
-        places = ", ".join("?" * len(numbers))
-        query = (
-            "SELECT parked.id, site, page, item, origin, inherited FROM parked JOIN page ON page.id = page "  # noqa: S608
-            f"WHERE parked.id IN ({places}) AND NOT released ORDER BY parked.id"
-        )
-        rows = self._db.execute(query, numbers).fetchall()
-        for number, its_site, page, item, origin, old in rows:
-            try:
-                plain = unpacked(item)
-            except (zlib.error, ValueError) as error:
-                logger.error("An item that waits in %s cannot be read (%s) and stays there", self.path, error)
-                continue
-            yield Parked(number, its_site, page, plain, origin, bool(old))
+    def _items_of(self, row: parked_rows.Row) -> Iterator[Parked]:
+        try:
+            items = parked_rows.items_of(row.items, row.number)
+        except ValueError as error:
+            logger.error("Items that wait in %s cannot be read (%s) and stay there", self.path, error)
+            return
+        for number, item in enumerate(items, row.first):
+            yield Parked(number, row.first, row.site, row.page, item, row.origin, bool(row.inherited))
 
     def hand_on(self, parked: Sequence[Parked]) -> None:
         """Note that items wait no longer; they stay in the file until :meth:`close`, when feeds are safe."""
@@ -257,7 +237,7 @@ class Store:
 
     def _set_released(self, parked: Sequence[Parked], released: bool) -> None:
         with transaction(self._db) as db:
-            db.executemany("UPDATE parked SET released = ? WHERE id = ?", [(released, one.id) for one in parked])
+            parked_rows.set_released(db, (one.id for one in parked), released)
 
     def _write_page(self, db: sqlite3.Connection, page: ParkedPage) -> tuple[int, int]:
         """Write a page and its response where that was not done before; return their numbers."""
@@ -275,20 +255,20 @@ class Store:
         return response, row
 
     def waiting_count(self, site: str | None = None, *, inherited: bool = True) -> int:
-        """Return how many rows of this run wait."""
+        """Return how many items of this run wait."""
         found: int = self._db.execute(
-            "SELECT count(*) FROM parked WHERE run = ?1 AND NOT released AND (?3 OR NOT inherited)"
+            f"SELECT {_ITEMS} FROM parked WHERE run = ?1 AND NOT released AND (?3 OR NOT inherited)"  # noqa: S608
             if site is None
-            else "SELECT count(*) FROM page CROSS JOIN parked ON parked.page = page.id WHERE run = ?1 "
+            else f"SELECT {_ITEMS} FROM page CROSS JOIN parked ON parked.page = page.id WHERE run = ?1 "  # noqa: S608
             "AND NOT released AND (?3 OR NOT inherited) AND page.site = ?2",
             (self.run, site, inherited),
         ).fetchone()[0]
         return found
 
     def supersede(self, origin: bytes) -> int:
-        """Drop the waiting rows that an earlier run left of a page which has come again; return how many."""
+        """Drop the items that an earlier run left of a page which has come again; return how many."""
         found = self._db.execute(
-            f"SELECT count(*) FROM parked WHERE {_SUPERSEDED}",  # noqa: S608 - words of ours
+            f"SELECT {_ITEMS} FROM parked WHERE {_SUPERSEDED}",  # noqa: S608 - words of ours
             (self.run, origin),
         ).fetchone()[0]
         if found:
@@ -297,7 +277,7 @@ class Store:
         return int(found)
 
     def inherit(self) -> int:
-        """Take over the rows of this owner's runs that are no longer alive; return how many.
+        """Take over the rows of this owner's runs that are no longer alive; return how many items these hold.
 
         The rows of a paused job go to that job only, as long as its folder is there. Rows that were handed
         on but never known to be safe in a feed (the run was killed, or a feed failed) wait again.
@@ -321,11 +301,10 @@ class Store:
         with transaction(self._db) as db:
             if self._runs.has_ended_well(run):
                 db.execute("DELETE FROM parked WHERE run = ? AND released", (run,))
-            taken = db.execute(
-                "UPDATE parked SET run = ?, inherited = 1, released = 0 WHERE run = ?", (self.run, run)
-            ).rowcount
+            [taken] = db.execute(f"SELECT {_ITEMS} FROM parked WHERE run = ?", (run,)).fetchone()  # noqa: S608
+            db.execute("UPDATE parked SET run = ?, inherited = 1, released = 0 WHERE run = ?", (self.run, run))
             db.execute("DELETE FROM run WHERE name = ?", (run,))
-        return taken
+        return int(taken)
 
     # --- the file
 

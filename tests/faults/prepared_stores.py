@@ -34,8 +34,8 @@ def _sql(script: str, *, refused: bool) -> Callable[[Path], bool]:
 
 
 def _first_row(column: str, value: bytes | Callable[[], bytes]) -> Callable[[Path], bool]:
-    """Put ``value``, packed, in the place of the first item, of its page's HTML or of its response."""
-    table = {"item": "parked", "html": "page", "data": "response"}[column]
+    """Put ``value``, packed, in the place of the first row of items, of its page's HTML or of its response."""
+    table = {"items": "parked", "html": "page", "data": "response"}[column]
 
     def make(store: Path) -> bool:
         with closing(sqlite3.connect(store)) as db, db:
@@ -44,6 +44,11 @@ def _first_row(column: str, value: bytes | Callable[[], bytes]) -> Callable[[Pat
         return False
 
     return make
+
+
+def _first_item(value: bytes | Callable[[], bytes]) -> Callable[[Path], bool]:
+    """Put ``value`` in the place of the only item of the first row."""
+    return _first_row("items", lambda: msgspec.msgpack.encode([value if isinstance(value, bytes) else value()]))
 
 
 def _knowledge(value: Callable[[], bytes]) -> Callable[[Path], bool]:
@@ -156,6 +161,11 @@ def _many_dicts() -> bytes:
     return msgspec.msgpack.encode([inner])
 
 
+def _many_items() -> bytes:
+    """Return a row of 30 million items, two bytes each."""
+    return b"\xdd" + struct.pack(">I", 30_000_000) + b"\xc4\x00" * 30_000_000
+
+
 def _many_headers() -> bytes:
     """Return a response of 15 million headers, four bytes each."""
     many = struct.pack(">I", 15_000_000) + b"\x92\xc4\x00\x90" * 15_000_000
@@ -218,12 +228,17 @@ PREPARED: dict[str, Callable[[Path], bool]] = {
     "a link as the journal": _beside("-journal"),
     "a journal that names a file": _journal,
     "a link as a lock file": _lock_of_a_link,
-    "an item that unpacks to 256 MB": _first_row("item", lambda: bytes(1 << 28)),
-    "an item of 60 million dicts": _first_row("item", _many_dicts),
-    "an item that names a module": _first_row("item", item("object", [["shop.evil", "Item"], {}, None, None])),
-    "an item that names a function": _first_row("item", item("object", [["os", "system"], {}, None, None])),
-    "an item with its page 1.5 million times": _first_row("item", msgspec.msgpack.encode([b""] * 1_500_000)),
-    "an item that is no item": _first_row("item", item("list", [1])),
+    "a row of no items": _sql("UPDATE parked SET count = 0 WHERE id = 1", refused=True),
+    "a row of endlessly many items": _sql("UPDATE parked SET count = 1 << 62 WHERE id = 1", refused=True),
+    "a row that holds fewer items than it says": _sql("UPDATE parked SET count = 2 WHERE id = 10", refused=False),
+    "a row over others": _first_row("items", lambda: msgspec.msgpack.encode([b"", b""])),
+    "a row of 30 million empty items": _first_row("items", _many_items),
+    "an item that unpacks to 256 MB": _first_item(lambda: bytes(1 << 28)),
+    "an item of 60 million dicts": _first_item(_many_dicts),
+    "an item that names a module": _first_item(item("object", [["shop.evil", "Item"], {}, None, None])),
+    "an item that names a function": _first_item(item("object", [["os", "system"], {}, None, None])),
+    "an item with its page 1.5 million times": _first_item(msgspec.msgpack.encode([b""] * 1_500_000)),
+    "an item that is no item": _first_item(item("list", [1])),
     "a page that unpacks to 256 MB": _first_row("html", lambda: bytes(1 << 28)),
     "a page that is no text": _first_row("html", b"\xff\xfe"),
     "a response that is no response": _first_row("data", b"\x90"),

@@ -90,7 +90,7 @@ def test_a_page_whose_bytes_are_damaged_stays_and_the_others_come(path: Path) ->
     left_by_a_dead_run(path, 3)
     with closing(sqlite3.connect(path)) as db:
         db.execute("UPDATE page SET html = ? WHERE id = 1", (zlib.compress(b"page")[:-2],))
-        db.execute("UPDATE parked SET item = ? WHERE id = 3", (b"no zlib",))
+        db.execute("UPDATE parked SET items = ? WHERE id = 3", (b"no zlib",))
         db.commit()
     with closing(Store(path, owner="one")) as store:
         assert waiting(store) == [b"item 0", b"item 1"]

@@ -44,6 +44,12 @@ def park(store: Store, *names: str, site: str = "a.example") -> None:
         store.park(page, name.encode())
 
 
+def page_with(store: Store, *names: str) -> ParkedPage:
+    page = ParkedPage("a.example", f"https://a.example/{names[0]}", "<p>", b"origin of " + names[0].encode())
+    store.park(page, *(name.encode() for name in names))
+    return page
+
+
 def names(store: Store, site: str | None = None, *, inherited: bool = True) -> list[str]:
     return [row.item.decode() for row in store.waiting(site, inherited=inherited)]
 
@@ -448,6 +454,78 @@ def test_the_database_of_another_program_is_refused_and_left_as_it_is(path: Path
     assert path.read_bytes() == before
 
 
+def test_items_of_a_page_written_together_come_back_in_order_each_with_a_number(path: Path) -> None:
+    with opened(path) as store:
+        park(store, "before")
+        page = page_with(store, "0", "1", "2", "3")
+        store.park(page, b"4", b"5")
+        park(store, "after")
+        found = list(store.waiting())
+        assert [row.item for row in found] == [b"before", *(b"%d" % number for number in range(6)), b"after"]
+        assert len({row.id for row in found}) == 8
+        assert {row.page for row in found[1:7]} == {page.row}
+        assert store.waiting_count() == store.waiting_count("a.example") == 8
+    assert rows_in(path) == 4
+
+
+@given(st.lists(st.sets(st.integers(0, 9)), max_size=6), st.integers(1, 10), st.booleans(), st.booleans())
+def test_of_items_written_together_any_can_go_on_and_any_be_taken_back(
+    turns: list[set[int]], together: int, safe: bool, reads_again: bool
+) -> None:
+    all_names = [str(number) for number in range(10)]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "denoise.sqlite"
+        with opened(path) as store:
+            page_with(store, *all_names[:together])
+            if rest := all_names[together:]:
+                page_with(store, *rest)
+        store, left = Store(path, owner="news"), set(all_names)
+        assert store.inherit() == 10
+        rows = list(store.waiting())
+        for at, turn in enumerate(turns):
+            store.take_back(rows) if at % 3 == 2 else store.hand_on([rows[number] for number in turn])
+            left = set(all_names) if at % 3 == 2 else left - {str(number) for number in turn}
+            assert store.waiting_count() == len(left)
+            if reads_again:
+                assert names(store) == sorted(left)
+        store.close(safe=safe)
+        with opened(path) as after:
+            after.inherit()
+            assert names(after) == (sorted(left) if safe else all_names)
+
+
+def test_what_stays_of_items_written_together_is_not_read_twice(path: Path) -> None:
+    with opened(path) as store:
+        page_with(store, *"abcde")
+        seen = []
+        for row in store.waiting():
+            seen.append(row.item)
+            if row.item in (b"b", b"d"):
+                store.hand_on([row])
+        assert seen == [b"a", b"b", b"c", b"d", b"e"]
+        assert names(store) == ["a", "c", "e"]
+
+
+def test_items_written_together_that_another_reader_takes_do_not_come_to_the_first(path: Path) -> None:
+    with opened(path) as store:
+        park(store, "first")
+        page_with(store, *"abcde")
+        reader = store.waiting()
+        assert next(reader).item == b"first"
+        store.hand_on([row for row in store.waiting() if row.item in (b"b", b"c")])
+        assert [row.item for row in reader] == [b"a", b"d", b"e"]
+
+
+def test_a_page_that_comes_again_drops_all_items_that_were_written_together(path: Path) -> None:
+    with opened(path) as first:
+        page_with(first, "one", "two")
+        park(first, "three")
+    with opened(path) as store:
+        assert store.inherit() == 3
+        assert store.supersede(b"origin of one") == 2
+        assert names(store) == ["three"]
+
+
 def test_the_page_and_the_response_of_many_items_are_written_once(path: Path) -> None:
     html = "".join(f"<p>{os.urandom(20).hex()}</p>" for _ in range(2_000))
     with opened(path) as store:
@@ -516,7 +594,7 @@ def test_an_item_that_unpacks_to_gigabytes_stays_packed_and_the_others_come(
     monkeypatch.setattr("denoise_crawler.methods.versioned_format.MAX_BYTES", 1_000_000)
     left_by_a_killed_run(path, "one", "two")
     with closing(sqlite3.connect(path)) as db, db:
-        db.execute("UPDATE parked SET item = ? WHERE id = 1", [zlib.compress(bytes(1_000_001))])
+        db.execute("UPDATE parked SET items = ? WHERE id = 1", [zlib.compress(bytes(1_000_001))])
     with opened(path) as store:
         store.inherit()
         assert names(store) == ["two"]
