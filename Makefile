@@ -64,7 +64,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv --upgrade-deps $(VENV)
 
 $(VENV)/.installed: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[commands]'
 	touch $@
 
 $(VENV)/.installed-dev: pyproject.toml | $(BIN)/python

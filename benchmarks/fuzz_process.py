@@ -14,7 +14,8 @@ from random import Random
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from denoise_crawler.batch.workers import Limits, Worker, WorkerError
+from denoise_crawler.batch.workers import Limits, Worker
+from denoise_crawler.errors import WorkerError
 from denoise_crawler.evaluation.contender_process import peak_bytes
 from denoise_crawler.methods import METHODS
 

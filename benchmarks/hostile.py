@@ -21,8 +21,9 @@ from time import process_time
 from typing import TYPE_CHECKING, NamedTuple
 
 from benchmarks.bench import options, say, table, write_figures
-from denoise_crawler.batch.workers import Limits, Worker, WorkerError
+from denoise_crawler.batch.workers import Limits, Worker
 from denoise_crawler.denoiser import Denoiser
+from denoise_crawler.errors import WorkerError
 from denoise_crawler.evaluation.contender_process import peak_bytes
 from denoise_crawler.evaluation.gold import corpus_folder
 from denoise_crawler.page import Page

@@ -17,8 +17,9 @@ from lxml import etree
 
 from benchmarks.bench import addressed, folder_with, options, say, table, write_figures
 from denoise_crawler.evaluation.gold import by_site, read_gold
+from denoise_crawler.methods.feature_tree import read
 from denoise_crawler.methods.feature_tree.matching import match
-from denoise_crawler.methods.feature_tree.method import REFERENCES, FeatureTreeMatching, read
+from denoise_crawler.methods.feature_tree.method import REFERENCES, FeatureTreeMatching
 from denoise_crawler.methods.feature_tree.similarity import in_parts
 from denoise_crawler.page import Page
 from denoise_crawler.page.text import hash64

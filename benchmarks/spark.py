@@ -33,8 +33,8 @@ from warcio.warcwriter import WARCWriter
 
 from benchmarks.bench import folder_with, options, say, table, write_figures
 from benchmarks.scale import alone
-from denoise_crawler import denoise_pages
 from denoise_crawler.batch.workers import Limits
+from denoise_crawler.denoiser import denoise_pages
 from denoise_crawler.evaluation.gold import read_gold
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.fusion.method import Fusion

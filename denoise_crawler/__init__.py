@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from denoise_crawler.denoiser import Cleaned, Denoiser, denoise_pages
-from denoise_crawler.methods import MethodError
+from denoise_crawler.errors import ExtractorError, MethodError
 from denoise_crawler.methods.style_tree import SiteStyleTree
 from denoise_crawler.output.clean_page import CleanPage
-from denoise_crawler.output.extractors import ExtractorError
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from denoise_crawler.crawl.starting import extra_in_one_line
 from denoise_crawler.crawl.stat_checks import lost, noise_share, unread_share
-from denoise_crawler.extras import needs
 
-with needs("monitors"):
+with extra_in_one_line("monitors"):
     from spidermon import MonitorSuite
     from spidermon.contrib.scrapy.monitors import BaseScrapyMonitor
 

@@ -12,6 +12,7 @@ from scrapy.exporters import BaseItemExporter
 from scrapy.utils.serialize import ScrapyJSONEncoder
 
 from denoise_crawler.crawl.starting import extra_in_one_line
+from denoise_crawler.errors import AppendError
 
 with extra_in_one_line("parquet"):
     import pyarrow as pa
@@ -33,10 +34,6 @@ _TYPES: dict[str, Any] = {
 }
 _READ = {"date": date.fromisoformat, "time": datetime.fromisoformat, "time in UTC": datetime.fromisoformat}
 _to_json = ScrapyJSONEncoder(ensure_ascii=False).encode
-
-
-class AppendError(ValueError):
-    """The feed's file has something in it already, and Parquet cannot be appended to."""
 
 
 class ParquetItemExporter(BaseItemExporter):

@@ -14,11 +14,11 @@ import msgspec
 from scrapy.http import Response
 
 from denoise_crawler.crawl.source import origin_of, source_of_response
+from denoise_crawler.crawl.starting import extra_in_one_line
 from denoise_crawler.crawl.warmup import Warmup
-from denoise_crawler.extras import needs
 from denoise_crawler.output.clean_page import CleanPage
 
-with needs("poet"):
+with extra_in_one_line("poet"):
     from scrapy_poet.page_input_providers import PageObjectInputProvider
     from web_poet.serialization import SerializedLeafData, register_serialization
 

@@ -5,14 +5,11 @@ from __future__ import annotations
 import re
 from re import Pattern
 
+from denoise_crawler.errors import BadArgumentError
 from denoise_crawler.spiders.links import split_http
 
 # A comma inside an address is common (/story,123.html); one in front of a scheme only parts two addresses.
 _BETWEEN_URLS = re.compile(r"\s+|,(?=\s*[A-Za-z][A-Za-z0-9+.-]*://)")
-
-
-class BadArgumentError(ValueError):
-    """A spider argument that cannot be used; the message names it and says what to write."""
 
 
 def read_urls(name: str, text: str | None) -> list[str]:

@@ -8,8 +8,9 @@ from urllib.parse import urlsplit
 from scrapy import Request
 from scrapy.http import HtmlResponse, Response, TextResponse
 
+from denoise_crawler.errors import BadArgumentError
 from denoise_crawler.page.site import host_of
-from denoise_crawler.spiders.arguments import BadArgumentError, read_count, read_urls, refuse_unknown
+from denoise_crawler.spiders.arguments import read_count, read_urls, refuse_unknown
 from denoise_crawler.spiders.links import LinkFilter, page_links, scope_of
 from denoise_crawler.spiders.msn_detail import article_id, detail_address, is_locale, locale_of, read_detail
 from denoise_crawler.spiders.news_links import feed_links, is_feed, is_shell

@@ -16,11 +16,11 @@ from scrapy.settings import BaseSettings
 from twisted.python.failure import Failure
 
 from denoise_crawler.crawl.politeness import POLITE_SETTINGS
-from denoise_crawler.crawl.scrapy_versions import OldScrapyError, require, scheduler_of
+from denoise_crawler.crawl.scrapy_versions import require, scheduler_of
 from denoise_crawler.crawl.starting import in_one_line
+from denoise_crawler.errors import BadArgumentError, OldScrapyError
 from denoise_crawler.page.host_names import without_port
 from denoise_crawler.page.site import host_of
-from denoise_crawler.spiders.arguments import BadArgumentError
 from denoise_crawler.spiders.failures import ADVICE, failure_kind
 from denoise_crawler.spiders.frontier import Frontier
 from denoise_crawler.spiders.links import LinkFilter, scope_of

@@ -14,6 +14,7 @@ from twisted.internet.interfaces import IResolutionReceiver
 from zope.interface import implementer
 
 from denoise_crawler.crawl.private_addresses import is_private, written_address
+from denoise_crawler.errors import DenoiseError
 from denoise_crawler.page.site import DEFAULT_PORTS
 from denoise_crawler.spiders.links import split_http
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     Place: TypeAlias = tuple[str, int]  # an IP address and a port
 
 
-class PrivateAddressError(IgnoreRequest):
+class PrivateAddressError(DenoiseError, IgnoreRequest):
     """The request was not sent: its host is this machine, or in a private network, and no start page's."""
 
 

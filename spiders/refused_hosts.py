@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import IgnoreRequest
 
+from denoise_crawler.errors import DenoiseError
 from denoise_crawler.page.site import host_of
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ REFUSALS = frozenset({403, 429})
 REFUSALS_IN_A_ROW = 3
 
 
-class HostGivenUpError(IgnoreRequest):
+class HostGivenUpError(DenoiseError, IgnoreRequest):
     """The request was not sent: its host had refused us before."""
 
 

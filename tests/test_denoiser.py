@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 from denoise_crawler import CleanPage, denoise_pages
 from denoise_crawler.demo.site import Article, article_path, articles, gold_text, respond
 from denoise_crawler.denoiser import Denoiser
+from denoise_crawler.errors import MethodError
 from denoise_crawler.evaluation.measures import Score, mean, score
-from denoise_crawler.methods import MethodChoice, MethodError
+from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.knowledge import InMemoryKnowledge
 from denoise_crawler.output.text import clean_text
 from denoise_crawler.page import Page

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from denoise_crawler.extras import MissingExtraError
+from denoise_crawler.errors import MissingExtraError
 from tests.conftest import SETTINGS, needs_new_scrapy
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ def python(folder: Path, code: str, missing: str) -> subprocess.CompletedProcess
         pytest.param(RENDERING, "scrapy_playwright", "playwright", marks=needs_new_scrapy),
         (ADDON + "DENOISE_EXTRACTOR = 'trafilatura'\n", "trafilatura", "trafilatura"),
         (ADDON + "DENOISE_SHARED_STORE = 'shared'\n", "fsspec", "shared"),
+        (ADDON + "DENOISE_LIVE = True\n", "jinja2", "commands"),
     ],
 )
 def test_a_crawl_without_the_package_of_an_extra_ends_in_a_line_that_names_it(
@@ -85,3 +86,41 @@ def test_training_without_its_package_ends_in_a_line_before_anything_is_read(tmp
     assert (ran.returncode, ran.stderr.count("\n")) == (1, 1)
     assert "lightgbm is not installed: pip install 'denoise-crawler[training]'" in ran.stderr
     assert not (tmp_path / "w.json").exists()
+
+
+COMMAND = """
+import sys
+from scrapy.cmdline import execute
+execute(["scrapy", "denoise", *sys.argv[1:]])
+"""
+
+
+@pytest.mark.parametrize(
+    ("missing", "words"),
+    [
+        ("warcio", ["clean", "pages"]),
+        ("rich", ["explain", "page.html"]),
+        ("graphviz", ["tree", "pages", "-o", "tree.dot"]),
+        ("jinja2", ["report", "pages", "-o", "report"]),
+        ("rich", ["evaluate", "gold.jsonl"]),
+    ],
+)
+def test_a_command_without_the_packages_of_commands_ends_in_a_line_that_names_them(
+    tmp_path: Path, missing: str, words: list[str]
+) -> None:
+    ran = python(tmp_path, COMMAND.replace("*sys.argv[1:]", f"*{words!r}"), missing)
+    said = f"scrapy denoise {words[0]}: {missing} is not installed: pip install 'denoise-crawler[commands]'\n"
+    assert (ran.returncode, ran.stdout, ran.stderr) == (1, "", said)
+
+
+def test_a_crawl_needs_none_of_the_packages_of_commands(project: Project) -> None:
+    without = "".join(f"sys.modules[{name!r}] = None\n" for name in ("graphviz", "jinja2", "rich", "warcio"))
+    project.write("project_settings.py", f"import sys\n{without}{SETTINGS}{ADDON}")
+    project.write(
+        "test_spiders.py",
+        "import scrapy\n\nclass One(scrapy.Spider):\n    name = 'one'\n"
+        "    start_urls = ['data:text/html,<p>One story of the harbour.']\n\n"
+        "    def parse(self, response):\n        yield {'url': response.url, 'text': ''}\n",
+    )
+    [item] = project.ended(project.start("one"))
+    assert item["text"] == "One story of the harbour."

@@ -12,8 +12,9 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from denoise_crawler.batch.worker import BatchResult, BatchWorker, Job, home_of
-from denoise_crawler.batch.workers import Task, WorkerError, Workers
+from denoise_crawler.batch.workers import Task, Workers
 from denoise_crawler.denoiser import AS_TEXT, SITES_IN_MEMORY
+from denoise_crawler.errors import BatchError, WorkerError
 from denoise_crawler.methods import DEFAULT_METHOD, MethodChoice
 from denoise_crawler.output.extractors import check
 from denoise_crawler.output.renderings import RENDERINGS
@@ -34,10 +35,6 @@ SHORT_SITES = ("clean", "raw", "drop")
 _BATCH_PAGES = 64
 _BATCH_BYTES = 1 << 20
 _EXAMPLES = 3
-
-
-class BatchError(Exception):
-    """The work cannot go on: a process died, or a disk is full; the message says what happened."""
 
 
 @dataclass

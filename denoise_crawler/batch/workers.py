@@ -28,6 +28,7 @@ from denoise_crawler.batch.process import (
     perform,
     with_state,
 )
+from denoise_crawler.errors import TaskError, WorkerDiedError, WorkerError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator
@@ -62,22 +63,6 @@ class Limits:
 
 
 NO_LIMITS = Limits(0.0, 0, 0.0)
-
-
-class WorkerError(Exception):
-    """A task has no result; the message says why. ``about`` is what :class:`Task` said the task is about."""
-
-    about = ""
-
-
-class TaskError(WorkerError):
-    """A task raised; the message says what and where. Its process goes on."""
-
-
-class WorkerDiedError(WorkerError):
-    """A task was lost with its process; the message says how. ``too_long``: because it was over its time."""
-
-    too_long = False
 
 
 class Task(NamedTuple):

@@ -13,17 +13,18 @@ from rich.console import Console
 from rich.filesize import decimal
 from scrapy.exceptions import UsageError
 
-from denoise_crawler.batch import BatchError, Tally, clean_pages, cores
+from denoise_crawler.batch import Tally, clean_pages, cores
 from denoise_crawler.batch.arguments import whole_number
 from denoise_crawler.commands.help_text import help_text
 from denoise_crawler.commands.method_choice import add_method_choice, chosen_settings
-from denoise_crawler.commands.page_output import OutputError, output_to
+from denoise_crawler.commands.page_output import output_to
 from denoise_crawler.commands.reading_bar import reading_bar
+from denoise_crawler.errors import BatchError, OutputError, SourceError
 from denoise_crawler.output.extractors import EXTRACTORS
 from denoise_crawler.output.renderings import RENDERINGS
 from denoise_crawler.output.writing import FORMS
 from denoise_crawler.page.text import printable
-from denoise_crawler.reading import FORMATS, Reading, SourceError, read_pages
+from denoise_crawler.reading import FORMATS, Reading, read_pages
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace

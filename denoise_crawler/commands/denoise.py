@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
+from denoise_crawler.errors import MissingExtraError, needs
+
 if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Callable, Sequence
@@ -116,4 +118,9 @@ def _told(name: str) -> Callable[[str], NoReturn]:
 
 
 def _module(subcommand: str) -> Any:
-    return import_module(f"{__package__}.{subcommand}")
+    """Return the module of a subcommand; end in one line if a package that it needs is not installed."""
+    try:
+        with needs("commands"):
+            return import_module(f"{__package__}.{subcommand}")
+    except MissingExtraError as error:
+        sys.exit(f"scrapy denoise {subcommand}: {error}")

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from denoise_crawler.commands.help_text import help_text
+from denoise_crawler.errors import GoldError
 from denoise_crawler.evaluation.choice import add_choices, contenders, count
 from denoise_crawler.evaluation.contest import Selection
 from denoise_crawler.evaluation.figures import figures
-from denoise_crawler.evaluation.gold import HALVES, Broken, GoldError, gold_sets
+from denoise_crawler.evaluation.gold import HALVES, Broken, gold_sets
 from denoise_crawler.evaluation.html_report import html_report
 from denoise_crawler.evaluation.markdown import markdown
 from denoise_crawler.evaluation.tables import main_tables, notes, site_table

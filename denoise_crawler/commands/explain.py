@@ -13,17 +13,16 @@ from rich.console import Console
 from rich.text import Text
 
 from denoise_crawler.batch.arguments import whole_number
-from denoise_crawler.commands.fetching import FetchError, fetch, is_address
+from denoise_crawler.commands.fetching import fetch, is_address
 from denoise_crawler.commands.help_text import help_text
 from denoise_crawler.commands.method_choice import add_method_choice, chosen_settings
 from denoise_crawler.commands.reading_bar import reading_bar
-from denoise_crawler.denoiser import Denoiser
+from denoise_crawler.crawl.stored_denoiser import stored_denoiser
+from denoise_crawler.errors import FetchError, SourceError, StoreError
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
 from denoise_crawler.page.text import printable
-from denoise_crawler.reading import Reading, SourceError, read_pages
-from denoise_crawler.store import StoreError
-from denoise_crawler.store.knowledge import stored_knowledge
+from denoise_crawler.reading import Reading, read_pages
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from denoise_crawler.crawl.settings import DenoiseSettings
+    from denoise_crawler.denoiser import Denoiser
     from denoise_crawler.output.clean_page import CleanPage
     from denoise_crawler.output.explanation import BlockVerdict
 
@@ -141,8 +141,8 @@ class _Knowledge:
         """Return the denoiser that knows ``site``; raise StoreError or SourceError."""
         if self._denoiser is None:
             store = None if self._arguments.site_pages else self._store()
-            stored = self._open.enter_context(stored_knowledge(store, self._chosen.choice))
-            self._denoiser = Denoiser(self._chosen.choice, knowledge=stored, writing=_EXPLAINED)
+            opening = stored_denoiser(store, self._chosen.choice, _EXPLAINED)
+            self._denoiser = self._open.enter_context(opening)
             paths, reading = self._arguments.site_pages or [], Reading()
             with reading_bar(lambda: self._site_pages(reading), lambda: reading, paths, ["learning"]) as pages:
                 for url, html in pages():

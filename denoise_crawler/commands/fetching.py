@@ -22,6 +22,7 @@ from urllib.request import (
 from w3lib.url import safe_url_string
 
 from denoise_crawler.crawl.private_addresses import is_private
+from denoise_crawler.errors import FetchError
 from denoise_crawler.page import MAX_CHARACTERS
 from denoise_crawler.reading.http_response import HTML_TYPES, in_its_charset
 
@@ -31,10 +32,6 @@ if TYPE_CHECKING:
 SECONDS = 30.0
 SCHEMES = ("http", "https")
 _PIECE = 1 << 16
-
-
-class FetchError(Exception):
-    """A page could not be fetched; the message names the address and says why."""
 
 
 class _RedirectHandler(HTTPRedirectHandler):

@@ -17,9 +17,10 @@ from rich.progress import Progress, SpinnerColumn, TextColumn
 
 from denoise_crawler.commands.help_text import help_text
 from denoise_crawler.commands.method_choice import add_method_choice, chosen_settings
+from denoise_crawler.errors import DenoiseError, StoreError
 from denoise_crawler.methods import METHODS, MethodChoice
 from denoise_crawler.page.text import printable
-from denoise_crawler.store import SiteState, Store, StoreError
+from denoise_crawler.store import SiteState, Store
 from denoise_crawler.store.knowledge import StoredKnowledge
 from denoise_crawler.store.shared import SharedStore
 
@@ -55,7 +56,7 @@ class _Target(Protocol):
         """Merge with what is there."""
 
 
-class _MergeError(Exception):
+class _MergeError(DenoiseError):
     """A store cannot be merged; the message says which and why."""
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import UsageError
 
-from denoise_crawler.crawl.settings import DenoiseSettings, SettingError
+from denoise_crawler.crawl.settings import DenoiseSettings
+from denoise_crawler.errors import SettingError
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace

@@ -10,6 +10,7 @@ from urllib.parse import unquote, urlsplit
 
 from scrapy.exporters import JsonLinesItemExporter
 
+from denoise_crawler.errors import OutputError
 from denoise_crawler.output.folder import write_below
 
 if TYPE_CHECKING:
@@ -26,10 +27,6 @@ _UNSAFE = re.compile(r"[^\w.-]+")
 _LONGEST_NAME = 60  # characters of four bytes at most: file systems take 255 bytes
 # Names that Windows keeps for devices, whatever their ending.
 _DEVICE = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)", re.IGNORECASE)
-
-
-class OutputError(ValueError):
-    """The output cannot be written as it was said; the message says why."""
 
 
 class Output(Protocol):

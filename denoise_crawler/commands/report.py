@@ -15,22 +15,13 @@ from scrapy.exceptions import UsageError
 from denoise_crawler.batch.arguments import whole_number
 from denoise_crawler.commands.help_text import help_text
 from denoise_crawler.commands.method_choice import add_method_choice, chosen_settings
-from denoise_crawler.commands.page_output import OutputError, output_to
+from denoise_crawler.commands.page_output import output_to
 from denoise_crawler.commands.reading_bar import reading_bar
+from denoise_crawler.errors import FeedError, OutputError, SourceError, StoreError
 from denoise_crawler.page.text import printable
-from denoise_crawler.reading import FORMATS, Reading, SourceError, read_pages
-from denoise_crawler.report import (
-    Bounds,
-    FeedError,
-    Plan,
-    RunFigures,
-    StoreView,
-    feed_chart,
-    is_store,
-    write_report,
-)
+from denoise_crawler.reading import FORMATS, Reading, read_pages
+from denoise_crawler.report import Bounds, Plan, RunFigures, StoreView, feed_chart, is_store, write_report
 from denoise_crawler.report.rendering import counted
-from denoise_crawler.store import StoreError
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace

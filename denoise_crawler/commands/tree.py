@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 from denoise_crawler.batch.arguments import whole_number
 from denoise_crawler.commands.help_text import help_text
 from denoise_crawler.commands.reading_bar import reading_bar
-from denoise_crawler.crawl.settings import DenoiseSettings, SettingError
+from denoise_crawler.crawl.settings import DenoiseSettings
+from denoise_crawler.errors import DenoiseError, DrawingError, SettingError, SourceError, StoreError
 from denoise_crawler.methods.style_tree.method import StyleTree
 from denoise_crawler.output import drawing
 from denoise_crawler.page import Page
 from denoise_crawler.page.text import printable
-from denoise_crawler.reading import Reading, SourceError, read_pages
-from denoise_crawler.store import Store, StoreError
+from denoise_crawler.reading import Reading, read_pages
+from denoise_crawler.store import Store
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -38,7 +39,7 @@ _TEXT_FORMATS = (".dot", ".gv")
 _SITES_NAMED = 10
 
 
-class _NoTreeError(Exception):
+class _NoTreeError(DenoiseError):
     """There is no tree to draw; the message says why and what to do."""
 
 
@@ -87,7 +88,7 @@ def run(arguments: Namespace, settings: BaseSettings) -> int:
         method = _method(arguments, ours)
         name = _learn(arguments, ours, method) if arguments.paths else _load(arguments, ours, method)
         _write(arguments, method, name)
-    except (drawing.DrawingError, SettingError, SourceError, StoreError, _NoTreeError, OSError) as error:
+    except (DrawingError, SettingError, SourceError, StoreError, _NoTreeError, OSError) as error:
         print(printable(error), file=sys.stderr)
         return 1
     return 0

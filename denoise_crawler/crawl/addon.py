@@ -11,7 +11,7 @@ from denoise_crawler.crawl.middleware import WarmupMiddleware
 from denoise_crawler.crawl.scrapy_versions import ignores_start_of
 from denoise_crawler.crawl.script_pages import ScriptPagesMiddleware
 from denoise_crawler.crawl.settings import DenoiseSettings, is_off
-from denoise_crawler.crawl.starting import is_scrapy_command
+from denoise_crawler.crawl.starting import extra_in_one_line, is_scrapy_command
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -60,6 +60,7 @@ class Addon:
         settings.setdefault_in_component_priority_dict("SPIDER_MIDDLEWARES", WarmupMiddleware, MIDDLEWARE_ORDER)
         settings.setdefault_in_component_priority_dict("SPIDER_MIDDLEWARES", ScriptPagesMiddleware, SCRIPTS_ORDER)
         if settings.getbool("DENOISE_LIVE"):
-            from denoise_crawler.crawl.live import LivePage  # brings the templates and the charts with it
+            with extra_in_one_line("commands"):  # the templates
+                from denoise_crawler.crawl.live import LivePage
 
             settings.setdefault_in_component_priority_dict("EXTENSIONS", LivePage, 0)

@@ -12,8 +12,8 @@ from itemadapter import ItemAdapter
 
 from denoise_crawler.crawl.field_types import takes_list
 from denoise_crawler.crawl.unparkable import OncePerClass
+from denoise_crawler.errors import PartError
 from denoise_crawler.output.clean_page import CleanPage
-from denoise_crawler.output.part import PartError
 
 if TYPE_CHECKING:
     from denoise_crawler.crawl.settings import DenoiseSettings

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
+from denoise_crawler.errors import DamagedRowError
 from denoise_crawler.store import SiteState
-from denoise_crawler.store.parked import DamagedRowError
 from denoise_crawler.store.knowledge import StoredKnowledge
 
 if TYPE_CHECKING:

@@ -16,7 +16,8 @@ from scrapy import Item
 from scrapy.utils.trackref import object_ref
 
 from denoise_crawler.crawl.started_script import MAIN, started_script
-from denoise_crawler.crawl.unparkable import UnparkableError, UnstorableError, class_path
+from denoise_crawler.crawl.unparkable import UnstorableError, class_path
+from denoise_crawler.errors import UnparkableError
 
 # Processes that multiprocessing spawns load the script by the second name.
 _SCRIPTS = (MAIN, "__mp_main__")

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 from itemadapter import is_item
 
 from denoise_crawler.crawl.csv_columns import keep_text_column
-from denoise_crawler.crawl.pages import GivenPageError, given_page, is_opted_out
+from denoise_crawler.crawl.pages import given_page, is_opted_out
 from denoise_crawler.crawl.source import Source, origin_of, source_of_response
 from denoise_crawler.crawl.starting import in_one_line
 from denoise_crawler.crawl.warmup import Warmup
+from denoise_crawler.errors import GivenPageError
 from denoise_crawler.page import Page
 
 if TYPE_CHECKING:

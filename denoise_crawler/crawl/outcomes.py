@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     from denoise_crawler.crawl.counts import Counts
     from denoise_crawler.crawl.filling import Filled, Filler
-    from denoise_crawler.crawl.pages import GivenPageError
     from denoise_crawler.crawl.source import Source
+    from denoise_crawler.errors import GivenPageError
 
 logger = logging.getLogger(__name__)
 _WHY_SKIPPED = {

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.http import HtmlResponse, Response
 
+from denoise_crawler.errors import GivenPageError
 from denoise_crawler.page import MAX_CHARACTERS, Page
 from denoise_crawler.page.parsing import has_endless_tag, is_utf8, parse
 
@@ -15,10 +16,6 @@ if TYPE_CHECKING:
 
 META_KEY = "denoise_page"
 OPT_OUT_KEY = "denoise"
-
-
-class GivenPageError(ValueError):
-    """What a spider gives as the page of its items is none; the message says what to give."""
 
 
 def is_opted_out(response: Response) -> bool:

@@ -18,7 +18,8 @@ from itemadapter import ItemAdapter
 
 from denoise_crawler.crawl.item_classes import enum_name, item_class_of, loaded_enum, loaded_item_class
 from denoise_crawler.crawl.plain_values import VALUE_KINDS, VALUE_TYPES
-from denoise_crawler.crawl.unparkable import UnparkableError, UnstorableError, class_path
+from denoise_crawler.crawl.unparkable import UnstorableError, class_path
+from denoise_crawler.errors import UnparkableError
 from denoise_crawler.methods.versioned_format import decoded
 
 if TYPE_CHECKING:

@@ -50,6 +50,7 @@ from denoise_crawler.crawl.host_gaps import LEAST_GAP, HostGaps, PoliteSlot, par
 from denoise_crawler.crawl.robots_guard import RobotsGuard, RobotsPolicy, place_of
 from denoise_crawler.crawl.scrapy_versions import require
 from denoise_crawler.crawl.starting import in_one_line
+from denoise_crawler.errors import DenoiseError
 from denoise_crawler.page.host_names import canonical_host, without_port
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ _LEAD = 0.1
 _CLOSING_POLL = 0.25
 
 
-class CrawlEndsError(IgnoreRequest):
+class CrawlEndsError(DenoiseError, IgnoreRequest):
     """The request was not sent: the crawl ended while it waited for its turn."""
 
 

@@ -31,6 +31,7 @@ from scrapy.utils.httpobj import urlparse_cached
 from scrapy.utils.misc import load_object
 
 from denoise_crawler.crawl.host_gaps import read_seconds
+from denoise_crawler.errors import DenoiseError
 from denoise_crawler.page.site import DEFAULT_PORTS
 
 if TYPE_CHECKING:
@@ -60,11 +61,11 @@ _ROBOTS_OF = "denoise_robots_of"
 _NO_ANSWER = (DownloadCancelledError, *[load_object(error) for error in RETRY_EXCEPTIONS])  # type: ignore[arg-type]
 
 
-class CrawlDelayTooLongError(IgnoreRequest):
+class CrawlDelayTooLongError(DenoiseError, IgnoreRequest):
     """The request was not sent: its host asks for longer gaps than the crawl waits."""
 
 
-class RobotsUnreachableError(IgnoreRequest):
+class RobotsUnreachableError(DenoiseError, IgnoreRequest):
     """The request was not sent: the robots.txt of its host could not be read."""
 
 

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import scrapy
 
+from denoise_crawler.errors import OldScrapyError
+
 if TYPE_CHECKING:
     from scrapy import Spider
     from scrapy.core.scheduler import BaseScheduler
@@ -13,10 +15,6 @@ if TYPE_CHECKING:
 
 # the first with the signal robots_parsed, and with a downloader whose slots we can make
 POLITE_SINCE = (2, 18)
-
-
-class OldScrapyError(ValueError):
-    """A part of ours needs a newer Scrapy; the message says which."""
 
 
 def require(part: str, least: tuple[int, int] = POLITE_SINCE) -> None:

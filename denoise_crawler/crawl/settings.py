@@ -13,8 +13,9 @@ from scrapy.utils.misc import load_object
 from scrapy.utils.project import data_path
 
 from denoise_crawler.denoiser import SITES_IN_MEMORY
-from denoise_crawler.methods import DEFAULT_METHOD, METHODS, MethodChoice, MethodError
-from denoise_crawler.output.extractors import EXTRACTORS, ExtractorError, ExtractorOptionsError, check
+from denoise_crawler.errors import ExtractorError, ExtractorOptionsError, MethodError, SettingError
+from denoise_crawler.methods import DEFAULT_METHOD, METHODS, MethodChoice
+from denoise_crawler.output.extractors import EXTRACTORS, check
 from denoise_crawler.output.writing import FORMS, Writing
 from denoise_crawler.page.site import site_of
 
@@ -26,10 +27,6 @@ SHORT_SITES = ("clean", "raw", "drop")
 WARMUP_SECONDS = 30.0
 PART_FIELD = "denoise_part"
 LIVE_PORTS = (6080, 6089)
-
-
-class SettingError(ValueError):
-    """A setting has a value that cannot be used; the message names it and says what to set."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,7 @@ from weakref import WeakSet
 from scrapy.crawler import CrawlerProcessBase
 
 from denoise_crawler.crawl.setting_names import warn_of_unknown
-from denoise_crawler.extras import MissingExtraError, needs
-from denoise_crawler.store import StoreError
+from denoise_crawler.errors import CrawlError, MissingExtraError, StoreError, needs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,14 +23,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 _begun: WeakSet[Crawler] = WeakSet()
 _BEGINNING = "The crawl cannot begin: "
-
-
-class CrawlError(SystemExit, RuntimeError):
-    """A crawl cannot begin; the message says why and what to do.
-
-    A script may catch it around ``CrawlerProcess.start()``, as any error. Where nobody does, the program ends with
-    the message and exit status 1. It is a SystemExit because an event loop lets no other error of a crawl out.
-    """
 
 
 @contextmanager

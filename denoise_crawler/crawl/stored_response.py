@@ -9,10 +9,10 @@ from scrapy import http
 from scrapy.http import Request, Response
 
 from denoise_crawler.crawl.pages import META_KEY
-from denoise_crawler.crawl.parked_items import UnparkableError, pack, unpack
+from denoise_crawler.crawl.parked_items import pack, unpack
+from denoise_crawler.errors import DamagedRowError, UnparkableError
 from denoise_crawler.methods.versioned_format import decoded
 from denoise_crawler.page.parsing import is_charset
-from denoise_crawler.store.parked import DamagedRowError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

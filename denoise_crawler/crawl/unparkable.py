@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from denoise_crawler.errors import DenoiseError
+
 _NAMES_REMEMBERED = 1_000
 _STEPS_SHOWN = 4
 
 
-class UnparkableError(ValueError):
-    """An item cannot be stored, or not be read again; the message names the class and what is wrong."""
-
-
-class UnstorableError(ValueError):
+class UnstorableError(DenoiseError, ValueError):
     """A value inside an item cannot be stored. The functions that pass it on add where the value stands."""
 
     def __init__(self, why: str) -> None:

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from denoise_crawler.crawl.batches import Batches, Waited
 from denoise_crawler.crawl.item_limits import ItemLimits
-from denoise_crawler.crawl.parked_items import UnparkableError, pack, unpack
+from denoise_crawler.crawl.parked_items import pack, unpack
 from denoise_crawler.crawl.shared_html import cut_html, paste_html
 from denoise_crawler.crawl.source import source_of_parked
 from denoise_crawler.crawl.unparkable import OncePerClass
+from denoise_crawler.errors import UnparkableError
 from denoise_crawler.methods.versioned_format import MAX_BYTES
 from denoise_crawler.page.text import printable
 

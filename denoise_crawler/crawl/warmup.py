@@ -23,7 +23,7 @@ from denoise_crawler.crawl.scrapy_versions import scheduler_of
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.crawl.sites import Sites
 from denoise_crawler.crawl.waiting_items import WaitingItems
-from denoise_crawler.output.part import PartError
+from denoise_crawler.errors import PartError
 from denoise_crawler.page.text import printable
 from denoise_crawler.store.damage import open_store
 

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from denoise_crawler.batch.workers import Worker, WorkerError, side_by_side
+from denoise_crawler.batch.workers import Worker, side_by_side
+from denoise_crawler.errors import WorkerError
 from denoise_crawler.evaluation.contender_process import ContenderProcess, StoredPage
 from denoise_crawler.evaluation.contenders import Contender, Failure, lxml_parse
 from denoise_crawler.evaluation.gold import addresses, half

@@ -16,6 +16,7 @@ from typing import IO, TYPE_CHECKING
 
 import msgspec
 
+from denoise_crawler.errors import GoldError
 from denoise_crawler.page.parsing import decode
 from denoise_crawler.page.site import site_of
 from denoise_crawler.page.text import hash64
@@ -29,10 +30,6 @@ HALVES = {"tuning": TUNING, "reporting": REPORTING}
 _JSONL = (".jsonl", ".jsonl.gz", ".jsonl.xz")
 _HTML = (".html", ".htm")
 _BOM = b"\xef\xbb\xbf"
-
-
-class GoldError(ValueError):
-    """A file or folder that holds no gold set; the message names it."""
 
 
 class GoldPage(msgspec.Struct):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from denoise_crawler.errors import MethodError
 from denoise_crawler.methods.base import Judgement, Method
 from denoise_crawler.methods.guard import guarded
-from denoise_crawler.methods.table import DEFAULT_METHOD, METHODS, MethodChoice, MethodError
+from denoise_crawler.methods.table import DEFAULT_METHOD, METHODS, MethodChoice
 
 __all__ = ["DEFAULT_METHOD", "METHODS", "Judgement", "Method", "MethodChoice", "MethodError", "guarded"]

@@ -6,6 +6,7 @@ import logging
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from denoise_crawler.errors import MethodError
 from denoise_crawler.methods.feature_tree.method import FeatureTreeMatching
 from denoise_crawler.methods.fusion.method import Fusion
 from denoise_crawler.methods.layout_table import LayoutTable
@@ -26,10 +27,6 @@ METHODS: dict[str, type[Method]] = {
     for method in (Fusion, StyleTree, StyleTreeData, LayoutTable, FeatureTreeMatching, NodeTypes, LinkRatio)
 }
 DEFAULT_METHOD = Fusion.name
-
-
-class MethodError(ValueError):
-    """No method has that name, or the method does not take such options."""
 
 
 @dataclass(frozen=True, slots=True)

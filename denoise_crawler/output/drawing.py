@@ -10,8 +10,12 @@ from itertools import count, groupby
 from textwrap import shorten
 from typing import TYPE_CHECKING
 
-import graphviz
+from denoise_crawler.errors import needs
 
+with needs("commands"):
+    import graphviz
+
+from denoise_crawler.errors import DrawingError
 from denoise_crawler.methods.style_tree.method import THRESHOLD
 from denoise_crawler.methods.style_tree.nodes import StyleNode
 from denoise_crawler.page import TEXT
@@ -30,10 +34,6 @@ _COLOURS = {
     False: {"fillcolor": "#d3e3ff", "color": "#d0021b"},
     True: {"fillcolor": "#cecece", "color": "#f5c400"},
 }
-
-
-class DrawingError(RuntimeError):
-    """A drawing cannot be made; the message says what to install or to change."""
 
 
 def tree_dot(

@@ -11,6 +11,7 @@ import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from denoise_crawler.errors import ExtractorError, ExtractorOptionsError
 from denoise_crawler.output.html import clean_document, clean_html
 from denoise_crawler.page.text import printable
 
@@ -31,14 +32,6 @@ _TRIAL = (
     '<html lang="en"><head><title>Trial</title></head><body><article><h1>Trial</h1>'
     f"{_PARAGRAPH * 6}</article></body></html>"
 )
-
-
-class ExtractorError(ValueError):
-    """There is no such extractor, or its library is not installed; the message says what to do."""
-
-
-class ExtractorOptionsError(ExtractorError):
-    """The library does not take these options."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from denoise_crawler.errors import LinkedOutputError
+
 if TYPE_CHECKING:
     from pathlib import Path
-
-
-class LinkedOutputError(OSError):
-    """A link stands where a file or a folder is to be written; the message names it."""
 
 
 def write_below(folder: Path, name: str, text: str) -> None:

@@ -12,6 +12,7 @@ from cssselect import SelectorError
 from lxml import etree
 from parsel.csstranslator import HTMLTranslator
 
+from denoise_crawler.errors import PartError
 from denoise_crawler.output.characters import noise_ratio
 from denoise_crawler.page import TEXT, Page
 
@@ -20,10 +21,6 @@ if TYPE_CHECKING:
 
 # Where more of a part than this was judged noise, the judgement was about the page, not about the part.
 MOST_NOISE = 0.5
-
-
-class PartError(ValueError):
-    """A part cannot be found on its page; the message says why."""
 
 
 def find_part(page: Page, part: str) -> list[range]:

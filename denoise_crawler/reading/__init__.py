@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from denoise_crawler.errors import SourceError
 from denoise_crawler.reading import folder, json_lines, tianwang, warc
 from denoise_crawler.reading.account import Example, Notes, Reading
 from denoise_crawler.reading.compression import windows
@@ -20,10 +21,6 @@ _UNDERSTOOD = (
     "a folder, an HTML file, WARC (.warc), JSON Lines (.jsonl, .jl, .ndjson) or Tianwang (.tianwang, .cwt, "
     "or known by its version: line), each also compressed (.gz, .xz, .bz2)"
 )
-
-
-class SourceError(ValueError):
-    """A path cannot be read from; the message names it and what is understood."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from w3lib.encoding import html_body_declared_encoding, http_content_type_encoding, read_bom
 
+from denoise_crawler.errors import UnreadableBodyError
 from denoise_crawler.page.parsing import is_charset, is_utf8
 from denoise_crawler.reading.compression import inflated, inflated_brotli
 from denoise_crawler.reading.records import MAX_RECORD
@@ -25,10 +26,6 @@ _TAG = re.compile(rb"<(?:!doctype|!--|/?[a-z][a-z0-9]*)[\s>/-]", re.IGNORECASE)
 _SAID_BY_DEFAULT = frozenset({"cp1252", "iso8859-1", "iso-8859-1", "latin-1", "ascii"})
 _EMPTY_LINE = re.compile(rb"\r?\n")
 _HEADERS_END = re.compile(rb"\n\r?\n")
-
-
-class UnreadableBodyError(ValueError):
-    """The body is in an encoding that cannot be undone; the message names it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,11 @@ from functools import partial
 from io import BytesIO
 from typing import TYPE_CHECKING
 
-from warcio.exceptions import ArchiveLoadFailed
-from warcio.recordloader import ArcWarcRecordLoader
+from denoise_crawler.errors import needs
+
+with needs("commands"):
+    from warcio.exceptions import ArchiveLoadFailed
+    from warcio.recordloader import ArcWarcRecordLoader
 
 from denoise_crawler.reading.http_response import HTML_TYPES, html_of, response_of
 from denoise_crawler.reading.records import (

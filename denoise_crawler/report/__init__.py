@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from denoise_crawler.report.feed import FeedError, feed_chart
+from denoise_crawler.errors import FeedError
+from denoise_crawler.report.feed import feed_chart
 from denoise_crawler.report.figures import RunFigures
 from denoise_crawler.report.store_view import StoreView, is_store
 from denoise_crawler.report.writing import Bounds, Plan, write_report

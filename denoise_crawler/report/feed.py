@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from denoise_crawler.errors import FeedError
 from denoise_crawler.report.charts import Chart
 
 if TYPE_CHECKING:
@@ -14,10 +15,6 @@ if TYPE_CHECKING:
 
 _MAX_ROWS = 24
 _ITEMS = 1_000_000
-
-
-class FeedError(ValueError):
-    """A file holds no clean items; the message names it and says what is wanted."""
 
 
 class _Item(msgspec.Struct):

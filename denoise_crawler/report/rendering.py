@@ -9,7 +9,10 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from denoise_crawler.errors import needs
+
+with needs("commands"):
+    from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 if TYPE_CHECKING:

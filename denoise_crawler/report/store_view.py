@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from denoise_crawler.errors import StoreError
 from denoise_crawler.methods.versioned_format import unpacked
-from denoise_crawler.store import VERSION, StoreError
+from denoise_crawler.store import VERSION
 from denoise_crawler.store.file import check_content
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from denoise_crawler.batch.workers import Limits
-from denoise_crawler.extras import needs
+from denoise_crawler.errors import needs
 
 if TYPE_CHECKING:
     from denoise_crawler.spark.archive import read_archive

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from denoise_crawler.batch.arguments import whole_number
 from denoise_crawler.batch.workers import Limits
-from denoise_crawler.extras import MissingExtraError, needs
-from denoise_crawler.methods import DEFAULT_METHOD, METHODS, MethodChoice, MethodError
-from denoise_crawler.output.extractors import EXTRACTORS, ExtractorError
+from denoise_crawler.errors import ExtractorError, MethodError, MissingExtraError, SourceError, needs
+from denoise_crawler.methods import DEFAULT_METHOD, METHODS, MethodChoice
+from denoise_crawler.output.extractors import EXTRACTORS
 from denoise_crawler.output.writing import FORMS, Writing
 from denoise_crawler.page.text import printable
-from denoise_crawler.reading import FORMATS, SourceError
+from denoise_crawler.reading import FORMATS
 
 try:
     with needs("spark"):

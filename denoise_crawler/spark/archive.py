@@ -13,9 +13,10 @@ import fsspec
 import pyarrow as pa
 from pyspark.sql.functions import col
 
+from denoise_crawler.errors import SourceError
 from denoise_crawler.page.parsing import decode
 from denoise_crawler.page.text import without_lone_surrogates
-from denoise_crawler.reading import FORMATS, Reading, SourceError, read_pages
+from denoise_crawler.reading import FORMATS, Reading, read_pages
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -10,8 +10,9 @@ from pyspark.sql.functions import broadcast, ceil, coalesce, col, explode, lit, 
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import BooleanType, DataType, DoubleType, StringType, StructField, StructType
 
-from denoise_crawler.batch.workers import Limits, WorkerDiedError
+from denoise_crawler.batch.workers import Limits
 from denoise_crawler.denoiser import AS_TEXT, RAW
+from denoise_crawler.errors import WorkerDiedError
 from denoise_crawler.methods import DEFAULT_METHOD, MethodChoice
 from denoise_crawler.output.clean_page import CleanPage
 from denoise_crawler.output.extractors import check

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from pyspark.sql.functions import array, broadcast, col, lit
 
-from denoise_crawler.batch.workers import Limits, WorkerError
+from denoise_crawler.batch.workers import Limits
+from denoise_crawler.errors import WorkerError
 from denoise_crawler.methods import DEFAULT_METHOD, MethodChoice
 from denoise_crawler.page.site import site_of
 from denoise_crawler.spark.addresses import BAR, KEY, PAGES, SITE, bars, with_site_and_key

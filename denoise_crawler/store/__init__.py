@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from denoise_crawler.store.file import VERSION, DamagedStoreError, StoreError
+from denoise_crawler.errors import DamagedStoreError, StoreError
+from denoise_crawler.store.file import VERSION
 from denoise_crawler.store.store import SiteState, Store
 
 __all__ = ["VERSION", "DamagedStoreError", "SiteState", "Store", "StoreError"]

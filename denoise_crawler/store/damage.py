@@ -9,8 +9,9 @@ from contextlib import closing
 from itertools import count, islice
 from typing import TYPE_CHECKING, Any
 
+from denoise_crawler.errors import DamagedStoreError
 from denoise_crawler.methods.versioned_format import unpacked
-from denoise_crawler.store import DamagedStoreError, Store
+from denoise_crawler.store import Store
 from denoise_crawler.store.file import check_schema, fits, real_path, restrict, unusable
 from denoise_crawler.store.run_files import RunFiles
 

@@ -12,6 +12,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from denoise_crawler.errors import DamagedStoreError, StoreError
 from denoise_crawler.methods.versioned_format import MAX_BYTES
 
 if TYPE_CHECKING:
@@ -84,18 +85,6 @@ def _use_wal(db: sqlite3.Connection) -> None:
             if "locked" not in str(error) or time.monotonic() > deadline:
                 raise
             time.sleep(0.05)
-
-
-class StoreError(Exception):
-    """The store file cannot be used; the message says which and what to do."""
-
-
-class DamagedStoreError(StoreError):
-    """The file is a store that SQLite finds damaged; ``what`` says so without advice."""
-
-    def __init__(self, message: str, what: str) -> None:
-        super().__init__(message)
-        self.what = what
 
 
 def opened(path: Path, *, check: bool) -> sqlite3.Connection:

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Protocol
 
-from denoise_crawler.methods.knowledge import InMemoryKnowledge
-from denoise_crawler.store.store import Store
-
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
+    from collections.abc import Callable
 
     from denoise_crawler.methods import MethodChoice
-    from denoise_crawler.methods.knowledge import Knowledge
 
 
 class KnowledgeStore(Protocol):
@@ -57,25 +51,3 @@ class StoredKnowledge:
 
         self._store.save_knowledge(site, self._key, known, merge)
         self._read[site] = hash((known,))
-
-
-@contextmanager
-def stored_knowledge(path: Path | None, choice: MethodChoice) -> Iterator[Knowledge]:
-    """Open a crawl's store to read what it knows; nothing is written to it.
-
-    Args:
-        path: The file of the store, None if there is none.
-        choice: The method.
-
-    Yields:
-        The knowledge; what is put there stays in memory.
-
-    Raises:
-        StoreError: The file cannot be read.
-
-    """
-    if path is None:
-        yield InMemoryKnowledge()
-        return
-    with closing(Store(path, read_only=True)) as store:
-        yield InMemoryKnowledge(below=StoredKnowledge(store, choice))

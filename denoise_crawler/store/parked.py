@@ -5,11 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from denoise_crawler.methods.versioned_format import MAX_BYTES
-from denoise_crawler.store.file import StoreError
-
-
-class DamagedRowError(StoreError):
-    """A row cannot be read; the file as a whole can."""
 
 
 @dataclass(slots=True, eq=False)

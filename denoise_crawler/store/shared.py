@@ -11,9 +11,9 @@ from urllib.parse import quote
 
 import msgspec
 
+from denoise_crawler.errors import SharedStoreError
 from denoise_crawler.methods.versioned_format import MAX_BYTES, decoded
 from denoise_crawler.page.text import printable
-from denoise_crawler.store.file import StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -25,10 +25,6 @@ _LONGEST_NAME = 100  # characters of a folder's name that come from the site's
 _TRIES = 20  # to read files that others are merging meanwhile
 _LARGEST = MAX_BYTES + 1_000_000  # bytes of a file: knowledge and what it is of
 _LARGEST_SITE = 4 * _LARGEST  # of the files of a site that are read at a time
-
-
-class SharedStoreError(StoreError):
-    """The folder cannot be used; the message says which and why."""
 
 
 class _Record(msgspec.Struct, array_like=True):

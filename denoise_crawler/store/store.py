@@ -11,20 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from denoise_crawler.errors import DamagedRowError, DamagedStoreError, StoreError
 from denoise_crawler.methods.versioned_format import packed, unpacked
 from denoise_crawler.store import parked_rows
-from denoise_crawler.store.file import (
-    VERSION,
-    DamagedStoreError,
-    StoreError,
-    compact,
-    opened,
-    opened_to_read,
-    real_path,
-    transaction,
-    unusable,
-)
-from denoise_crawler.store.parked import DamagedRowError, Parked, ParkedPage, ParkedResponse
+from denoise_crawler.store.file import VERSION, compact, opened, opened_to_read, real_path, transaction, unusable
+from denoise_crawler.store.parked import Parked, ParkedPage, ParkedResponse
 from denoise_crawler.store.run_files import RunFiles
 
 if TYPE_CHECKING:

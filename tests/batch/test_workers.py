@@ -10,16 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from denoise_crawler.batch.workers import (
-    Limits,
-    Task,
-    TaskError,
-    Worker,
-    WorkerDiedError,
-    WorkerError,
-    Workers,
-    side_by_side,
-)
+from denoise_crawler.batch.workers import Limits, Task, Worker, Workers, side_by_side
+from denoise_crawler.errors import TaskError, WorkerDiedError, WorkerError
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator

@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given, settings
 from scrapy.settings import Settings
 
-from denoise_crawler.commands.fetching import FetchError, fetch
-from denoise_crawler.crawl.settings import DenoiseSettings, SettingError
+from denoise_crawler.commands.fetching import fetch
+from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.demo.site import article_path, articles, respond
 from denoise_crawler.denoiser import Denoiser
+from denoise_crawler.errors import FetchError, SettingError
 from denoise_crawler.methods import METHODS, MethodChoice
 from denoise_crawler.output.explanation import LONGEST, explanation
 from denoise_crawler.output.writing import Writing

@@ -7,7 +7,8 @@ import pytest
 from scrapy.settings import BaseSettings, Settings
 
 from denoise_crawler.crawl.setting_names import INTERNAL, SETTINGS, warn_of_unknown
-from denoise_crawler.crawl.settings import DenoiseSettings, SettingError
+from denoise_crawler.crawl.settings import DenoiseSettings
+from denoise_crawler.errors import SettingError
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.page.site import site_of
 from tests.article_spider import SPIDER

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from denoise_crawler.errors import AppendError
 from denoise_crawler.output.clean_page import CleanPage
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 pq = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
 
-from denoise_crawler.parquet import AppendError, ParquetItemExporter  # noqa: E402
+from denoise_crawler.parquet import ParquetItemExporter  # noqa: E402
 
 FEEDS = """
 FEED_EXPORTERS = {"parquet": "denoise_crawler.parquet.ParquetItemExporter"}

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from denoise_crawler.crawl.filling import Filler
-from denoise_crawler.crawl.parked_items import UnparkableError, pack, unpack
+from denoise_crawler.crawl.parked_items import pack, unpack
 from denoise_crawler.crawl.settings import DenoiseSettings
+from denoise_crawler.errors import UnparkableError
 from tests.crawl.test_filling import PAGE
 
 sqlalchemy = pytest.importorskip("sqlalchemy")

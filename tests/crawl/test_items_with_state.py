@@ -16,8 +16,9 @@ import pytest
 import scrapy
 from pydantic import BaseModel, PrivateAttr
 
-from denoise_crawler.crawl.parked_items import UnparkableError, pack, unpack
+from denoise_crawler.crawl.parked_items import pack, unpack
 from denoise_crawler.crawl.unparkable import OncePerClass
+from denoise_crawler.errors import UnparkableError
 from tests.item_kinds import state
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ from urllib.parse import urlsplit
 import pytest
 from scrapy.settings import Settings
 
-from denoise_crawler.crawl.settings import DenoiseSettings, SettingError
+from denoise_crawler.crawl.settings import DenoiseSettings
+from denoise_crawler.errors import SettingError
 from denoise_crawler.page import Page
 from tests.chromium import DESKTOP, PHONE, faults, opened, overflow, photograph, running
 from tests.conftest import SETTINGS, STATS_FILE, Project

@@ -14,7 +14,7 @@ from scrapy.utils.test import get_crawler
 
 from denoise_crawler.crawl.rendering.addon import Rendering
 from denoise_crawler.crawl.script_pages import FEWEST_CHARACTERS, needs_script
-from denoise_crawler.crawl.settings import SettingError
+from denoise_crawler.errors import SettingError
 from denoise_crawler.methods.feature_tree.nodes import read
 from denoise_crawler.methods.fusion.blocks import PLACES, blocks_of
 from denoise_crawler.page import Page
@@ -261,7 +261,7 @@ def test_deep_and_wide_pages_are_read_whole(three: list[DrawnPage]) -> None:
 
 @needs_browser
 def test_a_page_that_keeps_the_browser_busy_is_given_up() -> None:
-    from denoise_crawler.crawl.rendering.drawn_page import RenderingError
+    from denoise_crawler.errors import RenderingError
 
     with pytest.raises(RenderingError, match="keeps the browser busy: not read after 1 s"):
         drawn("<p>words<script>setTimeout(() => { while (true); }, 0)</script>", seconds=1.0)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 from scrapy.utils.test import get_crawler
 
-from denoise_crawler.crawl.settings import SettingError
-from denoise_crawler.crawl.starting import CrawlError, in_one_line
+from denoise_crawler.crawl.starting import in_one_line
+from denoise_crawler.errors import CrawlError, SettingError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -83,7 +83,7 @@ def test_a_script_with_right_settings_succeeds(tmp_path: Path, kind: str, how: d
 def test_a_wrong_setting_of_a_script_is_an_error_where_the_script_gives_it(tmp_path: Path, kind: str) -> None:
     done = ran(tmp_path, kind, "Story", **ADDON, DENOISE_METHOD="svm")
     assert (done.returncode, done.stdout, items(tmp_path)) == (1, "", 0)
-    assert done.stderr.splitlines()[-1].startswith(f"denoise_crawler.crawl.settings.SettingError: {SVM}")
+    assert done.stderr.splitlines()[-1].startswith(f"denoise_crawler.errors.SettingError: {SVM}")
     assert done.stderr.count("Traceback") == 1
 
 

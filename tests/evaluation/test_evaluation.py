@@ -14,6 +14,7 @@ from lxml import html as lxml_html
 
 from denoise_crawler.demo.article_page import article_page
 from denoise_crawler.demo.articles import article_path, articles, gold_text
+from denoise_crawler.errors import GoldError, MethodError
 from denoise_crawler.evaluation import (
     Contender,
     Selection,
@@ -27,23 +28,14 @@ from denoise_crawler.evaluation import (
 from denoise_crawler.evaluation.choice import contenders
 from denoise_crawler.evaluation.contenders import page_by_page
 from denoise_crawler.evaluation.figures import Figures, figures
-from denoise_crawler.evaluation.gold import (
-    HALVES,
-    Broken,
-    GoldError,
-    GoldPage,
-    addresses,
-    gold_pages,
-    half,
-    html_pages,
-)
+from denoise_crawler.evaluation.gold import HALVES, Broken, GoldPage, addresses, gold_pages, half, html_pages
 from denoise_crawler.evaluation.html_report import html_report
 from denoise_crawler.evaluation.markdown import escaped, markdown
 from denoise_crawler.evaluation.measures import Score
 from denoise_crawler.evaluation.peers import PEERS, declared_language
 from denoise_crawler.evaluation.results import Evaluation, sites_of, whole, worst
 from denoise_crawler.evaluation.tables import cost_table, main_tables, notes, printable, quality_table
-from denoise_crawler.methods import METHODS, MethodError
+from denoise_crawler.methods import METHODS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

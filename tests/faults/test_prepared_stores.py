@@ -53,8 +53,8 @@ def look_at_all(path: Path) -> None:
     from denoise_crawler.crawl.shared_html import paste_html
     from denoise_crawler.crawl.source import source_of_parked
     from denoise_crawler.denoiser import Denoiser
+    from denoise_crawler.errors import StoreError
     from denoise_crawler.methods.knowledge import InMemoryKnowledge
-    from denoise_crawler.store import StoreError
     from denoise_crawler.store.damage import open_store
 
     try:

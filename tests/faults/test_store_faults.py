@@ -14,11 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scrapy.http import HtmlResponse, Request
 
-from denoise_crawler.crawl.parked_items import UnparkableError, pack, unpack
+from denoise_crawler.crawl.parked_items import pack, unpack
 from denoise_crawler.crawl.stored_response import response_as_bytes, response_from_bytes
-from denoise_crawler.store import Store, StoreError
+from denoise_crawler.errors import DamagedRowError, StoreError, UnparkableError
+from denoise_crawler.store import Store
 from denoise_crawler.store.damage import open_store
-from denoise_crawler.store.parked import DamagedRowError, ParkedPage
+from denoise_crawler.store.parked import ParkedPage
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from denoise_crawler.methods.feature_tree import read
 from denoise_crawler.methods.feature_tree.matching import Matching, match, match_top_down, score_table
-from denoise_crawler.methods.feature_tree.method import read
 from denoise_crawler.methods.feature_tree.nodes import CONTENT_TAGS, FeatureTree
 from denoise_crawler.methods.feature_tree.similarity import WHOLE, in_parts, of_kinds
 from denoise_crawler.page import TEXT, Boxes, Page

@@ -6,12 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from denoise_crawler.denoiser import Denoiser
-from denoise_crawler.methods import MethodChoice, MethodError
+from denoise_crawler.errors import MethodError, ReferencesFormatError
+from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.base import Judgement
+from denoise_crawler.methods.feature_tree import References, codec, read
 from denoise_crawler.methods.feature_tree.clusters import clustered, outermost
 from denoise_crawler.methods.feature_tree.indicators import indicators, main_visual_area, points, scores
 from denoise_crawler.methods.feature_tree.matching import match
-from denoise_crawler.methods.feature_tree.method import References, ReferencesFormatError, codec, read
 from denoise_crawler.methods.feature_tree.nodes import Measures
 from denoise_crawler.methods.knowledge import InMemoryKnowledge
 from denoise_crawler.output.text import clean_text

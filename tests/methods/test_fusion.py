@@ -9,18 +9,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from denoise_crawler.errors import EvidenceFormatError, WeightsError
 from denoise_crawler.evaluation.gold import by_site, read_gold
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.fusion.blocks import PLACES, Blocks, blocks_of
 from denoise_crawler.methods.fusion.class_words import ClassWords, words_of
-from denoise_crawler.methods.fusion.codec import EvidenceFormatError
 from denoise_crawler.methods.fusion.features import Evidence, columns_of, feature_names
 from denoise_crawler.methods.fusion.records import field_reason, record_fields
 from denoise_crawler.methods.fusion.selection import first_of_each, most_f1
 from denoise_crawler.methods.fusion.site_evidence import SiteEvidence
 from denoise_crawler.methods.fusion.title import title_overlap
 from denoise_crawler.methods.fusion.trees import BoostedTrees, Tree
-from denoise_crawler.methods.fusion.weights import Model, WeightsError, read_weights, shipped_model, write_weights
+from denoise_crawler.methods.fusion.weights import Model, read_weights, shipped_model, write_weights
 from denoise_crawler.output.text import clean_text
 from denoise_crawler.page import TEXT, Page
 from denoise_crawler.page.text import normalised

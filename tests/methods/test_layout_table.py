@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from denoise_crawler.denoiser import denoise_pages
+from denoise_crawler.errors import MethodError
 from denoise_crawler.evaluation.gold import read_gold
 from denoise_crawler.evaluation.measures import mean, score
-from denoise_crawler.methods import MethodChoice, MethodError, guarded
+from denoise_crawler.methods import MethodChoice, guarded
 from denoise_crawler.output.text import clean_text
 from denoise_crawler.page import TEXT, Page
 from tests.strategies import html_pages

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from denoise_crawler.methods import METHODS, MethodChoice, MethodError, guarded
+from denoise_crawler.errors import MethodError
+from denoise_crawler.methods import METHODS, MethodChoice, guarded
 from denoise_crawler.output.text import clean_text
 from denoise_crawler.page import TEXT, Page
 from tests.strategies import html_pages

@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from denoise_crawler.methods import MethodChoice, MethodError, guarded
+from denoise_crawler.errors import MethodError
+from denoise_crawler.methods import MethodChoice, guarded
 from denoise_crawler.methods.base import Judgement
 from denoise_crawler.methods.node_type.annotation import IGNORABLE_TAGS, Annotation, NodeType, annotate
 from denoise_crawler.methods.node_type.pruning import image_widths

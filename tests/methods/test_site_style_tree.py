@@ -8,10 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from denoise_crawler import SiteStyleTree
+from denoise_crawler.errors import TreeFormatError
+from denoise_crawler.methods.style_tree import codec
 from denoise_crawler.methods.style_tree.features import FeatureCounts, entropy
 from denoise_crawler.methods.style_tree.importance import combined, node_importance
 from denoise_crawler.methods.style_tree.labels import labels_of
-from denoise_crawler.methods.style_tree.method import TreeFormatError, codec
 from denoise_crawler.methods.style_tree.nodes import ElementNode, walk
 from denoise_crawler.page import Page
 from tests.strategies import html_pages

@@ -14,8 +14,9 @@ from scrapy.settings import Settings
 
 from denoise_crawler import SiteStyleTree
 from denoise_crawler.commands import tree as tree_command
+from denoise_crawler.errors import DrawingError
 from denoise_crawler.methods import MethodChoice
-from denoise_crawler.output.drawing import DrawingError, rendered, tree_dot
+from denoise_crawler.output.drawing import rendered, tree_dot
 from denoise_crawler.page import Page
 from denoise_crawler.store import Store
 from tests.strategies import html_pages

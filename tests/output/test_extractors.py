@@ -15,23 +15,17 @@ from scrapy.settings import Settings
 
 from denoise_crawler import denoise_pages
 from denoise_crawler.batch import clean_pages
-from denoise_crawler.crawl.settings import DenoiseSettings, SettingError
+from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.demo.articles import gold_text
 from denoise_crawler.demo.site import article_path, articles, respond
 from denoise_crawler.denoiser import Denoiser
+from denoise_crawler.errors import ExtractorError, ExtractorOptionsError, SettingError
 from denoise_crawler.evaluation import evaluate
 from denoise_crawler.evaluation.choice import contenders
 from denoise_crawler.evaluation.contenders import after, alone
 from denoise_crawler.evaluation.gold import REPORTING, GoldPage, by_site, half, read_gold
 from denoise_crawler.evaluation.measures import mean, score
-from denoise_crawler.output.extractors import (
-    EXTRACTORS,
-    MAX_MARKUP,
-    ExtractorError,
-    ExtractorOptionsError,
-    check,
-    written,
-)
+from denoise_crawler.output.extractors import EXTRACTORS, MAX_MARKUP, check, written
 from denoise_crawler.output.html import clean_document
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page

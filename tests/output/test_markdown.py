@@ -10,7 +10,8 @@ from markdown_it import MarkdownIt
 from scrapy.settings import Settings
 
 from denoise_crawler import denoise_pages
-from denoise_crawler.crawl.settings import DenoiseSettings, SettingError
+from denoise_crawler.crawl.settings import DenoiseSettings
+from denoise_crawler.errors import SettingError
 from denoise_crawler.evaluation.gold import read_gold
 from denoise_crawler.output.markdown import clean_markdown
 from denoise_crawler.output.writing import Writing

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from denoise_crawler.denoiser import Denoiser
-from denoise_crawler.output.part import MOST_NOISE, PartError, find_part, noise_outside_part
+from denoise_crawler.errors import PartError
+from denoise_crawler.output.part import MOST_NOISE, find_part, noise_outside_part
 from denoise_crawler.page import TEXT, Page
 from tests.strategies import html_pages
 

@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
+from denoise_crawler.errors import SourceError
 from denoise_crawler.page import Page
-from denoise_crawler.reading import Reading, SourceError, http_response, read_pages, records
+from denoise_crawler.reading import Reading, http_response, read_pages, records
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,25 +16,17 @@ from scrapy.settings import Settings
 from denoise_crawler.commands import report as command
 from denoise_crawler.demo.site import article_path, articles, respond
 from denoise_crawler.denoiser import Denoiser
+from denoise_crawler.errors import FeedError, StoreError
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.style_tree.method import StyleTree
 from denoise_crawler.output.explanation import MOST_REASONS
 from denoise_crawler.page import Page
-from denoise_crawler.report import (
-    Bounds,
-    FeedError,
-    Plan,
-    RunFigures,
-    StoreView,
-    feed_chart,
-    is_store,
-    write_report,
-)
+from denoise_crawler.report import Bounds, Plan, RunFigures, StoreView, feed_chart, is_store, write_report
 from denoise_crawler.report.explorer import TreeData, tree_data
 from denoise_crawler.report.learning_curve import learning_curve
 from denoise_crawler.report.page_view import MAX_BLOCKS, NODE, page_view
 from denoise_crawler.report.rendering import json_data, policy, srcdoc
-from denoise_crawler.store import SiteState, Store, StoreError
+from denoise_crawler.store import SiteState, Store
 from denoise_crawler.store.parked import ParkedPage
 from tests.scrapy_command import denoise
 from tests.strategies import html_pages

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from lxml import etree
 from scrapy.http import HtmlResponse
 
-from denoise_crawler.spiders.arguments import BadArgumentError, read_count, read_patterns, read_urls
+from denoise_crawler.errors import BadArgumentError
+from denoise_crawler.spiders.arguments import read_count, read_patterns, read_urls
 from denoise_crawler.spiders.links import LinkFilter, canonical_url, page_links, scope_of, without_tracking
 
 URLISH = st.one_of(

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from denoise_crawler.spiders.arguments import BadArgumentError
+from denoise_crawler.errors import BadArgumentError
 from denoise_crawler.spiders.msn_detail import article_id, detail_address, read_detail
 from denoise_crawler.spiders.msn_news import MsnNewsSpider
 from tests.spiders.test_spiders_loopback import HTML, Crawl, Pages, crawl, repeated, serving

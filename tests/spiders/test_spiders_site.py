@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from denoise_crawler.spiders.arguments import BadArgumentError
+from denoise_crawler.errors import BadArgumentError
 from denoise_crawler.spiders.site import SiteSpider
 from tests.spiders.test_spiders_loopback import Crawl, Pages, crawl, repeated, serving
 

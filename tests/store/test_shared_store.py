@@ -16,10 +16,11 @@ import fsspec
 from fsspec.implementations.memory import MemoryFileSystem
 
 from denoise_crawler.crawl.guarded_store import GuardedKnowledge
+from denoise_crawler.errors import SharedStoreError
 from denoise_crawler.methods import Method, MethodChoice
 from denoise_crawler.page import Page
-from denoise_crawler.store.shared import SUFFIX, SharedStore, SharedStoreError
 from denoise_crawler.store.knowledge import StoredKnowledge
+from denoise_crawler.store.shared import SUFFIX, SharedStore
 from tests.faults.others_files import FILES, KNOWLEDGE, record
 
 if TYPE_CHECKING:

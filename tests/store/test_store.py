@@ -15,7 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from denoise_crawler.store import VERSION, SiteState, Store, StoreError
+from denoise_crawler.errors import StoreError
+from denoise_crawler.store import VERSION, SiteState, Store
 from denoise_crawler.store.parked import ParkedPage, ParkedResponse
 
 if TYPE_CHECKING:

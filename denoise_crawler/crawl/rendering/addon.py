@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from denoise_crawler.crawl.scrapy_versions import require
 from denoise_crawler.crawl.script_pages import ScriptPagesMiddleware
-from denoise_crawler.crawl.settings import SettingError
 from denoise_crawler.crawl.starting import in_one_line
+from denoise_crawler.errors import SettingError
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler

@@ -11,14 +11,12 @@ from typing import TYPE_CHECKING
 
 from playwright.async_api import TimeoutError as BrowserTimeout
 
+from denoise_crawler.errors import RenderingError
+
 if TYPE_CHECKING:
     from playwright.async_api import Page as BrowserPage
 
 SECONDS = 30.0
-
-
-class RenderingError(Exception):
-    """A page could not be read in the browser; the message says which and why."""
 
 
 @dataclass(frozen=True, slots=True)

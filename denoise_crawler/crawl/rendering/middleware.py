@@ -21,7 +21,7 @@ from scrapy_playwright.page import PageMethod
 from denoise_crawler.crawl.pages import META_KEY
 from denoise_crawler.crawl.rendering.drawn_page import DrawnPage, drawn_page
 from denoise_crawler.crawl.script_pages import needs_script
-from denoise_crawler.crawl.settings import SettingError
+from denoise_crawler.errors import SettingError
 
 if TYPE_CHECKING:
     from scrapy import Request

@@ -20,11 +20,11 @@ import numpy as np
 from rich.console import Console
 from rich.progress import track
 
+from denoise_crawler.errors import MissingExtraError
 from denoise_crawler.evaluation.gold import TUNING, by_site, gold_sets, half
 from denoise_crawler.evaluation.training.boosting import Boosting
 from denoise_crawler.evaluation.training.class_word_odds import log_odds, votes
 from denoise_crawler.evaluation.training.examples import LabelledPage, examples, labelled
-from denoise_crawler.extras import MissingExtraError
 from denoise_crawler.methods.fusion.class_words import ClassWords
 from denoise_crawler.methods.fusion.features import feature_names
 from denoise_crawler.methods.fusion.weights import VERSION, Weights, write_weights

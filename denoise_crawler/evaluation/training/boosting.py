@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from denoise_crawler.extras import needs
+from denoise_crawler.errors import needs
 from denoise_crawler.methods.fusion.trees import MAX_LEAVES, Tree
 
 if TYPE_CHECKING:

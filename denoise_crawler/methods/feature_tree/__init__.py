@@ -4,7 +4,7 @@ After Song, Zhi, Zhou, Luo and An, "Web page denoising by maximum similarity mat
 LCS", Video Engineering (电视技术) 35 (13), 2011.
 """
 
-from denoise_crawler.methods.feature_tree.codec import ReferencesFormatError
+from denoise_crawler.errors import ReferencesFormatError
 from denoise_crawler.methods.feature_tree.content import Content, find_content
 from denoise_crawler.methods.feature_tree.nodes import FeatureTree, Target, read
 from denoise_crawler.methods.feature_tree.references import References

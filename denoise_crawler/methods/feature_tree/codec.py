@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
+from denoise_crawler.errors import ReferencesFormatError
 from denoise_crawler.methods.feature_tree.nodes import DEPTH, MAX_NODES, FeatureTree, depths_of
 from denoise_crawler.methods.versioned_format import VersionedFormat
 
@@ -18,10 +19,6 @@ if TYPE_CHECKING:
     from denoise_crawler.methods.feature_tree.nodes import Features, Numbers
 
 _COLUMNS = 9
-
-
-class ReferencesFormatError(ValueError):
-    """The bytes are not reference pages, are damaged, or come from a newer version."""
 
 
 _FORMAT = VersionedFormat(b"FTR\x01", "reference pages", ReferencesFormatError)

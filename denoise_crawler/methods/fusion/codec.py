@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
+from denoise_crawler.errors import EvidenceFormatError
 from denoise_crawler.methods.fusion.sketch import MAX_BLOCKS, Sketch
 from denoise_crawler.methods.versioned_format import VersionedFormat
 from denoise_crawler.page import MAX_ELEMENTS
@@ -17,10 +18,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from denoise_crawler.methods.fusion.blocks import Hashes, Indices
-
-
-class EvidenceFormatError(ValueError):
-    """The bytes are not site evidence, are damaged, or come from a newer version."""
 
 
 _FORMAT = VersionedFormat(b"FSE\x01", "site evidence", EvidenceFormatError)

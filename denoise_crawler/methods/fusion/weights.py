@@ -7,15 +7,12 @@ from importlib.resources import files
 
 import msgspec
 
+from denoise_crawler.errors import WeightsError
 from denoise_crawler.methods.fusion.class_words import ClassWords
 from denoise_crawler.methods.fusion.trees import BoostedTrees, Tree
 
 FILE = "weights.json"
 VERSION = 1
-
-
-class WeightsError(ValueError):
-    """A file of weights that cannot be used; the message says why."""
 
 
 class Weights(msgspec.Struct, frozen=True):

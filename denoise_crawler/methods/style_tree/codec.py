@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
+from denoise_crawler.errors import TreeFormatError
 from denoise_crawler.methods.style_tree.digest import PageDigest
 from denoise_crawler.methods.style_tree.features import MOST_PAGES
 from denoise_crawler.methods.versioned_format import VersionedFormat
@@ -19,10 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
-
-
-class TreeFormatError(ValueError):
-    """The bytes are not a tree, are damaged, or come from a newer version."""
 
 
 _FORMAT = VersionedFormat(b"SST\x01", "site style tree", TreeFormatError)

@@ -1,0 +1,42 @@
+"""A denoiser that knows what earlier crawls stored of their sites."""
+
+from __future__ import annotations
+
+from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING
+
+from denoise_crawler.denoiser import Denoiser
+from denoise_crawler.methods.knowledge import InMemoryKnowledge
+from denoise_crawler.store import Store
+from denoise_crawler.store.knowledge import StoredKnowledge
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from denoise_crawler.methods import MethodChoice
+    from denoise_crawler.output.writing import Writing
+
+
+@contextmanager
+def stored_denoiser(path: Path | None, choice: MethodChoice, writing: Writing) -> Iterator[Denoiser]:
+    """Open a crawl's store and give a denoiser that knows its sites. Nothing is written to the store.
+
+    Args:
+        path: The file of the store, None if there is none.
+        choice: The method.
+        writing: How text is written.
+
+    Yields:
+        The denoiser; what it learns stays in memory.
+
+    Raises:
+        StoreError: The file cannot be read.
+
+    """
+    if path is None:
+        yield Denoiser(choice, writing=writing)
+        return
+    with closing(Store(path, read_only=True)) as store:
+        stored = InMemoryKnowledge(below=StoredKnowledge(store, choice))
+        yield Denoiser(choice, knowledge=stored, writing=writing)
