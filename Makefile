@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-bare test-older test-old-pip docs lint types check bench clean
+.PHONY: demo test test-all test-bare test-older test-old-pip docs lint types check bench clean
 
 OLDER := 2.15 2.16
 # a crawl with the add-on and with the pipelines, through all kinds of ends, on an older Scrapy
@@ -13,7 +13,14 @@ BARE_TESTS = $(shell grep -lE 'hromium|Graphviz|Java ' tests/*/test_*.py)
 demo: $(VENV)/.installed ## crawl the bundled news site and show what came out
 	$(BIN)/python -m denoise_crawler.demo
 
-test: $(VENV)/.installed-dev ## run the tests
+# a crawl of each kind stands for the many that test-all runs
+SMOKE := tests/crawl/test_one_file_script.py tests/crawl/test_start.py
+
+test: $(VENV)/.installed-dev ## what a change needs: all but long tests, and a few crawls
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "not (browser or crawl or fuzz or project or spark)"
+	$(BIN)/python -m pytest -n auto --dist worksteal $(SMOKE)
+
+test-all: $(VENV)/.installed-dev ## all tests
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
 test-bare: $(VENV)/.installed-dev ## what wants Chromium, Graphviz or Java, with a PATH that has none of them
@@ -53,7 +60,7 @@ types: $(VENV)/.installed-dev
 	cd build/installed && ../../$(BIN)/mypy --config-file ../../pyproject.toml -p denoise_crawler
 	rm -rf build
 
-check: lint types test
+check: lint types test-all
 
 bench: $(VENV)/.installed-dev ## needs DENOISE_CORPUS, a folder of gold pages
 	$(BIN)/python -m benchmarks.quality

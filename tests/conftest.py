@@ -34,6 +34,19 @@ needs_new_scrapy = pytest.mark.skipif(
     scrapy.version_info[:2] < POLITE_SINCE, reason="politeness, rendering and our spiders need a newer Scrapy"
 )
 ROOT = Path(__file__).parent.parent
+# Tests that take long, by their folder or file: `make test` leaves them out, `make test-all` runs all.
+MARKS = {
+    "crawl": ("crawl/", "demo/", "faults/", "guests/", "spiders/"),
+    "browser": (
+        "crawl/test_rendering",
+        "output/test_painted",
+        "project/test_screenshots",
+        "report/test_report_in_browser",
+    ),
+    "fuzz": ("fuzz/",),
+    "project": ("project/",),
+    "spark": ("spark/",),
+}
 SETTINGS = """
 BOT_NAME = "test_project"
 SPIDER_MODULES = ["test_spiders", "denoise_crawler.spiders"]
@@ -63,6 +76,15 @@ class StatsFile:
         with open(self.crawler.settings["STATS_FILE"], "w") as file:
             json.dump(self.crawler.stats.get_stats(), file, default=str)
 """
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark each test by where it stands."""
+    for item in items:
+        place = item.path.relative_to(ROOT / "tests").as_posix()
+        for mark, beginnings in MARKS.items():
+            if place.startswith(beginnings):
+                item.add_marker(mark)
 
 
 @dataclass

@@ -1,0 +1,87 @@
+"""The rooms of the package and the imports between them are those that CONTRIBUTING.md names."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import defaultdict
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = "denoise_crawler"
+BESIDE = ("pipelines", "spiders")
+ROW = re.compile(r"^\| `(\w+)` \| [^|]+ \|((?: `\w+`)*) \|$", re.MULTILINE)
+MAX_LINES = 350
+
+
+def files() -> Iterator[Path]:
+    for top in (PACKAGE, *BESIDE):
+        yield from (ROOT / top).rglob("*.py")
+
+
+def room_of(module: list[str]) -> str:
+    """Return the room of a module, an empty string for the package itself."""
+    inner = module[1:] if module[0] == PACKAGE else module
+    return inner[0] if inner else ""
+
+
+def imported(file: Path) -> Iterator[list[str]]:
+    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            yield from ([*node.module.split("."), name.name] for name in node.names)
+        elif isinstance(node, ast.Import):
+            yield from (name.name.split(".") for name in node.names)
+
+
+def imports() -> dict[str, set[str]]:
+    """Return of each room the rooms that it imports."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for file in files():
+        room = room_of(list(file.relative_to(ROOT).with_suffix("").parts))
+        others = {room_of(module) for module in imported(file) if module[0] == PACKAGE}
+        found[room] |= others - {room}
+    return {room: others for room, others in found.items() if room != "__init__"}
+
+
+def documented() -> dict[str, set[str]]:
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    return {room: set(re.findall(r"\w+", others)) for room, others in ROW.findall(text)}
+
+
+def test_the_rooms_and_what_they_import_are_those_of_the_table() -> None:
+    assert imports() == documented()
+
+
+def test_each_room_imports_only_rooms_that_stand_above_it_in_the_table() -> None:
+    seen: set[str] = set()
+    for room, others in documented().items():
+        assert others <= seen, room
+        seen.add(room)
+
+
+def test_only_what_knows_scrapy_imports_it() -> None:
+    below = (
+        "page",
+        "reading",
+        "methods",
+        "output",
+        "denoiser",
+        "store",
+        "batch",
+        "evaluation",
+        "report",
+        "errors",
+    )
+    for file in files():
+        room = room_of(list(file.relative_to(ROOT).with_suffix("").parts))
+        assert room not in below or "scrapy" not in chain(*(module[:1] for module in imported(file))), file
+
+
+def test_no_file_is_longer_than_one_reads_at_a_time() -> None:
+    long = {str(file.relative_to(ROOT)): len(file.read_text("utf-8").splitlines()) for file in files()}
+    assert {name: lines for name, lines in long.items() if lines > MAX_LINES} == {}
