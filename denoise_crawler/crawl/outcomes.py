@@ -6,7 +6,8 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from denoise_crawler.crawl.unparkable import OncePerClass
-from denoise_crawler.page import MAX_CHARACTERS, MAX_ELEMENTS
+from denoise_crawler.page import MAX_ATTRIBUTES, MAX_CHARACTERS, MAX_ELEMENTS, MAX_TEXT
+from denoise_crawler.page.text import printable
 
 if TYPE_CHECKING:
     from scrapy.http import Response
@@ -18,8 +19,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 _WHY_SKIPPED = {
-    "too_large": f"it has more than {MAX_CHARACTERS:,} characters or {MAX_ELEMENTS:,} elements; to have it "
-    "cleaned, yield it in parts, an item each with its own HTML"
+    "too_large": f"it has more than {MAX_CHARACTERS:,} bytes of HTML, {MAX_TEXT:,} bytes of text, "
+    f"{MAX_ELEMENTS:,} tags or {MAX_ATTRIBUTES:,} attributes; to have it cleaned, yield it in parts, an item each "
+    "with its own HTML"
 }
 
 
@@ -61,7 +63,7 @@ class Outcomes:
     def wrong_page(self, response: Response, error: GivenPageError) -> None:
         """Count a response whose spider named something else as the page of its items; say so once."""
         if not self._counts.add("wrong_pages"):
-            logger.error("%s: %s. Its items pass unchanged.", response.url, error)
+            logger.error("%s: %s. Its items pass unchanged.", printable(response.url), printable(error))
 
     def is_skipped(self, source: Source | None) -> bool:
         """Tell, and count, whether there is nothing to be judged."""
@@ -72,7 +74,7 @@ class Outcomes:
         if page.skipped:
             if not self._counts.add(f"skipped/{page.skipped}"):
                 why = _WHY_SKIPPED.get(page.skipped, page.skipped)
-                logger.warning("Nothing to read at %s: %s. Its items pass unchanged.", page.url, why)
+                logger.warning("Nothing to read at %s: %s. Its items pass unchanged.", printable(page.url), why)
             return True
         return False
 

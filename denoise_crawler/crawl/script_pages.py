@@ -10,6 +10,7 @@ from scrapy.http import HtmlResponse
 
 from denoise_crawler.crawl.pages import is_opted_out
 from denoise_crawler.page import MAX_CHARACTERS
+from denoise_crawler.page.text import printable
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -75,6 +76,6 @@ class ScriptPagesMiddleware:
             logger.warning(
                 "%s has scripts and next to no text: a browser would build it, and without one there is nothing "
                 "more to read. The add-on denoise_crawler.crawl.rendering.addon.Rendering renders such pages",
-                response.url,
+                printable(response.url),
             )
         stats.inc_value("denoise/script_pages")

@@ -112,6 +112,34 @@ def test_each_page_that_is_named_in_turn_gives_its_items_their_text(served: Serv
     assert guest.stats["denoise/sites_ready"] == 1
 
 
+# One answer that holds ten documents as bytes, of which the fourth names a codec that is none for text.
+HOSTILE = 3
+MANY_AS_BYTES = MANY_IN_ONE.replace(
+    """            response.meta["denoise_page"] = {"url": story["link"], "html": story["body"], "site": "stories"}
+            yield {"url": story["link"], "text": ""}
+""",
+    f"""            body = story["body"].encode()
+            if story["link"].endswith("-{HOSTILE}"):
+                body = b"<meta charset=CODEC>\\xe9" + body
+            response.meta["denoise_page"] = {{"url": story["link"], "html": body, "site": "stories"}}
+            for number in range(3):
+                yield {{"url": story["link"], "number": number, "text": ""}}
+""",
+)
+
+
+@pytest.mark.parametrize("codec", ["idna", "punycode", "undefined", "rot13", "zlib"])
+def test_of_an_answer_with_many_documents_a_hostile_one_costs_no_item(
+    codec: str, served: Served, tmp_path: Path
+) -> None:
+    guest = Guest(tmp_path, ADDON, spider=MANY_AS_BYTES.replace("CODEC", codec))
+    items = guest.run([f"{served.url}/many/a"])
+    assert len(items) == 3 * PAGES, guest.log
+    for item in items:
+        assert story(item["url"].rpartition("/")[2])[0] in item["text"]
+    assert "denoise/failed" not in guest.stats
+
+
 @pytest.mark.parametrize(
     "given", ["story", '{"url": response.url}', '{"url": response.url, "html": 7}', "[1, 2]", "'<p>A page.'"]
 )
