@@ -75,7 +75,7 @@ class ScriptPagesMiddleware:
         if not stats.get_value("denoise/script_pages"):
             logger.warning(
                 "%s has scripts and next to no text: a browser would build it, and without one there is nothing "
-                "more to read. The add-on denoise_crawler.crawl.rendering.addon.Rendering renders such pages",
+                "more to read. The add-on denoise_crawler.Rendering renders such pages",
                 printable(response.url),
             )
         stats.inc_value("denoise/script_pages")
