@@ -289,6 +289,19 @@ def test_the_fields_of_a_shop_are_kept_and_its_furniture_goes() -> None:
     assert "6 of 6 others have" in field_reason(evidence, fields[2])
 
 
+def test_a_field_is_one_by_its_place_though_a_third_of_the_pages_share_a_value() -> None:
+    makers = ["Orr", "Orr", "Orr", "Vane", "Quill", "Marl", "Tarn", "Fell", "Wick"]
+    evidence, pages = SiteEvidence(16), []
+    for number, maker in enumerate(makers):
+        title, price = f"{maker} thing {number} de luxe", f"{12 + 7 * number}.50"
+        pages.append(page(number, SHOP.format(title=title, price=price, maker=maker, number=number)))
+        evidence.add(pages[-1].key, blocks_of(pages[-1]))
+    found = blocks_of(pages[0])
+    standing = evidence.standing(pages[0].key, found)
+    fields = record_fields(Evidence(pages[0], found, standing, ClassWords({})))
+    assert "Made by Orr" in [found.texts[block] for block in np.flatnonzero(fields)]
+
+
 def test_a_site_without_prices_has_no_fields() -> None:
     evidence = SiteEvidence(8)
     for number, html in enumerate(SHOP_PAGES):
