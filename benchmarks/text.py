@@ -1,9 +1,12 @@
 """The text of ``fusion`` on every gold set, its site known and cold: one table, to compare before and after.
 
 Of the sets whose halves are kept apart (``daniel``, ``dragnet``, ``l3s_gn1``, ``wcxb``) the rows are of the
-reporting half. The other sets are too small for halves: their rows are of all pages, each judged by the weights
-of its fold, which saw no page of its site (``--folds``, see ``python -m denoise_crawler.training``). Without
-folds the weights that come with the package judge all. ``±`` is the standard error of F1, a site being one draw.
+reporting half. The other sets are too small for halves: their rows are of all pages. Pages of their sites, in
+whatever set, are judged by the weights of their fold, which saw no page of the site (``--folds``, see
+``python -m denoise_crawler.training``). Without folds the weights that come with the package judge all.
+
+The title is asked for as the gold of a set has it; the last column has F1 with the defaults. ``±`` is the
+standard error of F1, a site being one draw.
 """
 
 from __future__ import annotations
@@ -16,11 +19,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchmarks.bench import addressed, folder_with, options, say, table, write_figures
-from denoise_crawler.denoiser import Denoiser
+from denoise_crawler.denoiser import Denoiser, Memory
 from denoise_crawler.evaluation.gold import REPORTING, by_site, half, read_gold
 from denoise_crawler.evaluation.measures import Score, mean, score, token_sequence
 from denoise_crawler.evaluation.thread import ThreadScore, score_thread
+from denoise_crawler.fusion.wishes import LEAVE
 from denoise_crawler.page import Page
+from denoise_crawler.training.folds import fold, fold_file
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -30,18 +35,21 @@ if TYPE_CHECKING:
 
 NEW = ("fundus", "fundus80", "forums", "readability", "newspaper4k", "defuddle", "products")
 HALVED = ("daniel", "dragnet", "l3s_gn1", "wcxb")
+WITH_TITLE = ("daniel", "dragnet", "l3s_gn1")  # most of whose gold texts begin with it
 LARGE_SITES = {"daniel": 10, "dragnet": 5}
+COLUMNS = ("P", "R", "F1", "±", "cold F1", "F1 by default")
 VALUES = ("price", "sku", "brand", "mpn")
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What came of one page: its scores with the site known and cold, and its two texts."""
+    """What came of one page: its scores with the site known, cold, and by default; its texts."""
 
     page: GoldPage
     site_pages: int
     warm: Score
     cold: Score
+    by_default: Score
     text: str
     cold_text: str
     visible: str
@@ -55,19 +63,22 @@ class Group:
     rows: list[Row] = field(default_factory=list)
 
 
-def rows_of_site(pages: Sequence[GoldPage], denoiser: Callable[[], Denoiser]) -> Iterator[Row]:
+def rows_of_site(pages: Sequence[GoldPage], options: dict[str, object]) -> Iterator[Row]:
     """Clean the pages of one site, which is learned from all of them, and each of them alone."""
-    addresses = addressed(pages)
-    knowing = denoiser()
+    addresses, known = addressed(pages), Memory()
+    learner = Denoiser(options=options, shelf=known)
     for url, html in addresses:
-        knowing.learn(Page.parse(url, html, site=pages[0].site))
+        learner.learn(Page.parse(url, html, site=pages[0].site))
+    learner.save()
+    unasked = {name: value for name, value in options.items() if name != "title"}
+    knowing, by_default = (Denoiser(options=one, shelf=known) for one in (options, unasked))
     for gold, (url, html) in zip(pages, addresses, strict=True):
         page = Page.parse(url, html, site=gold.site)
         text = knowing.clean(page).clean_page.text
-        cold = denoiser().clean(page).clean_page.text if len(pages) > 1 else text
-        wanted = gold.gold or ""
-        visible = " ".join(page.nodes.texts)
-        yield Row(gold, len(pages), score(text, wanted), score(cold, wanted), text, cold, visible)
+        cold = Denoiser(options=options).clean(page).clean_page.text if len(pages) > 1 else text
+        usual = by_default.clean(page).clean_page.text if options != unasked else text
+        scores = [score(one, gold.gold or "") for one in (text, cold, usual)]
+        yield Row(gold, len(pages), *scores, text=text, cold_text=cold, visible=" ".join(page.nodes.texts))
 
 
 def standard_error(rows: Sequence[Row]) -> float:
@@ -93,9 +104,10 @@ def groups_of(name: str, rows: Sequence[Row]) -> list[Group]:
 def line_of(group: Group) -> list[str]:
     """Return the cells of one line."""
     warm, cold = mean(row.warm for row in group.rows), mean(row.cold for row in group.rows)
+    by_default = mean(row.by_default for row in group.rows)
     return [
         group.name, str(len(group.rows)), f"{warm.precision:.3f}", f"{warm.recall:.3f}", f"{warm.f1:.3f}",
-        f"{standard_error(group.rows):.3f}", f"{cold.f1:.3f}",
+        f"{standard_error(group.rows):.3f}", f"{cold.f1:.3f}", f"{by_default.f1:.3f}",
     ]  # fmt: skip
 
 
@@ -125,14 +137,23 @@ def _bare(text: str) -> str:
     return "".join(filter(str.isalnum, text.lower()))
 
 
-def rows_of_set(folder: Path, name: str, denoiser_of: Callable[[str], Callable[[], Denoiser]]) -> list[Row]:
+def rows_of_set(folder: Path, name: str, folds: dict[str, Path]) -> list[Row]:
     """Clean the pages of a set: those of the reporting half, or all of a set that is not halved."""
     sites = by_site(page for page in read_gold(folder, name) if page.gold is not None or page.attrs)
     rows: list[Row] = []
     for site, pages in sites.items():
         if name not in HALVED or half(site) == REPORTING:
-            rows += rows_of_site(pages, denoiser_of(site))
+            options: dict[str, object] = {} if name in WITH_TITLE else {"title": LEAVE}
+            rows += rows_of_site(pages, options | ({"weights": folds[site]} if site in folds else {}))
     return rows
+
+
+def folds_of(folder: Path, weights: Path | None) -> dict[str, Path]:
+    """Return by site of the sets without halves the file with the weights that saw no page of it."""
+    if weights is None:
+        return {}
+    sites = {page.site for name in NEW for page in read_gold(folder, name)}
+    return {site: weights / fold_file(fold(site)) for site in sites}
 
 
 def report(name: str, rows: Sequence[Row]) -> str:
@@ -153,6 +174,7 @@ def report(name: str, rows: Sequence[Row]) -> str:
 def _arguments(argv: list[str] | None) -> Namespace:
     parser = options(__doc__)
     parser.add_argument("--sets", nargs="+", metavar="SET", default=NEW + HALVED)
+    parser.add_argument("--folds", type=Path, metavar="FOLDER", help="the weights of folds")
     return parser.parse_args(argv)
 
 
@@ -161,14 +183,15 @@ def main(argv: list[str] | None = None) -> None:
     arguments = _arguments(argv)
     folder = folder_with(arguments.sets)
     lines, notes, figures = [], [], {}
+    folds = folds_of(folder, arguments.folds)
     for name in arguments.sets:
         say(name)
-        rows = rows_of_set(folder, name, lambda _: Denoiser)
+        rows = rows_of_set(folder, name, folds)
         notes.append(report(name, rows))
         for group in groups_of(name, [row for row in rows if row.page.gold is not None]):
             lines.append(line_of(group))
-            figures[group.name] = dict(zip(("P", "R", "F1", "±", "cold"), map(float, lines[-1][2:]), strict=True))
-    print(table(["set", "pages", "P", "R", "F1", "±", "cold F1"], lines))
+            figures[group.name] = dict(zip(COLUMNS, map(float, lines[-1][2:]), strict=True))
+    print(table(["set", "pages", *COLUMNS], lines))
     print("\n" + "\n".join(filter(None, notes)))
     write_figures(arguments.json, figures)
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from denoise_crawler.evaluation.gold import addressed, by_site, read_gold
-from denoise_crawler.fusion.features import feature_names
 from denoise_crawler.fusion.reasons import TOPICS, topic_of
+from denoise_crawler.fusion.weights import feature_names
 from denoise_crawler.methods import method_named
 from denoise_crawler.page import TEXT, Page
 from tests.strategies import html_pages
@@ -59,7 +59,7 @@ def judged(pages: list[Page]) -> Judgement:
     return method.judge(pages[0])
 
 
-@pytest.mark.parametrize("name", feature_names())
+@pytest.mark.parametrize("name", feature_names().second)
 def test_every_feature_has_something_to_be_about(name: str) -> None:
     assert topic_of(name) != "other"
 

@@ -13,7 +13,9 @@ from scrapy.utils.misc import load_object
 from scrapy.utils.project import data_path
 
 from denoise_crawler.denoiser import DEFAULT_METHOD, SITES_IN_MEMORY
+from denoise_crawler.fusion.wishes import FAVOUR, WORDS
 from denoise_crawler.methods import METHODS, MethodError, method_named
+from denoise_crawler.methods.fusion import Fusion
 from denoise_crawler.output.extractors import EXTRACTORS, ExtractorError, ExtractorOptionsError, check
 from denoise_crawler.output.writing import FORMS, Writing
 from denoise_crawler.site import site_of
@@ -70,7 +72,7 @@ class DenoiseSettings:
             raise SettingError(
                 f"DENOISE_METHOD is {method!r}, which is no method: set it to one of {', '.join(sorted(METHODS))}"
             )
-        options = _mapping(settings, "DENOISE_METHOD_OPTIONS")
+        options = _wishes(settings, method) | _mapping(settings, "DENOISE_METHOD_OPTIONS")
         try:
             method_named(method, options)
         except MethodError as error:
@@ -110,6 +112,21 @@ class DenoiseSettings:
             live=_flag(settings, "DENOISE_LIVE"),
             live_ports=_ports(settings, "DENOISE_LIVE_PORT"),
         )
+
+
+def _wishes(settings: BaseSettings, method: str) -> dict[str, object]:
+    """Return the options of ``fusion`` that settings of their own give."""
+    wishes: dict[str, object] = {}
+    for name, words in (("title", WORDS), ("comments", WORDS), ("favour", tuple(FAVOUR))):
+        setting = f"DENOISE_{name.upper()}"
+        if (value := settings.get(setting)) is None:
+            continue
+        if value not in words:
+            raise SettingError(f"{setting} is {value!r}: set it to one of {', '.join(words)}")
+        if method != Fusion.name:
+            raise SettingError(f"{setting} is set, which {method} does not know: only {Fusion.name} does")
+        wishes[name] = value
+    return wishes
 
 
 def _writing(settings: BaseSettings) -> Writing:

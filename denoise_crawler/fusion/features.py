@@ -2,146 +2,57 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from denoise_crawler.fusion.blocks import PLACES, blocks_of
-from denoise_crawler.fusion.class_words import ClassWords
-from denoise_crawler.fusion.main_region import MainRegion, main_region
-from denoise_crawler.fusion.site_sums import REPEATED_SHARE
-from denoise_crawler.fusion.title import Headline, description_of, headline_of
-from denoise_crawler.page import Page
+from denoise_crawler.fusion.blocks import PLACES
+from denoise_crawler.fusion.evidence import ANCESTORS, ratio, running
+from denoise_crawler.fusion.kinds import KINDS
+from denoise_crawler.fusion.title import begins
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from denoise_crawler.fusion.blocks import Blocks, Indices, Numbers
-    from denoise_crawler.fusion.site_evidence import Standing
+    from denoise_crawler.fusion.blocks import Indices, Numbers
+    from denoise_crawler.fusion.evidence import Evidence
     from denoise_crawler.fusion.trees import Table
 
     Columns: TypeAlias = dict[str, Numbers]
 
 UNKNOWN = -1.0
-ANCESTORS = 6
-EVERYWHERE_SHARE, EVERYWHERE_PAGES = 0.8, 5
 
 
-@dataclass(eq=False)
-class Evidence:
-    """All there is to know of a page's blocks; what several features need is worked out once."""
-
-    page: Page
-    blocks: Blocks
-    standing: Standing | None
-    class_words: ClassWords
-
-    @cached_property
-    def named(self) -> Numbers:
-        """By element, how much its class and id speak for content."""
-        return self.class_words.worth(self.blocks.around.names)
-
-    @cached_property
-    def ancestors(self) -> list[Indices]:
-        """The elements 0, 1, … levels above each block; the body has itself above it."""
-        parents = np.maximum(self.blocks.around.parents, 0)
-        levels = [self.blocks.elements]
-        for _ in range(ANCESTORS):
-            levels.append(parents[levels[-1]])
-        return levels
-
-    @cached_property
-    def character_sums(self) -> Numbers:
-        """Running sums of characters, beginning with 0."""
-        return running(self.blocks.characters)
-
-    @cached_property
-    def linked_sums(self) -> Numbers:
-        """Running sums of characters inside links, beginning with 0."""
-        return running(self.blocks.linked)
-
-    @cached_property
-    def element_characters(self) -> Numbers:
-        """By element, the characters below it."""
-        return self.below(self.character_sums)
-
-    @cached_property
-    def element_linked(self) -> Numbers:
-        """By element, the characters inside links below it."""
-        return self.below(self.linked_sums)
-
-    @cached_property
-    def unlinked(self) -> float:
-        """The page's characters outside links."""
-        return max(float(self.character_sums[-1] - self.linked_sums[-1]), 1.0)
-
-    @cached_property
-    def repeated(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-        """Which blocks' texts stand on a fifth of the site's other pages (of two pages or more)."""
-        standing = self.standing
-        if standing is None or standing.pages < 2:
-            return np.zeros(len(self.blocks), bool)
-        return standing.texts >= max(1.0, REPEATED_SHARE * standing.pages)
-
-    @cached_property
-    def everywhere(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-        """Which blocks' texts stand on four of five of the site's other pages (of five pages or more)."""
-        standing = self.standing
-        if standing is None or standing.pages < EVERYWHERE_PAGES:
-            return np.zeros(len(self.blocks), bool)
-        return standing.texts >= EVERYWHERE_SHARE * standing.pages
-
-    @cached_property
-    def region(self) -> MainRegion:
-        """The element that holds most of the running text."""
-        return main_region(self.blocks, self.repeated, self.link_shares, self.named)
-
-    @cached_property
-    def headline(self) -> Headline:
-        """The block that is the page's title."""
-        return headline_of(self.page, self.blocks)
-
-    @cached_property
-    def link_shares(self) -> Numbers:
-        """By element, the share of its characters inside links."""
-        return ratio(self.element_linked, self.element_characters)
-
-    def below(self, sums: Numbers) -> Numbers:
-        """Return running ``sums`` as sums over the blocks below each element."""
-        around = self.blocks.around
-        return sums[around.last] - sums[around.first]
+def page_columns(evidence: Evidence) -> Columns:
+    """Return the features that the page alone says, by name, a number for each block."""
+    return _joined(_PAGE_GROUPS, evidence)
 
 
-def running(numbers: Numbers) -> Numbers:
-    """Return the running sums of ``numbers``, beginning with 0."""
-    return np.concatenate(([0.0], np.cumsum(numbers)))
-
-
-def ratio(part: Numbers, whole: Numbers) -> Numbers:
-    """Return ``part / whole``, whose empty wholes count as 1."""
-    return part / np.maximum(whole, 1.0)
+def site_columns(evidence: Evidence) -> Columns:
+    """Return the features that depend on what is known of the site."""
+    return _joined(_SITE_GROUPS, evidence)
 
 
 def columns_of(evidence: Evidence) -> Columns:
-    """Return all features by name, a number for each block."""
+    """Return the features of page and site."""
+    return page_columns(evidence) | site_columns(evidence)
+
+
+def _joined(groups: Sequence[Callable[[Evidence], Columns]], evidence: Evidence) -> Columns:
     columns: Columns = {}
-    for group in _GROUPS:
+    for group in groups:
         columns.update(group(evidence))
     return columns
 
 
-def table_of(evidence: Evidence, names: Sequence[str]) -> Table:
-    """Return the features with these ``names``, a row for each block."""
-    numbers = {name: number for number, name in enumerate(names)}
-    by_feature = np.empty((len(names), len(evidence.blocks)), np.float32)
-    for group in _GROUPS:  # one after the other: all of them at once take twice the table's memory
-        for name, column in group(evidence).items():
-            if name in numbers:
-                by_feature[numbers.pop(name)] = column
-    if numbers:
-        raise KeyError(f"there are no features {', '.join(numbers)}")
+def table_of(columns: Columns, names: Sequence[str]) -> Table:
+    """Return the columns with these ``names`` as a table, a row for each block."""
+    if missing := [name for name in names if name not in columns]:
+        raise KeyError(f"there are no features {', '.join(missing)}")
+    count = len(columns[names[0]]) if names else 0
+    by_feature = np.empty((len(names), count), np.float32)
+    for number, name in enumerate(names):
+        by_feature[number] = columns[name]
     return by_feature.T
 
 
@@ -170,6 +81,7 @@ def _page(evidence: Evidence) -> Columns:
         "page unlinked": np.log1p(evidence.unlinked),
         "longest": np.log1p(float((evidence.blocks.characters - evidence.blocks.linked).max(initial=0.0))),
     }
+    whole |= {f"page kind {kind}": float(says) for kind, says in zip(KINDS, evidence.kinds, strict=True)}
     order = np.arange(count)
     return {name: np.full(count, value) for name, value in whole.items()} | {
         "place": order / max(count, 1),
@@ -276,7 +188,7 @@ def _headline(evidence: Evidence) -> Columns:
         "first heading": headline.first_heading,
         "blocks to title": distance,
         "characters to title": by_characters,
-        "begins description": description_of(evidence.page, blocks),
+        "begins description": begins(evidence.description, blocks),
     }
 
 
@@ -346,10 +258,5 @@ _SITE_NAMES = (
     "site text above 1",
     "site text above 2",
 )
-_GROUPS = (_own, _page, _above, _names, _around, _region, _headline, _repetition, _site)
-
-
-def feature_names() -> list[str]:
-    """Return the names of all features, in the order of :func:`columns_of`."""
-    nothing = Page.parse("", "")
-    return list(columns_of(Evidence(nothing, blocks_of(nothing), None, ClassWords({}))))
+_PAGE_GROUPS = (_own, _page, _above, _names, _around, _headline, _repetition)
+_SITE_GROUPS = (_region, _site)

@@ -13,7 +13,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from denoise_crawler.fusion.features import Evidence
+    from denoise_crawler.fusion.evidence import Evidence
 
 MIN_PAGES = 5
 _USUAL = 0.8  # of the pages have the place

@@ -9,9 +9,11 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from denoise_crawler.fusion.blocks import Hashes, Numbers
+    from denoise_crawler.fusion.blocks import Hashes, Indices, Numbers
 
 REPEATED_CHARACTERS = 40
+MOST_GAP, _GAP_CHARACTERS = 2, 80
+SURE_NOISE = 0.05
 
 
 def most_f1(chances: Numbers, tokens: Numbers) -> NDArray[np.bool_]:
@@ -28,6 +30,23 @@ def most_f1(chances: Numbers, tokens: Numbers) -> NDArray[np.bool_]:
     if len(order):
         taken[order[: int(f1.argmax()) + 1]] = True
     return taken
+
+
+def without_gaps(
+    taken: NDArray[np.bool_], chances: Numbers, characters: Numbers, parents: Indices
+) -> NDArray[np.bool_]:
+    """Take as well the one or two short blocks in a row between two that are taken, unless they are surely noise.
+
+    All of them stand side by side, in elements of the same parent (``parents``): a line of a post is no furniture.
+    """
+    result, order = taken.copy(), np.flatnonzero(taken)
+    for before, after in zip(order[:-1].tolist(), order[1:].tolist(), strict=True):
+        if 1 < after - before <= MOST_GAP + 1 and parents[before] == parents[after]:
+            gap = slice(before + 1, after)
+            alike = (parents[gap] == parents[before]) & (characters[gap] <= _GAP_CHARACTERS)
+            if (alike & (chances[gap] >= SURE_NOISE)).all():
+                result[gap] = True
+    return result
 
 
 def first_of_each(taken: NDArray[np.bool_], texts: Hashes, characters: Numbers) -> NDArray[np.bool_]:

@@ -4,31 +4,53 @@ from __future__ import annotations
 
 from functools import lru_cache
 from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
+import numpy as np
 
+from denoise_crawler.fusion.blocks import blocks_of
 from denoise_crawler.fusion.class_words import ClassWords
+from denoise_crawler.fusion.evidence import Evidence, Words
+from denoise_crawler.fusion.features import site_columns
+from denoise_crawler.fusion.first_look import FirstLook
+from denoise_crawler.fusion.kinds import KindWords
 from denoise_crawler.fusion.trees import BoostedTrees, Tree
+from denoise_crawler.fusion.wishes import WISH_COLUMNS
+from denoise_crawler.page import Page
+
+if TYPE_CHECKING:
+    from denoise_crawler.fusion.features import Columns
 
 FILE = "weights.json"
-VERSION = 1
+VERSION = 2
 
 
 class WeightsError(ValueError):
     """A file of weights that cannot be used; the message says why."""
 
 
-class Weights(msgspec.Struct, frozen=True):
-    """The log odds of class words, the trees, and the names of the features that their splits number.
+class Look(msgspec.Struct, frozen=True):
+    """Trees, and the names of the features that their splits number."""
 
+    features: list[str]
+    trees: list[Tree]
+
+
+class Weights(msgspec.Struct, frozen=True):
+    """The log odds of class words and of the words that tell the kind of a page, and the trees of two looks at it.
+
+    The ``first`` look is at the page alone, the ``second`` at what the first said and at the site.
     ``trained_on`` says by gold set how many sites and pages the weights come from.
     """
 
     version: int
     trained_on: dict[str, dict[str, int]]
-    features: list[str]
     class_words: dict[str, float]
-    trees: list[Tree]
+    kind_words: dict[str, list[float]]
+    first: Look
+    second: Look
 
 
 class Model:
@@ -37,9 +59,37 @@ class Model:
     def __init__(self, weights: Weights) -> None:
         if weights.version != VERSION:
             raise WeightsError(f"weights of version {weights.version}; this release reads version {VERSION}")
-        self.features = weights.features
-        self.class_words = ClassWords(weights.class_words)
-        self.trees = BoostedTrees(weights.trees)
+        self.words = Words(ClassWords(weights.class_words), KindWords(weights.kind_words))
+        self.first_features = weights.first.features
+        self.first_trees = BoostedTrees(weights.first.trees)
+        self.features = weights.second.features
+        self.trees = BoostedTrees(weights.second.trees)
+
+    def first_look(self, page: Page) -> FirstLook:
+        """Look at ``page`` alone; asked for by ``page.once``, since learning and judging both need it."""
+        evidence = Evidence.of(page, page.once(blocks_of), None, self.words)
+        return FirstLook.at(evidence, self.first_trees, self.first_features)
+
+
+def second_columns(first: FirstLook, evidence: Evidence) -> Columns:
+    """Return all features of the second look at a page but what is wished of it; ``evidence`` knows the site."""
+    return first.columns | site_columns(evidence) | first.surroundings()
+
+
+class FeatureNames(NamedTuple):
+    """The names of all features there are, of each look."""
+
+    first: list[str]
+    second: list[str]
+
+
+@lru_cache(maxsize=1)
+def feature_names() -> FeatureNames:
+    """Return the names of all features."""
+    nothing = Page.parse("", "")
+    evidence = Evidence.of(nothing, blocks_of(nothing), None, Words.none())
+    first = FirstLook(evidence, np.zeros(0))
+    return FeatureNames(list(first.columns), [*second_columns(first, evidence), *WISH_COLUMNS])
 
 
 def read_weights(data: bytes) -> Weights:
@@ -52,12 +102,27 @@ def read_weights(data: bytes) -> Weights:
 
 def write_weights(weights: Weights) -> bytes:
     """Write ``weights``, a tree a line."""
-    head = msgspec.json.format(msgspec.json.encode(msgspec.structs.replace(weights, trees=[])), indent=1)
-    trees = b",\n".join(msgspec.json.encode(tree) for tree in weights.trees)
-    return head[: head.rindex(b"[]")] + b"[\n" + trees + b"\n]}\n"
+    bare = msgspec.structs.replace(
+        weights, first=Look(weights.first.features, []), second=Look(weights.second.features, [])
+    )
+    head, middle, end = msgspec.json.format(msgspec.json.encode(bare), indent=1).split(b'"trees": []')
+    first, second = (
+        b'"trees": [\n' + b",\n".join(msgspec.json.encode(tree) for tree in look.trees) + b"]"
+        for look in (weights.first, weights.second)
+    )
+    return head + first + middle + second + end + b"\n"
 
 
 @lru_cache(maxsize=1)
 def shipped_model() -> Model:
     """Load the weights that come with the package, once in a process."""
     return Model(read_weights(files(__package__).joinpath(FILE).read_bytes()))
+
+
+@lru_cache(maxsize=8)
+def model_of_file(path: str) -> Model:
+    """Load the weights in a file, once in a process; raise :class:`WeightsError` if it cannot be read."""
+    try:
+        return Model(read_weights(Path(path).read_bytes()))
+    except OSError as error:
+        raise WeightsError(f"the weights cannot be read: {error}") from error

@@ -8,30 +8,40 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from denoise_crawler.fusion.blocks import blocks_of
-from denoise_crawler.fusion.features import Evidence, table_of
+from denoise_crawler.fusion.features import table_of
+from denoise_crawler.fusion.first_look import chances_of
 from denoise_crawler.fusion.reasons import Verdict, everywhere_reason, why
 from denoise_crawler.fusion.records import field_reason, record_fields
-from denoise_crawler.fusion.selection import first_of_each, most_f1
+from denoise_crawler.fusion.selection import first_of_each, most_f1, without_gaps
 from denoise_crawler.fusion.site_evidence import SiteEvidence
-from denoise_crawler.fusion.weights import shipped_model
+from denoise_crawler.fusion.weights import model_of_file, second_columns, shipped_model
+from denoise_crawler.fusion.wishes import KEEP, LEAVE, Wishes
 from denoise_crawler.methods.base import Judgement, Method
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from numpy.typing import NDArray
     from typing_extensions import Self
 
     from denoise_crawler.fusion.blocks import Blocks, Numbers
+    from denoise_crawler.fusion.evidence import Evidence
+    from denoise_crawler.fusion.site_evidence import Standing
+    from denoise_crawler.fusion.trees import Table
     from denoise_crawler.page import Nodes, Page
 
 MAX_PAGES = 128
 _TITLE_CHANCE = 0.9
+STYLE_SHARE, _STYLE_PRIOR = 0.4, 30.0  # of what is said of a block by its style, at most; tokens
 
 
 class Fusion(Method):
     """Content is the set of text blocks that promises the best F1, by boosted trees over page and site evidence.
 
-    Of a site at most ``max_pages`` pages are kept, as sketches. The trees were trained on gold pages of other
-    sites (``python -m denoise_crawler.training``); see ``docs/fusion.md``.
+    Of a site at most ``max_pages`` pages are kept, as sketches. ``title`` and ``comments`` say whether these are
+    in the text (``keep`` or ``leave``), ``favour`` whether a text with less noise (``precision``) or with less
+    missing (``recall``) is better where a block is in doubt. The trees were trained on gold pages of other sites
+    (``python -m denoise_crawler.training``); ``weights`` is a file of others. See ``docs/fusion.md``.
     """
 
     name: ClassVar[str] = "fusion"
@@ -39,8 +49,17 @@ class Fusion(Method):
     # the learning curve is flat from two other pages on; fields and texts that stand everywhere need five
     warmup_pages: ClassVar[int] = 6
 
-    def __init__(self, *, max_pages: int = MAX_PAGES) -> None:
-        self.model = shipped_model()
+    def __init__(
+        self,
+        *,
+        max_pages: int = MAX_PAGES,
+        title: str = KEEP,
+        comments: str = LEAVE,
+        favour: str = "balanced",
+        weights: Path | str | None = None,
+    ) -> None:
+        self.wishes = Wishes(title, comments, favour)
+        self.model = shipped_model() if weights is None else model_of_file(str(weights))
         self.evidence = SiteEvidence(max_pages)
 
     @property
@@ -63,7 +82,7 @@ class Fusion(Method):
     def observe(self, page: Page) -> None:
         """Add ``page`` to the evidence."""
         if self.evidence.wants(page.key):
-            self.evidence.add(page.key, page.once(blocks_of))
+            self.evidence.add(page.key, page.once(blocks_of), page.once(self.model.first_look).scores)
 
     def merge(self, other: Self) -> None:
         """Add the pages of ``other``'s evidence."""
@@ -79,15 +98,14 @@ class Fusion(Method):
 
     def judge(self, page: Page) -> Judgement:
         """Mark all blocks but those to take."""
-        blocks = page.once(blocks_of)
-        evidence = Evidence(page, blocks, self.evidence.standing(page.key, blocks), self.model.class_words)
-        table = table_of(evidence, self.model.features)
-        chances, open_question = np.zeros(len(blocks)), ~evidence.everywhere
-        asked = table if open_question.all() else table[open_question]
-        chances[open_question] = 1.0 / (1.0 + np.exp(-self.model.trees.scores(asked)))
-        if (title := evidence.headline.sure) >= 0:  # that other pages list it says nothing against it
-            chances[title] = max(chances[title], _TITLE_CHANCE)
-        likely, fields = most_f1(chances, blocks.tokens), record_fields(evidence)
+        first = page.once(self.model.first_look)
+        blocks = first.evidence.blocks
+        evidence = first.evidence.knowing(self.evidence.standing(page.key, blocks))
+        table = table_of(second_columns(first, evidence) | self.wishes.columns(len(blocks)), self.model.features)
+        chances = self._chances(evidence, table)
+        parents = blocks.around.parents[blocks.elements]
+        likely = without_gaps(most_f1(chances, blocks.tokens), chances, blocks.characters, parents)
+        fields = record_fields(evidence)
         best = likely | fields
         taken = first_of_each(best, blocks.text_hashes, blocks.characters)
         bar = float(chances[likely].min(initial=1.0))
@@ -108,6 +126,29 @@ class Fusion(Method):
             return why(evidence, self.model, table, block, verdict)
 
         return Judgement(*_by_node(page.nodes, blocks, taken, chances), reason)
+
+    def _chances(self, evidence: Evidence, table: Table) -> Numbers:
+        """Return by block how likely it is wished content."""
+        chances, open_question = np.zeros(len(table)), ~evidence.everywhere
+        asked = table if open_question.all() else table[open_question]
+        scores = self.model.trees.scores(asked)
+        if evidence.standing is not None:
+            scores = with_style(scores, evidence.standing, open_question)
+        chances[open_question] = chances_of(scores + self.wishes.shift)
+        if (title := evidence.headline.sure) >= 0:  # that other pages list it says nothing against it
+            chances[title] = max(chances[title], _TITLE_CHANCE) if self.wishes.title == KEEP else 0.0
+        return chances
+
+
+def with_style(scores: Numbers, standing: Standing, blocks: NDArray[np.bool_]) -> Numbers:
+    """Return the ``scores`` of some ``blocks``, drawn towards the mean of their style on the site's other pages.
+
+    The more tokens of that style the other pages have, the more they say.
+    """
+    tokens = standing.style_tokens[blocks]
+    share = STYLE_SHARE * tokens / (tokens + _STYLE_PRIOR)
+    drawn: Numbers = (1.0 - share) * scores + share * standing.style_scores[blocks]
+    return drawn
 
 
 def _block_of_nodes(nodes: Nodes, blocks: Blocks, taken: NDArray[np.bool_]) -> dict[int, int]:
