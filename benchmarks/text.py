@@ -20,6 +20,7 @@ import numpy as np
 
 from benchmarks.bench import addressed, folder_with, options, say, table, write_figures
 from denoise_crawler.denoiser import Denoiser, Memory
+from denoise_crawler.evaluation.confidence import reliability
 from denoise_crawler.evaluation.gold import REPORTING, by_site, half, read_gold
 from denoise_crawler.evaluation.measures import Score, mean, score, token_sequence
 from denoise_crawler.evaluation.thread import ThreadScore, score_thread
@@ -31,13 +32,15 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Callable, Iterator, Sequence
 
-    from denoise_crawler.evaluation.gold import GoldPage
+    from denoise_crawler.evaluation.confidence import reliability
+from denoise_crawler.evaluation.gold import GoldPage
 
 NEW = ("fundus", "fundus80", "forums", "readability", "newspaper4k", "defuddle", "products")
 HALVED = ("daniel", "dragnet", "l3s_gn1", "wcxb")
 WITH_TITLE = ("daniel", "dragnet", "l3s_gn1")  # most of whose gold texts begin with it
 LARGE_SITES = {"daniel": 10, "dragnet": 5}
 COLUMNS = ("P", "R", "F1", "±", "cold F1", "F1 by default")
+CONFIDENT = (*NEW, "wcxb")  # the sets by which confidence is measured
 VALUES = ("price", "sku", "brand", "mpn")
 
 
@@ -50,6 +53,8 @@ class Row:
     warm: Score
     cold: Score
     by_default: Score
+    confidence: float
+    cold_confidence: float
     text: str
     cold_text: str
     visible: str
@@ -74,11 +79,12 @@ def rows_of_site(pages: Sequence[GoldPage], options: dict[str, object]) -> Itera
     knowing, by_default = (Denoiser(options=one, shelf=known) for one in (options, unasked))
     for gold, (url, html) in zip(pages, addresses, strict=True):
         page = Page.parse(url, html, site=gold.site)
-        text = knowing.clean(page).clean_page.text
-        cold = Denoiser(options=options).clean(page).clean_page.text if len(pages) > 1 else text
-        usual = by_default.clean(page).clean_page.text if options != unasked else text
-        scores = [score(one, gold.gold or "") for one in (text, cold, usual)]
-        yield Row(gold, len(pages), *scores, text=text, cold_text=cold, visible=" ".join(page.nodes.texts))
+        warm = knowing.clean(page).clean_page
+        cold = Denoiser(options=options).clean(page).clean_page if len(pages) > 1 else warm
+        usual = by_default.clean(page).clean_page if options != unasked else warm
+        scores = [score(one.text, gold.gold or "") for one in (warm, cold, usual)]
+        sure = [one.confidence or 0.0 for one in (warm, cold)]
+        yield Row(gold, len(pages), *scores, *sure, warm.text, cold.text, visible=" ".join(page.nodes.texts))
 
 
 def standard_error(rows: Sequence[Row]) -> float:
@@ -171,6 +177,18 @@ def report(name: str, rows: Sequence[Row]) -> str:
     return ""
 
 
+def told_of_confidence(rows: Sequence[Row]) -> str:
+    """Say how well the confidence of pages tells their F1, with the site known and cold."""
+    known = reliability([row.confidence for row in rows], [row.warm.f1 for row in rows])
+    cold = reliability([row.cold_confidence for row in rows], [row.cold.f1 for row in rows])
+    told = (
+        f"area for F1 < .8 {one.area:.3f}; {one.sure:.0%} of pages above .9, their F1 {one.sure_f1:.3f}; "
+        f"off by {one.off:.3f} over tenths"
+        for one in (known, cold)
+    )
+    return "confidence, {} pages: {}; cold: {}".format(len(rows), *told)
+
+
 def _arguments(argv: list[str] | None) -> Namespace:
     parser = options(__doc__)
     parser.add_argument("--sets", nargs="+", metavar="SET", default=NEW + HALVED)
@@ -183,15 +201,20 @@ def main(argv: list[str] | None = None) -> None:
     arguments = _arguments(argv)
     folder = folder_with(arguments.sets)
     lines, notes, figures = [], [], {}
+    of_confidence: list[Row] = []
     folds = folds_of(folder, arguments.folds)
     for name in arguments.sets:
         say(name)
         rows = rows_of_set(folder, name, folds)
         notes.append(report(name, rows))
+        if name in CONFIDENT:
+            of_confidence += [row for row in rows if row.page.gold is not None]
         for group in groups_of(name, [row for row in rows if row.page.gold is not None]):
             lines.append(line_of(group))
             figures[group.name] = dict(zip(COLUMNS, map(float, lines[-1][2:]), strict=True))
     print(table(["set", "pages", *COLUMNS], lines))
+    if of_confidence:
+        notes.append(told_of_confidence(of_confidence))
     print("\n" + "\n".join(filter(None, notes)))
     write_figures(arguments.json, figures)
 

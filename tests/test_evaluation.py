@@ -26,6 +26,7 @@ from denoise_crawler.evaluation import (
     visible_text,
 )
 from denoise_crawler.evaluation.choice import contenders
+from denoise_crawler.evaluation.confidence import Reliability, reliability
 from denoise_crawler.evaluation.contenders import page_by_page
 from denoise_crawler.evaluation.figures import Figures, figures
 from denoise_crawler.evaluation.gold import (
@@ -491,6 +492,18 @@ def test_a_post_is_found_when_nine_tenths_of_its_words_stand_together_in_order()
 def test_words_of_no_post_are_noise_and_the_writers_name_is_none() -> None:
     found = score_thread(f"ann 2 May {POSTS[0].text} Advertisement Advertisement", POSTS)
     assert found.noise == pytest.approx(2 / 17)
+
+
+def test_a_confidence_that_is_the_f1_is_never_off_and_parts_the_bad_pages_from_the_good() -> None:
+    f1s = [number / 100 for number in range(100)]
+    assert reliability(f1s, f1s) == Reliability(1.0, 0.09, pytest.approx(0.95), 0.0)  # type: ignore[arg-type]
+    assert reliability([1 - f1 for f1 in f1s], f1s).area == 0.0
+
+
+def test_a_confidence_that_is_always_the_same_tells_nothing() -> None:
+    found = reliability([0.95] * 4, [1.0, 0.5, 1.0, 0.5])
+    assert found == Reliability(0.5, 1.0, 0.75, pytest.approx(0.25))  # type: ignore[arg-type]
+    assert reliability([], []) == Reliability(0.5, 0.0, 0.0, 0.0)
 
 
 def longest_common(one: str, other: str) -> int:

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -18,12 +19,13 @@ from denoise_crawler.fusion.features import columns_of, table_of
 from denoise_crawler.fusion.first_look import FirstLook
 from denoise_crawler.fusion.kinds import KindWords
 from denoise_crawler.fusion.records import field_reason, record_fields
-from denoise_crawler.fusion.selection import first_of_each, most_f1, without_gaps
+from denoise_crawler.fusion.selection import expected_f1, first_of_each, most_f1, without_gaps
 from denoise_crawler.fusion.site_evidence import SiteEvidence
 from denoise_crawler.fusion.title import title_overlap
 from denoise_crawler.fusion.trees import BoostedTrees, Tree
 from denoise_crawler.fusion.weights import (
     Model,
+    Weights,
     WeightsError,
     feature_names,
     read_weights,
@@ -247,6 +249,10 @@ def random_trees(draw: st.DrawFn) -> Tree:
     return tree
 
 
+def shipped_weights() -> Weights:
+    return read_weights((Path(__file__).parent.parent / "denoise_crawler/fusion/weights.json").read_bytes())
+
+
 class TestTrees:
     @given(trees=st.lists(random_trees(), min_size=1, max_size=4), seed=st.integers(0, 99))
     def test_all_rows_at_once_score_as_one_walk_down_each_tree(self, trees: list[Tree], seed: int) -> None:
@@ -265,7 +271,7 @@ class TestTrees:
         )
 
     def test_weights_come_back_from_their_file_and_other_files_are_refused(self) -> None:
-        weights = read_weights((Path(__file__).parent.parent / "denoise_crawler/fusion/weights.json").read_bytes())
+        weights = shipped_weights()
         assert read_weights(write_weights(weights)) == weights
         assert set(weights.first.features) <= set(feature_names().first)
         assert set(weights.second.features) <= set(feature_names().second)
@@ -282,13 +288,23 @@ class TestSelection:
         assert most_f1(chances, tokens).tolist() == [True, False, False, False]
         assert most_f1(np.array([0.9, 0.1, 0.6, 0.0]), tokens).tolist() == [True, False, True, False]
 
+    def test_the_expected_f1_is_that_of_the_blocks_taken_and_the_confidence_what_was_found_there(self) -> None:
+        chances, tokens = np.array([0.9, 0.1]), np.array([100.0, 100.0])
+        assert expected_f1(chances, tokens, np.array([True, False])) == pytest.approx(180 / 200)
+        assert expected_f1(chances, tokens, np.array([True, True])) == pytest.approx(200 / 300)
+        assert expected_f1(chances[:0], tokens[:0], np.zeros(0, bool)) == 1.0
+        model = Model(msgspec.structs.replace(shipped_weights(), confidence=[[0.5, 0.4], [0.9, 0.8]]))
+        assert model.confidence(chances, tokens, np.array([True, False])) == 0.8
+        assert model.confidence(np.array([0.0]), np.array([9.0]), np.array([True])) == 0.0
+
     def test_a_short_line_between_two_that_are_taken_stays_out_only_if_it_is_surely_noise(self) -> None:
-        taken, parents = np.array([True, False, True, False, True, False]), np.array([3, 3, 3, 3, 3, 3])
+        taken, places = np.array([True, False, True, False, True, False]), np.full(6, 3, np.uint32)
         chances, characters = np.array([0.9, 0.1, 0.9, 0.01, 0.9, 0.9]), np.full(6, 20.0)
-        filled = without_gaps(taken, chances, characters, parents)
+        filled = without_gaps(taken, chances, characters, places)
         assert filled.tolist() == [True, True, True, False, True, False]
-        assert without_gaps(taken, chances, characters * 9, parents).tolist() == taken.tolist()
-        assert without_gaps(taken, chances, characters, np.array([3, 4, 3, 3, 3, 3])).tolist() == taken.tolist()
+        assert without_gaps(taken, chances, characters * 9, places).tolist() == taken.tolist()
+        places[1] = 4
+        assert without_gaps(taken, chances, characters, places).tolist() == taken.tolist()
 
     def test_a_long_text_is_taken_once_and_a_short_one_as_often_as_it_stands_there(self) -> None:
         taken, texts = np.ones(4, bool), np.array([7, 7, 8, 8], np.uint32)
@@ -403,3 +419,21 @@ def test_the_title_stays_though_other_pages_list_it() -> None:
         method.observe(one)
     for one in pages:
         assert not method.judge(one).noise[one.nodes.tags.index("h1")]
+
+
+def test_a_clear_story_is_surer_than_a_page_of_scraps() -> None:
+    story = (
+        "<h1>The ferry ran aground</h1>"
+        + "<p>The crew and all passengers left it over a ladder before noon.</p>" * 2
+    )
+    paragraphs = "".join(
+        f"<p>Paragraph {n} tells in some length of what the harbour master said of it.</p>" for n in range(9)
+    )
+    scraps = "".join(f"<div><a href=/{n}>Offer {n}</a> now {n}.99 or later</div>" for n in range(40))
+    method = method_named("fusion")
+    clear, unclear = (
+        method.judge(page(n, html)).confidence for n, html in enumerate((story + paragraphs, scraps))
+    )
+    assert clear is not None
+    assert unclear is not None
+    assert 0 <= unclear < clear <= 1

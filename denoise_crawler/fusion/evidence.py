@@ -10,6 +10,7 @@ import numpy as np
 
 from denoise_crawler.fusion.class_words import ClassWords
 from denoise_crawler.fusion.kinds import KindWords, kind_words_of
+from denoise_crawler.fusion.linked_data import linked_data_of
 from denoise_crawler.fusion.main_region import MainRegion, main_region
 from denoise_crawler.fusion.site_sums import REPEATED_SHARE
 from denoise_crawler.fusion.title import Headline, description_of, headline_of
@@ -39,12 +40,13 @@ class Words(NamedTuple):
 class Evidence:
     """All there is to know of a page's blocks; what several features need is worked out once.
 
-    ``title`` and ``description`` are what the page says of itself, ``kinds`` how much its markup speaks for each
-    of ``KINDS``.
+    ``title``, ``description`` and ``body`` (its article's letters and digits, if it declares them) are what the
+    page says of itself, ``kinds`` how much its markup speaks for each of ``KINDS``.
     """
 
     title: str
     description: str
+    body: str
     kinds: Numbers
     blocks: Blocks
     standing: Standing | None
@@ -54,7 +56,8 @@ class Evidence:
     def of(cls, page: Page, blocks: Blocks, standing: Standing | None, words: Words) -> Evidence:
         """Return the evidence for the ``blocks`` of ``page``, which it does not hold on to."""
         kinds = words.kinds.says(kind_words_of(page, blocks))
-        return cls(page.title, description_of(page), kinds, blocks, standing, words.classes)
+        body = page.once(linked_data_of).body
+        return cls(page.title, description_of(page), body, kinds, blocks, standing, words.classes)
 
     @cached_property
     def named(self) -> Numbers:

@@ -9,6 +9,7 @@ import numpy as np
 from denoise_crawler.fusion.blocks import PLACES
 from denoise_crawler.fusion.evidence import ANCESTORS, ratio, running
 from denoise_crawler.fusion.kinds import KINDS
+from denoise_crawler.fusion.linked_data import body_columns
 from denoise_crawler.fusion.title import begins
 
 if TYPE_CHECKING:
@@ -189,6 +190,7 @@ def _headline(evidence: Evidence) -> Columns:
         "blocks to title": distance,
         "characters to title": by_characters,
         "begins description": begins(evidence.description, blocks),
+        **body_columns(evidence.body, blocks),
     }
 
 
@@ -219,6 +221,8 @@ def _site(evidence: Evidence) -> Columns:
     columns = {
         "site pages": np.full(count, min(pages, 20.0)),
         "site text": standing.texts / pages,
+        "site text pages": np.minimum(standing.texts, 6.0),
+        "site masked text pages": np.minimum(standing.masked, 6.0),
         "site masked text": standing.masked / pages,
         "site link": np.where(blocks.link_hashes > 0, standing.links / pages, UNKNOWN),
         "site text around": ratio(sums[high] - sums[low], characters[high] - characters[low]),
@@ -247,6 +251,8 @@ def _where(known: np.ndarray[tuple[int], np.dtype[np.bool_]], values: Callable[[
 
 _SITE_NAMES = (
     "site text",
+    "site text pages",
+    "site masked text pages",
     "site masked text",
     "site link",
     "site text around",

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from denoise_crawler.fusion.features import Columns
     from denoise_crawler.fusion.trees import BoostedTrees
 
-FIRST_SCORE = "first score"
 FAR = 60.0
 NOTHING = -9.0  # log odds where there is no block
 _WIDTHS = (3, 8, 20)
@@ -94,7 +93,7 @@ class FirstLook:
         count = len(scores)
         order = np.arange(count)
         padded = np.concatenate((np.full(3, NOTHING), scores, np.full(3, NOTHING)))
-        columns = {FIRST_SCORE: scores}
+        columns = {"first score": scores}
         for distance in (-3, -2, -1, 1, 2, 3):
             columns[f"first score {distance:+}"] = padded[3 + distance : 3 + distance + count]
         for width in _WIDTHS:

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from denoise_crawler.fusion.class_words import words_of
+from denoise_crawler.fusion.linked_data import linked_data_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 KINDS = ("article", "forum", "product", "listing", "collection", "documentation", "service")
 _STRONGEST = 10  # words count
 _WORD = re.compile(r"[a-z]{3,20}")
-_LINKED_DATA_TYPE = re.compile(r'"@type"\s*:\s*\[?\s*"(\w{1,40})"')
-_MOST_DATA, _MOST_SCRIPTS = 20_000, 20  # characters of linked data that are read; scripts of it
 _MOST_NAMES = 3_000
 _SAID = frozenset({"og:type", "generator"})
 
@@ -75,7 +74,5 @@ def _declared(page: Page) -> Iterator[str]:
         if name in _SAID:
             for word in _WORD.findall(meta.get("content", "")[:200].lower())[:3]:
                 yield f"{name}={word}"
-    data = (script.text or "" for script in page.root.iter("script") if "ld+json" in script.get("type", ""))
-    for text in islice(data, _MOST_SCRIPTS):
-        for kind in _LINKED_DATA_TYPE.findall(text[:_MOST_DATA]):
-            yield f"@{kind}"
+    for kind in page.once(linked_data_of).types:
+        yield f"@{kind}"

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from math import fsum
 from typing import TYPE_CHECKING
 
-from denoise_crawler.fusion.first_look import FIRST_SCORE
 from denoise_crawler.fusion.tellers import TELLERS, Case
 
 if TYPE_CHECKING:
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from denoise_crawler.fusion.weights import Model
 
 MOST = 3
+FIRST_LOOK = "first look"
 _LEAST_SHARE = 0.08  # of what the strongest evidence adds to the score
 _DOUBTFUL = 0.2
 
@@ -58,11 +58,11 @@ def why(evidence: Evidence, model: Model, table: Table, block: int, verdict: Ver
 def _added_by_topic(model: Model, row: Mapping[str, float]) -> dict[str, float]:
     """Return what the features of a block, by name, add to its score, summed by what they are about.
 
-    What the first look at it adds is parted among what that was made of.
+    What the first look at it and around it adds is parted among what made its own first look.
     """
     of_features = model.trees.contributions([row[name] for name in model.features])
     added = {model.features[number]: amount for number, amount in of_features.items()}
-    first = added.pop(FIRST_SCORE, 0.0)
+    first = fsum(added.pop(name) for name in list(added) if topic_of(name) == FIRST_LOOK)
     of_first = model.first_trees.contributions([row[name] for name in model.first_features])
     whole = fsum(of_first.values())
     sums: dict[str, float] = {}
@@ -97,7 +97,13 @@ def topic_of(feature: str) -> str:
 # What features are about, by how their names begin or end; the first that fits.
 _TOPICS: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
     ("list", ("inner list", "outer list"), ()),
-    ("likely text around", ("first ",), ()),
+    (
+        FIRST_LOOK,
+        tuple(
+            f"first {what}" for what in ("score", "chance", "tokens", "share", "best", "rank", "content", "blocks")
+        ),
+        (),
+    ),
     ("wishes", ("wish ",), ()),
     ("whole page", ("page ", "site pages", "longest", "main region s"), ()),
     ("repeated text", ("site text", "site masked"), (" repeated",)),
@@ -108,6 +114,7 @@ _TOPICS: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
     ("names", ("names",), (" names",)),
     ("title", ("title", "first heading"), (" to title",)),
     ("description", (), (" description",)),
+    ("declared", (), (" declared",)),
     ("main text", (), (" main region", "text score", "text score above")),
     ("landmark", ("in ",), ()),
     ("neighbours", ("window ", "before ", "after ", "neighbour "), ()),

@@ -128,6 +128,13 @@ def _description(case: Case) -> str:
     )
 
 
+def _declared(case: Case) -> str:
+    inside = case.values.get("in body declared", -1.0)
+    if case.taken:
+        return "in the article as the page declares it (JSON-LD)" if inside > 0 else ""
+    return "not in the article as the page declares it (JSON-LD)" if inside == 0 else ""
+
+
 def _main_text(case: Case) -> str:
     region = case.evidence.region
     if region.first <= case.block < region.last:
@@ -217,13 +224,6 @@ def _list(case: Case) -> str:
     return f"{among}, most of them noise" if agreeing < 1 / 2 else ""
 
 
-def _likely_around(case: Case) -> str:
-    around = case.values.get("first chance within 3", -1.0)
-    if case.taken:
-        return "content before and after it" if around > 1 / 2 else ""
-    return "noise before and after it" if 0 <= around < 1 / 2 else ""
-
-
 def _silent(_: Case) -> str:
     return ""
 
@@ -255,6 +255,7 @@ TELLERS: dict[str, Teller] = {
     "names": _names,
     "title": _title,
     "description": _description,
+    "declared": _declared,
     "main text": _main_text,
     "landmark": _landmark,
     "links": _links,
@@ -263,7 +264,7 @@ TELLERS: dict[str, Teller] = {
     "surroundings": _surroundings,
     "place": _place,
     "list": _list,
-    "likely text around": _likely_around,
+    "first look": _silent,
     "wishes": _silent,
     "whole page": _silent,
     "markup": _silent,

@@ -16,11 +16,15 @@ from denoise_crawler.fusion.evidence import Evidence, Words
 from denoise_crawler.fusion.features import site_columns
 from denoise_crawler.fusion.first_look import FirstLook
 from denoise_crawler.fusion.kinds import KindWords
+from denoise_crawler.fusion.selection import expected_f1
 from denoise_crawler.fusion.trees import BoostedTrees, Tree
 from denoise_crawler.fusion.wishes import WISH_COLUMNS
 from denoise_crawler.page import Page
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from denoise_crawler.fusion.blocks import Numbers
     from denoise_crawler.fusion.features import Columns
 
 FILE = "weights.json"
@@ -42,7 +46,8 @@ class Weights(msgspec.Struct, frozen=True):
     """The log odds of class words and of the words that tell the kind of a page, and the trees of two looks at it.
 
     The ``first`` look is at the page alone, the ``second`` at what the first said and at the site.
-    ``trained_on`` says by gold set how many sites and pages the weights come from.
+    ``trained_on`` says by gold set how many sites and pages the weights come from, ``confidence`` what F1 was
+    found (second) where one was expected (first).
     """
 
     version: int
@@ -51,6 +56,7 @@ class Weights(msgspec.Struct, frozen=True):
     kind_words: dict[str, list[float]]
     first: Look
     second: Look
+    confidence: list[list[float]]
 
 
 class Model:
@@ -64,11 +70,17 @@ class Model:
         self.first_trees = BoostedTrees(weights.first.trees)
         self.features = weights.second.features
         self.trees = BoostedTrees(weights.second.trees)
+        # where nothing is expected, nothing is found
+        self._expected, self._found = np.array([[0.0, 0.0], *weights.confidence]).T
 
     def first_look(self, page: Page) -> FirstLook:
         """Look at ``page`` alone; asked for by ``page.once``, since learning and judging both need it."""
         evidence = Evidence.of(page, page.once(blocks_of), None, self.words)
         return FirstLook.at(evidence, self.first_trees, self.first_features)
+
+    def confidence(self, chances: Numbers, tokens: Numbers, taken: NDArray[np.bool_]) -> float:
+        """Return the F1 that the text of the blocks ``taken`` can be expected to have."""
+        return round(float(np.interp(expected_f1(chances, tokens, taken), self._expected, self._found)), 4)
 
 
 def second_columns(first: FirstLook, evidence: Evidence) -> Columns:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from denoise_crawler.fusion.blocks import blocks_of
+from denoise_crawler.fusion.chances import content_chances
 from denoise_crawler.fusion.features import table_of
-from denoise_crawler.fusion.first_look import chances_of
 from denoise_crawler.fusion.reasons import Verdict, everywhere_reason, why
 from denoise_crawler.fusion.records import field_reason, record_fields
 from denoise_crawler.fusion.selection import first_of_each, most_f1, without_gaps
@@ -25,14 +25,9 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from denoise_crawler.fusion.blocks import Blocks, Numbers
-    from denoise_crawler.fusion.evidence import Evidence
-    from denoise_crawler.fusion.site_evidence import Standing
-    from denoise_crawler.fusion.trees import Table
     from denoise_crawler.page import Nodes, Page
 
 MAX_PAGES = 128
-_TITLE_CHANCE = 0.9
-STYLE_SHARE, _STYLE_PRIOR = 0.4, 30.0  # of what is said of a block by its style, at most; tokens
 
 
 class Fusion(Method):
@@ -102,9 +97,9 @@ class Fusion(Method):
         blocks = first.evidence.blocks
         evidence = first.evidence.knowing(self.evidence.standing(page.key, blocks))
         table = table_of(second_columns(first, evidence) | self.wishes.columns(len(blocks)), self.model.features)
-        chances = self._chances(evidence, table)
-        parents = blocks.around.parents[blocks.elements]
-        likely = without_gaps(most_f1(chances, blocks.tokens), chances, blocks.characters, parents)
+        chances = content_chances(self.model.trees, evidence, table, self.wishes)
+        places = blocks.around.paths[blocks.elements]
+        likely = without_gaps(most_f1(chances, blocks.tokens), chances, blocks.characters, places)
         fields = record_fields(evidence)
         best = likely | fields
         taken = first_of_each(best, blocks.text_hashes, blocks.characters)
@@ -125,30 +120,8 @@ class Fusion(Method):
             verdict = Verdict(bool(taken[block]), float(chances[block]), bar, repeated)
             return why(evidence, self.model, table, block, verdict)
 
-        return Judgement(*_by_node(page.nodes, blocks, taken, chances), reason)
-
-    def _chances(self, evidence: Evidence, table: Table) -> Numbers:
-        """Return by block how likely it is wished content."""
-        chances, open_question = np.zeros(len(table)), ~evidence.everywhere
-        asked = table if open_question.all() else table[open_question]
-        scores = self.model.trees.scores(asked)
-        if evidence.standing is not None:
-            scores = with_style(scores, evidence.standing, open_question)
-        chances[open_question] = chances_of(scores + self.wishes.shift)
-        if (title := evidence.headline.sure) >= 0:  # that other pages list it says nothing against it
-            chances[title] = max(chances[title], _TITLE_CHANCE) if self.wishes.title == KEEP else 0.0
-        return chances
-
-
-def with_style(scores: Numbers, standing: Standing, blocks: NDArray[np.bool_]) -> Numbers:
-    """Return the ``scores`` of some ``blocks``, drawn towards the mean of their style on the site's other pages.
-
-    The more tokens of that style the other pages have, the more they say.
-    """
-    tokens = standing.style_tokens[blocks]
-    share = STYLE_SHARE * tokens / (tokens + _STYLE_PRIOR)
-    drawn: Numbers = (1.0 - share) * scores + share * standing.style_scores[blocks]
-    return drawn
+        noise, scores = _by_node(page.nodes, blocks, taken, chances)
+        return Judgement(noise, scores, reason, confidence=self.model.confidence(chances, blocks.tokens, likely))
 
 
 def _block_of_nodes(nodes: Nodes, blocks: Blocks, taken: NDArray[np.bool_]) -> dict[int, int]:

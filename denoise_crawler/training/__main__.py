@@ -31,13 +31,14 @@ from denoise_crawler.fusion.kinds import KindWords
 from denoise_crawler.fusion.trees import BoostedTrees
 from denoise_crawler.fusion.weights import VERSION, Look, Weights, feature_names, write_weights
 from denoise_crawler.training.boosting import Boosting
+from denoise_crawler.training.calibration import expected_and_found, knots
 from denoise_crawler.training.class_word_odds import log_odds, votes
 from denoise_crawler.training.examples import LabelledPage, Rows, first_rows, labelled, second_rows
 from denoise_crawler.training.folds import FOLDS, fold, fold_file
 from denoise_crawler.training.kind_odds import kind_odds, voices
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from denoise_crawler.fusion.trees import Tree
     from denoise_crawler.training.kind_odds import Voices
@@ -78,17 +79,23 @@ def train(sets: Sequence[Path], boosting: Boosting, whole: Sequence[Path] = ()) 
     ]
     firsts = _fits(boosting, first)
     del first
-    second: list[Rows] = []
-    for site in _told(course.sites, "second look"):
-        left_out = fold(site[0].site)
-        trees = BoostedTrees(firsts[left_out])
-        looks = {page: _look(page, known[left_out], trees) for page in site}
-        second += second_rows(site, looks)
-    seconds = _fits(boosting, second)
+    first_trees = {left_out: BoostedTrees(trees) for left_out, trees in firsts.items()}
+    looks = [_looks(site, known, first_trees) for site in _told(course.sites, "second look")]
+    seconds = _fits(
+        boosting,
+        [row for site, found in zip(course.sites, looks, strict=True) for row in second_rows(site, found)],
+    )
+    second_trees = {left_out: BoostedTrees(trees) for left_out, trees in seconds.items()}
+    pairs = [
+        pair
+        for site, found in zip(_told(course.sites, "confidence"), looks, strict=True)
+        for pair in expected_and_found(site, found, second_trees[fold(site[0].site)])
+    ]
     *without, whole_weights = (
         Weights(
             VERSION, course.trained_on, *words[left_out],
             Look(feature_names().first, firsts[left_out]), Look(feature_names().second, seconds[left_out]),
+            knots(pairs),
         )
         for left_out in words
     )  # fmt: skip
@@ -108,8 +115,14 @@ def _read(sets: Sequence[Path], whole: Sequence[Path], boosting: Boosting) -> _C
     return _Course(sites, boosting, trained_on)
 
 
-def _look(page: LabelledPage, words: Words, trees: BoostedTrees) -> FirstLook:
-    return FirstLook.at(page.evidence(words), trees, feature_names().first)
+def _looks(
+    site: Sequence[LabelledPage], known: Mapping[int | None, Words], trees: Mapping[int | None, BoostedTrees]
+) -> dict[LabelledPage, FirstLook]:
+    """Return the first looks at the pages of a site, by trees that saw none of them."""
+    left_out = fold(site[0].site)
+    return {
+        page: FirstLook.at(page.evidence(known[left_out]), trees[left_out], feature_names().first) for page in site
+    }
 
 
 def _fits(boosting: Boosting, rows: Sequence[Rows]) -> dict[int | None, list[Tree]]:

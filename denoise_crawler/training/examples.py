@@ -14,6 +14,7 @@ from denoise_crawler.fusion.evidence import Evidence, Words
 from denoise_crawler.fusion.features import page_columns, table_of
 from denoise_crawler.fusion.first_look import FirstLook
 from denoise_crawler.fusion.kinds import kind_words_of
+from denoise_crawler.fusion.linked_data import linked_data_of
 from denoise_crawler.fusion.site_evidence import SiteEvidence
 from denoise_crawler.fusion.title import description_of
 from denoise_crawler.fusion.weights import feature_names, second_columns
@@ -47,8 +48,8 @@ _LEAST_COMMENTS = 40.0  # tokens
 class LabelledPage:
     """A page, its blocks, and which of them are content.
 
-    ``title`` and ``description`` are what it says of itself, ``kind`` is what it is, if somebody said, and
-    ``kind_words`` are the words that may tell.
+    ``title``, ``description`` and ``body`` are what it says of itself, ``kind`` is what it is, if somebody said,
+    and ``kind_words`` are the words that may tell.
     """
 
     site: str
@@ -56,8 +57,10 @@ class LabelledPage:
     key: int
     title: str
     description: str
+    body: str
     blocks: Blocks
     content: NDArray[np.bool_]
+    gold: str
     kind: str
     kind_words: frozenset[str]
 
@@ -70,7 +73,7 @@ class LabelledPage:
     def evidence(self, words: Words) -> Evidence:
         """Return the evidence of the page alone."""
         kinds = words.kinds.says(self.kind_words)
-        return Evidence(self.title, self.description, kinds, self.blocks, None, words.classes)
+        return Evidence(self.title, self.description, self.body, kinds, self.blocks, None, words.classes)
 
 
 def labelled(pages: Iterable[GoldPage]) -> Iterator[LabelledPage]:
@@ -82,8 +85,8 @@ def labelled(pages: Iterable[GoldPage]) -> Iterator[LabelledPage]:
             blocks = blocks_of(page)
             content = labels(blocks.texts, gold.gold or "")
             yield LabelledPage(
-                gold.site, page.url, page.key, page.title, description_of(page), blocks, content,
-                gold.page_type or "", kind_words_of(page, blocks),
+                gold.site, page.url, page.key, page.title, description_of(page), linked_data_of(page).body,
+                blocks, content, gold.gold or "", gold.page_type or "", kind_words_of(page, blocks),
             )  # fmt: skip
 
 
