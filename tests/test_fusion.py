@@ -15,7 +15,7 @@ from denoise_crawler.fusion.blocks import PLACES, Blocks, blocks_of
 from denoise_crawler.fusion.class_words import ClassWords, words_of
 from denoise_crawler.fusion.codec import EvidenceFormatError
 from denoise_crawler.fusion.evidence import Evidence, Words
-from denoise_crawler.fusion.features import columns_of, table_of
+from denoise_crawler.fusion.features import page_groups, table_of
 from denoise_crawler.fusion.first_look import FirstLook
 from denoise_crawler.fusion.kinds import KindWords
 from denoise_crawler.fusion.records import field_reason, record_fields
@@ -29,11 +29,11 @@ from denoise_crawler.fusion.weights import (
     WeightsError,
     feature_names,
     read_weights,
-    second_columns,
+    second_groups,
     shipped_model,
     write_weights,
 )
-from denoise_crawler.fusion.wishes import WISH_COLUMNS
+from denoise_crawler.fusion.wishes import Wishes
 from denoise_crawler.methods import method_named
 from denoise_crawler.output.text import clean_text
 from denoise_crawler.page import TEXT, Page
@@ -263,8 +263,8 @@ class TestTrees:
 
     def test_what_the_features_add_is_the_score_less_what_was_expected(self) -> None:
         model, found = shipped_model(), blocks("<h1>Title</h1><p>Some words, and a few more of them.</p>")
-        columns = columns_of(Evidence.of(page(0, "<p>x</p>"), found, None, model.words))
-        table = table_of(columns, model.first_features)
+        groups = page_groups(Evidence.of(page(0, "<p>x</p>"), found, None, model.words))
+        table = table_of(groups, model.first_features, len(found))
         added = model.first_trees.contributions([float(value) for value in table[1]])
         assert sum(added.values()) + model.first_trees.expected == pytest.approx(
             model.first_trees.scores(table)[1]
@@ -375,8 +375,9 @@ def test_every_feature_is_a_finite_number_for_each_block(html: str) -> None:
     for standing in (None, evidence.standing(0, found)):
         evidence_of_page = Evidence.of(one, found, None, Words(ClassWords({"nav": -1.0}), KindWords({})))
         first = FirstLook(evidence_of_page, np.linspace(-9.0, 9.0, len(found)))
-        columns = second_columns(first, evidence_of_page.knowing(standing))
-        assert [*columns, *WISH_COLUMNS] == feature_names().second
+        groups = second_groups(first, evidence_of_page.knowing(standing), Wishes().columns(len(found)))
+        columns = {name: column for group in groups for name, column in group.items()}
+        assert list(columns) == feature_names().second
         assert all(len(column) == len(found) and np.isfinite(column).all() for column in columns.values())
 
 

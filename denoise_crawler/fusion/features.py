@@ -13,7 +13,7 @@ from denoise_crawler.fusion.linked_data import body_columns
 from denoise_crawler.fusion.title import begins
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from denoise_crawler.fusion.blocks import Indices, Numbers
     from denoise_crawler.fusion.evidence import Evidence
@@ -24,36 +24,29 @@ if TYPE_CHECKING:
 UNKNOWN = -1.0
 
 
-def page_columns(evidence: Evidence) -> Columns:
-    """Return the features that the page alone says, by name, a number for each block."""
-    return _joined(_PAGE_GROUPS, evidence)
+def page_groups(evidence: Evidence) -> Iterator[Columns]:
+    """Yield the features that the page alone says, by name, a number for each block, some at a time."""
+    return (group(evidence) for group in _PAGE_GROUPS)
 
 
-def site_columns(evidence: Evidence) -> Columns:
-    """Return the features that depend on what is known of the site."""
-    return _joined(_SITE_GROUPS, evidence)
+def site_groups(evidence: Evidence) -> Iterator[Columns]:
+    """Yield the features that depend on what is known of the site."""
+    return (group(evidence) for group in _SITE_GROUPS)
 
 
-def columns_of(evidence: Evidence) -> Columns:
-    """Return the features of page and site."""
-    return page_columns(evidence) | site_columns(evidence)
+def table_of(groups: Iterable[Columns], names: Sequence[str], count: int) -> Table:
+    """Return the features with these ``names`` as a table, a row for each of ``count`` blocks.
 
-
-def _joined(groups: Sequence[Callable[[Evidence], Columns]], evidence: Evidence) -> Columns:
-    columns: Columns = {}
-    for group in groups:
-        columns.update(group(evidence))
-    return columns
-
-
-def table_of(columns: Columns, names: Sequence[str]) -> Table:
-    """Return the columns with these ``names`` as a table, a row for each block."""
-    if missing := [name for name in names if name not in columns]:
-        raise KeyError(f"there are no features {', '.join(missing)}")
-    count = len(columns[names[0]]) if names else 0
+    Groups are read one after the other: all of them at once take twice the table's memory.
+    """
+    numbers = {name: number for number, name in enumerate(names)}
     by_feature = np.empty((len(names), count), np.float32)
-    for number, name in enumerate(names):
-        by_feature[number] = columns[name]
+    for group in groups:
+        for name, column in group.items():
+            if name in numbers:
+                by_feature[numbers.pop(name)] = column
+    if numbers:
+        raise KeyError(f"there are no features {', '.join(numbers)}")
     return by_feature.T
 
 

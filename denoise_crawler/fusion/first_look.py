@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from denoise_crawler.fusion.evidence import ratio, running
-from denoise_crawler.fusion.features import page_columns, table_of
+from denoise_crawler.fusion.features import page_groups, table_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -39,25 +39,32 @@ def chances_of(scores: Numbers) -> Numbers:
 class FirstLook:
     """What the first look at a page saw, and the ``scores`` (log odds) that the first trees gave its blocks.
 
-    ``seen`` are the columns of the page without the site, None for a page of so many blocks that keeping them
-    would take more memory than working them out again takes time.
+    ``seen`` are the columns of the page without the site, None for a page of so many blocks that they are worked
+    out again rather than kept.
     """
 
     evidence: Evidence
     scores: Numbers
-    seen: Columns | None = None
+    seen: Sequence[Columns] | None = None
 
     @classmethod
     def at(cls, evidence: Evidence, trees: BoostedTrees, features: Sequence[str]) -> FirstLook:
         """Look at the page of ``evidence``, whose ``features`` the trees number."""
-        seen = page_columns(evidence)
-        scores = trees.scores(table_of(seen, features))
-        return cls(evidence, scores, seen if len(scores) <= _KEPT_BLOCKS else None)
+        count = len(evidence.blocks)
+        seen = list(page_groups(evidence)) if count <= _KEPT_BLOCKS else None
+        scores = trees.scores(table_of(page_groups(evidence) if seen is None else seen, features, count))
+        return cls(evidence, scores, seen)
 
-    @property
-    def columns(self) -> Columns:
-        """The columns of the page without the site."""
-        return page_columns(self.evidence) if self.seen is None else self.seen
+    def page(self) -> Iterable[Columns]:
+        """Return the columns of the page without the site, some at a time."""
+        return page_groups(self.evidence) if self.seen is None else self.seen
+
+    def surroundings(self) -> Iterator[Columns]:
+        """Yield what the scores say of the surroundings of each block, some columns at a time."""
+        yield self._near()
+        yield self._above()
+        yield self._page()
+        yield self._siblings()
 
     @cached_property
     def chances(self) -> Numbers:
@@ -83,10 +90,6 @@ class FirstLook:
     def element_chances(self) -> Numbers:
         """By element, the share of the tokens below it that is expected to be content."""
         return ratio(self.evidence.below(self.likely_sums), self.element_tokens)
-
-    def surroundings(self) -> Columns:
-        """Return what the scores say of the surroundings of each block: columns for the second look, by name."""
-        return {**self._near(), **self._above(), **self._page(), **self._siblings()}
 
     def _near(self) -> Columns:
         scores = np.clip(self.scores, -_LIMIT, _LIMIT)

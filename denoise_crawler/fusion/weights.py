@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from importlib.resources import files
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,19 +14,22 @@ import numpy as np
 from denoise_crawler.fusion.blocks import blocks_of
 from denoise_crawler.fusion.class_words import ClassWords
 from denoise_crawler.fusion.evidence import Evidence, Words
-from denoise_crawler.fusion.features import site_columns
+from denoise_crawler.fusion.features import page_groups, site_groups, table_of
 from denoise_crawler.fusion.first_look import FirstLook
 from denoise_crawler.fusion.kinds import KindWords
 from denoise_crawler.fusion.selection import expected_f1
 from denoise_crawler.fusion.trees import BoostedTrees, Tree
-from denoise_crawler.fusion.wishes import WISH_COLUMNS
+from denoise_crawler.fusion.wishes import Wishes
 from denoise_crawler.page import Page
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
     from numpy.typing import NDArray
 
     from denoise_crawler.fusion.blocks import Numbers
     from denoise_crawler.fusion.features import Columns
+    from denoise_crawler.fusion.trees import Table
 
 FILE = "weights.json"
 VERSION = 2
@@ -83,9 +87,14 @@ class Model:
         return round(float(np.interp(expected_f1(chances, tokens, taken), self._expected, self._found)), 4)
 
 
-def second_columns(first: FirstLook, evidence: Evidence) -> Columns:
-    """Return all features of the second look at a page but what is wished of it; ``evidence`` knows the site."""
-    return first.columns | site_columns(evidence) | first.surroundings()
+def second_table(first: FirstLook, evidence: Evidence, wishes: Columns, names: Sequence[str]) -> Table:
+    """Return the features with these ``names`` for the second look at a page; ``evidence`` knows its site."""
+    return table_of(second_groups(first, evidence, wishes), names, len(evidence.blocks))
+
+
+def second_groups(first: FirstLook, evidence: Evidence, wishes: Columns) -> Iterator[Columns]:
+    """Yield all features of the second look at a page, some at a time."""
+    return chain(first.page(), site_groups(evidence), first.surroundings(), [wishes])
 
 
 class FeatureNames(NamedTuple):
@@ -100,8 +109,12 @@ def feature_names() -> FeatureNames:
     """Return the names of all features."""
     nothing = Page.parse("", "")
     evidence = Evidence.of(nothing, blocks_of(nothing), None, Words.none())
-    first = FirstLook(evidence, np.zeros(0))
-    return FeatureNames(list(first.columns), [*second_columns(first, evidence), *WISH_COLUMNS])
+    second = second_groups(FirstLook(evidence, np.zeros(0)), evidence, Wishes().columns(0))
+    return FeatureNames(_names(page_groups(evidence)), _names(second))
+
+
+def _names(groups: Iterable[Columns]) -> list[str]:
+    return [name for group in groups for name in group]
 
 
 def read_weights(data: bytes) -> Weights:

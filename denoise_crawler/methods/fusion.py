@@ -9,12 +9,11 @@ import numpy as np
 
 from denoise_crawler.fusion.blocks import blocks_of
 from denoise_crawler.fusion.chances import content_chances
-from denoise_crawler.fusion.features import table_of
 from denoise_crawler.fusion.reasons import Verdict, everywhere_reason, why
 from denoise_crawler.fusion.records import field_reason, record_fields
 from denoise_crawler.fusion.selection import first_of_each, most_f1, without_gaps
 from denoise_crawler.fusion.site_evidence import SiteEvidence
-from denoise_crawler.fusion.weights import model_of_file, second_columns, shipped_model
+from denoise_crawler.fusion.weights import model_of_file, second_table, shipped_model
 from denoise_crawler.fusion.wishes import KEEP, LEAVE, Wishes
 from denoise_crawler.methods.base import Judgement, Method
 
@@ -96,7 +95,7 @@ class Fusion(Method):
         first = page.once(self.model.first_look)
         blocks = first.evidence.blocks
         evidence = first.evidence.knowing(self.evidence.standing(page.key, blocks))
-        table = table_of(second_columns(first, evidence) | self.wishes.columns(len(blocks)), self.model.features)
+        table = second_table(first, evidence, self.wishes.columns(len(blocks)), self.model.features)
         chances = content_chances(self.model.trees, evidence, table, self.wishes)
         places = blocks.around.paths[blocks.elements]
         likely = without_gaps(most_f1(chances, blocks.tokens), chances, blocks.characters, places)

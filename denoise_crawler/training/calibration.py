@@ -9,10 +9,9 @@ import numpy as np
 
 from denoise_crawler.evaluation.measures import score
 from denoise_crawler.fusion.chances import content_chances
-from denoise_crawler.fusion.features import table_of
 from denoise_crawler.fusion.selection import expected_f1, most_f1
 from denoise_crawler.fusion.site_evidence import SiteEvidence
-from denoise_crawler.fusion.weights import feature_names, second_columns
+from denoise_crawler.fusion.weights import feature_names, second_table
 from denoise_crawler.fusion.wishes import KEEP, LEAVE, Wishes
 from denoise_crawler.training.examples import MAX_KNOWN
 
@@ -46,8 +45,8 @@ def _measured(
 ) -> tuple[float, float]:
     blocks, best = page.blocks, evidence.headline.best
     wishes = Wishes(title=KEEP if best >= 0 and page.content[best] else LEAVE)
-    columns = second_columns(first, evidence) | wishes.columns(len(blocks))
-    chances = content_chances(trees, evidence, table_of(columns, feature_names().second), wishes)
+    table = second_table(first, evidence, wishes.columns(len(blocks)), feature_names().second)
+    chances = content_chances(trees, evidence, table, wishes)
     taken = most_f1(chances, blocks.tokens)
     text = "\n".join(blocks.texts[block] for block in np.flatnonzero(taken))
     return expected_f1(chances, blocks.tokens, taken), score(text, page.gold).f1

@@ -11,13 +11,13 @@ import numpy as np
 from denoise_crawler.evaluation.gold import addresses
 from denoise_crawler.fusion.blocks import PLACES, blocks_of
 from denoise_crawler.fusion.evidence import Evidence, Words
-from denoise_crawler.fusion.features import page_columns, table_of
+from denoise_crawler.fusion.features import page_groups, table_of
 from denoise_crawler.fusion.first_look import FirstLook
 from denoise_crawler.fusion.kinds import kind_words_of
 from denoise_crawler.fusion.linked_data import linked_data_of
 from denoise_crawler.fusion.site_evidence import SiteEvidence
 from denoise_crawler.fusion.title import description_of
-from denoise_crawler.fusion.weights import feature_names, second_columns
+from denoise_crawler.fusion.weights import feature_names, second_table
 from denoise_crawler.fusion.wishes import UNSAID, wish_columns
 from denoise_crawler.page import Page
 from denoise_crawler.text import hash64
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from denoise_crawler.evaluation.gold import GoldPage
     from denoise_crawler.fusion.blocks import Blocks
     from denoise_crawler.fusion.features import Columns
+    from denoise_crawler.fusion.trees import Table
 
 KNOWN_PAGES = (1, 2, 4, 9)
 MAX_KNOWN = 128
@@ -121,15 +122,16 @@ class Rows:
     weights: NDArray[np.float64]
 
 
-def _rows(page: LabelledPage, columns: Columns, names: Sequence[str], weight: float) -> Rows:
+def _rows(page: LabelledPage, table: Table, weight: float) -> Rows:
     sample = sample_of(page)
     weights = page.weights[sample.blocks] * sample.counts * weight
-    return Rows(page.site, table_of(columns, names)[sample.blocks], page.content[sample.blocks], weights)
+    return Rows(page.site, table[sample.blocks], page.content[sample.blocks], weights)
 
 
 def first_rows(page: LabelledPage, words: Words) -> Rows:
     """Return what the first look learns from ``page``."""
-    return _rows(page, page_columns(page.evidence(words)), feature_names().first, 1.0)
+    groups = page_groups(page.evidence(words))
+    return _rows(page, table_of(groups, feature_names().first, len(page.blocks)), 1.0)
 
 
 def second_rows(site: Sequence[LabelledPage], looks: Mapping[LabelledPage, FirstLook]) -> Iterator[Rows]:
@@ -146,9 +148,9 @@ def second_rows(site: Sequence[LabelledPage], looks: Mapping[LabelledPage, First
                 site_evidence.add(other.key, other.blocks, looks[other].scores)
             first = looks[one]
             evidence = first.evidence.knowing(site_evidence.standing(one.key, one.blocks))
-            columns = second_columns(first, evidence) | wishes_of(one, evidence, known)
+            wishes = wishes_of(one, evidence, known)
             weight = (WARM_WEIGHT if known else 1.0) / len(amounts)
-            yield _rows(one, columns, feature_names().second, weight)
+            yield _rows(one, second_table(first, evidence, wishes, feature_names().second), weight)
 
 
 def wishes_of(page: LabelledPage, evidence: Evidence, known: int) -> Columns:
