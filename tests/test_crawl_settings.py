@@ -195,9 +195,9 @@ def test_what_is_wished_of_the_text_reaches_the_method_as_its_options() -> None:
 
 def test_a_wish_that_the_method_does_not_know_is_refused_by_the_settings_name() -> None:
     with pytest.raises(
-        SettingError, match="DENOISE_TITLE is set, which link_ratio does not know: only fusion does"
+        SettingError, match="DENOISE_TITLE is 'leave', which link_ratio does not know"
     ):
-        read(DENOISE_METHOD="link_ratio", DENOISE_TITLE="keep")
+        read(DENOISE_METHOD="link_ratio", DENOISE_TITLE="leave")
 
 
 def test_the_message_shows_the_value_and_what_could_be_set() -> None:

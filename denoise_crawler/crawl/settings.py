@@ -13,7 +13,7 @@ from scrapy.utils.misc import load_object
 from scrapy.utils.project import data_path
 
 from denoise_crawler.denoiser import DEFAULT_METHOD, SITES_IN_MEMORY
-from denoise_crawler.fusion.wishes import FAVOUR, WORDS
+from denoise_crawler.fusion.wishes import FAVOUR, WORDS, Wishes
 from denoise_crawler.methods import METHODS, MethodError, method_named
 from denoise_crawler.methods.fusion import Fusion
 from denoise_crawler.output.extractors import EXTRACTORS, ExtractorError, ExtractorOptionsError, check
@@ -115,16 +115,22 @@ class DenoiseSettings:
 
 
 def _wishes(settings: BaseSettings, method: str) -> dict[str, object]:
-    """Return the options of ``fusion`` that settings of their own give."""
-    wishes: dict[str, object] = {}
-    for name, words in (("title", WORDS), ("comments", WORDS), ("favour", tuple(FAVOUR))):
-        setting = f"DENOISE_{name.upper()}"
-        if (value := settings.get(setting)) is None:
-            continue
+    """Return the options of ``fusion`` that settings of their own give, but for defaults."""
+    usual, wishes = Wishes(), dict[str, object]()
+    for setting, name, words in (
+        ("DENOISE_TITLE", "title", WORDS),
+        ("DENOISE_COMMENTS", "comments", WORDS),
+        ("DENOISE_FAVOUR", "favour", tuple(FAVOUR)),
+    ):
+        default = getattr(usual, name)
+        value = settings.get(setting)
+        value = default if value is None else value
         if value not in words:
             raise SettingError(f"{setting} is {value!r}: set it to one of {', '.join(words)}")
+        if value == default:
+            continue
         if method != Fusion.name:
-            raise SettingError(f"{setting} is set, which {method} does not know: only {Fusion.name} does")
+            raise SettingError(f"{setting} is {value!r}, which {method} does not know: only {Fusion.name} does")
         wishes[name] = value
     return wishes
 
