@@ -194,9 +194,7 @@ def test_what_is_wished_of_the_text_reaches_the_method_as_its_options() -> None:
 
 
 def test_a_wish_that_the_method_does_not_know_is_refused_by_the_settings_name() -> None:
-    with pytest.raises(
-        SettingError, match="DENOISE_TITLE is 'leave', which link_ratio does not know"
-    ):
+    with pytest.raises(SettingError, match="DENOISE_TITLE is 'leave', which link_ratio does not know"):
         read(DENOISE_METHOD="link_ratio", DENOISE_TITLE="leave")
 
 
