@@ -44,7 +44,7 @@ def attributes_kept(texts: Sequence[str], visible: Sequence[str], pages: Sequenc
     shown: Counter[str] = Counter()
     kept: Counter[str] = Counter()
     for text, whole, page in zip(texts, visible, pages, strict=True):
-        for name, values in page.attrs.items():
+        for name, values in page.values.items():
             wanted = [value for value in values if _holds(whole, value)]
             if wanted:
                 shown[name] += 1

@@ -47,7 +47,7 @@ class Cleaned:
     depend on the form of the text, nor on an extractor.
 
     Example:
-        >>> cleaned = Denoiser("link_ratio").clean(Page.parse("", "<nav><a>Home</a></nav><p>A story.</p>"))
+        >>> cleaned = Denoiser("link_ratio").clean(Page.parse("", "<nav><a href=/>Home</a></nav><p>A story.</p>"))
         >>> cleaned.clean_page.text, cleaned.visible, cleaned.kept
         ('A story.', 11, 7)
 
@@ -250,6 +250,7 @@ class Denoiser:
             method=f"{method}+{writing.extractor}" if theirs else method,
             warm=warm,
             noise_ratio=round(noise_ratio(visible, kept), 4),
+            confidence=None if judgement is None else judgement.confidence,
             explanation=explanation(page, judgement) if writing.explain and judgement is not None else None,
         )
         return Cleaned(page, judgement, clean_page, visible, kept)

@@ -16,7 +16,18 @@ SETTINGS = frozenset(
     PREFIX + name
     for name in (
         *("ENABLED", "SKIP_ITEMS", "WARMUP_SECONDS", "PART_FIELD"),
-        *("METHOD", "METHOD_OPTIONS", "WARMUP_PAGES", "SHORT_SITES", "SITE", "STORE", "SHARED_STORE"),
+        *(
+            "TITLE",
+            "COMMENTS",
+            "FAVOUR",
+            "METHOD",
+            "METHOD_OPTIONS",
+            "WARMUP_PAGES",
+            "SHORT_SITES",
+            "SITE",
+            "STORE",
+            "SHARED_STORE",
+        ),
         *("SITES_IN_MEMORY", "HTML_FIELD", "URL_FIELD", "TEXT_FIELD", "EXTRA_FIELDS", "FORM", "EXPLAIN"),
         *("EXTRACTOR", "EXTRACTOR_OPTIONS", "LIVE", "LIVE_PORT"),
         *("DELAY_MIN", "DELAY_MAX", "DELAY_SEED", "RETRY_AFTER_MAX"),

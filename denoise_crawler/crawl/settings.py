@@ -15,6 +15,8 @@ from scrapy.utils.project import data_path
 from denoise_crawler.denoiser import SITES_IN_MEMORY
 from denoise_crawler.errors import ExtractorError, ExtractorOptionsError, MethodError, SettingError
 from denoise_crawler.methods import DEFAULT_METHOD, METHODS, MethodChoice
+from denoise_crawler.methods.fusion.method import Fusion
+from denoise_crawler.methods.fusion.wishes import FAVOUR, WORDS, Wishes
 from denoise_crawler.output.extractors import EXTRACTORS, check
 from denoise_crawler.output.writing import FORMS, Writing
 from denoise_crawler.page.site import site_of
@@ -66,7 +68,7 @@ class DenoiseSettings:
             raise SettingError(
                 f"DENOISE_METHOD is {method!r}, which is no method: set it to one of {', '.join(sorted(METHODS))}"
             )
-        options = _mapping(settings, "DENOISE_METHOD_OPTIONS")
+        options = _wishes(settings, method) | _mapping(settings, "DENOISE_METHOD_OPTIONS")
         try:
             choice = MethodChoice(method, options)
         except MethodError as error:
@@ -105,6 +107,27 @@ class DenoiseSettings:
             live=_flag(settings, "DENOISE_LIVE"),
             live_ports=_ports(settings, "DENOISE_LIVE_PORT"),
         )
+
+
+def _wishes(settings: BaseSettings, method: str) -> dict[str, object]:
+    """Return the options of ``fusion`` that settings of their own give, but for defaults."""
+    usual, wishes = Wishes(), dict[str, object]()
+    for setting, name, words in (
+        ("DENOISE_TITLE", "title", WORDS),
+        ("DENOISE_COMMENTS", "comments", WORDS),
+        ("DENOISE_FAVOUR", "favour", tuple(FAVOUR)),
+    ):
+        default = getattr(usual, name)
+        value = settings.get(setting)
+        value = default if value is None else value
+        if value not in words:
+            raise SettingError(f"{setting} is {value!r}: set it to one of {', '.join(words)}")
+        if value == default:
+            continue
+        if method != Fusion.name:
+            raise SettingError(f"{setting} is {value!r}, which {method} does not know: only {Fusion.name} does")
+        wishes[name] = value
+    return wishes
 
 
 def _writing(settings: BaseSettings) -> Writing:

@@ -30,13 +30,23 @@ HALVES = {"tuning": TUNING, "reporting": REPORTING}
 _JSONL = (".jsonl", ".jsonl.gz", ".jsonl.xz")
 _HTML = (".html", ".htm")
 _BOM = b"\xef\xbb\xbf"
+_COMMENTS_BEGIN = "!@#$%^&*()"  # begins the line by which ``dragnet`` parts an article from its comments
+
+
+class Post(msgspec.Struct, frozen=True):
+    """A post of a forum thread, who wrote it and when, as the page says it."""
+
+    text: str = ""
+    user: str | None = None
+    time: str | None = None
 
 
 class GoldPage(msgspec.Struct):
     """One page of a gold set.
 
-    ``gold`` is None where nobody wrote one, ``attrs`` are values it must keep, ``page_type`` is what kind of page
-    it is (article, forum, product …), where known.
+    ``gold`` is None where nobody wrote one; readers' comments that a set parts from it are left out. ``attrs``
+    are values it must keep (:attr:`values`), ``posts`` are those of a forum thread, ``page_type`` is what kind of
+    page it is (article, forum, product …), where known.
     """
 
     id: str
@@ -46,7 +56,17 @@ class GoldPage(msgspec.Struct):
     lang: str | None = None
     gold: str | None = None
     page_type: str | None = None
-    attrs: dict[str, list[str]] = {}
+    attrs: dict[str, list[str] | str] = {}
+    posts: list[Post] = []
+
+    def __post_init__(self) -> None:
+        if self.gold is not None:
+            self.gold = self.gold.partition(_COMMENTS_BEGIN)[0]
+
+    @property
+    def values(self) -> dict[str, list[str]]:
+        """The values of each attribute, also where the set gives a single one as it is."""
+        return {name: [value] if isinstance(value, str) else value for name, value in self.attrs.items()}
 
     @property
     def address(self) -> str:

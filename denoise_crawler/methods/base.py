@@ -24,13 +24,15 @@ class Judgement:
 
     ``noise[i]`` says whether node i goes; a node below noise is noise too. ``scores[i]`` is what the method
     decided by (its own scale), ``reason(i)`` says why in words, made only when asked for. ``guarded`` is
-    set when the verdict would have left next to nothing and a safer one was taken instead.
+    set when the verdict would have left next to nothing and a safer one was taken instead. ``confidence`` is the
+    F1 that the text can be expected to have, None from a method that cannot tell.
     """
 
     noise: list[bool]
     scores: list[float]
     reason: Callable[[int], str] = field(default=_unexplained)
     guarded: bool = False
+    confidence: float | None = None
 
     @classmethod
     def all_kept(cls, nodes: Nodes, why: str = "") -> Self:

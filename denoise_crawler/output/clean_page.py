@@ -17,8 +17,9 @@ class CleanPage:
     one) and ``language`` are what the page says in its metadata, None (the title: empty) where it says
     nothing. ``fetched_at`` is an ISO 8601 time in UTC, ``method`` the name of the method that judged the page,
     ``warm`` whether the site's knowledge was ready by then, ``noise_ratio`` the share of the page's visible
-    characters that was removed (0–1). ``explanation`` says of each block why it was kept or dropped, None
-    unless it was asked for (``DENOISE_EXPLAIN``).
+    characters that was removed (0–1). ``confidence`` is the F1 that the text can be expected to have against what
+    a person would keep (0–1), None where the method cannot tell. ``explanation`` says of each block why it was
+    kept or dropped, None unless it was asked for (``DENOISE_EXPLAIN``).
     """
 
     url: str = ""
@@ -32,6 +33,7 @@ class CleanPage:
     method: str | None = None
     warm: bool | None = None
     noise_ratio: float | None = None
+    confidence: float | None = None
     explanation: list[BlockVerdict] | None = None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING, TypeAlias
 
 from denoise_crawler.page.parsing import parse
@@ -17,13 +18,18 @@ Element: TypeAlias = "_Element"
 TEXT = "#text"
 _NEVER_TEXT = frozenset({"script", "style"})
 _SKIPPED = _NEVER_TEXT | {"head", "noscript", "template"}
+# A noscript is a notice or a picture's stand-in. One with more text was never closed, or a forum writes its
+# posts there for those without scripts.
+_NOTICE = 1_000
+_LONGEST_LINK = 1_000  # characters: an ``a`` that holds more was never closed, or holds an article
+_HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "dt", "summary"})
 # Elements whose content is not for reading: pictures and media with what stands in for them, controls …
 _OPAQUE = frozenset(
     {"iframe", "svg", "object", "video", "audio", "canvas"}
     | {"button", "select", "option", "datalist", "textarea"}
 )
 # … unless they hold one of these: then they were never closed, and the rest of the page stands in them.
-_BLOCKS = ("p", "div", "table", "ul", "ol", "article", "section", "h1", "h2", "h3")
+_BLOCKS = ("p", "div", "table", "ul", "ol", "article", "section", "h1", "h2", "h3", "h4", "h5", "h6")
 
 
 @dataclass(slots=True, eq=False)
@@ -31,8 +37,8 @@ class Nodes:
     """The nodes of a page in document order, one column per property; node 0 is the body.
 
     A node is an element or a non-empty run of text (``tags[i] == "#text"``). The subtree of node ``i`` is
-    ``range(i, ends[i])``; ``links[i]`` is the nearest ``a`` at or above it, -1 without one; ``elements[i]``
-    is the element, for text the one it stands in.
+    ``range(i, ends[i])``; ``links[i]`` is the nearest link at or above it, -1 without one: an ``a`` with an
+    address and not a whole article in it. ``elements[i]`` is the element, for text the one it stands in.
     """
 
     tags: list[str]
@@ -72,7 +78,9 @@ def nodes_of(root: Element, skipped: frozenset[str] = _SKIPPED) -> tuple[Nodes, 
             if not above:
                 break
             children, parent, child = above.pop()
-        elif type(tag := child.tag) is str and tag not in skipped:
+        elif type(tag := child.tag) is str and (
+            tag not in skipped or (tag == "noscript" and _is_no_notice(child, swallowing))
+        ):
             if parent == 0 and (tag == "body" or not above):  # what stands beside the body belongs to it
                 index = 0
                 if tag == "body":
@@ -83,9 +91,9 @@ def nodes_of(root: Element, skipped: frozenset[str] = _SKIPPED) -> tuple[Nodes, 
                 parents.append(parent)
                 ends.append(index + 1)
                 texts.append("")
-                links.append(index if tag == "a" else links[parent])
+                links.append(index if tag == "a" and child.get("href") is not None else links[parent])
                 elements.append(child)
-            if tag not in _OPAQUE or _swallows(child, swallowing):
+            if tag not in _OPAQUE or _is_read(child, swallowing):
                 if text := child.text:
                     if text.isspace():
                         runs.gap = True
@@ -103,7 +111,24 @@ def nodes_of(root: Element, skipped: frozenset[str] = _SKIPPED) -> tuple[Nodes, 
             else:
                 runs.add(parent, text)
     runs.close()
+    _leave_out_endless_links(nodes)
     return nodes, deepest
+
+
+def _leave_out_endless_links(nodes: Nodes) -> None:
+    """Take links that hold too much text for what stands around them: what is in them is not linked."""
+    links = nodes.links
+    own = [index for index, link in enumerate(links) if link == index]
+    if not own:
+        return
+    until = list(accumulate(map(len, nodes.texts), initial=0))
+    instead: dict[int, int] = {}
+    for index in own:
+        if until[nodes.ends[index]] - until[index] > _LONGEST_LINK:
+            outer = links[nodes.parents[index]]
+            instead[index] = instead.get(outer, outer)
+    if instead:
+        links[:] = [instead.get(link, link) for link in links]
 
 
 def hidden_nodes(root: Element, otherwise: Nodes, too_much: Callable[[str], bool]) -> Nodes | None:
@@ -123,6 +148,27 @@ def hidden_nodes(root: Element, otherwise: Nodes, too_much: Callable[[str], bool
         return otherwise
     nodes, _ = nodes_of(inner)
     return nodes if TEXT in nodes.tags else otherwise
+
+
+def _is_read(opaque: Element, swallowing: set[Element]) -> bool:
+    """Tell whether the text of an element that holds none for reading is read after all."""
+    above = opaque.getparent()
+    if opaque.tag == "button" and above is not None and above.tag in _HEADINGS:
+        return True  # a question that opens its answer
+    return _swallows(opaque, swallowing)
+
+
+def _is_no_notice(noscript: Element, swallowing: set[Element]) -> bool:
+    """Tell whether ``noscript`` holds more text than a notice; those inside of it are noted in ``swallowing``."""
+    if noscript in swallowing:
+        return True
+    characters = 0
+    for text in noscript.itertext():
+        characters += len(text.strip())
+        if characters > _NOTICE:
+            swallowing.update(noscript.iter("noscript"))
+            return True
+    return False
 
 
 def _swallows(opaque: Element, swallowing: set[Element]) -> bool:

@@ -36,6 +36,7 @@ _FIELDS: list[tuple[str, DataType]] = [
     *((name, StringType()) for name in ("site", "title", "author", "date", "text", "language", "method")),
     ("warm", BooleanType()),
     ("noise_ratio", DoubleType()),
+    ("confidence", DoubleType()),
     ("skipped", StringType()),
     ("error", StringType()),
 ]

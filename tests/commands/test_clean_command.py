@@ -24,6 +24,7 @@ from tests.scrapy_command import command, denoise, environment, group_lives, on_
 SETTINGS = "BOT_NAME = 'p'\nDENOISE_METHOD = 'link_ratio'\nDENOISE_METHOD_OPTIONS = {'threshold': 0.4}\n"
 PROMISED = {"url", "site", "title", "author", "date", "text", "language", "fetched_at", "method", "warm"} | {
     "noise_ratio",
+    "confidence",
     "explanation",
 }
 

@@ -150,6 +150,9 @@ def test_whole_numbers_may_be_written_as_floats() -> None:
         ("SITES_IN_MEMORY", 0),
         ("SITES_IN_MEMORY", "none"),
         ("SHORT_SITES", "keep"),
+        ("TITLE", "yes"),
+        ("COMMENTS", True),
+        ("FAVOUR", "speed"),
         ("SHORT_SITES", ""),
         ("SHORT_SITES", True),
         ("SHORT_SITES", ["clean"]),
@@ -180,6 +183,19 @@ def test_a_wrong_value_is_refused_with_its_settings_name(name: str, value: Any) 
     with pytest.raises(SettingError) as error:
         read(**{f"DENOISE_{name}": value})
     assert f"DENOISE_{name} " in str(error.value)
+
+
+def test_what_is_wished_of_the_text_reaches_the_method_as_its_options() -> None:
+    wished = read(DENOISE_TITLE="leave", DENOISE_COMMENTS="keep", DENOISE_FAVOUR="recall")
+    assert wished.choice.options == {"title": "leave", "comments": "keep", "favour": "recall"}
+    assert read(DENOISE_TITLE="leave", DENOISE_METHOD_OPTIONS={"title": "keep"}).choice.options == {
+        "title": "keep"
+    }
+
+
+def test_a_wish_that_the_method_does_not_know_is_refused_by_the_settings_name() -> None:
+    with pytest.raises(SettingError, match="DENOISE_TITLE is 'leave', which link_ratio does not know"):
+        read(DENOISE_METHOD="link_ratio", DENOISE_TITLE="leave")
 
 
 def test_the_message_shows_the_value_and_what_could_be_set() -> None:

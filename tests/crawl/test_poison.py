@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -23,7 +24,8 @@ def walls(count: int) -> list[Page]:
 def evidence_of(found: list[Page], max_pages: int = 128) -> SiteEvidence:
     evidence = SiteEvidence(max_pages)
     for page in found:
-        evidence.add(page.key, blocks_of(page))
+        blocks = blocks_of(page)
+        evidence.add(page.key, blocks, np.zeros(len(blocks)))
     return evidence
 
 

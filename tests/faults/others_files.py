@@ -86,7 +86,7 @@ FILES: dict[str, Callable[[Path], object]] = {
     "nothing": lambda folder: _named_by_its_hash(folder, b""),
     "a record of other types": record(1, 2, 3),
     "a record too short": record("a"),
-    "a record of another site": record("b.example", "fusion", b"FSE\x01"),
+    "a record of another site": record("b.example", "fusion", b"FSE\x02"),
     "20 million values": lambda folder: _named_by_its_hash(folder, b"\xdd\x01\x31\x2d\x00" + bytes(20_000_000)),
     "1 TB of nothing": _sparse,
     "a pipe": lambda folder: os.mkfifo(folder / f"{'1' * 64}.knowledge"),

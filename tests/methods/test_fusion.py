@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -14,13 +15,25 @@ from denoise_crawler.evaluation.gold import by_site, read_gold
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.fusion.blocks import PLACES, Blocks, blocks_of
 from denoise_crawler.methods.fusion.class_words import ClassWords, words_of
-from denoise_crawler.methods.fusion.features import Evidence, columns_of, feature_names
+from denoise_crawler.methods.fusion.evidence import Evidence, Words
+from denoise_crawler.methods.fusion.features import page_groups, table_of
+from denoise_crawler.methods.fusion.first_look import FirstLook
+from denoise_crawler.methods.fusion.kinds import KindWords
 from denoise_crawler.methods.fusion.records import field_reason, record_fields
-from denoise_crawler.methods.fusion.selection import first_of_each, most_f1
+from denoise_crawler.methods.fusion.selection import expected_f1, first_of_each, most_f1, without_gaps
 from denoise_crawler.methods.fusion.site_evidence import SiteEvidence
 from denoise_crawler.methods.fusion.title import title_overlap
 from denoise_crawler.methods.fusion.trees import BoostedTrees, Tree
-from denoise_crawler.methods.fusion.weights import Model, read_weights, shipped_model, write_weights
+from denoise_crawler.methods.fusion.weights import (
+    Model,
+    Weights,
+    feature_names,
+    read_weights,
+    second_groups,
+    shipped_model,
+    write_weights,
+)
+from denoise_crawler.methods.fusion.wishes import Wishes
 from denoise_crawler.output.text import clean_text
 from denoise_crawler.page import TEXT, Page
 from denoise_crawler.page.text import normalised
@@ -36,6 +49,11 @@ def page(number: int, html: str) -> Page:
 
 def blocks(html: str) -> Blocks:
     return blocks_of(page(0, html))
+
+
+def learn(evidence: SiteEvidence, key: int, found: Blocks) -> None:
+    """Learn a page whose first look gave each block a score of its own."""
+    evidence.add(key, found, np.linspace(-9.0, 9.0, len(found)))
 
 
 SHOP = """<html><body><ul class="nav"><li><a href="/">Home</a></li><li><a href="/new">New</a></li></ul>
@@ -117,7 +135,7 @@ class TestSiteEvidence:
             page(number, f"<p class=a>Same</p><p class=b>Only {name}</p>") for number, name in enumerate("xyz")
         ]
         for one in pages:
-            evidence.add(one.key, blocks_of(one))
+            learn(evidence, one.key, blocks_of(one))
         standing = evidence.standing(pages[0].key, blocks_of(pages[0]))
         assert standing is not None
         assert standing.pages == 2
@@ -130,7 +148,7 @@ class TestSiteEvidence:
     def test_a_path_tells_what_stands_on_it_elsewhere(self) -> None:
         evidence = SiteEvidence(128)
         for number, name in enumerate(("ten chars.", "9 chars.."), start=1):
-            evidence.add(number, blocks(f"<ul><li><a href=/>{name}</a><li>Again</ul>"))
+            learn(evidence, number, blocks(f"<ul><li><a href=/>{name}</a><li>Again</ul>"))
         standing = evidence.standing(0, found := blocks("<ul><li>x</ul>"))
         assert standing is not None
         item = found.elements[0]
@@ -141,9 +159,21 @@ class TestSiteEvidence:
         assert standing.path_repeated[item] == 5 + 5
         assert standing.path_characters[0] == 27  # the body sums what is below it
 
+    def test_a_style_has_the_mean_score_of_its_tokens_on_the_other_pages(self) -> None:
+        evidence, pages = (
+            SiteEvidence(8),
+            [page(number, "<p class=a>one two three</p><b>x</b>") for number in range(3)],
+        )
+        for one, name, scores in zip(pages, "abc", ([2.0, 0.0], [4.0, 0.0], [-99.0, 0.0]), strict=True):
+            evidence.add(one.key, blocks(f"<p class=a>one two three {name}</p><b>x</b>"), np.array(scores))
+        known = evidence.standing(pages[0].key, blocks_of(pages[0]))
+        assert known is not None
+        assert known.style_tokens.tolist() == [8.0, 2.0]
+        assert known.style_scores.tolist() == [(4.0 - 8.0) / 2, 0.0]  # no block says more than 8
+
     def test_nothing_is_said_without_other_pages(self) -> None:
         evidence, one = SiteEvidence(128), page(1, "<p>x</p>")
-        evidence.add(one.key, blocks_of(one))
+        learn(evidence, one.key, blocks_of(one))
         assert evidence.standing(one.key, blocks_of(one)) is None
 
     @given(
@@ -158,8 +188,8 @@ class TestSiteEvidence:
         pages = [page(number, html) for number, html in enumerate(htmls)]
         whole, split = SiteEvidence(limit), [SiteEvidence(limit) for _ in range(3)]
         for one, part in zip(pages, parts, strict=False):
-            whole.add(one.key, blocks_of(one))
-            split[part].add(one.key, blocks_of(one))
+            learn(whole, one.key, blocks_of(one))
+            learn(split[part], one.key, blocks_of(one))
         split[2].merge(split[0])
         split[2].merge_bytes(split[1].to_bytes())
         split[2].merge(split[2])
@@ -171,14 +201,14 @@ class TestSiteEvidence:
         [
             lambda data: b"",
             lambda data: b"SST\x01" + data[4:],
-            lambda data: data[:3] + b"\x02" + data[4:],
+            lambda data: data[:3] + b"\x01" + data[4:],
             lambda data: data[:-9],
             lambda data: data[:20] + b"\0\0\0\0" + data[24:],
         ],
     )
     def test_bytes_that_are_no_evidence_are_refused(self, damage: Callable[[bytes], bytes]) -> None:
         evidence = SiteEvidence(8)
-        evidence.add(1, blocks("<div><p>One</p><p>Two</p></div>"))
+        learn(evidence, 1, blocks("<div><p>One</p><p>Two</p></div>"))
         with pytest.raises(EvidenceFormatError):
             SiteEvidence(8).merge_bytes(damage(evidence.to_bytes()))
 
@@ -218,6 +248,10 @@ def random_trees(draw: st.DrawFn) -> Tree:
     return tree
 
 
+def shipped_weights() -> Weights:
+    return read_weights((Path(__file__).parents[2] / "denoise_crawler/methods/fusion/weights.json").read_bytes())
+
+
 class TestTrees:
     @given(trees=st.lists(random_trees(), min_size=1, max_size=4), seed=st.integers(0, 99))
     def test_all_rows_at_once_score_as_one_walk_down_each_tree(self, trees: list[Tree], seed: int) -> None:
@@ -228,17 +262,18 @@ class TestTrees:
 
     def test_what_the_features_add_is_the_score_less_what_was_expected(self) -> None:
         model, found = shipped_model(), blocks("<h1>Title</h1><p>Some words, and a few more of them.</p>")
-        columns = columns_of(Evidence(page(0, "<p>x</p>"), found, None, model.class_words))
-        table = np.column_stack([columns[name] for name in model.features]).astype(np.float32)
-        added = model.trees.contributions([float(value) for value in table[1]])
-        assert sum(added.values()) + model.trees.expected == pytest.approx(model.trees.scores(table)[1])
+        groups = page_groups(Evidence.of(page(0, "<p>x</p>"), found, None, model.words))
+        table = table_of(groups, model.first_features, len(found))
+        added = model.first_trees.contributions([float(value) for value in table[1]])
+        assert sum(added.values()) + model.first_trees.expected == pytest.approx(
+            model.first_trees.scores(table)[1]
+        )
 
     def test_weights_come_back_from_their_file_and_other_files_are_refused(self) -> None:
-        weights = read_weights(
-            (Path(__file__).parents[2] / "denoise_crawler/methods/fusion/weights.json").read_bytes()
-        )
+        weights = shipped_weights()
         assert read_weights(write_weights(weights)) == weights
-        assert set(weights.features) <= set(feature_names())
+        assert set(weights.first.features) <= set(feature_names().first)
+        assert set(weights.second.features) <= set(feature_names().second)
         with pytest.raises(WeightsError, match="no file of weights"):
             read_weights(b"{}")
         with pytest.raises(WeightsError, match="version 9"):
@@ -251,6 +286,24 @@ class TestSelection:
         # 2 · 90 / (100 + 104) = .882, with the .4 as well 2 · 94 / (110 + 104) = .879
         assert most_f1(chances, tokens).tolist() == [True, False, False, False]
         assert most_f1(np.array([0.9, 0.1, 0.6, 0.0]), tokens).tolist() == [True, False, True, False]
+
+    def test_the_expected_f1_is_that_of_the_blocks_taken_and_the_confidence_what_was_found_there(self) -> None:
+        chances, tokens = np.array([0.9, 0.1]), np.array([100.0, 100.0])
+        assert expected_f1(chances, tokens, np.array([True, False])) == pytest.approx(180 / 200)
+        assert expected_f1(chances, tokens, np.array([True, True])) == pytest.approx(200 / 300)
+        assert expected_f1(chances[:0], tokens[:0], np.zeros(0, bool)) == 1.0
+        model = Model(msgspec.structs.replace(shipped_weights(), confidence=[[0.5, 0.4], [0.9, 0.8]]))
+        assert model.confidence(chances, tokens, np.array([True, False])) == 0.8
+        assert model.confidence(np.array([0.0]), np.array([9.0]), np.array([True])) == 0.0
+
+    def test_a_short_line_between_two_that_are_taken_stays_out_only_if_it_is_surely_noise(self) -> None:
+        taken, places = np.array([True, False, True, False, True, False]), np.full(6, 3, np.uint32)
+        chances, characters = np.array([0.9, 0.1, 0.9, 0.01, 0.9, 0.9]), np.full(6, 20.0)
+        filled = without_gaps(taken, chances, characters, places)
+        assert filled.tolist() == [True, True, True, False, True, False]
+        assert without_gaps(taken, chances, characters * 9, places).tolist() == taken.tolist()
+        places[1] = 4
+        assert without_gaps(taken, chances, characters, places).tolist() == taken.tolist()
 
     def test_a_long_text_is_taken_once_and_a_short_one_as_often_as_it_stands_there(self) -> None:
         taken, texts = np.ones(4, bool), np.array([7, 7, 8, 8], np.uint32)
@@ -285,29 +338,45 @@ def test_the_fields_of_a_shop_are_kept_and_its_furniture_goes() -> None:
     assert "Home" not in text
     assert "All rights reserved" not in text
     found = blocks_of(pages[0])
-    evidence = Evidence(pages[0], found, method.evidence.standing(pages[0].key, found), ClassWords({}))  # type: ignore[attr-defined]
+    evidence = Evidence.of(pages[0], found, method.evidence.standing(pages[0].key, found), Words.none())  # type: ignore[attr-defined]
     fields = np.flatnonzero(record_fields(evidence)).tolist()
     assert [found.texts[block] for block in fields] == ["Kettle de luxe", "$12.50", "Made by Orr"]
     assert "6 of 6 others have" in field_reason(evidence, fields[2])
 
 
+def test_a_field_is_one_by_its_place_though_a_third_of_the_pages_share_a_value() -> None:
+    makers = ["Orr", "Orr", "Orr", "Vane", "Quill", "Marl", "Tarn", "Fell", "Wick"]
+    evidence, pages = SiteEvidence(16), []
+    for number, maker in enumerate(makers):
+        title, price = f"{maker} thing {number} de luxe", f"{12 + 7 * number}.50"
+        pages.append(page(number, SHOP.format(title=title, price=price, maker=maker, number=number)))
+        learn(evidence, pages[-1].key, blocks_of(pages[-1]))
+    found = blocks_of(pages[0])
+    standing = evidence.standing(pages[0].key, found)
+    fields = record_fields(Evidence.of(pages[0], found, standing, Words.none()))
+    assert "Made by Orr" in [found.texts[block] for block in np.flatnonzero(fields)]
+
+
 def test_a_site_without_prices_has_no_fields() -> None:
     evidence = SiteEvidence(8)
     for number, html in enumerate(SHOP_PAGES):
-        evidence.add(number, blocks(html.replace("$", "No. ")))
+        learn(evidence, number, blocks(html.replace("$", "No. ")))
     found = blocks(SHOP_PAGES[0].replace("$", "No. "))
-    assert not record_fields(Evidence(page(0, ""), found, evidence.standing(0, found), ClassWords({}))).any()
+    assert not record_fields(Evidence.of(page(0, ""), found, evidence.standing(0, found), Words.none())).any()
 
 
 @given(html=html_pages())
 def test_every_feature_is_a_finite_number_for_each_block(html: str) -> None:
     one = page(0, html)
     evidence = SiteEvidence(4)
-    evidence.add(1, blocks_of(one))
+    learn(evidence, 1, blocks_of(one))
     found = blocks_of(one)
     for standing in (None, evidence.standing(0, found)):
-        columns = columns_of(Evidence(one, found, standing, ClassWords({"nav": -1.0})))
-        assert list(columns) == feature_names()
+        evidence_of_page = Evidence.of(one, found, None, Words(ClassWords({"nav": -1.0}), KindWords({})))
+        first = FirstLook(evidence_of_page, np.linspace(-9.0, 9.0, len(found)))
+        groups = second_groups(first, evidence_of_page.knowing(standing), Wishes().columns(len(found)))
+        columns = {name: column for group in groups for name, column in group.items()}
+        assert list(columns) == feature_names().second
         assert all(len(column) == len(found) and np.isfinite(column).all() for column in columns.values())
 
 
@@ -350,3 +419,21 @@ def test_the_title_stays_though_other_pages_list_it() -> None:
         method.observe(one)
     for one in pages:
         assert not method.judge(one).noise[one.nodes.tags.index("h1")]
+
+
+def test_a_clear_story_is_surer_than_a_page_of_scraps() -> None:
+    story = (
+        "<h1>The ferry ran aground</h1>"
+        + "<p>The crew and all passengers left it over a ladder before noon.</p>" * 2
+    )
+    paragraphs = "".join(
+        f"<p>Paragraph {n} tells in some length of what the harbour master said of it.</p>" for n in range(9)
+    )
+    scraps = "".join(f"<div><a href=/{n}>Offer {n}</a> now {n}.99 or later</div>" for n in range(40))
+    method = MethodChoice("fusion").new()
+    clear, unclear = (
+        method.judge(page(n, html)).confidence for n, html in enumerate((story + paragraphs, scraps))
+    )
+    assert clear is not None
+    assert unclear is not None
+    assert 0 <= unclear < clear <= 1

@@ -94,7 +94,7 @@ def test_what_was_dropped_whole_never_stays_empty(html: str) -> None:
 
 
 def test_link_ratio_keeps_the_text_of_a_page_that_is_mostly_links() -> None:
-    one = page(f"{ARTICLE}{LINKS * 3}")
+    one = page(f"{ARTICLE}{LINKS}")
     denoiser = Denoiser("link_ratio")
     assert all(denoiser.method_for(one.site).judge(one).noise)
     assert denoiser.judge(one).guarded

@@ -45,7 +45,7 @@ def kept(html: str, **options: object) -> str:
     [
         ("<p id=x>words</p>", NodeType.TEXT),
         ("<a id=x href=/>words</a>", NodeType.LINK),
-        ("<a id=x name=top></a>", NodeType.LINK),
+        ("<a id=x name=top></a>", NodeType.IGNORABLE),
         ("<img id=x>", NodeType.IMAGE),
         ("<div id=x></div>", NodeType.IGNORABLE),
         ("<hr id=x>", NodeType.IGNORABLE),

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from denoise_crawler.evaluation.gold import addressed, by_site, read_gold
 from denoise_crawler.methods import MethodChoice
-from denoise_crawler.methods.fusion.features import feature_names
 from denoise_crawler.methods.fusion.reasons import TOPICS, topic_of
+from denoise_crawler.methods.fusion.weights import feature_names
 from denoise_crawler.page import TEXT, Page
 from tests.strategies import html_pages
 
@@ -59,7 +59,7 @@ def judged(pages: list[Page]) -> Judgement:
     return method.judge(pages[0])
 
 
-@pytest.mark.parametrize("name", feature_names())
+@pytest.mark.parametrize("name", feature_names().second)
 def test_every_feature_has_something_to_be_about(name: str) -> None:
     assert topic_of(name) != "other"
 

@@ -13,7 +13,7 @@ from parsel import Selector
 from denoise_crawler.output.html import clean_html, clean_tree
 from denoise_crawler.output.text import clean_text
 from denoise_crawler.page import Page
-from denoise_crawler.page.nodes import TEXT, Element, _swallows
+from denoise_crawler.page.nodes import TEXT, Element, _is_no_notice, _swallows
 from denoise_crawler.page.parsing import is_charset, is_larger, parse
 from tests.strategies import html_pages
 
@@ -234,6 +234,57 @@ def test_media_that_were_never_closed_are_looked_through_once_not_once_a_level()
     swallowing: set[Element] = set()
     assert _swallows(outer, swallowing)
     assert swallowing == set(inner)
+
+
+PARAGRAPH = "Every word of this paragraph is for reading, and none of them leads anywhere at all. "
+
+
+def links_of(html: str) -> list[str]:
+    nodes = Page.parse(URL, html).nodes
+    return [
+        nodes.texts[index].strip() for index, link in enumerate(nodes.links) if nodes.texts[index] and link >= 0
+    ]
+
+
+def test_an_anchor_without_an_address_is_no_link_even_if_it_was_never_closed() -> None:
+    assert links_of("<a name=top><p>one<p>two <a href=/x>three</a></p>four") == ["three"]
+
+
+def test_a_link_around_a_whole_article_is_no_link_and_the_card_of_a_teaser_is_one() -> None:
+    card = "<a href=/x><h3>Teaser</h3><p>Read more of it</p></a>"
+    assert links_of(f"<a href=/y><h1>Title</h1>{f'<p>{PARAGRAPH}</p>' * 20}</a>{card}") == [
+        "Teaser",
+        "Read more of it",
+    ]
+
+
+def test_a_noscript_with_more_than_a_notice_is_read_and_a_notice_is_not() -> None:
+    notice = "<p>story</p><noscript><p>Please turn scripts on</p></noscript><p>end</p>"
+    assert text_of(notice) == "story\nend"
+    posts = f"<p>story</p><noscript><div>{f'<p>{PARAGRAPH}</p>' * 20}</div></noscript>"
+    assert text_of(posts).count(PARAGRAPH.strip()) == 20
+    assert PARAGRAPH.strip() in text_of(f"<noscript><img src=/pixel.gif><p>story</p>{f'<p>{PARAGRAPH}</p>' * 20}")
+
+
+def test_nested_noscripts_are_looked_through_once_not_once_a_level() -> None:
+    root = Page.parse(URL, "<noscript>" * 500 + f"<p>{PARAGRAPH * 20}").root
+    assert root is not None
+    outer, *inner = root.iter("noscript")
+    swallowing: set[Element] = set()
+    assert _is_no_notice(outer, swallowing)
+    assert swallowing >= set(inner)
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<h3><button>Do you ship?</button></h3><p>Yes.</p>",
+        "<button><h4>Do you ship?</h4></button><p>Yes.</p>",
+        "<dl><dt><button>Do you ship?</button></dt><dd>Yes.</dd></dl>",
+    ],
+)
+def test_a_button_that_is_a_heading_is_read(html: str) -> None:
+    assert "Do you ship?" in text_of(html)
 
 
 def test_title_and_language_are_what_the_page_declares() -> None:

@@ -15,7 +15,9 @@ from benchmarks.memory import bytes_held
 from benchmarks.plots import NoPlotError, drawn, plot
 from benchmarks.quality import part_of, sites_of_set
 from benchmarks.scale import renumbered
-from denoise_crawler.evaluation.gold import CORPUS_VARIABLE, REPORTING, TUNING, half
+from benchmarks.text import Row, standard_error
+from denoise_crawler.evaluation.gold import CORPUS_VARIABLE, REPORTING, TUNING, GoldPage, half
+from denoise_crawler.evaluation.measures import Score
 
 ROOT = Path(__file__).parents[2]
 SITES = ["example.com", "nytimes.com", "ria.ru", "udn.com", "bbc.com", "163.com"]
@@ -31,7 +33,7 @@ def benchmark(name: str, *arguments: str, corpus: str | None) -> subprocess.Comp
     )
 
 
-@pytest.mark.parametrize("name", ["quality", "scale", "speed", "matching", "crawl"])
+@pytest.mark.parametrize("name", ["quality", "text", "scale", "speed", "matching", "crawl"])
 def test_a_benchmark_without_pages_says_what_to_set(name: str) -> None:
     ran = benchmark(name, corpus=None)
     assert (ran.returncode, ran.stdout) == (2, "")
@@ -103,6 +105,26 @@ def test_tuning_and_reporting_never_share_a_site(corpus: Path) -> None:
 
 def cells(table: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("| ").split("|")] for line in table.splitlines() if "|" in line]
+
+
+def test_the_standard_error_counts_sites_and_not_pages() -> None:
+    def row(site: str, f1: float) -> Row:
+        one = Score(f1, f1, f1)
+        return Row(GoldPage("1", site, ""), 1, one, one, one, 0.5, 0.5, "", "", "")
+
+    alone = [row(f"{number}.example", f1) for number, f1 in enumerate((0.8, 0.9, 1.0))]
+    assert standard_error(alone) == pytest.approx((2 * 0.1**2) ** 0.5 / 3)
+    assert standard_error([row("a.example", 0.8), row("a.example", 1.0)]) == pytest.approx(0.0)
+
+
+def test_the_text_benchmark_gives_a_line_for_each_set_and_says_how_sure_it_is(
+    corpus: Path, tmp_path: Path
+) -> None:
+    figures = tmp_path / "figures.json"
+    ran = benchmark("text", "--sets", "newspaper4k", "--json", str(figures), corpus=str(corpus))
+    assert ran.returncode == 0, ran.stderr
+    assert json.loads(figures.read_text())["newspaper4k"]["F1"] > 0.9
+    assert "confidence, 13 pages: area for F1 < .8" in ran.stdout
 
 
 def test_scale_shows_what_is_known_of_the_pages_so_far(corpus: Path, tmp_path: Path) -> None:

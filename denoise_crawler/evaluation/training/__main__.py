@@ -1,10 +1,12 @@
 """Make the weights of ``fusion`` from gold pages.
 
-    python -m denoise_crawler.evaluation.training daniel.jsonl.xz dragnet.jsonl.xz … -o weights.json
+    python -m denoise_crawler.evaluation.training daniel.jsonl.xz … --whole fundus.jsonl.xz … -o weights.json
 
 The sites of the reporting half (a fixed hash of their name) are left out, so that figures on them are figures
-on sites never seen. Each page is shown cold, knowing all other pages of its site, and knowing a few of them.
-The log odds of class words are learned on other sites than those whose blocks they describe in training.
+on sites never seen. Of sets too small for halves (``--whole``) all sites are learned from; figures on them come
+from the weights of folds (``--folds``), each made without a fifth of the sites. Each page is shown cold, knowing
+all other pages of its site, and knowing a few of them. The log odds of class words, and what the first look says
+of a page, come from other sites than those whose blocks they describe in training.
 Needs LightGBM: ``pip install 'denoise-crawler[training]'``.
 """
 
@@ -12,9 +14,9 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
-from collections import Counter
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from rich.console import Console
@@ -23,59 +25,120 @@ from rich.progress import track
 from denoise_crawler.errors import MissingExtraError
 from denoise_crawler.evaluation.gold import TUNING, by_site, gold_sets, half
 from denoise_crawler.evaluation.training.boosting import Boosting
+from denoise_crawler.evaluation.training.calibration import expected_and_found, knots
 from denoise_crawler.evaluation.training.class_word_odds import log_odds, votes
-from denoise_crawler.evaluation.training.examples import LabelledPage, examples, labelled
+from denoise_crawler.evaluation.training.examples import LabelledPage, Rows, first_rows, labelled, second_rows
+from denoise_crawler.evaluation.training.folds import FOLDS, fold, fold_file
+from denoise_crawler.evaluation.training.kind_odds import kind_odds, voices
 from denoise_crawler.methods.fusion.class_words import ClassWords
-from denoise_crawler.methods.fusion.features import feature_names
-from denoise_crawler.methods.fusion.weights import VERSION, Weights, write_weights
-from denoise_crawler.page.text import hash64
+from denoise_crawler.methods.fusion.evidence import Words
+from denoise_crawler.methods.fusion.first_look import FirstLook
+from denoise_crawler.methods.fusion.kinds import KindWords
+from denoise_crawler.methods.fusion.trees import BoostedTrees
+from denoise_crawler.methods.fusion.weights import VERSION, Look, Weights, feature_names, write_weights
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-FOLDS = 5
-WARM_WEIGHT = 3.0  # what a page counts that knows its site: most pages of gold sets are alone of theirs
+    from denoise_crawler.evaluation.training.kind_odds import Voices
+    from denoise_crawler.methods.fusion.trees import Tree
 
-
-def fold(site: str) -> int:
-    """Return the fold of a site, the same for ever."""
-    return (hash64(site) >> 1) % FOLDS
+T = TypeVar("T")
 
 
-def train(
-    sets: Sequence[Path], boosting: Boosting, features: int | None = None, *, everything: bool = False
-) -> Weights:
-    """Return weights from the tuning halves of ``sets`` (of all sites if ``everything``).
+@dataclass(eq=False)
+class _Course:
+    """The pages that are learned from, by site, and the votes of their sites on class words."""
 
-    ``features`` keeps that many features, those with most gain in a first fit.
+    sites: list[list[LabelledPage]]
+    boosting: Boosting
+    trained_on: dict[str, dict[str, int]]
+    votes: list[dict[str, float]] = field(init=False)
+    voices: list[Voices] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.votes = [votes(site) for site in self.sites]
+        self.voices = [voices(site) for site in self.sites]
+
+    def words(self, left_out: int | None) -> tuple[dict[str, float], dict[str, list[float]]]:
+        """Return the log odds of class words and of the kinds of pages, learned without the sites of a fold."""
+        those = [number for number, site in enumerate(self.sites) if fold(site[0].site) != left_out]
+        return log_odds(self.votes[one] for one in those), kind_odds(self.voices[one] for one in those)
+
+
+def train(sets: Sequence[Path], boosting: Boosting, whole: Sequence[Path] = ()) -> tuple[Weights, list[Weights]]:
+    """Return weights from the tuning halves of ``sets`` and all sites of ``whole``, and those without each fold.
+
+    The second look learns from what the first said of sites that it had not seen.
     """
-    console = Console(stderr=True)
+    course = _read(sets, whole, boosting)
+    words = {left_out: course.words(left_out) for left_out in (*range(FOLDS), None)}
+    known = {left_out: Words(ClassWords(odds), KindWords(kinds)) for left_out, (odds, kinds) in words.items()}
+    first = [
+        first_rows(page, known[fold(page.site)]) for site in _told(course.sites, "first look") for page in site
+    ]
+    firsts = _fits(boosting, first)
+    del first
+    first_trees = {left_out: BoostedTrees(trees) for left_out, trees in firsts.items()}
+    looks = [_looks(site, known, first_trees) for site in _told(course.sites, "second look")]
+    seconds = _fits(
+        boosting,
+        [row for site, found in zip(course.sites, looks, strict=True) for row in second_rows(site, found)],
+    )
+    second_trees = {left_out: BoostedTrees(trees) for left_out, trees in seconds.items()}
+    pairs = [
+        pair
+        for site, found in zip(_told(course.sites, "confidence"), looks, strict=True)
+        for pair in expected_and_found(site, found, second_trees[fold(site[0].site)])
+    ]
+    *without, whole_weights = (
+        Weights(
+            VERSION, course.trained_on, *words[left_out],
+            Look(feature_names().first, firsts[left_out]), Look(feature_names().second, seconds[left_out]),
+            knots(pairs),
+        )
+        for left_out in words
+    )  # fmt: skip
+    return whole_weights, without
+
+
+def _read(sets: Sequence[Path], whole: Sequence[Path], boosting: Boosting) -> _Course:
+    """Read the sites that are learned from."""
     trained_on: dict[str, dict[str, int]] = {}
     sites: list[list[LabelledPage]] = []
-    for name, pages in gold_sets(sets).items():
-        chosen = by_site(page for page in pages if everything or half(page.site) == TUNING)
-        found = [list(labelled(site)) for site in track(list(chosen.values()), f"reading {name}", console=console)]
-        trained_on[name] = {"sites": len(found), "pages": sum(map(len, found))}
-        sites += [site for site in found if site]
-    by_votes = [(fold(site[0].site), votes(site)) for site in sites]
-    words = [ClassWords(log_odds(vote for other, vote in by_votes if other != one)) for one in range(FOLDS)]
-    parts, content, weights = [], [], []
-    for site in track(sites, "features", console=console):
-        shown = list(examples(site, words[fold(site[0].site)]))
-        times = Counter(id(one.page) for one in shown)
-        for one in shown:
-            parts.append(one.table)
-            content.append(one.page.content)
-            weights.append(one.page.weights / times[id(one.page)] * (WARM_WEIGHT if one.known else 1.0))
-    table, names = np.concatenate(parts), feature_names()
-    wanted, counts = np.concatenate(content), np.concatenate(weights)
-    if features is not None:
-        _, gains = boosting.fit(table, wanted, counts, names)
-        best = set(sorted(names, key=lambda name: -gains[name])[:features])
-        kept = [index for index, name in enumerate(names) if name in best]
-        table, names = table[:, kept], [names[index] for index in kept]
-    trees, _ = boosting.fit(table, wanted, counts, names)
-    return Weights(VERSION, trained_on, list(names), log_odds(vote for _, vote in by_votes), trees)
+    for paths, everything in ((sets, False), (whole, True)):
+        for name, pages in gold_sets(paths).items():
+            chosen = by_site(page for page in pages if everything or half(page.site) == TUNING)
+            found = [list(labelled(site)) for site in _told(list(chosen.values()), f"reading {name}")]
+            trained_on[name] = {"sites": len(found), "pages": sum(map(len, found))}
+            sites += [site for site in found if site]
+    return _Course(sites, boosting, trained_on)
+
+
+def _looks(
+    site: Sequence[LabelledPage], known: Mapping[int | None, Words], trees: Mapping[int | None, BoostedTrees]
+) -> dict[LabelledPage, FirstLook]:
+    """Return the first looks at the pages of a site, by trees that saw none of them."""
+    left_out = fold(site[0].site)
+    return {
+        page: FirstLook.at(page.evidence(known[left_out]), trees[left_out], feature_names().first) for page in site
+    }
+
+
+def _fits(boosting: Boosting, rows: Sequence[Rows]) -> dict[int | None, list[Tree]]:
+    """Return trees learned from all ``rows``, and without those of each fold."""
+    table, content = np.concatenate([one.table for one in rows]), np.concatenate([one.content for one in rows])
+    weights = np.concatenate([one.weights for one in rows])
+    folds = np.repeat([fold(one.site) for one in rows], [len(one.content) for one in rows])
+    found: dict[int | None, list[Tree]] = {}
+    for left_out in _told([*range(FOLDS), None], f"fitting {len(table)} rows"):
+        used = np.ones(len(folds), bool) if left_out is None else folds != left_out
+        found[left_out] = boosting.fit(table[used], content[used], weights[used])
+    return found
+
+
+def _told(steps: Sequence[T], what: str) -> Iterable[T]:
+    return track(steps, what, console=Console(stderr=True))
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -94,15 +157,28 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--trees", type=int, default=Boosting.trees, metavar="N")
     parser.add_argument("--leaves", type=int, default=Boosting.leaves, metavar="N")
     parser.add_argument("--rate", type=float, default=Boosting.rate, metavar="R")
-    parser.add_argument("--features", type=int, default=None, metavar="N", help="keep the N most useful")
-    parser.add_argument("--everything", action="store_true", help="learn from the reporting half as well")
+    parser.add_argument(
+        "--whole",
+        nargs="+",
+        type=Path,
+        default=[],
+        metavar="GOLD",
+        help="sets of which all sites are learned from",
+    )
+    parser.add_argument(
+        "--folds", type=Path, metavar="FOLDER", help="write the weights made without each fold of sites there"
+    )
     given = parser.parse_args(argv)
     try:
         boosting = Boosting(given.trees, given.leaves, given.rate)
     except MissingExtraError as error:
         sys.exit(f"{parser.prog}: {error}")
-    weights = train(given.sets, boosting, given.features, everything=given.everything)
+    weights, without = train(given.sets, boosting, given.whole)
     given.output.write_bytes(write_weights(weights))
+    if given.folds is not None:
+        given.folds.mkdir(parents=True, exist_ok=True)
+        for left_out, of_fold in enumerate(without):
+            (given.folds / fold_file(left_out)).write_bytes(write_weights(of_fold))
 
 
 if __name__ == "__main__":

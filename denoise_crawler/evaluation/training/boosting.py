@@ -10,8 +10,6 @@ from denoise_crawler.errors import needs
 from denoise_crawler.methods.fusion.trees import MAX_LEAVES, Tree
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
 
@@ -34,10 +32,9 @@ class Boosting:
         table: NDArray[Any],
         content: NDArray[Any],
         weights: NDArray[Any],
-        names: Sequence[str],
         seed: int = 1,
-    ) -> tuple[list[Tree], dict[str, float]]:
-        """Return the trees, and the gain of each feature."""
+    ) -> list[Tree]:
+        """Return the trees."""
         import lightgbm
 
         parameters = {
@@ -52,6 +49,7 @@ class Boosting:
             "use_missing": False,
             "deterministic": True,
             "force_row_wise": True,
+            "max_bin": 127,
             "seed": seed,
             "verbose": -1,
         }
@@ -59,8 +57,7 @@ class Boosting:
             table, content, weight=weights * (len(weights) / weights.sum()), free_raw_data=False
         )
         booster = lightgbm.train(parameters, data, num_boost_round=self.trees)
-        gains = dict(zip(names, map(float, booster.feature_importance("gain")), strict=True))
-        return [_tree(one["tree_structure"]) for one in booster.dump_model()["tree_info"]], gains
+        return [_tree(one["tree_structure"]) for one in booster.dump_model()["tree_info"]]
 
 
 def _tree(root: dict[str, Any]) -> Tree:

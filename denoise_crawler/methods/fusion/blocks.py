@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from denoise_crawler.methods.fusion.styles import styles_of
 from denoise_crawler.page import TEXT
 from denoise_crawler.page.markup import INLINE
 from denoise_crawler.page.text import hash32
@@ -92,7 +93,7 @@ class Elements:
             above = above[above]
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(eq=False)
 class Blocks:
     """The blocks of a page in document order: a block is the text of one line, as ``clean_text`` parts lines.
 
@@ -117,6 +118,11 @@ class Blocks:
 
     def __len__(self) -> int:
         return len(self.texts)
+
+    @cached_property
+    def styles(self) -> Hashes:
+        """By block, the hash of what it looks like; see :func:`styles_of`."""
+        return styles_of(self)
 
 
 def blocks_of(page: Page) -> Blocks:

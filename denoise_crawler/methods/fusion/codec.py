@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 
 from denoise_crawler.errors import EvidenceFormatError
-from denoise_crawler.methods.fusion.sketch import MAX_BLOCKS, Sketch
+from denoise_crawler.methods.fusion.sketch import HUNDREDTHS, MAX_BLOCKS, MOST_SCORE, Sketch
 from denoise_crawler.methods.versioned_format import VersionedFormat
 from denoise_crawler.page import MAX_ELEMENTS
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from denoise_crawler.methods.fusion.blocks import Hashes, Indices
 
 
-_FORMAT = VersionedFormat(b"FSE\x01", "site evidence", EvidenceFormatError)
+_FORMAT = VersionedFormat(b"FSE\x02", "site evidence", EvidenceFormatError)
 
 
 _MOST_PATHS = 2 * MAX_ELEMENTS  # the parser adds elements that the page leaves out
@@ -43,13 +43,15 @@ def decode(data: bytes) -> list[Sketch]:
 
 def _columns(one: Sketch) -> list[NDArray[Any]]:
     of_paths: list[NDArray[Any]] = [one.paths, one.parents, one.elements]
-    return [*of_paths, one.homes, one.texts, one.characters, one.linked, one.masked, one.links]
+    of_styles: list[NDArray[Any]] = [one.styles, one.style_tokens, one.style_scores]
+    return [*of_paths, one.homes, one.texts, one.characters, one.linked, one.masked, one.links, *of_styles]
 
 
 def _sketch(record: _Record) -> Sketch:
-    if len(record.columns) != 9 or not 0 <= record.key < 1 << 64:
+    if len(record.columns) != 12 or not 0 <= record.key < 1 << 64:
         raise ValueError("a page that does not fit together")
-    paths, parents, elements, homes, texts, characters, linked, masked, links = record.columns
+    paths, parents, elements, homes, texts, characters, linked, masked, links, *of_styles = record.columns
+    styles, style_tokens, style_scores = of_styles
     one = Sketch(
         key=record.key,
         paths=_hashes(paths),
@@ -61,6 +63,9 @@ def _sketch(record: _Record) -> Sketch:
         linked=_numbers(linked),
         masked=_hashes(masked),
         links=_hashes(links),
+        styles=_hashes(styles),
+        style_tokens=_numbers(style_tokens),
+        style_scores=_numbers(style_scores),
     )
     _check(one)
     return one
@@ -69,23 +74,28 @@ def _sketch(record: _Record) -> Sketch:
 def _check(one: Sketch) -> None:
     """Raise an error unless paths come after their parents and blocks stand on known paths."""
     paths, blocks = len(one.paths), len(one.homes)
-    if max(blocks, len(one.masked), len(one.links)) > MAX_BLOCKS or paths > _MOST_PATHS:
+    if max(blocks, len(one.masked), len(one.links), len(one.styles)) > MAX_BLOCKS or paths > _MOST_PATHS:
         raise ValueError("a page larger than any that is learned")
     lengths = [len(one.parents), len(one.elements)], [len(one.texts), len(one.characters), len(one.linked)]
     fits = all(length == paths for length in lengths[0]) and all(length == blocks for length in lengths[1])
+    fits = fits and len(one.styles) == len(one.style_tokens) == len(one.style_scores)
     if not fits or (blocks and not paths):
         raise ValueError("a page whose columns differ in length")
     if paths and (one.parents[0] != -1 or (one.parents[1:] < 0).any() or (one.parents >= np.arange(paths)).any()):
         raise ValueError("a page whose paths are not in order")
     if blocks and not (one.homes.min() >= 0 and one.homes.max() < paths):
         raise ValueError("a page whose blocks stand on no path")
-    if any((column < 0).any() for column in (one.elements, one.characters, one.linked)):
+    if any((column < 0).any() for column in (one.elements, one.characters, one.linked, one.style_tokens)):
         raise ValueError("a page with negative counts")
+    if (np.abs(one.style_scores) > HUNDREDTHS * MOST_SCORE * one.style_tokens + 1).any():
+        raise ValueError("a page with scores that no page has")
+    if (one.styles[1:] <= one.styles[:-1]).any():
+        raise ValueError("a page whose styles are not in order")
 
 
 def _pack(numbers: NDArray[Any]) -> bytes:
     kind = np.dtype("<u4" if numbers.dtype == np.uint32 else "<i4")
-    return bytes(np.minimum(numbers, np.iinfo(kind).max).astype(kind).tobytes())
+    return bytes(np.clip(numbers, np.iinfo(kind).min, np.iinfo(kind).max).astype(kind).tobytes())
 
 
 def _hashes(data: bytes) -> Hashes:

@@ -2,142 +2,47 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from denoise_crawler.methods.fusion.blocks import PLACES, blocks_of
-from denoise_crawler.methods.fusion.class_words import ClassWords
-from denoise_crawler.methods.fusion.main_region import MainRegion, main_region
-from denoise_crawler.methods.fusion.site_sums import REPEATED_SHARE
-from denoise_crawler.methods.fusion.title import Headline, description_of, headline_of
-from denoise_crawler.page import Page
+from denoise_crawler.methods.fusion.blocks import PLACES
+from denoise_crawler.methods.fusion.evidence import ANCESTORS, ratio, running
+from denoise_crawler.methods.fusion.kinds import KINDS
+from denoise_crawler.methods.fusion.linked_data import body_columns
+from denoise_crawler.methods.fusion.title import begins
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from denoise_crawler.methods.fusion.blocks import Blocks, Indices, Numbers
-    from denoise_crawler.methods.fusion.site_evidence import Standing
+    from denoise_crawler.methods.fusion.blocks import Indices, Numbers
+    from denoise_crawler.methods.fusion.evidence import Evidence
     from denoise_crawler.methods.fusion.trees import Table
 
     Columns: TypeAlias = dict[str, Numbers]
 
 UNKNOWN = -1.0
-ANCESTORS = 6
-EVERYWHERE_SHARE, EVERYWHERE_PAGES = 0.8, 5
 
 
-@dataclass(eq=False)
-class Evidence:
-    """All there is to know of a page's blocks; what several features need is worked out once."""
-
-    page: Page
-    blocks: Blocks
-    standing: Standing | None
-    class_words: ClassWords
-
-    @cached_property
-    def named(self) -> Numbers:
-        """By element, how much its class and id speak for content."""
-        return self.class_words.worth(self.blocks.around.names)
-
-    @cached_property
-    def ancestors(self) -> list[Indices]:
-        """The elements 0, 1, … levels above each block; the body has itself above it."""
-        parents = np.maximum(self.blocks.around.parents, 0)
-        levels = [self.blocks.elements]
-        for _ in range(ANCESTORS):
-            levels.append(parents[levels[-1]])
-        return levels
-
-    @cached_property
-    def character_sums(self) -> Numbers:
-        """Running sums of characters, beginning with 0."""
-        return running(self.blocks.characters)
-
-    @cached_property
-    def linked_sums(self) -> Numbers:
-        """Running sums of characters inside links, beginning with 0."""
-        return running(self.blocks.linked)
-
-    @cached_property
-    def element_characters(self) -> Numbers:
-        """By element, the characters below it."""
-        return self.below(self.character_sums)
-
-    @cached_property
-    def element_linked(self) -> Numbers:
-        """By element, the characters inside links below it."""
-        return self.below(self.linked_sums)
-
-    @cached_property
-    def unlinked(self) -> float:
-        """The page's characters outside links."""
-        return max(float(self.character_sums[-1] - self.linked_sums[-1]), 1.0)
-
-    @cached_property
-    def repeated(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-        """Which blocks' texts stand on a fifth of the site's other pages (of two pages or more)."""
-        standing = self.standing
-        if standing is None or standing.pages < 2:
-            return np.zeros(len(self.blocks), bool)
-        return standing.texts >= max(1.0, REPEATED_SHARE * standing.pages)
-
-    @cached_property
-    def everywhere(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-        """Which blocks' texts stand on four of five of the site's other pages (of five pages or more)."""
-        standing = self.standing
-        if standing is None or standing.pages < EVERYWHERE_PAGES:
-            return np.zeros(len(self.blocks), bool)
-        return standing.texts >= EVERYWHERE_SHARE * standing.pages
-
-    @cached_property
-    def region(self) -> MainRegion:
-        """The element that holds most of the running text."""
-        return main_region(self.blocks, self.repeated, self.link_shares, self.named)
-
-    @cached_property
-    def headline(self) -> Headline:
-        """The block that is the page's title."""
-        return headline_of(self.page, self.blocks)
-
-    @cached_property
-    def link_shares(self) -> Numbers:
-        """By element, the share of its characters inside links."""
-        return ratio(self.element_linked, self.element_characters)
-
-    def below(self, sums: Numbers) -> Numbers:
-        """Return running ``sums`` as sums over the blocks below each element."""
-        around = self.blocks.around
-        return sums[around.last] - sums[around.first]
+def page_groups(evidence: Evidence) -> Iterator[Columns]:
+    """Yield the features that the page alone says, by name, a number for each block, some at a time."""
+    return (group(evidence) for group in _PAGE_GROUPS)
 
 
-def running(numbers: Numbers) -> Numbers:
-    """Return the running sums of ``numbers``, beginning with 0."""
-    return np.concatenate(([0.0], np.cumsum(numbers)))
+def site_groups(evidence: Evidence) -> Iterator[Columns]:
+    """Yield the features that depend on what is known of the site."""
+    return (group(evidence) for group in _SITE_GROUPS)
 
 
-def ratio(part: Numbers, whole: Numbers) -> Numbers:
-    """Return ``part / whole``, whose empty wholes count as 1."""
-    return part / np.maximum(whole, 1.0)
+def table_of(groups: Iterable[Columns], names: Sequence[str], count: int) -> Table:
+    """Return the features with these ``names`` as a table, a row for each of ``count`` blocks.
 
-
-def columns_of(evidence: Evidence) -> Columns:
-    """Return all features by name, a number for each block."""
-    columns: Columns = {}
-    for group in _GROUPS:
-        columns.update(group(evidence))
-    return columns
-
-
-def table_of(evidence: Evidence, names: Sequence[str]) -> Table:
-    """Return the features with these ``names``, a row for each block."""
+    Groups are read one after the other: all of them at once take twice the table's memory.
+    """
     numbers = {name: number for number, name in enumerate(names)}
-    by_feature = np.empty((len(names), len(evidence.blocks)), np.float32)
-    for group in _GROUPS:  # one after the other: all of them at once take twice the table's memory
-        for name, column in group(evidence).items():
+    by_feature = np.empty((len(names), count), np.float32)
+    for group in groups:
+        for name, column in group.items():
             if name in numbers:
                 by_feature[numbers.pop(name)] = column
     if numbers:
@@ -170,6 +75,7 @@ def _page(evidence: Evidence) -> Columns:
         "page unlinked": np.log1p(evidence.unlinked),
         "longest": np.log1p(float((evidence.blocks.characters - evidence.blocks.linked).max(initial=0.0))),
     }
+    whole |= {f"page kind {kind}": float(says) for kind, says in zip(KINDS, evidence.kinds, strict=True)}
     order = np.arange(count)
     return {name: np.full(count, value) for name, value in whole.items()} | {
         "place": order / max(count, 1),
@@ -276,7 +182,8 @@ def _headline(evidence: Evidence) -> Columns:
         "first heading": headline.first_heading,
         "blocks to title": distance,
         "characters to title": by_characters,
-        "begins description": description_of(evidence.page, blocks),
+        "begins description": begins(evidence.description, blocks),
+        **body_columns(evidence.body, blocks),
     }
 
 
@@ -307,6 +214,8 @@ def _site(evidence: Evidence) -> Columns:
     columns = {
         "site pages": np.full(count, min(pages, 20.0)),
         "site text": standing.texts / pages,
+        "site text pages": np.minimum(standing.texts, 6.0),
+        "site masked text pages": np.minimum(standing.masked, 6.0),
         "site masked text": standing.masked / pages,
         "site link": np.where(blocks.link_hashes > 0, standing.links / pages, UNKNOWN),
         "site text around": ratio(sums[high] - sums[low], characters[high] - characters[low]),
@@ -335,6 +244,8 @@ def _where(known: np.ndarray[tuple[int], np.dtype[np.bool_]], values: Callable[[
 
 _SITE_NAMES = (
     "site text",
+    "site text pages",
+    "site masked text pages",
     "site masked text",
     "site link",
     "site text around",
@@ -346,10 +257,5 @@ _SITE_NAMES = (
     "site text above 1",
     "site text above 2",
 )
-_GROUPS = (_own, _page, _above, _names, _around, _region, _headline, _repetition, _site)
-
-
-def feature_names() -> list[str]:
-    """Return the names of all features, in the order of :func:`columns_of`."""
-    nothing = Page.parse("", "")
-    return list(columns_of(Evidence(nothing, blocks_of(nothing), None, ClassWords({}))))
+_PAGE_GROUPS = (_own, _page, _above, _names, _around, _headline, _repetition)
+_SITE_GROUPS = (_region, _site)

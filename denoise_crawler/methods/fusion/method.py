@@ -9,14 +9,17 @@ import numpy as np
 
 from denoise_crawler.methods.base import Judgement, Method
 from denoise_crawler.methods.fusion.blocks import blocks_of
-from denoise_crawler.methods.fusion.features import Evidence, table_of
+from denoise_crawler.methods.fusion.chances import content_chances
 from denoise_crawler.methods.fusion.reasons import Verdict, everywhere_reason, why
 from denoise_crawler.methods.fusion.records import field_reason, record_fields
-from denoise_crawler.methods.fusion.selection import first_of_each, most_f1
+from denoise_crawler.methods.fusion.selection import first_of_each, most_f1, without_gaps
 from denoise_crawler.methods.fusion.site_evidence import SiteEvidence
-from denoise_crawler.methods.fusion.weights import shipped_model
+from denoise_crawler.methods.fusion.weights import model_of_file, second_table, shipped_model
+from denoise_crawler.methods.fusion.wishes import KEEP, LEAVE, Wishes
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from numpy.typing import NDArray
     from typing_extensions import Self
 
@@ -24,14 +27,15 @@ if TYPE_CHECKING:
     from denoise_crawler.page import Nodes, Page
 
 MAX_PAGES = 128
-_TITLE_CHANCE = 0.9
 
 
 class Fusion(Method):
     """Content is the set of text blocks that promises the best F1, by boosted trees over page and site evidence.
 
-    Of a site at most ``max_pages`` pages are kept, as sketches. The trees were trained on gold pages of other
-    sites (``python -m denoise_crawler.evaluation.training``); see ``docs/fusion.md``.
+    Of a site at most ``max_pages`` pages are kept, as sketches. ``title`` and ``comments`` say whether these are
+    in the text (``keep`` or ``leave``), ``favour`` whether a text with less noise (``precision``) or with less
+    missing (``recall``) is better where a block is in doubt. The trees were trained on gold pages of other sites
+    (``python -m denoise_crawler.evaluation.training``); ``weights`` is a file of others. See ``docs/fusion.md``.
     """
 
     name: ClassVar[str] = "fusion"
@@ -39,8 +43,17 @@ class Fusion(Method):
     # the learning curve is flat from two other pages on; fields and texts that stand everywhere need five
     warmup_pages: ClassVar[int] = 6
 
-    def __init__(self, *, max_pages: int = MAX_PAGES) -> None:
-        self.model = shipped_model()
+    def __init__(
+        self,
+        *,
+        max_pages: int = MAX_PAGES,
+        title: str = KEEP,
+        comments: str = LEAVE,
+        favour: str = "balanced",
+        weights: Path | str | None = None,
+    ) -> None:
+        self.wishes = Wishes(title, comments, favour)
+        self.model = shipped_model() if weights is None else model_of_file(str(weights))
         self.evidence = SiteEvidence(max_pages)
 
     @property
@@ -68,7 +81,7 @@ class Fusion(Method):
     def observe(self, page: Page) -> None:
         """Add ``page`` to the evidence."""
         if self.evidence.wants(page.key):
-            self.evidence.add(page.key, page.once(blocks_of))
+            self.evidence.add(page.key, page.once(blocks_of), page.once(self.model.first_look).scores)
 
     def merge(self, other: Self) -> None:
         """Add the pages of ``other``'s evidence."""
@@ -84,15 +97,14 @@ class Fusion(Method):
 
     def judge(self, page: Page) -> Judgement:
         """Mark all blocks but those to take."""
-        blocks = page.once(blocks_of)
-        evidence = Evidence(page, blocks, self.evidence.standing(page.key, blocks), self.model.class_words)
-        table = table_of(evidence, self.model.features)
-        chances, open_question = np.zeros(len(blocks)), ~evidence.everywhere
-        asked = table if open_question.all() else table[open_question]
-        chances[open_question] = 1.0 / (1.0 + np.exp(-self.model.trees.scores(asked)))
-        if (title := evidence.headline.sure) >= 0:  # that other pages list it says nothing against it
-            chances[title] = max(chances[title], _TITLE_CHANCE)
-        likely, fields = most_f1(chances, blocks.tokens), record_fields(evidence)
+        first = page.once(self.model.first_look)
+        blocks = first.evidence.blocks
+        evidence = first.evidence.knowing(self.evidence.standing(page.key, blocks))
+        table = second_table(first, evidence, self.wishes.columns(len(blocks)), self.model.features)
+        chances = content_chances(self.model.trees, evidence, table, self.wishes)
+        places = blocks.around.paths[blocks.elements]
+        likely = without_gaps(most_f1(chances, blocks.tokens), chances, blocks.characters, places)
+        fields = record_fields(evidence)
         best = likely | fields
         taken = first_of_each(best, blocks.text_hashes, blocks.characters)
         bar = float(chances[likely].min(initial=1.0))
@@ -112,7 +124,8 @@ class Fusion(Method):
             verdict = Verdict(bool(taken[block]), float(chances[block]), bar, repeated)
             return why(evidence, self.model, table, block, verdict)
 
-        return Judgement(*_by_node(page.nodes, blocks, taken, chances), reason)
+        noise, scores = _by_node(page.nodes, blocks, taken, chances)
+        return Judgement(noise, scores, reason, confidence=self.model.confidence(chances, blocks.tokens, likely))
 
 
 def _block_of_nodes(nodes: Nodes, blocks: Blocks, taken: NDArray[np.bool_]) -> dict[int, int]:

@@ -13,13 +13,14 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from denoise_crawler.methods.fusion.features import Evidence
+    from denoise_crawler.methods.fusion.evidence import Evidence
 
 MIN_PAGES = 5
 _USUAL = 0.8  # of the pages have the place
 _FEW = 3.0  # elements of a page in one place; more are a list
 _LIST_LINKS = 0.5
-_SHARE = 0.15  # of the pages may have the same value …
+_SHARE = 0.15  # of the pages may have the same value, more where the place has many values …
+_MANY_VALUES, _COMMON_SHARE = 0.5, 0.5  # of the place's text comes back at most; of the pages may have it then
 _LONG, _LONG_SHARE = 40, 0.05  # … and no sentence that comes back, but for its numbers, is a value
 _PRICED = 0.5  # of the pages have a price there, fewer the same
 _PRICE_CHARACTERS = 60
@@ -39,7 +40,9 @@ def record_fields(evidence: Evidence) -> NDArray[np.bool_]:
     home = blocks.elements
     usual = standing.path_pages[home] >= _USUAL * standing.pages
     sentence = (blocks.characters > _LONG) & (standing.masked >= _LONG_SHARE * standing.pages)
-    new = (standing.texts < _SHARE * standing.pages) & ~sentence
+    varied = standing.path_repeated[home] < _MANY_VALUES * standing.path_characters[home]
+    most = np.where(varied, _COMMON_SHARE, _SHARE) * standing.pages
+    new = (standing.texts < most) & ~sentence
     changing = (standing.masked >= _PRICED * standing.pages) & (standing.texts < _PRICED * standing.pages)
     priced = usual & changing & (blocks.characters <= _PRICE_CHARACTERS)
     headline = evidence.headline

@@ -25,15 +25,18 @@ class Standing:
     """What ``pages`` other pages of the site say of one page.
 
     By block, the number of those pages that have its text, its text with every number alike, and the link it
-    begins with. By block-level element, what stands on its path, summed over those pages: ``path_pages`` that
-    have it, ``path_elements``, ``path_characters``, ``path_linked`` and ``path_repeated`` (characters of texts
-    that come back).
+    begins with; the tokens on those pages that are in its style, and the mean score of these by the first look
+    (``style_tokens``, ``style_scores``). By block-level element, what stands on its path, summed over those
+    pages: ``path_pages`` that have it, ``path_elements``, ``path_characters``, ``path_linked`` and
+    ``path_repeated`` (characters of texts that come back).
     """
 
     pages: int
     texts: Numbers
     masked: Numbers
     links: Numbers
+    style_tokens: Numbers
+    style_scores: Numbers
     path_pages: Numbers
     path_elements: Numbers
     path_characters: Numbers
@@ -74,10 +77,10 @@ class SiteEvidence:
         """Tell whether learning the page with this key would change anything."""
         return self._sketches.wants(key)
 
-    def add(self, key: int, blocks: Blocks) -> None:
-        """Learn a page by its ``blocks``."""
+    def add(self, key: int, blocks: Blocks, scores: Numbers) -> None:
+        """Learn a page by its ``blocks`` and the ``scores`` of the first look at it."""
         if self.wants(key):
-            self._unite([sketch(key, blocks)])
+            self._unite([sketch(key, blocks, scores)])
 
     def merge(self, other: SiteEvidence) -> None:
         """Learn the pages of ``other``."""

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from denoise_crawler.methods.fusion.sketch import HUNDREDTHS
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -85,6 +87,7 @@ class _Counted:
     paths: Indices
     sums: Numbers
     block_texts: Indices
+    styles: Indices
 
 
 class SiteSums:
@@ -96,6 +99,8 @@ class SiteSums:
         self._paths = _Numbered()
         self._parents = [0]  # by number of a path; parents have lower numbers
         self._sums = np.zeros((1, _SUMS))
+        self._styles = _Numbered()
+        self._style_sums = np.zeros((1, 2))  # tokens, scores
         self._repeated: tuple[NDArray[np.bool_], Numbers] | None = None
 
     def __len__(self) -> int:
@@ -108,6 +113,7 @@ class SiteSums:
         """Give numbers to what stands on ``pages``, which are to be added: one by one that takes much longer."""
         for counts, column in ((self._texts, "texts"), (self._masked, "masked"), (self._links, "links")):
             counts.numbered.add(np.unique(np.concatenate([getattr(page, column) for page in pages])))
+        self._styles.add(np.unique(np.concatenate([page.styles for page in pages])))
         self._number_paths(pages)
 
     def _number_paths(self, pages: Sequence[Sketch]) -> None:
@@ -137,23 +143,27 @@ class SiteSums:
         )
         self._sums[paths] += sums
         masked, links = self._masked.add(page.masked), self._links.add(page.links)
-        self._pages[page.key] = page, _Counted(texts, masked, links, paths, sums, texts[block_texts])
+        styles = self._styles.add(page.styles)
+        self._style_sums = _grown(self._style_sums, len(self._styles) + 1)
+        self._style_sums[styles] += _of_styles(page)
+        self._pages[page.key] = page, _Counted(texts, masked, links, paths, sums, texts[block_texts], styles)
         self._repeated = None
 
     def remove(self, key: int) -> None:
         """Take the page with this key out."""
-        _, counted = self._pages.pop(key)
+        page, counted = self._pages.pop(key)
         self._texts.counts[counted.texts] -= 1.0
         self._masked.counts[counted.masked] -= 1.0
         self._links.counts[counted.links] -= 1.0
         self._sums[counted.paths] -= counted.sums
+        self._style_sums[counted.styles] -= _of_styles(page)
         self._repeated = None
 
     def of(self, blocks: Blocks, left_out: int | None) -> list[Numbers]:
         """Return what the pages but ``left_out`` (a key) say of a page.
 
-        By block the pages with its text, its masked text and its link; by element the sums of its path, and last
-        the characters of texts that come back.
+        By block the pages with its text, its masked text and its link, the tokens in its style and the mean score
+        of these; by element the sums of its path, and last the characters of texts that come back.
         """
         repeated, characters = self._repeated_texts()
         sums, around = np.column_stack([self._sums[: len(characters)], characters]), blocks.around
@@ -167,8 +177,19 @@ class SiteSums:
             self._texts.of(blocks.text_hashes, own.texts if own else None),
             self._masked.of(blocks.masked_hashes, own.masked if own else None),
             self._links.of(blocks.link_hashes, own.links if own else None),
+            *self._style_of(blocks, left_out),
             *sums[self._paths.find(around.paths)].T,
         ]
+
+    def _style_of(self, blocks: Blocks, left_out: int | None) -> list[Numbers]:
+        """Return by block the tokens in its style on the pages but ``left_out``, and their mean score."""
+        sums = self._style_sums
+        if left_out is not None:
+            page, own = self._pages[left_out]
+            sums = sums.copy()
+            sums[own.styles] -= _of_styles(page)
+        tokens, scores = sums[self._styles.find(blocks.styles)].T
+        return [tokens, scores / HUNDREDTHS / np.maximum(tokens, 1.0)]
 
     def strangeness(self, blocks: Blocks) -> float:
         """Return the share of the characters of ``blocks`` on paths that none of the pages has; 0 without any."""
@@ -187,6 +208,11 @@ class SiteSums:
             below[0] = 0.0  # what stands nowhere on these pages
             self._repeated = repeated, below
         return self._repeated
+
+
+def _of_styles(page: Sketch) -> Numbers:
+    """Return by style the tokens of ``page`` and their scores."""
+    return np.column_stack([page.style_tokens, page.style_scores]).astype(np.float64)
 
 
 def _grown(numbers: Numbers, length: int) -> Numbers:

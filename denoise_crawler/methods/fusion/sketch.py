@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from denoise_crawler.methods.fusion.blocks import Blocks, Hashes, Indices
+    from denoise_crawler.methods.fusion.blocks import Blocks, Hashes, Indices, Numbers
 
 MAX_BLOCKS = 20_000
+MOST_SCORE, HUNDREDTHS = 8.0, 100.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -21,6 +22,8 @@ class Sketch:
     Its paths that have text on or below them, parents first: ``paths`` (hashes), ``parents`` (indices, -1 for
     the body), ``elements`` (how many elements have that path). Its blocks: ``homes`` (indices of paths),
     ``texts`` (hashes), ``characters``, ``linked``. ``masked`` and ``links`` are the distinct hashes, ascending.
+    So are its ``styles``; ``style_tokens`` are the tokens in each, ``style_scores`` the sum over them of what the
+    first look at the page gave, in hundredths.
     """
 
     key: int
@@ -33,6 +36,9 @@ class Sketch:
     linked: Indices
     masked: Hashes
     links: Hashes
+    styles: Hashes
+    style_tokens: Indices
+    style_scores: Indices
 
 
 def texts_digest(distinct_masked: Hashes) -> bytes:
@@ -40,8 +46,12 @@ def texts_digest(distinct_masked: Hashes) -> bytes:
     return blake2b(distinct_masked.tobytes(), digest_size=8).digest()
 
 
-def sketch(key: int, blocks: Blocks) -> Sketch:
-    """Reduce a page's ``blocks`` (the first ``MAX_BLOCKS``) to what its site keeps of them."""
+def sketch(key: int, blocks: Blocks, scores: Numbers) -> Sketch:
+    """Reduce a page's ``blocks`` (the first ``MAX_BLOCKS``) to what its site keeps of them.
+
+    ``scores`` are those of the first look at the page, which knows nothing of its site: so a sketch is the same
+    whenever the page is learned.
+    """
     around, limit = blocks.around, MAX_BLOCKS
     with_text = np.flatnonzero((around.last > around.first) & (around.first < limit))
     paths, first, inverse = np.unique(around.paths[with_text], return_index=True, return_inverse=True)
@@ -53,6 +63,9 @@ def sketch(key: int, blocks: Blocks) -> Sketch:
     parents = path_of[around.parents[with_text[first[order]]]] if len(order) else order
     if len(parents):
         parents[0] = -1
+    styles, style_of = np.unique(blocks.styles[:limit], return_inverse=True)
+    tokens = blocks.tokens[:limit]
+    scored = np.bincount(style_of, weights=np.clip(scores[:limit], -MOST_SCORE, MOST_SCORE) * tokens)
     return Sketch(
         key,
         paths[order],
@@ -64,4 +77,7 @@ def sketch(key: int, blocks: Blocks) -> Sketch:
         blocks.linked[:limit].astype(np.int64),
         np.unique(blocks.masked_hashes[:limit]),
         np.unique(blocks.link_hashes[:limit]),
+        styles,
+        np.bincount(style_of, weights=tokens).astype(np.int64),
+        np.rint(HUNDREDTHS * scored).astype(np.int64),
     )

@@ -44,9 +44,9 @@ class Headline:
         return best if best >= 0 and self.first_heading[best] and self.overlap[best] >= _SURE else -1
 
 
-def headline_of(page: Page, blocks: Blocks) -> Headline:
-    """Find the title of ``page`` among its blocks."""
-    overlap = title_overlap(page.title[:_LONGEST], blocks)
+def headline_of(title: str, blocks: Blocks) -> Headline:
+    """Find the ``title`` of a page among its blocks."""
+    overlap = title_overlap(title[:_LONGEST], blocks)
     first_heading = (blocks.around.tags[blocks.elements] == _H1).astype(np.float64)
     chances = overlap + 0.3 * first_heading - 0.5 * blocks.linked / np.maximum(blocks.characters, 1.0)
     best = int(chances.argmax()) if len(blocks) and chances.max() > _LEAST else -1
@@ -82,16 +82,17 @@ def _pairs(text: str) -> tuple[str, ...]:
     return tuple({one + other for one, other in pairwise(text.lower())})
 
 
-def description_of(page: Page, blocks: Blocks) -> Numbers:
+def begins(description: str, blocks: Blocks) -> Numbers:
     """Return 1 for blocks that hold the beginning of the page's description, else 0; −1 without one."""
-    beginning = _description(page)[:_BEGINNING].lower()
+    beginning = description[:_BEGINNING].lower()
     if len(beginning) < _BEGINNING // 2:
         return np.full(len(blocks), -1.0)
     least = len(beginning)
     return np.array([float(len(text) >= least and beginning in text.lower()) for text in blocks.texts])
 
 
-def _description(page: Page) -> str:
+def description_of(page: Page) -> str:
+    """Return the longest description that the page gives of itself, empty without any."""
     if page.root is None:
         return ""
     found = (

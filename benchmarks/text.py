@@ -1,0 +1,225 @@
+"""The text of ``fusion`` on every gold set, its site known and cold: one table, to compare before and after.
+
+Of the sets whose halves are kept apart (``daniel``, ``dragnet``, ``l3s_gn1``, ``wcxb``) the rows are of the
+reporting half. The other sets are too small for halves: their rows are of all pages. Pages of their sites, in
+whatever set, are judged by the weights of their fold, which saw no page of the site (``--folds``, see
+``python -m denoise_crawler.evaluation.training``). Without folds the weights that come with the package judge all.
+
+The title is asked for as the gold of a set has it; the last column has F1 with the defaults. ``±`` is the
+standard error of F1, a site being one draw.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from benchmarks.bench import addressed, folder_with, options, say, table, write_figures
+from denoise_crawler.denoiser import Denoiser
+from denoise_crawler.evaluation.confidence import reliability
+from denoise_crawler.evaluation.gold import REPORTING, by_site, half, read_gold
+from denoise_crawler.evaluation.measures import Score, mean, score, token_sequence
+from denoise_crawler.evaluation.thread import ThreadScore, score_thread
+from denoise_crawler.evaluation.training.folds import fold, fold_file
+from denoise_crawler.methods import MethodChoice
+from denoise_crawler.methods.fusion.wishes import LEAVE
+from denoise_crawler.methods.knowledge import InMemoryKnowledge
+from denoise_crawler.page import Page
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Callable, Iterator, Sequence
+
+    from denoise_crawler.evaluation.confidence import reliability
+from denoise_crawler.evaluation.gold import GoldPage
+
+NEW = ("fundus", "fundus80", "forums", "readability", "newspaper4k", "defuddle", "products")
+HALVED = ("daniel", "dragnet", "l3s_gn1", "wcxb")
+WITH_TITLE = ("daniel", "dragnet", "l3s_gn1")  # most of whose gold texts begin with it
+LARGE_SITES = {"daniel": 10, "dragnet": 5}
+COLUMNS = ("P", "R", "F1", "±", "cold F1", "F1 by default")
+CONFIDENT = (*NEW, "wcxb")  # the sets by which confidence is measured
+VALUES = ("price", "sku", "brand", "mpn")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What came of one page: its scores with the site known, cold, and by default; its texts."""
+
+    page: GoldPage
+    site_pages: int
+    warm: Score
+    cold: Score
+    by_default: Score
+    confidence: float
+    cold_confidence: float
+    text: str
+    cold_text: str
+    visible: str
+
+
+@dataclass(slots=True)
+class Group:
+    """The pages of one line of the table."""
+
+    name: str
+    rows: list[Row] = field(default_factory=list)
+
+
+def rows_of_site(pages: Sequence[GoldPage], options: dict[str, object]) -> Iterator[Row]:
+    """Clean the pages of one site, which is learned from all of them, and each of them alone."""
+    addresses, known = addressed(pages), InMemoryKnowledge()
+    learner = Denoiser(MethodChoice(options=options), knowledge=known)
+    for url, html in addresses:
+        learner.learn(Page.parse(url, html, site=pages[0].site))
+    learner.save()
+    unasked = {name: value for name, value in options.items() if name != "title"}
+    knowing, by_default = (Denoiser(MethodChoice(options=one), knowledge=known) for one in (options, unasked))
+    for gold, (url, html) in zip(pages, addresses, strict=True):
+        page = Page.parse(url, html, site=gold.site)
+        warm = knowing.clean(page).clean_page
+        cold = Denoiser(options=options).clean(page).clean_page if len(pages) > 1 else warm
+        usual = by_default.clean(page).clean_page if options != unasked else warm
+        scores = [score(one.text, gold.gold or "") for one in (warm, cold, usual)]
+        sure = [one.confidence or 0.0 for one in (warm, cold)]
+        yield Row(gold, len(pages), *scores, *sure, warm.text, cold.text, visible=" ".join(page.nodes.texts))
+
+
+def standard_error(rows: Sequence[Row]) -> float:
+    """Return the standard error of the mean F1, by site: the pages of a site are no independent draws."""
+    f1s = np.array([row.warm.f1 for row in rows])
+    _, sites = np.unique([row.page.site for row in rows], return_inverse=True)
+    off = np.bincount(sites, weights=f1s - f1s.mean())
+    return float(np.sqrt((off**2).sum()) / len(rows))
+
+
+def groups_of(name: str, rows: Sequence[Row]) -> list[Group]:
+    """Return the lines of a set: all pages, those of large sites, those of each type."""
+    found = [Group(name, list(rows))]
+    if name in LARGE_SITES:
+        least = LARGE_SITES[name]
+        found.append(Group(f"{name} ≥ {least}", [row for row in rows if row.site_pages >= least]))
+    if name == "wcxb":
+        for kind in sorted({row.page.page_type or "" for row in rows}):
+            found.append(Group(f"– {kind}", [row for row in rows if row.page.page_type == kind]))
+    return [group for group in found if group.rows]
+
+
+def line_of(group: Group) -> list[str]:
+    """Return the cells of one line."""
+    warm, cold = mean(row.warm for row in group.rows), mean(row.cold for row in group.rows)
+    by_default = mean(row.by_default for row in group.rows)
+    return [
+        group.name, str(len(group.rows)), f"{warm.precision:.3f}", f"{warm.recall:.3f}", f"{warm.f1:.3f}",
+        f"{standard_error(group.rows):.3f}", f"{cold.f1:.3f}", f"{by_default.f1:.3f}",
+    ]  # fmt: skip
+
+
+def threads(rows: Sequence[Row], text: Callable[[Row], str]) -> ThreadScore:
+    """Return the mean over threads of the posts found and of the noise."""
+    found = [score_thread(text(row), row.page.posts) for row in rows if row.page.posts]
+    return ThreadScore(fmean(one.found for one in found), fmean(one.noise for one in found))
+
+
+def values_kept(rows: Sequence[Row]) -> dict[str, float]:
+    """Return of each attribute the share of its values visible on a page that stand in its text."""
+    kept: dict[str, float] = {}
+    for name in VALUES:
+        shown = [
+            _bare(value) in _bare(row.text)
+            for row in rows
+            for value in row.page.values.get(name, [])
+            if _bare(value) and _bare(value) in _bare(row.visible)
+        ]
+        if shown:
+            kept[name] = fmean(shown)
+    return kept
+
+
+def _bare(text: str) -> str:
+    """Return the digits and letters of ``text``."""
+    return "".join(filter(str.isalnum, text.lower()))
+
+
+def rows_of_set(folder: Path, name: str, folds: dict[str, Path]) -> list[Row]:
+    """Clean the pages of a set: those of the reporting half, or all of a set that is not halved."""
+    sites = by_site(page for page in read_gold(folder, name) if page.gold is not None or page.attrs)
+    rows: list[Row] = []
+    for site, pages in sites.items():
+        if name not in HALVED or half(site) == REPORTING:
+            options: dict[str, object] = {} if name in WITH_TITLE else {"title": LEAVE}
+            rows += rows_of_site(pages, options | ({"weights": folds[site]} if site in folds else {}))
+    return rows
+
+
+def folds_of(folder: Path, weights: Path | None) -> dict[str, Path]:
+    """Return by site of the sets without halves the file with the weights that saw no page of it."""
+    if weights is None:
+        return {}
+    sites = {page.site for name in NEW for page in read_gold(folder, name)}
+    return {site: weights / fold_file(fold(site)) for site in sites}
+
+
+def report(name: str, rows: Sequence[Row]) -> str:
+    """Return what is said of a set beside its line: the posts of threads, the values of products."""
+    if any(row.page.posts for row in rows):
+        warm, cold = threads(rows, lambda row: row.text), threads(rows, lambda row: row.cold_text)
+        return (
+            f"{name}: posts found {warm.found:.1%} (cold {cold.found:.1%}), "
+            f"noise {warm.noise:.3f} (cold {cold.noise:.3f})"
+        )
+    if name == "products":
+        words = fmean(len(token_sequence(row.text)) for row in rows)
+        shares = ", ".join(f"{value} {share:.2f}" for value, share in values_kept(rows).items())
+        return f"{name}: visible values kept: {shares}; {words:.0f} words a page"
+    return ""
+
+
+def told_of_confidence(rows: Sequence[Row]) -> str:
+    """Say how well the confidence of pages tells their F1, with the site known and cold."""
+    known = reliability([row.confidence for row in rows], [row.warm.f1 for row in rows])
+    cold = reliability([row.cold_confidence for row in rows], [row.cold.f1 for row in rows])
+    told = (
+        f"area for F1 < .8 {one.area:.3f}; {one.sure:.0%} of pages above .9, their F1 {one.sure_f1:.3f}; "
+        f"off by {one.off:.3f} over tenths"
+        for one in (known, cold)
+    )
+    return "confidence, {} pages: {}; cold: {}".format(len(rows), *told)
+
+
+def _arguments(argv: list[str] | None) -> Namespace:
+    parser = options(__doc__)
+    parser.add_argument("--sets", nargs="+", metavar="SET", default=NEW + HALVED)
+    parser.add_argument("--folds", type=Path, metavar="FOLDER", help="the weights of folds")
+    return parser.parse_args(argv)
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Print the table."""
+    arguments = _arguments(argv)
+    folder = folder_with(arguments.sets)
+    lines, notes, figures = [], [], {}
+    of_confidence: list[Row] = []
+    folds = folds_of(folder, arguments.folds)
+    for name in arguments.sets:
+        say(name)
+        rows = rows_of_set(folder, name, folds)
+        notes.append(report(name, rows))
+        if name in CONFIDENT:
+            of_confidence += [row for row in rows if row.page.gold is not None]
+        for group in groups_of(name, [row for row in rows if row.page.gold is not None]):
+            lines.append(line_of(group))
+            figures[group.name] = dict(zip(COLUMNS, map(float, lines[-1][2:]), strict=True))
+    print(table(["set", "pages", *COLUMNS], lines))
+    if of_confidence:
+        notes.append(told_of_confidence(of_confidence))
+    print("\n" + "\n".join(filter(None, notes)))
+    write_figures(arguments.json, figures)
+
+
+if __name__ == "__main__":
+    main()

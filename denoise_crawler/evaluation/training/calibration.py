@@ -1,0 +1,59 @@
+"""How good the text is that comes out where a certain F1 is expected: measured on pages of sites not seen."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from denoise_crawler.evaluation.measures import score
+from denoise_crawler.evaluation.training.examples import MAX_KNOWN
+from denoise_crawler.methods.fusion.chances import content_chances
+from denoise_crawler.methods.fusion.selection import expected_f1, most_f1
+from denoise_crawler.methods.fusion.site_evidence import SiteEvidence
+from denoise_crawler.methods.fusion.weights import feature_names, second_table
+from denoise_crawler.methods.fusion.wishes import KEEP, LEAVE, Wishes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from denoise_crawler.evaluation.training.examples import LabelledPage
+    from denoise_crawler.methods.fusion.evidence import Evidence
+    from denoise_crawler.methods.fusion.first_look import FirstLook
+    from denoise_crawler.methods.fusion.trees import BoostedTrees
+
+BINS = 12
+
+
+def expected_and_found(
+    site: Sequence[LabelledPage], looks: Mapping[LabelledPage, FirstLook], trees: BoostedTrees
+) -> Iterator[tuple[float, float]]:
+    """Yield what F1 is expected of each page of a site and what comes of it, cold and knowing the other pages."""
+    for one in site:
+        others = [other for other in site if other.key != one.key]
+        for known in sorted({0, min(len(others), MAX_KNOWN)}):
+            site_evidence = SiteEvidence(MAX_KNOWN)
+            for other in random.Random(one.key).sample(others, known):
+                site_evidence.add(other.key, other.blocks, looks[other].scores)
+            first = looks[one]
+            yield _measured(one, first, first.evidence.knowing(site_evidence.standing(one.key, one.blocks)), trees)
+
+
+def _measured(
+    page: LabelledPage, first: FirstLook, evidence: Evidence, trees: BoostedTrees
+) -> tuple[float, float]:
+    blocks, best = page.blocks, evidence.headline.best
+    wishes = Wishes(title=KEEP if best >= 0 and page.content[best] else LEAVE)
+    table = second_table(first, evidence, wishes.columns(len(blocks)), feature_names().second)
+    chances = content_chances(trees, evidence, table, wishes)
+    taken = most_f1(chances, blocks.tokens)
+    text = "\n".join(blocks.texts[block] for block in np.flatnonzero(taken))
+    return expected_f1(chances, blocks.tokens, taken), score(text, page.gold).f1
+
+
+def knots(pairs: Iterable[tuple[float, float]]) -> list[list[float]]:
+    """Return the mean expected and the mean found F1 of as many pages each, neither ever falling."""
+    ascending = np.array(sorted(pairs)).reshape(-1, 2)
+    means = np.array([part.mean(axis=0) for part in np.array_split(ascending, BINS) if len(part)]).reshape(-1, 2)
+    return [[round(float(value), 4) for value in knot] for knot in np.maximum.accumulate(means, axis=0)]

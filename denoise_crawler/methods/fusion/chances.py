@@ -1,0 +1,45 @@
+"""How likely each block is content, from the second look, the site's styles and what is wished."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from denoise_crawler.methods.fusion.first_look import chances_of
+from denoise_crawler.methods.fusion.wishes import KEEP
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from denoise_crawler.methods.fusion.blocks import Numbers
+    from denoise_crawler.methods.fusion.evidence import Evidence
+    from denoise_crawler.methods.fusion.site_evidence import Standing
+    from denoise_crawler.methods.fusion.trees import BoostedTrees, Table
+    from denoise_crawler.methods.fusion.wishes import Wishes
+
+_TITLE_CHANCE = 0.9
+STYLE_SHARE, STYLE_PRIOR = 0.4, 30.0  # of what is said of a block by its style, at most; tokens
+
+
+def content_chances(trees: BoostedTrees, evidence: Evidence, table: Table, wishes: Wishes) -> Numbers:
+    """Return by block how likely it is content that is wished; ``table`` is that of the second look."""
+    chances, open_question = np.zeros(len(table)), ~evidence.everywhere
+    scores = trees.scores(table if open_question.all() else table[open_question])
+    if evidence.standing is not None:
+        scores = with_style(scores, evidence.standing, open_question)
+    chances[open_question] = chances_of(scores + wishes.shift)
+    if (title := evidence.headline.sure) >= 0:  # that other pages list it says nothing against it
+        chances[title] = max(chances[title], _TITLE_CHANCE) if wishes.title == KEEP else 0.0
+    return chances
+
+
+def with_style(scores: Numbers, standing: Standing, blocks: NDArray[np.bool_]) -> Numbers:
+    """Return the ``scores`` of some ``blocks``, drawn towards the mean of their style on the site's other pages.
+
+    The more tokens of that style the other pages have, the more they say.
+    """
+    tokens = standing.style_tokens[blocks]
+    share = STYLE_SHARE * tokens / (tokens + STYLE_PRIOR)
+    drawn: Numbers = (1.0 - share) * scores + share * standing.style_scores[blocks]
+    return drawn

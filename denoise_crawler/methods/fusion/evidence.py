@@ -1,0 +1,160 @@
+"""All that is known of a page's blocks, page and site, before it is made into numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from denoise_crawler.methods.fusion.class_words import ClassWords
+from denoise_crawler.methods.fusion.kinds import KindWords, kind_words_of
+from denoise_crawler.methods.fusion.linked_data import linked_data_of
+from denoise_crawler.methods.fusion.main_region import MainRegion, main_region
+from denoise_crawler.methods.fusion.site_sums import REPEATED_SHARE
+from denoise_crawler.methods.fusion.title import Headline, description_of, headline_of
+
+if TYPE_CHECKING:
+    from denoise_crawler.methods.fusion.blocks import Blocks, Indices, Numbers
+    from denoise_crawler.methods.fusion.site_evidence import Standing
+    from denoise_crawler.page import Page
+
+ANCESTORS = 6
+EVERYWHERE_SHARE, EVERYWHERE_PAGES = 0.8, 5
+
+
+class Words(NamedTuple):
+    """What words in the markup are worth: those of class and id for the text below, all for the kind of page."""
+
+    classes: ClassWords
+    kinds: KindWords
+
+    @classmethod
+    def none(cls) -> Words:
+        """Return words that are worth nothing."""
+        return cls(ClassWords({}), KindWords({}))
+
+
+@dataclass(eq=False)
+class Evidence:
+    """All there is to know of a page's blocks; what several features need is worked out once.
+
+    ``title``, ``description`` and ``body`` (its article's letters and digits, if it declares them) are what the
+    page says of itself, ``kinds`` how much its markup speaks for each of ``KINDS``.
+    """
+
+    title: str
+    description: str
+    body: str
+    kinds: Numbers
+    blocks: Blocks
+    standing: Standing | None
+    class_words: ClassWords
+
+    @classmethod
+    def of(cls, page: Page, blocks: Blocks, standing: Standing | None, words: Words) -> Evidence:
+        """Return the evidence for the ``blocks`` of ``page``, which it does not hold on to."""
+        kinds = words.kinds.says(kind_words_of(page, blocks))
+        body = page.once(linked_data_of).body
+        return cls(page.title, description_of(page), body, kinds, blocks, standing, words.classes)
+
+    @cached_property
+    def named(self) -> Numbers:
+        """By element, how much its class and id speak for content."""
+        return self.class_words.worth(self.blocks.around.names)
+
+    @cached_property
+    def ancestors(self) -> list[Indices]:
+        """The elements 0, 1, … levels above each block; the body has itself above it."""
+        parents = np.maximum(self.blocks.around.parents, 0)
+        levels = [self.blocks.elements]
+        for _ in range(ANCESTORS):
+            levels.append(parents[levels[-1]])
+        return levels
+
+    @cached_property
+    def character_sums(self) -> Numbers:
+        """Running sums of characters, beginning with 0."""
+        return running(self.blocks.characters)
+
+    @cached_property
+    def linked_sums(self) -> Numbers:
+        """Running sums of characters inside links, beginning with 0."""
+        return running(self.blocks.linked)
+
+    @cached_property
+    def element_characters(self) -> Numbers:
+        """By element, the characters below it."""
+        return self.below(self.character_sums)
+
+    @cached_property
+    def element_linked(self) -> Numbers:
+        """By element, the characters inside links below it."""
+        return self.below(self.linked_sums)
+
+    @cached_property
+    def unlinked(self) -> float:
+        """The page's characters outside links."""
+        return max(float(self.character_sums[-1] - self.linked_sums[-1]), 1.0)
+
+    @cached_property
+    def repeated(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+        """Which blocks' texts stand on a fifth of the site's other pages (of two pages or more)."""
+        standing = self.standing
+        if standing is None or standing.pages < 2:
+            return np.zeros(len(self.blocks), bool)
+        return standing.texts >= max(1.0, REPEATED_SHARE * standing.pages)
+
+    @cached_property
+    def everywhere(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+        """Which blocks' texts stand on four of five of the site's other pages (of five pages or more)."""
+        standing = self.standing
+        if standing is None or standing.pages < EVERYWHERE_PAGES:
+            return np.zeros(len(self.blocks), bool)
+        return standing.texts >= EVERYWHERE_SHARE * standing.pages
+
+    @cached_property
+    def region(self) -> MainRegion:
+        """The element that holds most of the running text."""
+        return main_region(self.blocks, self.repeated, self.link_shares, self.named)
+
+    @cached_property
+    def headline(self) -> Headline:
+        """The block that is the page's title."""
+        return headline_of(self.title, self.blocks)
+
+    @cached_property
+    def link_shares(self) -> Numbers:
+        """By element, the share of its characters inside links."""
+        return ratio(self.element_linked, self.element_characters)
+
+    def knowing(self, standing: Standing | None) -> Evidence:
+        """Return the same evidence with what the site says; the rest is not worked out again."""
+        if standing is None and self.standing is None:
+            return self
+        other = replace(self, standing=standing)
+        other.__dict__.update({name: self.__dict__[name] for name in _OF_THE_PAGE & self.__dict__.keys()})
+        return other
+
+    def below(self, sums: Numbers) -> Numbers:
+        """Return running ``sums`` as sums over the blocks below each element."""
+        around = self.blocks.around
+        return sums[around.last] - sums[around.first]
+
+
+# What of the evidence is the same whatever is known of the site.
+_OF_THE_PAGE = frozenset(
+    {"named", "ancestors", "character_sums", "linked_sums", "element_characters", "element_linked", "unlinked"}
+    | {"headline", "link_shares"}
+)
+
+
+def running(numbers: Numbers) -> Numbers:
+    """Return the running sums of ``numbers``, beginning with 0."""
+    return np.concatenate(([0.0], np.cumsum(numbers)))
+
+
+def ratio(part: Numbers, whole: Numbers) -> Numbers:
+    """Return ``part / whole``, whose empty wholes count as 1."""
+    return part / np.maximum(whole, 1.0)

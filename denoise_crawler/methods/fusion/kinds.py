@@ -1,0 +1,78 @@
+"""What kind of page the words in its markup speak for: an article, a forum thread, a product and so on.
+
+Learned from gold pages, as the worth of class words is: by word, how much more often pages of a kind have it.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import numpy as np
+
+from denoise_crawler.methods.fusion.class_words import words_of
+from denoise_crawler.methods.fusion.linked_data import linked_data_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from denoise_crawler.methods.fusion.blocks import Blocks, Numbers
+    from denoise_crawler.page import Page
+
+KINDS = ("article", "forum", "product", "listing", "collection", "documentation", "service")
+_STRONGEST = 10  # words count
+_WORD = re.compile(r"[a-z]{3,20}")
+_MOST_NAMES = 3_000
+_SAID = frozenset({"og:type", "generator"})
+
+
+class KindWords:
+    """Log odds of each of ``KINDS`` by word."""
+
+    def __init__(self, log_odds: Mapping[str, Sequence[float]]) -> None:
+        self._numbers = {word: number for number, word in enumerate(log_odds)}
+        self._log_odds = np.array(list(log_odds.values()), np.float64).reshape(-1, len(KINDS))
+
+    def says(self, words: Iterable[str]) -> Numbers:
+        """Return by kind the mean log odds of the words that speak most for it; 0 if none is known."""
+        known = [self._numbers[word] for word in words if word in self._numbers]
+        if not known:
+            return np.zeros(len(KINDS))
+        strongest = np.sort(self._log_odds[known], axis=0)[-_STRONGEST:]
+        means: Numbers = strongest.sum(axis=0) / _STRONGEST
+        return means
+
+
+def kind_words_of(page: Page, blocks: Blocks) -> frozenset[str]:
+    """Return the words of a page that may say of what kind it is, each with where it stands.
+
+    They stand in classes and ids, in the path of the address, in what the page declares of itself and in the types
+    of its linked data.
+    """
+    names = dict.fromkeys(islice(blocks.around.names, _MOST_NAMES))
+    found = {word for name in names for word in words_of(name)}
+    found.update(f"/{word}" for word in _WORD.findall(_path(page.url)))
+    found.update(_declared(page))
+    return frozenset(found)
+
+
+def _path(url: str) -> str:
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return ""
+    return f"{parts.path} {parts.query}"[:1_000].lower()
+
+
+def _declared(page: Page) -> Iterator[str]:
+    if page.root is None:
+        return
+    for meta in page.root.iter("meta"):
+        name = (meta.get("property") or meta.get("name") or "").lower()
+        if name in _SAID:
+            for word in _WORD.findall(meta.get("content", "")[:200].lower())[:3]:
+                yield f"{name}={word}"
+    for kind in page.once(linked_data_of).types:
+        yield f"@{kind}"

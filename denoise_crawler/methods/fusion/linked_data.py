@@ -1,0 +1,76 @@
+"""What a page says of itself to machines, in JSON-LD: the types of things it holds, and its article's text."""
+
+from __future__ import annotations
+
+import json
+import re
+from html import unescape
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from denoise_crawler.methods.fusion.blocks import Blocks, Numbers
+    from denoise_crawler.page import Page
+
+UNSAID = -1.0
+_TYPE = re.compile(r'"@type"\s*:\s*\[?\s*"(\w{1,40})"')
+_BODY = re.compile(r'"articleBody"\s*:\s*("(?:[^"\\]|\\.)*")')
+_TAG = re.compile(r"<[^<>]*>")
+_MOST_SCRIPTS, _MOST_CHARACTERS = 20, 200_000
+_LEAST_BODY = 200  # letters and digits: less is a teaser
+_BEGINNING = 48  # letters and digits of a block that are looked for
+_FAR = 60.0
+
+
+class LinkedData(NamedTuple):
+    """The types of things that a page describes, and the letters and digits of its article's text."""
+
+    types: frozenset[str]
+    body: str
+
+
+def linked_data_of(page: Page) -> LinkedData:
+    """Read the linked data of ``page``, as far as it can be read: broken JSON is the rule."""
+    types: set[str] = set()
+    body = ""
+    if page.root is None:
+        return LinkedData(frozenset(), body)
+    scripts = (script.text or "" for script in page.root.iter("script") if "ld+json" in script.get("type", ""))
+    for text in islice(scripts, _MOST_SCRIPTS):
+        data = text[:_MOST_CHARACTERS]
+        types.update(_TYPE.findall(data))
+        bodies = (_bare(_decoded(found)) for found in _BODY.findall(data))
+        body = max((body, *bodies), key=len)
+    return LinkedData(frozenset(types), body if len(body) >= _LEAST_BODY else "")
+
+
+def body_columns(body: str, blocks: Blocks) -> dict[str, Numbers]:
+    """Return by block whether it stands in the article as the page declares it, and how far from its end."""
+    count = len(blocks)
+    if not body:
+        return {name: np.full(count, UNSAID) for name in ("in body declared", "share declared")} | {
+            "blocks to end declared": np.full(count, -_FAR)
+        }
+    beginnings = [_bare(text[: 2 * _BEGINNING])[:_BEGINNING] for text in blocks.texts]
+    inside = np.array([bool(beginning) and beginning in body for beginning in beginnings], bool)
+    long = np.flatnonzero(inside & (blocks.characters >= _BEGINNING))
+    last = int(long[-1]) if len(long) else count
+    return {
+        "in body declared": inside.astype(np.float64),
+        "share declared": np.full(count, len(body) / max(float(blocks.characters.sum()), 1.0)),
+        "blocks to end declared": np.clip(np.arange(count) - last, -_FAR, _FAR).astype(np.float64),
+    }
+
+
+def _decoded(written: str) -> str:
+    try:
+        return str(json.loads(written, strict=False))
+    except ValueError:
+        return written
+
+
+def _bare(text: str) -> str:
+    """Return the letters and digits of ``text`` without markup, in small letters."""
+    return "".join(filter(str.isalnum, _TAG.sub(" ", unescape(text)))).lower()
