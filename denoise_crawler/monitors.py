@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from denoise_crawler.crawl.starting import extra_in_one_line
+from denoise_crawler.crawl.setup_errors import abort_on_missing_extra
 from denoise_crawler.crawl.stat_checks import lost, noise_share, unread_share
 
-with extra_in_one_line("monitors"):
+with abort_on_missing_extra("monitors"):
     from spidermon import MonitorSuite
     from spidermon.contrib.scrapy.monitors import BaseScrapyMonitor
 

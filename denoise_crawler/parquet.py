@@ -11,10 +11,10 @@ import msgspec
 from scrapy.exporters import BaseItemExporter
 from scrapy.utils.serialize import ScrapyJSONEncoder
 
-from denoise_crawler.crawl.starting import extra_in_one_line
+from denoise_crawler.crawl.setup_errors import abort_on_missing_extra
 from denoise_crawler.errors import AppendError
 
-with extra_in_one_line("parquet"):
+with abort_on_missing_extra("parquet"):
     import pyarrow as pa
     import pyarrow.parquet as pq
 

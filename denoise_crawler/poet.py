@@ -13,12 +13,12 @@ from typing import Any
 import msgspec
 from scrapy.http import Response
 
-from denoise_crawler.crawl.source import origin_of, source_of_response
-from denoise_crawler.crawl.starting import extra_in_one_line
+from denoise_crawler.crawl.setup_errors import abort_on_missing_extra
+from denoise_crawler.crawl.source_page import response_origin, source_of_response
 from denoise_crawler.crawl.warmup import Warmup
 from denoise_crawler.output.clean_page import CleanPage
 
-with extra_in_one_line("poet"):
+with abort_on_missing_extra("poet"):
     from scrapy_poet.page_input_providers import PageObjectInputProvider
     from web_poet.serialization import SerializedLeafData, register_serialization
 
@@ -55,16 +55,16 @@ class CleanTextProvider(PageObjectInputProvider):
     def __call__(self, to_provide: set[Callable[..., Any]], response: Response) -> Sequence[CleanText]:  # noqa: ARG002
         """Return the clean text of ``response``."""
         warmup = self._warmup
-        source = source_of_response(response, warmup.settings.site, origin_of(response, self._crawler))
-        if warmup.is_skipped(source) or source is None:
+        source = source_of_response(response, warmup.settings.site, response_origin(response, self._crawler))
+        if warmup.outcomes.is_skipped(source) or source is None:
             return [CleanText(url=response.url, site=warmup.settings.site(response.url))]
         if not warmup.by_addon:
-            warmup.meet(source)
+            warmup.learn(source)
         clean = CleanText(url=source.page.url, site=source.page.site)
         try:
-            return [warmup.filler.fill(clean, warmup.cleaned(source).clean_page).item]
+            return [warmup.filler.fill(clean, warmup.clean(source).clean_page).item]
         except Exception:  # a mistake of ours must not cost the page object
-            warmup.page_failed(source.page.url)
+            warmup.report_failure(source.page.url)
             return [clean]
 
 

@@ -9,7 +9,7 @@ from scrapy.utils.project import get_project_settings
 
 from denoise_crawler.crawl.pages import page_of_response
 from denoise_crawler.crawl.settings import DenoiseSettings
-from denoise_crawler.crawl.stored_denoiser import stored_denoiser
+from denoise_crawler.crawl.stored_denoiser import open_denoiser
 
 if TYPE_CHECKING:
     from scrapy.http import Response
@@ -30,6 +30,6 @@ def clean(response: Response, *, explain: bool = False, settings: BaseSettings |
     if page is None:
         raise ValueError(f"{response.url} is no HTML page but {type(response).__name__}")
     writing = replace(chosen.writing, explain=explain or chosen.writing.explain)
-    with stored_denoiser(chosen.store if chosen.store.is_file() else None, chosen.choice, writing) as denoiser:
+    with open_denoiser(chosen.store if chosen.store.is_file() else None, chosen.choice, writing) as denoiser:
         method = denoiser.method_of(page)
         return denoiser.clean(page, warm=method.pages_known > 0, method=method).clean_page

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import WeakKeyDictionary
 
 from denoise_crawler.crawl.csv_columns import keep_text_column
-from denoise_crawler.crawl.source import Origin, Source
-from denoise_crawler.crawl.starting import in_one_line
+from denoise_crawler.crawl.setup_errors import abort_on_setup_error
+from denoise_crawler.crawl.source_page import Origin, SourcePage
 from denoise_crawler.crawl.warmup import Warmup
 from denoise_crawler.page import Page
 from denoise_crawler.pipelines.advice import ItemAdvice, check_order
@@ -26,13 +26,13 @@ class ItemPages:
     _of_crawler: ClassVar[WeakKeyDictionary[Crawler, ItemPages]] = WeakKeyDictionary()
 
     def __init__(self, crawler: Crawler) -> None:
-        with in_one_line(crawler):
+        with abort_on_setup_error(crawler):
             self.warmup = Warmup.of(crawler)
         keep_text_column(crawler)
         self._advice = ItemAdvice(self.warmup.settings)
         if not self.warmup.by_addon:
             check_order(crawler.settings)
-        self._sources: OrderedDict[tuple[str, str | bytes], Source] = OrderedDict()
+        self._sources: OrderedDict[tuple[str, str | bytes], SourcePage] = OrderedDict()
 
     @classmethod
     def of(cls, crawler: Crawler) -> ItemPages:
@@ -45,7 +45,7 @@ class ItemPages:
         """Tell whether ``item`` is none of the pipelines' business: it waited before, or the add-on takes it."""
         return self.warmup.by_addon or self.warmup.is_replayed(item)
 
-    def source_of(self, item: Any) -> Source | None:
+    def source_of(self, item: Any) -> SourcePage | None:
         """Return the page in the item's HTML field, None if there is none."""
         html = self.warmup.filler.html_of(item)
         if html is None:
@@ -60,9 +60,9 @@ class ItemPages:
         try:
             page = Page.parse(url, html, site=self.warmup.settings.site(url))
         except Exception:  # a page that breaks us costs its own text, no item
-            self.warmup.page_failed(url)
+            self.warmup.report_failure(url)
             return None
-        source = Source(page, Origin(page.key.to_bytes(8, "big")), html=html)
+        source = SourcePage(page, Origin(page.key.to_bytes(8, "big")), html=html)
         self._sources[url, html] = source
         self._forget_old()
         return source

@@ -47,7 +47,7 @@ TRACKING_PARAMETERS = frozenset(
 # Tracking on Chinese news sites (?from=timeline), but an offset or a date elsewhere (?from=20).
 TRACKING_UNLESS_NUMBER = frozenset({"from"})
 
-LONGEST_URL = 2083
+MAX_URL_CHARACTERS = 2083
 _EXTENSIONS = frozenset("." + name for name in IGNORED_EXTENSIONS)
 _ROUNDS = 5
 
@@ -165,7 +165,7 @@ class LinkFilter:
 
     def accepts(self, url: str) -> bool:
         """Tell whether the link is to be followed."""
-        if len(url) > LONGEST_URL or not self.on_site(url):
+        if len(url) > MAX_URL_CHARACTERS or not self.on_site(url):
             return False
         if url_has_any_extension(url, _EXTENSIONS):
             return False

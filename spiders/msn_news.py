@@ -10,12 +10,12 @@ from scrapy.http import HtmlResponse, Response, TextResponse
 
 from denoise_crawler.errors import BadArgumentError
 from denoise_crawler.page.site import host_of
-from denoise_crawler.spiders.arguments import read_count, read_urls, refuse_unknown
 from denoise_crawler.spiders.links import LinkFilter, page_links, scope_of
 from denoise_crawler.spiders.msn_detail import article_id, detail_address, is_locale, locale_of, read_detail
 from denoise_crawler.spiders.news_links import feed_links, is_feed, is_shell
 from denoise_crawler.spiders.news_page import NewsPage
 from denoise_crawler.spiders.page_spider import PageSpider, now_utc
+from denoise_crawler.spiders.spider_arguments import read_count, read_urls, refuse_unknown
 
 DETAIL_URL = "https://assets.msn.com/content/view/v2/Detail/{locale}/{id}"
 _KNOWN = ("start_url", "locale", "max_pages", "detail_url")

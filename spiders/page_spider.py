@@ -16,12 +16,11 @@ from scrapy.settings import BaseSettings
 from twisted.python.failure import Failure
 
 from denoise_crawler.crawl.politeness import POLITE_SETTINGS
-from denoise_crawler.crawl.scrapy_versions import require, scheduler_of
-from denoise_crawler.crawl.starting import in_one_line
+from denoise_crawler.crawl.scrapy_versions import require_scrapy, scheduler_of
+from denoise_crawler.crawl.setup_errors import abort_on_setup_error
 from denoise_crawler.errors import BadArgumentError, OldScrapyError
 from denoise_crawler.page.host_names import without_port
 from denoise_crawler.page.site import host_of
-from denoise_crawler.spiders.failures import ADVICE, failure_kind
 from denoise_crawler.spiders.frontier import Frontier
 from denoise_crawler.spiders.links import LinkFilter, scope_of
 from denoise_crawler.spiders.private_hosts import PrivateHostsMiddleware
@@ -30,6 +29,7 @@ from denoise_crawler.spiders.refused_hosts import (
     RefusedHosts,
     RefusedHostsMiddleware,
 )
+from denoise_crawler.spiders.request_failures import ADVICE, failure_kind
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -71,8 +71,8 @@ class PageSpider(Spider):
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
         """Build the spider; where an argument is bad or Scrapy too old, the crawl does not begin."""
-        with in_one_line(crawler, (BadArgumentError, OldScrapyError)):
-            require(f"the spider {cls.name}")
+        with abort_on_setup_error(crawler, (BadArgumentError, OldScrapyError)):
+            require_scrapy(f"the spider {cls.name}")
             try:
                 spider = super().from_crawler(crawler, *args, **kwargs)
             except BadArgumentError as error:

@@ -13,7 +13,7 @@ from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IResolutionReceiver
 from zope.interface import implementer
 
-from denoise_crawler.crawl.private_addresses import is_private, written_address
+from denoise_crawler.crawl.private_addresses import is_private, literal_address
 from denoise_crawler.errors import DenoiseError
 from denoise_crawler.page.site import DEFAULT_PORTS
 from denoise_crawler.spiders.links import split_http
@@ -79,7 +79,7 @@ async def places(url: str, *, look_up: bool = True) -> set[Place]:
     if parts is None:
         return set()
     host, port = str(parts.hostname), parts.port or DEFAULT_PORTS[parts.scheme]
-    written = written_address(host)
+    written = literal_address(host)
     if written or not look_up:
         return {(written, port)} if written else set()
     addresses = await (_asked_asyncio(host) if is_reactorless() else _asked_twisted(host))

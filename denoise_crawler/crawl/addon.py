@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import scrapy
 
 from denoise_crawler.crawl.middleware import WarmupMiddleware
-from denoise_crawler.crawl.scrapy_versions import ignores_start_of
+from denoise_crawler.crawl.scrapy_versions import ignores_start_requests
 from denoise_crawler.crawl.script_pages import ScriptPagesMiddleware
 from denoise_crawler.crawl.settings import DenoiseSettings, is_off
-from denoise_crawler.crawl.starting import extra_in_one_line, is_scrapy_command
+from denoise_crawler.crawl.setup_errors import abort_on_missing_extra, is_scrapy_command
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -35,7 +35,7 @@ class Addon:
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Set up; warn of a spider whose start this Scrapy ignores."""
         spider = crawler.spidercls
-        if ignores_start_of(spider):
+        if ignores_start_requests(spider):
             logger.warning(
                 "%s starts by start_requests, which Scrapy %s never calls: it may crawl nothing. Write "
                 "`async def start(self)` in its place, or stay with an older Scrapy: pip install 'scrapy<2.16'",
@@ -60,7 +60,7 @@ class Addon:
         settings.setdefault_in_component_priority_dict("SPIDER_MIDDLEWARES", WarmupMiddleware, MIDDLEWARE_ORDER)
         settings.setdefault_in_component_priority_dict("SPIDER_MIDDLEWARES", ScriptPagesMiddleware, SCRIPTS_ORDER)
         if settings.getbool("DENOISE_LIVE"):
-            with extra_in_one_line("commands"):  # the templates
+            with abort_on_missing_extra("commands"):  # the templates
                 from denoise_crawler.crawl.live import LivePage
 
             settings.setdefault_in_component_priority_dict("EXTENSIONS", LivePage, 0)

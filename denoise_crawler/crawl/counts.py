@@ -1,4 +1,4 @@
-"""The stats of a crawl that are ours: all stand under ``denoise/``."""
+"""The stats of a crawl under ``denoise/``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SKIPPED = ("empty", "frameset", "too_large")
 
 
 class Counts:
-    """Counts what happens in a crawl. ``docs/stats.md`` says what each name means."""
+    """Counts what happens in a crawl. ``docs/stats.md`` explains each name."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
@@ -33,7 +33,7 @@ class Counts:
             by: How much to add.
 
         Returns:
-            What the count was before.
+            The count before.
         """
         before = self._counts.get(name, 0)
         if by:
@@ -47,7 +47,7 @@ class Counts:
 
     @contextmanager
     def timed(self, name: str) -> Iterator[None]:
-        """Add the seconds that pass inside to ``denoise/seconds/NAME``."""
+        """Add the seconds that the block takes to ``denoise/seconds/NAME``."""
         start = perf_counter()
         try:
             yield
@@ -56,12 +56,12 @@ class Counts:
 
     @cached_property
     def _add(self) -> Callable[[str, float], None]:
-        """What adds to a stat; the collector is there once the crawl begins."""
+        """Adds to a stat. Looked up late, because the collector exists only once the crawl begins."""
         return self._crawler.stats.inc_value  # type: ignore[return-value]
 
 
-def summary(counts: Counts) -> str:
-    """Return what became of the items of a crawl, in one line for people."""
+def summarize_items(counts: Counts) -> str:
+    """Return one line for people that says what happened to the items of a crawl."""
     items = counts.of("items")
     line = f"{items:,} {'item' if items == 1 else 'items'}, {counts.of('with_text'):,} with text"
     if before := counts.of("characters_before"):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from scrapy.statscollectors import StatsCollector
 
 # A delay of 0 makes Scrapy send a whole slot queue at once, whatever the concurrency of the slot is.
-LEAST_GAP = 0.001
+MIN_GAP_SECONDS = 0.001
 
 
 def read_seconds(name: str, value: object) -> float:
@@ -77,7 +77,7 @@ class HostGaps:
 
     def gap(self, host: str, unit: float) -> float:
         """Return the gap in seconds for the draw ``unit`` (0..1) with what is known of the host now."""
-        return max(self.least(host) + unit * (self.high - self.low), LEAST_GAP)
+        return max(self.least(host) + unit * (self.high - self.low), MIN_GAP_SECONDS)
 
     def raise_floor(self, host: str, seconds: float) -> bool:
         """Move the range of a host up to begin at ``seconds``; return False if it begins there or above."""
@@ -110,7 +110,7 @@ class PoliteSlot(Slot):
     def download_delay(self) -> float:
         """Return the seconds between the last start (``lastseen``) and the next one."""
         if not self.lastseen:  # no request yet; this clock may be younger than the gap
-            return self._at_least(LEAST_GAP)
+            return self._at_least(MIN_GAP_SECONDS)
         if self.lastseen != self._drawn_for:
             if self._stats and self._drawn_for:
                 gap = self.lastseen - self._drawn_for

@@ -79,7 +79,7 @@ class ItemClass:
         return getweakrefcount(instance) > self.weak_references
 
 
-def item_class_of(kind: type) -> ItemClass:
+def describe_item_class(kind: type) -> ItemClass:
     """Return how instances of ``kind`` are stored; raise UnstorableError if they cannot be."""
     known = _described(kind)
     _check_found(kind, known.name)
@@ -93,7 +93,7 @@ def enum_name(kind: type) -> list[str]:
     return name
 
 
-def loaded_item_class(name: list[str]) -> ItemClass:
+def load_item_class(name: list[str]) -> ItemClass:
     """Return the class of this stored name; raise UnparkableError if it is gone or no class of items."""
     kind = _loaded(name)
     if not isinstance(kind, type) or not _is_data(kind):
@@ -104,7 +104,7 @@ def loaded_item_class(name: list[str]) -> ItemClass:
         raise UnparkableError(str(error)) from error
 
 
-def loaded_enum(name: list[str]) -> type[Enum]:
+def load_enum(name: list[str]) -> type[Enum]:
     """Return the enumeration of this stored name; raise UnparkableError if it is gone."""
     kind = _loaded(name)
     if not (isinstance(kind, type) and issubclass(kind, Enum)):
@@ -112,7 +112,7 @@ def loaded_enum(name: list[str]) -> type[Enum]:
     return kind
 
 
-def class_named(name: list[str]) -> Any:
+def find_class(name: list[str]) -> Any:
     """Return what stands under a stored name, None if nothing does.
 
     No module is imported that the program has not loaded, and no code of a module's ``__getattr__`` runs.
@@ -139,7 +139,7 @@ def class_named(name: list[str]) -> Any:
 def _loaded(name: list[str]) -> Any:
     path = ".".join(name[:2])
     try:
-        found = class_named(name)
+        found = find_class(name)
     except LookupError as error:
         raise UnparkableError(f"an item of class {path} waits, which is not there: {error.args[0]}") from error
     if found is None:
@@ -149,7 +149,7 @@ def _loaded(name: list[str]) -> Any:
 
 def _check_found(kind: type, name: list[str]) -> None:
     try:
-        found = class_named(name)
+        found = find_class(name)
     except LookupError:
         found = None
     if found is not kind:

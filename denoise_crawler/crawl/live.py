@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from twisted.web.http import Request
     from typing_extensions import Self
 
-    from denoise_crawler.crawl.source import Source
+    from denoise_crawler.crawl.source_page import SourcePage
     from denoise_crawler.denoiser import Cleaned
 
 logger = logging.getLogger(__name__)
@@ -77,7 +77,7 @@ class LastPage:
     html: str
 
 
-class WatchedWarmup(Warmup):
+class RecordingWarmup(Warmup):
     """A warm-up that remembers what it cleaned: by site the sums, and the last pages."""
 
     def __init__(self, crawler: Crawler) -> None:
@@ -85,15 +85,15 @@ class WatchedWarmup(Warmup):
         self.last: deque[LastPage] = deque(maxlen=_LAST_PAGES)
         self._cleaned: dict[str, LiveSite] = {}
 
-    def fill(self, item: Any, source: Source) -> Any:
+    def fill(self, item: Any, source: SourcePage) -> Any:
         """Fill ``item`` and count it."""
         filled = super().fill(item, source)
         self._cleaned_site(source.page.site).cleaned += 1
         return filled
 
-    def page_cleaned(self, cleaned: Cleaned) -> None:
+    def count_cleaned(self, cleaned: Cleaned) -> None:
         """Count a page that was cleaned and keep it to be looked at."""
-        super().page_cleaned(cleaned)
+        super().count_cleaned(cleaned)
         page, figures = cleaned.page, _figures(cleaned)
         self._cleaned_site(page.site).sizes.add(figures.sizes)
         html = page.markup
@@ -129,8 +129,8 @@ class LivePage:
             raise NotConfigured
         if not crawler.settings.getbool("TWISTED_REACTOR_ENABLED"):
             raise NotConfigured("DENOISE_LIVE needs a Twisted reactor: set it to False")
-        warmup = WatchedWarmup.of(crawler)
-        if not isinstance(warmup, WatchedWarmup):
+        warmup = RecordingWarmup.of(crawler)
+        if not isinstance(warmup, RecordingWarmup):
             raise NotConfigured(
                 "DENOISE_LIVE: give denoise_crawler.crawl.live.LivePage a lower number in EXTENSIONS"
             )
@@ -171,7 +171,7 @@ class _QuietSite(Site):
 class _LiveResource(Resource):
     isLeaf = True  # noqa: N815 - Twisted's name
 
-    def __init__(self, warmup: WatchedWarmup, crawler: Crawler) -> None:
+    def __init__(self, warmup: RecordingWarmup, crawler: Crawler) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self._warmup, self._crawler = warmup, crawler
 
@@ -223,7 +223,7 @@ class _LiveResource(Resource):
 
     def _page(self, last: LastPage) -> str:
         page = Page.parse(last.figures.url, last.html, site=last.site)
-        cleaned = self._warmup.sites.clean_again(page)
+        cleaned = self._warmup.sites.preview(page)
         return rendered(
             "live_page.html",
             scripts=["page.js"],

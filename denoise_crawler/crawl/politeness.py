@@ -46,10 +46,10 @@ from scrapy.utils.asyncio import call_later
 from scrapy.utils.httpobj import urlparse_cached
 from scrapy.utils.misc import load_object
 
-from denoise_crawler.crawl.host_gaps import LEAST_GAP, HostGaps, PoliteSlot, parse_retry_after, read_seconds
-from denoise_crawler.crawl.robots_guard import RobotsGuard, RobotsPolicy, place_of
-from denoise_crawler.crawl.scrapy_versions import require
-from denoise_crawler.crawl.starting import in_one_line
+from denoise_crawler.crawl.host_gaps import MIN_GAP_SECONDS, HostGaps, PoliteSlot, parse_retry_after, read_seconds
+from denoise_crawler.crawl.robots_guard import RobotsGuard, RobotsPolicy, authority_of
+from denoise_crawler.crawl.scrapy_versions import require_scrapy
+from denoise_crawler.crawl.setup_errors import abort_on_setup_error
 from denoise_crawler.errors import DenoiseError
 from denoise_crawler.page.host_names import canonical_host, without_port
 
@@ -85,12 +85,12 @@ class CrawlEndsError(DenoiseError, IgnoreRequest):
 
 
 class PoliteDownloader(Downloader):
-    """Scrapy's downloader with a PoliteSlot per host. Wrong settings end the program, see :func:`in_one_line`."""
+    """Scrapy's downloader with a PoliteSlot per host. Wrong settings end the program, see :func:`abort_on_setup_error`."""
 
     def __init__(self, crawler: Crawler) -> None:
         # Before Scrapy opens anything: a wrong setting must leave nothing to close.
-        with in_one_line(crawler):
-            require("denoise_crawler.Politeness")
+        with abort_on_setup_error(crawler):
+            require_scrapy("denoise_crawler.Politeness")
             self.gaps = HostGaps.from_settings(crawler.settings)
             policy = RobotsPolicy.from_settings(crawler.settings)
             self._retry_after_max = read_seconds(
@@ -140,7 +140,7 @@ class PoliteDownloader(Downloader):
     # --- whose turn it is
 
     def ready(self, places: Iterable[str]) -> list[str]:
-        """Return the places (:func:`place_of`) whose turn it is; if there is none, wake the engine later."""
+        """Return the places (:func:`authority_of`) whose turn it is; if there is none, wake the engine later."""
         # Not from slot.active: requests that wait in a middleware, say for robots.txt, are not there yet.
         busy = {self.get_slot_key(request) for request in self.active} - {""}
         now = monotonic()
@@ -223,7 +223,7 @@ class PoliteDownloader(Downloader):
         if self._wake_timer:
             self._wake_timer.cancel()
         self._wake_time = now + seconds
-        self._wake_timer = call_later(max(seconds, LEAST_GAP), self._wake)
+        self._wake_timer = call_later(max(seconds, MIN_GAP_SECONDS), self._wake)
 
     def _wake(self) -> None:
         self._wake_timer, self._wake_time = None, math.inf
@@ -253,7 +253,7 @@ class _ReadyHosts(DownloaderInterface):
 
     def get_slot_key(self, request: Request) -> str:
         """Return the place of a request: each has a robots.txt, and may have to wait for it."""
-        return place_of(request)
+        return authority_of(request)
 
     def stats(self, possible_slots: Iterable[str]) -> list[tuple[int, str]]:
         """Return the hosts to choose from, none of which has an active request."""

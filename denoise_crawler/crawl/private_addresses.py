@@ -23,7 +23,7 @@ def is_private(address: str) -> bool:
     return not (found.is_global or found in _MADE_UP) or found.is_multicast
 
 
-def written_address(host: str) -> str:
+def literal_address(host: str) -> str:
     """Return the address that stands in a host, also as 127.1 or 0x7f000001; an empty string for a name."""
     host = host.rstrip(".")
     if host == "localhost" or host.endswith(".localhost"):

@@ -104,7 +104,7 @@ class _Unreachable:
         return self.tries > ROBOTS_RETRIES
 
 
-def place_of(request: Request) -> str:
+def authority_of(request: Request) -> str:
     """Return the host of a request as its URL spells it, with the port: what has a robots.txt of its own."""
     return urlparse_cached(request).netloc.rpartition("@")[2].lower()
 
@@ -175,7 +175,7 @@ class RobotsGuard:
 
     async def process_request(self, request: Request) -> Answer | None:
         """Let a request through (None), send it back to the scheduler (itself), or raise IgnoreRequest."""
-        host, place = self._downloader.get_slot_key(request), place_of(request)
+        host, place = self._downloader.get_slot_key(request), authority_of(request)
         obeys = not request.meta.get("dont_obey_robotstxt") and urlparse_cached(request).scheme in DEFAULT_PORTS
         self._refuse_too_slow(host)
         if obeys and not self._may_ask(place):
@@ -266,7 +266,7 @@ class RobotsGuard:
         parts = urlparse_cached(request)
         is_robots = parts.path == "/robots.txt" and parts.scheme in DEFAULT_PORTS
         if is_robots and request.callback is NO_CALLBACK and request.meta.get("dont_obey_robotstxt"):
-            request.meta.setdefault(_ROBOTS_OF, place_of(request))
+            request.meta.setdefault(_ROBOTS_OF, authority_of(request))
         found: str | None = request.meta.get(_ROBOTS_OF)
         return found
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 POLITE_SINCE = (2, 18)
 
 
-def require(part: str, least: tuple[int, int] = POLITE_SINCE) -> None:
+def require_scrapy(part: str, least: tuple[int, int] = POLITE_SINCE) -> None:
     """Raise :class:`OldScrapyError` where this Scrapy is older than ``part`` needs."""
     if scrapy.version_info[:2] < least:
         version = ".".join(map(str, least))
@@ -36,7 +36,7 @@ def scheduler_of(crawler: Crawler) -> BaseScheduler | None:
     return None if slot is None else slot.scheduler
 
 
-def ignores_start_of(spider: type[Spider]) -> bool:
+def ignores_start_requests(spider: type[Spider]) -> bool:
     """Tell whether ``spider`` starts by ``start_requests``, and this Scrapy never calls that (2.16 and newer)."""
     if hasattr(scrapy.Spider, "start_requests"):
         return False

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 # Of 4,910 gold pages 20 have less and a script; all are built by it.
-FEWEST_CHARACTERS = 200
+MIN_CHARACTERS = 200
 _NOT_READ = frozenset({"script", "style", "template", "svg", "iframe", "object"})
 
 
@@ -47,7 +47,7 @@ def _has_text(root: etree._Element) -> bool:
             characters += len(element.text.strip())
         if element is not body and element.tail:
             characters += len(element.tail.strip())
-        if characters >= FEWEST_CHARACTERS:
+        if characters >= MIN_CHARACTERS:
             return True
     return False
 
@@ -74,7 +74,7 @@ class ScriptPagesMiddleware:
         if not stats.get_value("denoise/script_pages"):
             logger.warning(
                 "%s has scripts and next to no text: a browser would build it, and without one there is nothing "
-                "more to read. The add-on denoise_crawler.crawl.rendering.addon.Rendering renders such pages",
+                "more to read. The add-on denoise_crawler.crawl.rendering.rendering_addon.Rendering renders such pages",
                 response.url,
             )
         stats.inc_value("denoise/script_pages")

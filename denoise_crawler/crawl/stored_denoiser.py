@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def stored_denoiser(path: Path | None, choice: MethodChoice, writing: Writing) -> Iterator[Denoiser]:
+def open_denoiser(path: Path | None, choice: MethodChoice, writing: Writing) -> Iterator[Denoiser]:
     """Open a crawl's store and give a denoiser that knows its sites. Nothing is written to the store.
 
     Args:

@@ -8,8 +8,8 @@ import msgspec
 from scrapy import http
 from scrapy.http import Request, Response
 
+from denoise_crawler.crawl.item_codec import pack, unpack
 from denoise_crawler.crawl.pages import META_KEY
-from denoise_crawler.crawl.parked_items import pack, unpack
 from denoise_crawler.errors import DamagedRowError, UnparkableError
 from denoise_crawler.methods.versioned_format import decoded
 from denoise_crawler.page.parsing import is_charset

@@ -33,7 +33,7 @@ class UnstorableError(DenoiseError, ValueError):
         return f"item{shown}{'…' if len(steps) > _STEPS_SHOWN else ''} {self.args[0]}"
 
 
-class OncePerClass:
+class FirstOfClass:
     """Tells which classes come for the first time, so that each is reported once.
 
     It remembers names, not classes: a spider may make a class per page, and each has the same name. After 1,000

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from scrapy.http import HtmlResponse
 from scrapy.utils.test import get_crawler
 
-from denoise_crawler.crawl.rendering.addon import Rendering
-from denoise_crawler.crawl.script_pages import FEWEST_CHARACTERS, needs_script
+from denoise_crawler.crawl.rendering.rendering_addon import Rendering
+from denoise_crawler.crawl.script_pages import MIN_CHARACTERS, needs_script
 from denoise_crawler.errors import SettingError
 from denoise_crawler.methods.feature_tree.nodes import read
 from denoise_crawler.methods.fusion.blocks import PLACES, blocks_of
@@ -26,7 +26,7 @@ from tests.loopback import Answer, serving
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from denoise_crawler.crawl.rendering.drawn_page import DrawnPage
+    from denoise_crawler.crawl.rendering.page_snapshot import PageSnapshot
     from tests.loopback import Served
 
 CHROMIUM = chromium.program()
@@ -123,7 +123,7 @@ def rendered(tmp_path_factory: pytest.TempPathFactory, pages: Served) -> Project
         pytest.skip("no Chromium, or no scrapy-playwright")
     pages.asked.clear()
     addons = (
-        'ADDONS = {"denoise_crawler.Addon": 300, "denoise_crawler.crawl.rendering.addon.Rendering": 320}\n'
+        'ADDONS = {"denoise_crawler.Addon": 300, "denoise_crawler.crawl.rendering.rendering_addon.Rendering": 320}\n'
         "DENOISE_WARMUP_PAGES = 0\n"
     )
     return crawled(tmp_path_factory.mktemp("rendered"), pages, addons, "-s", "CONCURRENT_REQUESTS=1")
@@ -172,19 +172,19 @@ def test_feature_tree_gets_the_geometry_of_the_rendered_page(rendered: Project) 
 # --- what a browser draws
 
 
-def drawn(*pages: str, seconds: float = 20.0) -> list[DrawnPage]:
+def drawn(*pages: str, seconds: float = 20.0) -> list[PageSnapshot]:
     from playwright.async_api import async_playwright
 
-    from denoise_crawler.crawl.rendering.drawn_page import drawn_page
+    from denoise_crawler.crawl.rendering.page_snapshot import take_snapshot
 
-    async def in_browser() -> list[DrawnPage]:
+    async def in_browser() -> list[PageSnapshot]:
         async with async_playwright() as playwright:
             browser = await playwright.chromium.launch(executable_path=CHROMIUM)
             found = []
             for html in pages:
                 page = await browser.new_page(viewport={"width": 800, "height": 600})
                 await page.set_content(html)
-                found.append(await drawn_page(page, seconds=seconds))
+                found.append(await take_snapshot(page, seconds=seconds))
             await browser.close()
             return found
 
@@ -192,7 +192,7 @@ def drawn(*pages: str, seconds: float = 20.0) -> list[DrawnPage]:
 
 
 @pytest.fixture(scope="module")
-def three() -> list[DrawnPage]:
+def three() -> list[PageSnapshot]:
     if CHROMIUM is None or find_spec("scrapy_playwright") is None:
         pytest.skip("no Chromium, or no scrapy-playwright")
     return drawn(
@@ -212,14 +212,14 @@ def three() -> list[DrawnPage]:
     )
 
 
-def elements(page: DrawnPage) -> dict[str, dict[str, str]]:
+def elements(page: PageSnapshot) -> dict[str, dict[str, str]]:
     """The attributes of the elements of the drawn page, by their own text."""
     root = Page.parse("https://example.com/", page.html).root
     assert root is not None
     return {(element.text or "").strip(): dict(element.attrib) for element in root.iter("p", "div", "i")}
 
 
-def test_what_is_not_drawn_is_hidden_and_what_is_drawn_is_not(three: list[DrawnPage]) -> None:
+def test_what_is_not_drawn_is_hidden_and_what_is_drawn_is_not(three: list[PageSnapshot]) -> None:
     found = elements(three[0])
     root = Page.parse("https://example.com/", three[0].html).root
     assert root is not None
@@ -229,7 +229,7 @@ def test_what_is_not_drawn_is_hidden_and_what_is_drawn_is_not(three: list[DrawnP
     assert three[0].hidden == 2
 
 
-def test_hidden_elements_are_evidence_for_fusion(three: list[DrawnPage]) -> None:
+def test_hidden_elements_are_evidence_for_fusion(three: list[PageSnapshot]) -> None:
     blocks = blocks_of(Page.parse("https://example.com/", three[0].html))
     bit = 1 << PLACES.index("hidden")
     hidden = {
@@ -242,19 +242,19 @@ def test_hidden_elements_are_evidence_for_fusion(three: list[DrawnPage]) -> None
     assert not hidden["said to be hidden"]
 
 
-def test_boxes_are_measured_from_the_corner_of_the_page(three: list[DrawnPage]) -> None:
+def test_boxes_are_measured_from_the_corner_of_the_page(three: list[PageSnapshot]) -> None:
     page = Page.parse("https://example.com/", three[0].html)
     placed = page.nodes.texts.index("placed") - 1
     assert drawn_boxes(page)[placed] == Box(100, 200, 300, 40)
     assert three[0].html.count("9 9 9 9") == 0
 
 
-def test_what_stands_in_open_shadow_roots_stands_in_the_page_as_it_is_read(three: list[DrawnPage]) -> None:
+def test_what_stands_in_open_shadow_roots_stands_in_the_page_as_it_is_read(three: list[PageSnapshot]) -> None:
     page = Page.parse("https://example.com/", three[1].html)
     assert " ".join(" ".join(page.nodes.texts).split()) == "first slotted words last fallback"
 
 
-def test_deep_and_wide_pages_are_read_whole(three: list[DrawnPage]) -> None:
+def test_deep_and_wide_pages_are_read_whole(three: list[PageSnapshot]) -> None:
     assert "deep" in three[2].html
     assert three[2].html.count("wide") == 3000
 
@@ -280,7 +280,7 @@ def test_a_page_needs_script_if_it_has_one_and_next_to_no_text(texts: list[str],
         "<script>render('" + "x" * 500 + "')</script>" if script else ""
     )
     characters = sum(len(text.strip()) for text in texts)
-    assert needs_script(response(f"<body>{html}</body>")) == (script and characters < FEWEST_CHARACTERS)
+    assert needs_script(response(f"<body>{html}</body>")) == (script and characters < MIN_CHARACTERS)
 
 
 @pytest.mark.parametrize(
@@ -312,7 +312,7 @@ def test_comments_and_styles_are_no_text_but_noscript_is(html: str, expected: bo
     ],
 )
 def test_a_wrong_setting_is_named_with_what_to_set(name: str, value: object, message: str) -> None:
-    from denoise_crawler.crawl.rendering.middleware import RenderingMiddleware
+    from denoise_crawler.crawl.rendering.rendering_middleware import RenderingMiddleware
 
     with pytest.raises(SettingError, match=f"{name} is .*: {message}"):
         RenderingMiddleware.from_crawler(get_crawler(settings_dict={name: value}))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from scrapy.utils.test import get_crawler
 
-from denoise_crawler.crawl.starting import in_one_line
+from denoise_crawler.crawl.setup_errors import abort_on_setup_error
 from denoise_crawler.errors import CrawlError, SettingError
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ import sys
 import scrapy
 from scrapy import crawler
 
-from denoise_crawler.crawl.starting import CrawlError
+from denoise_crawler.crawl.setup_errors import CrawlError
 
 
 class Story(scrapy.Spider):
@@ -112,6 +112,6 @@ def test_other_crawls_of_the_script_end_in_their_own_way_before_it_fails(tmp_pat
 
 
 def test_in_an_event_loop_of_others_the_error_goes_on_as_it_is() -> None:
-    with pytest.raises(SettingError, match=r"^it is wrong$"), in_one_line(get_crawler()):
+    with pytest.raises(SettingError, match=r"^it is wrong$"), abort_on_setup_error(get_crawler()):
         raise SettingError("it is wrong")
     assert issubclass(CrawlError, Exception)

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 import msgspec
 import pytest
 
-from denoise_crawler.crawl.parked_items import pack, unpack
+from denoise_crawler.crawl.item_codec import pack, unpack
 from denoise_crawler.errors import UnparkableError
 from tests.item_kinds import CODE_THAT_RAN, Hashed, Plain, ScrapyItem, Slotted
 

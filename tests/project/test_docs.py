@@ -245,7 +245,9 @@ def test_the_settings_of_the_docs_are_those_of_the_code() -> None:
 def test_the_default_that_is_documented_is_that_of_the_code(
     name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    middleware = pytest.importorskip("denoise_crawler.crawl.rendering.middleware", reason="no scrapy-playwright")
+    middleware = pytest.importorskip(
+        "denoise_crawler.crawl.rendering.rendering_middleware", reason="no scrapy-playwright"
+    )
     monkeypatch.chdir(tmp_path)  # outside of a project
     default = _documented_settings()[name]
 

@@ -5,27 +5,27 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from denoise_crawler.crawl.private_addresses import is_private, written_address
+from denoise_crawler.crawl.private_addresses import is_private, literal_address
 
 if TYPE_CHECKING:
     from playwright.async_api import Frame
     from playwright.async_api import Request as BrowserRequest
 
 # They change neither the text nor, with declared sizes, where it stands.
-NEEDLESS = frozenset({"image", "media", "font"})
+UNNEEDED_TYPES = frozenset({"image", "media", "font"})
 
 
-def is_refused(request: BrowserRequest) -> bool:
+def should_abort(request: BrowserRequest) -> bool:
     """Tell whether ``request`` is to be aborted (the setting PLAYWRIGHT_ABORT_REQUEST).
 
     Pictures, films and fonts are not fetched. No page reaches this machine or its network, by address or as
     ``localhost``, unless it comes from that very host.
     """
-    return request.resource_type in NEEDLESS or (_is_inside(request.url) and not _is_own(request))
+    return request.resource_type in UNNEEDED_TYPES or (_is_inside(request.url) and not _is_own(request))
 
 
 def _is_inside(url: str) -> bool:
-    address = written_address(urlsplit(url).hostname or "")
+    address = literal_address(urlsplit(url).hostname or "")
     return bool(address) and is_private(address)
 
 

@@ -6,7 +6,7 @@ import msgspec
 
 from denoise_crawler.methods.versioned_format import MAX_BYTES, decoded
 
-SHORTEST_SHARED = 1_000  # characters of HTML; less is not worth the trouble
+MIN_SHARED_CHARACTERS = 1_000  # characters of HTML; less is not worth the trouble
 
 _encode = msgspec.msgpack.Encoder().encode
 
@@ -27,7 +27,7 @@ def cut_html(item: bytes, html: str) -> bytes:
     >>> paste_html(cut_html(packed, 400 * "<p>"), 400 * "<p>") == packed
     True
     """
-    if len(html) < SHORTEST_SHARED or len(html) > len(item):
+    if len(html) < MIN_SHARED_CHARACTERS or len(html) > len(item):
         return _encode([item])
     try:
         return _encode(item.split(html.encode()))

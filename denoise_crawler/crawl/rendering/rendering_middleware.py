@@ -19,7 +19,7 @@ from scrapy.http import HtmlResponse
 from scrapy_playwright.page import PageMethod
 
 from denoise_crawler.crawl.pages import META_KEY
-from denoise_crawler.crawl.rendering.drawn_page import DrawnPage, drawn_page
+from denoise_crawler.crawl.rendering.page_snapshot import PageSnapshot, take_snapshot
 from denoise_crawler.crawl.script_pages import needs_script
 from denoise_crawler.errors import SettingError
 
@@ -60,7 +60,7 @@ class RenderingMiddleware:
         if (known := meta.get(META_KEY)) and _OURS in known:
             del meta[META_KEY]  # of the page where a spider found this request
         if meta.get("playwright"):
-            meta["playwright_page_methods"] = [*_others(meta), PageMethod(drawn_page, self._wait)]
+            meta["playwright_page_methods"] = [*_others(meta), PageMethod(take_snapshot, self._wait)]
 
     def process_response(self, request: Request, response: Response) -> Response | Request:
         """Attach what was drawn; ask again, by the browser, for a page that needs it."""
@@ -74,7 +74,7 @@ class RenderingMiddleware:
     def _attach(self, request: Request, response: HtmlResponse) -> None:
         drawn = next((method.result for method in _methods(request.meta) if _is_ours(method)), None)
         request.meta["playwright_page_methods"] = _others(request.meta)
-        if not isinstance(drawn, DrawnPage):  # a download, no page
+        if not isinstance(drawn, PageSnapshot):  # a download, no page
             return
         request.meta[META_KEY] = {"url": response.url, "html": drawn.html, _OURS: True}
         self._count("pages")
@@ -107,7 +107,7 @@ def _methods(meta: dict[str, Any]) -> list[Any]:
 
 
 def _is_ours(method: Any) -> bool:
-    return getattr(method, "method", None) is drawn_page
+    return getattr(method, "method", None) is take_snapshot
 
 
 def _others(meta: dict[str, Any]) -> list[Any]:

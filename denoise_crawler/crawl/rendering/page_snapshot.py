@@ -20,7 +20,7 @@ SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
-class DrawnPage:
+class PageSnapshot:
     """A rendered page: ``html`` with ``data-box`` and ``hidden`` attributes, and how many elements it counts.
 
     ``hidden`` counts the outermost elements that are not drawn.
@@ -31,7 +31,7 @@ class DrawnPage:
     hidden: int
 
 
-async def drawn_page(page: BrowserPage, wait: float = 0.0, seconds: float = SECONDS) -> DrawnPage:
+async def take_snapshot(page: BrowserPage, wait: float = 0.0, seconds: float = SECONDS) -> PageSnapshot:
     """Read ``page`` once its network is silent, or after ``wait`` seconds.
 
     Raises :class:`RenderingError` if the page's scripts leave no room for that within ``seconds``.
@@ -43,9 +43,9 @@ async def drawn_page(page: BrowserPage, wait: float = 0.0, seconds: float = SECO
         found = await asyncio.wait_for(page.evaluate(_script()), seconds)
     except asyncio.TimeoutError:
         raise RenderingError(f"{page.url} keeps the browser busy: not read after {seconds:g} s") from None
-    return DrawnPage(found["html"], found["elements"], found["hidden"])
+    return PageSnapshot(found["html"], found["elements"], found["hidden"])
 
 
 @cache
 def _script() -> str:
-    return resources.files(__package__).joinpath("drawn_page.js").read_text("utf-8")
+    return resources.files(__package__).joinpath("page_snapshot.js").read_text("utf-8")

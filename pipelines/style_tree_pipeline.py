@@ -44,7 +44,7 @@ class StyleTreePipeline:
         if self._pages.is_done(item):
             return item
         source = self._pages.source_of(item)
-        if not await self._pages.warmup.waits(item, source):
+        if not await self._pages.warmup.must_wait(item, source):
             return item
         assert source is not None  # noqa: S101 - what has no page does not wait
         raise ParkedItem(source.page.site)

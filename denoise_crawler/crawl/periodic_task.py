@@ -1,4 +1,4 @@
-"""What is done once a second during a crawl, also when no item comes."""
+"""Runs a task once a second during a crawl, also when no item arrives."""
 
 from __future__ import annotations
 
@@ -15,40 +15,40 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
 logger = logging.getLogger(__name__)
-_SECONDS = 1.0
+_INTERVAL_SECONDS = 1.0
 
 
-class Meanwhile:
-    """Calls ``work`` once a second from the start of the spider to its end, and never while it is at work.
+class PeriodicTask:
+    """Calls ``work`` once a second while the spider is open, and never twice at the same time.
 
     Args:
         crawler: The crawl.
-        work: What is to be done. If it raises, the log says so, and it is not called again.
+        work: The task. If it raises, the error is logged and the task is not called again.
     """
 
     def __init__(self, crawler: Crawler, work: Callable[[], Awaitable[None]]) -> None:
-        self._work, self._works = work, False
-        crawler.signals.connect(self._begin, signals.spider_opened)
-        crawler.signals.connect(self._end, signals.spider_closed)
+        self._work, self._is_running = work, False
+        crawler.signals.connect(self._start, signals.spider_opened)
+        crawler.signals.connect(self._stop, signals.spider_closed)
 
-    def _begin(self) -> None:
+    def _start(self) -> None:
         self._clock = create_looping_call(self._tick)
-        self._clock.start(_SECONDS, now=False)
+        self._clock.start(_INTERVAL_SECONDS, now=False)
 
-    def _end(self) -> None:
+    def _stop(self) -> None:
         if self._clock.running:
             self._clock.stop()
 
     def _tick(self) -> None:
-        if not self._works:
-            self._works = True
-            deferred_from_coro(self._done())
+        if not self._is_running:
+            self._is_running = True
+            deferred_from_coro(self._run())
 
-    async def _done(self) -> None:
+    async def _run(self) -> None:
         try:
             await self._work()
         except Exception:
             logger.exception("What denoise_crawler does once a second failed, and is not done again")
-            self._end()
+            self._stop()
         finally:
-            self._works = False
+            self._is_running = False

@@ -6,9 +6,9 @@ import shutil
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from denoise_crawler.crawl.scrapy_versions import require
+from denoise_crawler.crawl.scrapy_versions import require_scrapy
 from denoise_crawler.crawl.script_pages import ScriptPagesMiddleware
-from denoise_crawler.crawl.starting import in_one_line
+from denoise_crawler.crawl.setup_errors import abort_on_setup_error
 from denoise_crawler.errors import SettingError
 
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ class Rendering:
     """
 
     def __init__(self, crawler: Crawler) -> None:
-        with in_one_line(crawler):
-            require("denoise_crawler.Rendering")
+        with abort_on_setup_error(crawler):
+            require_scrapy("denoise_crawler.Rendering")
             if find_spec("scrapy_playwright") is None:
                 raise SettingError(
                     "ADDONS names denoise_crawler.Rendering, which needs scrapy-playwright: "
@@ -45,14 +45,14 @@ class Rendering:
 
     def update_settings(self, settings: BaseSettings) -> None:
         """Enable the components."""
-        from denoise_crawler.crawl.rendering.middleware import RenderingMiddleware
-        from denoise_crawler.crawl.rendering.subrequests import is_refused
+        from denoise_crawler.crawl.rendering.rendering_middleware import RenderingMiddleware
+        from denoise_crawler.crawl.rendering.subrequests import should_abort
 
         settings.setdefault_in_component_priority_dict(
             "DOWNLOADER_MIDDLEWARES", RenderingMiddleware, MIDDLEWARE_ORDER
         )
         settings.setdefault_in_component_priority_dict("SPIDER_MIDDLEWARES", ScriptPagesMiddleware, 90)
-        settings.set("PLAYWRIGHT_ABORT_REQUEST", is_refused, "addon")
+        settings.set("PLAYWRIGHT_ABORT_REQUEST", should_abort, "addon")
         if (browser := next(filter(None, map(shutil.which, _BROWSERS)), None)) is not None:
             settings.set("PLAYWRIGHT_LAUNCH_OPTIONS", {"executable_path": browser}, "addon")
         handlers = dict.fromkeys(("http", "https"), _HANDLER) | settings.getdict("DOWNLOAD_HANDLERS")

@@ -34,4 +34,4 @@ class DenoisePipeline:
         """Return ``item`` filled; an item without a page is returned as it is."""
         if self._pages.is_done(item):
             return item
-        return self._pages.warmup.go_on(item, self._pages.source_of(item))
+        return self._pages.warmup.emit(item, self._pages.source_of(item))

@@ -16,7 +16,7 @@ from uuid import UUID
 import msgspec
 from itemadapter import ItemAdapter
 
-from denoise_crawler.crawl.item_classes import enum_name, item_class_of, loaded_enum, loaded_item_class
+from denoise_crawler.crawl.item_classes import describe_item_class, enum_name, load_enum, load_item_class
 from denoise_crawler.crawl.plain_values import VALUE_KINDS, VALUE_TYPES
 from denoise_crawler.crawl.unparkable import UnstorableError, class_path
 from denoise_crawler.errors import UnparkableError
@@ -173,7 +173,7 @@ class _Writer:
         return {"enum": [enum_name(kind), value._name_]}
 
     def _object(self, value: Any, depth: int) -> Any:
-        known = item_class_of(type(value))
+        known = describe_item_class(type(value))
         attributes = known.attributes_of(value)
         if type(attributes) not in (dict, type(None)):
             raise UnstorableError(f"has a {class_path(type(attributes))} as its __dict__, which cannot be stored")
@@ -271,13 +271,13 @@ def _is_generated(function: Any) -> bool:
 
 def _read_enum(written: list[Any]) -> Enum:
     name, member = written
-    found: Enum = loaded_enum(name)._member_map_[member]
+    found: Enum = load_enum(name)._member_map_[member]
     return found
 
 
 def _read_object(written: list[Any]) -> Any:
     name, attributes, slots, content = written
-    known = loaded_item_class(name)
+    known = load_item_class(name)
     item = known.new(_content(known.content_type, content))
     known.set_state(item, _read_pairs(attributes or {}), _read_pairs(slots or {}))
     return item
