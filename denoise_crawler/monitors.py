@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from denoise_crawler.crawl.setup_errors import abort_on_missing_extra
-from denoise_crawler.crawl.stat_checks import lost, noise_share, unread_share
+from denoise_crawler.crawl.stat_checks import count_losses, noise_share, unread_share
 
 with abort_on_missing_extra("monitors"):
     from spidermon import MonitorSuite
@@ -23,7 +23,7 @@ class NothingLostMonitor(BaseScrapyMonitor):  # type: ignore[misc]
 
     def test_nothing_lost(self) -> None:
         """No stat counts a loss."""
-        found = lost(self.data.stats)
+        found = count_losses(self.data.stats)
         if found:
             self.fail(", ".join(f"denoise/{name} is {count}" for name, count in found.items()))
 

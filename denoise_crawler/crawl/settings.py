@@ -1,10 +1,9 @@
-"""The DENOISE_* settings, read and checked once."""
+"""Reads and checks the DENOISE_* settings."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ from scrapy.exceptions import NotConfigured
 from scrapy.utils.misc import load_object
 from scrapy.utils.project import data_path
 
+from denoise_crawler.crawl.setting_values import read_choice, read_seconds
 from denoise_crawler.denoiser import SITES_IN_MEMORY
 from denoise_crawler.errors import ExtractorError, ExtractorOptionsError, MethodError, SettingError
 from denoise_crawler.methods import DEFAULT_METHOD, METHODS, MethodChoice
@@ -22,7 +22,7 @@ from denoise_crawler.page.site import site_of
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
-_STORE_NAME = "denoise.sqlite"
+_STORE_FILE_NAME = "denoise.sqlite"
 SHORT_SITES = ("clean", "raw", "drop")
 WARMUP_SECONDS = 30.0
 PART_FIELD = "denoise_part"
@@ -31,9 +31,9 @@ LIVE_PORTS = (6080, 6089)
 
 @dataclass(frozen=True, slots=True)
 class DenoiseSettings:
-    """What can be set, with the defaults.
+    """The checked settings of a crawl, with their defaults.
 
-    ``extra_fields`` maps names of :class:`CleanPage` to names of item fields to be filled besides the text.
+    ``extra_fields`` maps attributes of :class:`CleanPage` to item fields that are filled besides the text.
     """
 
     choice: MethodChoice = field(default_factory=MethodChoice)
@@ -57,73 +57,90 @@ class DenoiseSettings:
 
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> DenoiseSettings:
-        """Read and check the settings of a crawl; raise :class:`SettingError` for the first wrong one."""
+        """Read and check the settings of a crawl.
+
+        Args:
+            settings: Scrapy's settings.
+
+        Returns:
+            The checked settings.
+
+        Raises:
+            SettingError: A setting is wrong; the message names it and says what to set.
+
+        Example:
+            >>> from scrapy.settings import Settings
+            >>> DenoiseSettings.from_settings(Settings({"DENOISE_WARMUP_PAGES": "20"})).warmup_pages
+            20
+        """
         from denoise_crawler.output.clean_page import CleanPage
 
-        _flag(settings, "DENOISE_ENABLED", default=True)
+        _read_flag(settings, "DENOISE_ENABLED", default=True)
         method = settings.get("DENOISE_METHOD", DEFAULT_METHOD)
         if not isinstance(method, str) or method not in METHODS:
             raise SettingError(
                 f"DENOISE_METHOD is {method!r}, which is no method: set it to one of {', '.join(sorted(METHODS))}"
             )
-        options = _mapping(settings, "DENOISE_METHOD_OPTIONS")
+        options = _read_dict(settings, "DENOISE_METHOD_OPTIONS")
         try:
             choice = MethodChoice(method, options)
         except MethodError as error:
             raise SettingError(f"DENOISE_METHOD_OPTIONS is {options!r}: {error}") from None
         extra = {}
-        for name, to in _mapping(settings, "DENOISE_EXTRA_FIELDS").items():
+        for name, to in _read_dict(settings, "DENOISE_EXTRA_FIELDS").items():
             if name not in CleanPage.__dataclass_fields__:
                 known = ", ".join(CleanPage.__dataclass_fields__)
                 raise SettingError(f"DENOISE_EXTRA_FIELDS names {name!r}; what can be filled is {known}")
             if not isinstance(to, str) or not to:
                 raise SettingError(f"DENOISE_EXTRA_FIELDS has {to!r} for {name!r}: set it to a field's name")
             extra[name] = to
-        short_sites = settings.get("DENOISE_SHORT_SITES", "clean")
-        if short_sites not in SHORT_SITES:
-            raise SettingError(
-                f"DENOISE_SHORT_SITES is {short_sites!r}: set it to one of {', '.join(SHORT_SITES)}"
-            )
         jobdir = settings.get("JOBDIR")
         return cls(
             choice=choice,
-            warmup_pages=_count(settings, "DENOISE_WARMUP_PAGES", choice.warmup_pages, least=0),
-            warmup_seconds=_seconds(settings, "DENOISE_WARMUP_SECONDS", WARMUP_SECONDS),
-            short_sites=short_sites,
-            site=_site_function(settings),
-            store=_store(settings),
-            shared_store=_shared_store(settings),
-            sites_in_memory=_count(settings, "DENOISE_SITES_IN_MEMORY", SITES_IN_MEMORY, least=1),
-            html_field=_name(settings, "DENOISE_HTML_FIELD", "html"),
-            url_field=_name(settings, "DENOISE_URL_FIELD", "url"),
-            text_field=_name(settings, "DENOISE_TEXT_FIELD", "text"),
-            part_field=_name(settings, "DENOISE_PART_FIELD", PART_FIELD),
-            skipped_items=_classes(settings, "DENOISE_SKIP_ITEMS"),
+            warmup_pages=_read_count(settings, "DENOISE_WARMUP_PAGES", choice.warmup_pages, minimum=0),
+            warmup_seconds=read_seconds(
+                "DENOISE_WARMUP_SECONDS",
+                settings.get("DENOISE_WARMUP_SECONDS", WARMUP_SECONDS),
+                allowed="0 for no limit",
+            ),
+            short_sites=read_choice(
+                "DENOISE_SHORT_SITES", settings.get("DENOISE_SHORT_SITES", "clean"), SHORT_SITES
+            ),
+            site=_load_site_function(settings),
+            store=_read_store(settings),
+            shared_store=_read_shared_store(settings),
+            sites_in_memory=_read_count(settings, "DENOISE_SITES_IN_MEMORY", SITES_IN_MEMORY, minimum=1),
+            html_field=_read_field_name(settings, "DENOISE_HTML_FIELD", "html"),
+            url_field=_read_field_name(settings, "DENOISE_URL_FIELD", "url"),
+            text_field=_read_field_name(settings, "DENOISE_TEXT_FIELD", "text"),
+            part_field=_read_field_name(settings, "DENOISE_PART_FIELD", PART_FIELD),
+            skipped_items=_load_classes(settings, "DENOISE_SKIP_ITEMS"),
             extra_fields=extra,
-            writing=_writing(settings),
+            writing=_read_writing(settings),
             job=str(Path(jobdir).resolve()) if jobdir else "",
-            live=_flag(settings, "DENOISE_LIVE"),
-            live_ports=_ports(settings, "DENOISE_LIVE_PORT"),
+            live=_read_flag(settings, "DENOISE_LIVE"),
+            live_ports=_read_ports(settings, "DENOISE_LIVE_PORT"),
         )
 
 
-def _writing(settings: BaseSettings) -> Writing:
-    extractor, options = _extractor(settings)
-    form = settings.get("DENOISE_FORM") or "text"
-    if form not in FORMS:
-        raise SettingError(f"DENOISE_FORM is {form!r}: set it to one of {', '.join(FORMS)}")
-    explain = _flag(settings, "DENOISE_EXPLAIN")
-    return Writing(form=form, explain=explain, extractor=extractor, extractor_options=options)
+def _read_writing(settings: BaseSettings) -> Writing:
+    extractor, options = _read_extractor(settings)
+    return Writing(
+        form=read_choice("DENOISE_FORM", settings.get("DENOISE_FORM") or "text", FORMS),
+        explain=_read_flag(settings, "DENOISE_EXPLAIN"),
+        extractor=extractor,
+        extractor_options=options,
+    )
 
 
-def _extractor(settings: BaseSettings) -> tuple[str | None, dict[str, object]]:
+def _read_extractor(settings: BaseSettings) -> tuple[str | None, dict[str, object]]:
     name = settings.get("DENOISE_EXTRACTOR") or None
     if name is not None and (not isinstance(name, str) or name not in EXTRACTORS):
         raise SettingError(
             f"DENOISE_EXTRACTOR is {name!r}, which is no extractor: set it to one of {', '.join(EXTRACTORS)}, "
             "or to None for our own text"
         )
-    options = _mapping(settings, "DENOISE_EXTRACTOR_OPTIONS")
+    options = _read_dict(settings, "DENOISE_EXTRACTOR_OPTIONS")
     try:
         check(name, options)
     except ExtractorOptionsError as error:
@@ -133,67 +150,56 @@ def _extractor(settings: BaseSettings) -> tuple[str | None, dict[str, object]]:
     return name, options
 
 
-def _store(settings: BaseSettings) -> Path:
-    value = settings.get("DENOISE_STORE") or _default_store()
+def _read_store(settings: BaseSettings) -> Path:
+    value = settings.get("DENOISE_STORE") or _default_store_path()
     try:
         return Path(value)
     except TypeError:
         raise SettingError(f"DENOISE_STORE is {value!r}: set it to the path of a file") from None
 
 
-def _shared_store(settings: BaseSettings) -> str:
+def _read_shared_store(settings: BaseSettings) -> str:
     value = settings.get("DENOISE_SHARED_STORE") or ""
     if not isinstance(value, str | Path):
         raise SettingError(f"DENOISE_SHARED_STORE is {value!r}: set it to a folder or to an address as s3://…")
     return str(value)
 
 
-def _default_store() -> str:
-    """Return where Scrapy keeps a project's data; outside of a project, the same below the current folder."""
+def _default_store_path() -> str:
+    """Return the store in the project's data folder; without a project, in the current folder's."""
     try:
-        return data_path(_STORE_NAME)
+        return data_path(_STORE_FILE_NAME)
     except NotConfigured:
-        return f".scrapy/{_STORE_NAME}"
+        return f".scrapy/{_STORE_FILE_NAME}"
 
 
 def is_off(settings: BaseSettings) -> bool:
-    """Tell whether ``DENOISE_ENABLED`` turns us off. A value that is wrong does not: it stops the crawl later."""
+    """Tell whether ``DENOISE_ENABLED`` is False. A wrong value does not count: it stops the crawl later."""
     try:
-        return not _flag(settings, "DENOISE_ENABLED", default=True)
+        return not _read_flag(settings, "DENOISE_ENABLED", default=True)
     except SettingError:
         return False
 
 
-def _flag(settings: BaseSettings, name: str, *, default: bool = False) -> bool:
+def _read_flag(settings: BaseSettings, name: str, *, default: bool = False) -> bool:
     try:
         return settings.getbool(name, default)
     except (TypeError, ValueError):
         raise SettingError(f"{name} is {settings.get(name)!r}: set it to True or False") from None
 
 
-def _count(settings: BaseSettings, name: str, default: int, *, least: int) -> int:
+def _read_count(settings: BaseSettings, name: str, default: int, *, minimum: int) -> int:
     value = settings.get(name, default)
     try:
         number = int(value)
     except (OverflowError, TypeError, ValueError):
-        number = least - 1
-    if number < least or (isinstance(value, float) and value != number):
-        raise SettingError(f"{name} is {value!r}: set it to a whole number, {least} or more")
+        number = minimum - 1
+    if number < minimum or (isinstance(value, float) and value != number):
+        raise SettingError(f"{name} is {value!r}: set it to a whole number, {minimum} or more")
     return number
 
 
-def _seconds(settings: BaseSettings, name: str, default: float) -> float:
-    value = settings.get(name, default)
-    try:
-        seconds = float(value)
-    except (OverflowError, TypeError, ValueError):
-        seconds = -1.0
-    if not 0 <= seconds < inf:
-        raise SettingError(f"{name} is {value!r}: set it to a number of seconds, 0 for no limit")
-    return seconds
-
-
-def _ports(settings: BaseSettings, name: str) -> tuple[int, ...]:
+def _read_ports(settings: BaseSettings, name: str) -> tuple[int, ...]:
     value = settings.get(name, LIVE_PORTS)
     try:
         given = value.split(",") if isinstance(value, str) else [value] if isinstance(value, int) else value
@@ -205,21 +211,21 @@ def _ports(settings: BaseSettings, name: str) -> tuple[int, ...]:
     return ports
 
 
-def _name(settings: BaseSettings, name: str, default: str) -> str:
+def _read_field_name(settings: BaseSettings, name: str, default: str) -> str:
     value = settings.get(name, default)
     if not isinstance(value, str) or not value:
         raise SettingError(f"{name} is {value!r}: set it to the name of an item field")
     return value
 
 
-def _mapping(settings: BaseSettings, name: str) -> dict[str, object]:
+def _read_dict(settings: BaseSettings, name: str) -> dict[str, object]:
     try:
         return dict(settings.getdict(name))
     except (TypeError, ValueError) as error:
         raise SettingError(f"{name} is {settings.get(name)!r}: set it to a dict ({error})") from None
 
 
-def _classes(settings: BaseSettings, name: str) -> tuple[type, ...]:
+def _load_classes(settings: BaseSettings, name: str) -> tuple[type, ...]:
     found = []
     for path in settings.getlist(name):
         try:
@@ -232,7 +238,7 @@ def _classes(settings: BaseSettings, name: str) -> tuple[type, ...]:
     return tuple(found)
 
 
-def _site_function(settings: BaseSettings) -> Callable[[str], str]:
+def _load_site_function(settings: BaseSettings) -> Callable[[str], str]:
     value = settings.get("DENOISE_SITE", site_of)
     try:
         function = load_object(value)

@@ -123,8 +123,7 @@ def rendered(tmp_path_factory: pytest.TempPathFactory, pages: Served) -> Project
         pytest.skip("no Chromium, or no scrapy-playwright")
     pages.asked.clear()
     addons = (
-        'ADDONS = {"denoise_crawler.Addon": 300, "denoise_crawler.crawl.rendering.rendering_addon.Rendering": 320}\n'
-        "DENOISE_WARMUP_PAGES = 0\n"
+        'ADDONS = {"denoise_crawler.Addon": 300, "denoise_crawler.Rendering": 320}\nDENOISE_WARMUP_PAGES = 0\n'
     )
     return crawled(tmp_path_factory.mktemp("rendered"), pages, addons, "-s", "CONCURRENT_REQUESTS=1")
 

@@ -255,7 +255,14 @@ def test_the_default_that_is_documented_is_that_of_the_code(
         gaps = politeness.HostGaps.from_settings(settings)
         policy = RobotsPolicy.from_settings(settings)
         cleaning = DenoiseSettings.from_settings(settings)
-        return [cleaning, policy, gaps.low, gaps.high, middleware._mode(settings), middleware._wait(settings)]
+        return [
+            cleaning,
+            policy,
+            gaps.low,
+            gaps.high,
+            middleware.read_mode(settings),
+            middleware.read_wait(settings),
+        ]
 
     assert read(Settings({name: default})) == read(Settings())
     if name.startswith("DENOISE_MONITOR_"):

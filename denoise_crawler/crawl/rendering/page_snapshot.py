@@ -1,4 +1,4 @@
-"""The page as a browser draws it, taken in one evaluation."""
+"""A snapshot of a page as a browser shows it, taken in one evaluation."""
 
 from __future__ import annotations
 
@@ -16,14 +16,17 @@ from denoise_crawler.errors import RenderingError
 if TYPE_CHECKING:
     from playwright.async_api import Page as BrowserPage
 
-SECONDS = 30.0
+TIMEOUT_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
 class PageSnapshot:
-    """A rendered page: ``html`` with ``data-box`` and ``hidden`` attributes, and how many elements it counts.
+    """A rendered page.
 
-    ``hidden`` counts the outermost elements that are not drawn.
+    Attributes:
+        html: The HTML with ``data-box`` and ``hidden`` attributes.
+        elements: How many elements it has.
+        hidden: How many outermost elements are not shown.
     """
 
     html: str
@@ -31,18 +34,29 @@ class PageSnapshot:
     hidden: int
 
 
-async def take_snapshot(page: BrowserPage, wait: float = 0.0, seconds: float = SECONDS) -> PageSnapshot:
-    """Read ``page`` once its network is silent, or after ``wait`` seconds.
+async def take_snapshot(
+    page: BrowserPage, wait_seconds: float = 0.0, timeout_seconds: float = TIMEOUT_SECONDS
+) -> PageSnapshot:
+    """Read a page.
 
-    Raises :class:`RenderingError` if the page's scripts leave no room for that within ``seconds``.
+    Args:
+        page: The page in the browser.
+        wait_seconds: How long to wait until its network is idle.
+        timeout_seconds: How long the reading itself may take.
+
+    Returns:
+        The snapshot.
+
+    Raises:
+        RenderingError: The scripts of the page keep the browser busy for longer.
     """
-    if wait > 0:
+    if wait_seconds > 0:
         with suppress(BrowserTimeout):
-            await page.wait_for_load_state("networkidle", timeout=wait * 1000)
+            await page.wait_for_load_state("networkidle", timeout=wait_seconds * 1000)
     try:
-        found = await asyncio.wait_for(page.evaluate(_script()), seconds)
+        found = await asyncio.wait_for(page.evaluate(_script()), timeout_seconds)
     except asyncio.TimeoutError:
-        raise RenderingError(f"{page.url} keeps the browser busy: not read after {seconds:g} s") from None
+        raise RenderingError(f"{page.url} keeps the browser busy: not read after {timeout_seconds:g} s") from None
     return PageSnapshot(found["html"], found["elements"], found["hidden"])
 
 

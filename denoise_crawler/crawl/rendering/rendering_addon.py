@@ -1,4 +1,4 @@
-"""One more line: ``ADDONS = {…, "denoise_crawler.Rendering": 320}``."""
+"""The rendering add-on: ``ADDONS = {…, "denoise_crawler.Rendering": 320}``."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
     from typing_extensions import Self
 
-# Behind redirects, retries and decompression on a response's way to the spider.
+# A response reaches it after decompression, redirects and retries.
 MIDDLEWARE_ORDER = 540
 _HANDLER = "scrapy_playwright.handler.ScrapyPlaywrightDownloadHandler"
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
 class Rendering:
-    """Renders pages in a browser by scrapy-playwright, where they need it (DENOISE_RENDER).
+    """Renders pages that need it (DENOISE_RENDER) in a browser, by scrapy-playwright.
 
-    The browser is the one of PLAYWRIGHT_LAUNCH_OPTIONS, else the system's Chromium, else playwright's own. What
-    the project sets of scrapy-playwright wins.
+    The browser is that of PLAYWRIGHT_LAUNCH_OPTIONS, else the Chromium of the system, else that of playwright.
+    Settings of scrapy-playwright that the project makes win.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -40,11 +40,11 @@ class Rendering:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Set up; no crawl begins without scrapy-playwright, or on an older Scrapy."""
+        """Make the add-on. Without scrapy-playwright, or on an older Scrapy, no crawl begins."""
         return cls(crawler)
 
     def update_settings(self, settings: BaseSettings) -> None:
-        """Enable the components."""
+        """Add the components."""
         from denoise_crawler.crawl.rendering.rendering_middleware import RenderingMiddleware
         from denoise_crawler.crawl.rendering.subrequests import should_abort
 

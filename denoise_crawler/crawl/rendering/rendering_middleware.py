@@ -1,12 +1,13 @@
-"""The downloader middleware that has pages rendered, and hands what the browser drew to the denoiser.
+"""The downloader middleware that has pages rendered and passes what the browser shows to the denoiser.
 
 Stats, all under ``denoise/rendering/``:
 
 =================== ===================================================================
-``pages``           pages that were rendered
-``asked_again``     of them, those fetched without a browser first
-``empty``           rendered pages that still have next to no text
-``elements``        elements measured, ``hidden`` the outermost of them that are not drawn
+``pages``           rendered pages
+``asked_again``     those of them that were first fetched without a browser
+``empty``           rendered pages that still have hardly any text
+``elements``        elements measured
+``hidden``          the outermost of them that are not shown
 =================== ===================================================================
 """
 
@@ -21,7 +22,7 @@ from scrapy_playwright.page import PageMethod
 from denoise_crawler.crawl.pages import META_KEY
 from denoise_crawler.crawl.rendering.page_snapshot import PageSnapshot, take_snapshot
 from denoise_crawler.crawl.script_pages import needs_script
-from denoise_crawler.errors import SettingError
+from denoise_crawler.crawl.setting_values import read_choice, read_seconds
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -33,64 +34,67 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 MODES = ("needed", "always", "asked")
-DEFAULT_WAIT = 5.0
-_OURS = "rendered"
+DEFAULT_WAIT_SECONDS = 5.0
+_RENDERED = "rendered"
 
 
 class RenderingMiddleware:
-    """Has the pages rendered that need it (DENOISE_RENDER).
+    """Has pages rendered that need it (DENOISE_RENDER).
 
-    The response that the spider gets is what scrapy-playwright makes of it. The page that is judged is
-    ``response.meta["denoise_page"]``: the same with geometry and visibility.
+    The spider gets the response that scrapy-playwright makes. The page that is judged is
+    ``response.meta["denoise_page"]``: the same page, with geometry and visibility.
     """
 
     def __init__(self, crawler: Crawler) -> None:
-        self._mode = _mode(crawler.settings)
-        self._wait = _wait(crawler.settings)
+        self._mode = read_mode(crawler.settings)
+        self._wait_seconds = read_wait(crawler.settings)
         self._crawler = crawler
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Set up; raise SettingError."""
+        """Make the middleware; raise SettingError."""
         return cls(crawler)
 
     def process_request(self, request: Request) -> None:
-        """Have the page read as soon as it is rendered."""
+        """Have a snapshot taken as soon as the page is rendered."""
         meta = request.meta
-        if (known := meta.get(META_KEY)) and _OURS in known:
-            del meta[META_KEY]  # of the page where a spider found this request
+        if (known := meta.get(META_KEY)) and _RENDERED in known:
+            del meta[META_KEY]  # it belongs to the page on which a spider found this request
         if meta.get("playwright"):
-            meta["playwright_page_methods"] = [*_others(meta), PageMethod(take_snapshot, self._wait)]
+            meta["playwright_page_methods"] = [
+                *_spider_methods(meta),
+                PageMethod(take_snapshot, self._wait_seconds),
+            ]
 
     def process_response(self, request: Request, response: Response) -> Response | Request:
-        """Attach what was drawn; ask again, by the browser, for a page that needs it."""
+        """Attach the snapshot; request a page again, by the browser, if it needs one."""
         if not isinstance(response, HtmlResponse):
             return response
         if request.meta.get("playwright"):
-            self._attach(request, response)
+            self._attach_snapshot(request, response)
             return response
-        return self._rendered_request(request) if self._is_due(request, response) else response
+        return self._rendered_request(request) if self._must_render(request, response) else response
 
-    def _attach(self, request: Request, response: HtmlResponse) -> None:
-        drawn = next((method.result for method in _methods(request.meta) if _is_ours(method)), None)
-        request.meta["playwright_page_methods"] = _others(request.meta)
-        if not isinstance(drawn, PageSnapshot):  # a download, no page
+    def _attach_snapshot(self, request: Request, response: HtmlResponse) -> None:
+        snapshot = next((method.result for method in _page_methods(request.meta) if _is_snapshot(method)), None)
+        request.meta["playwright_page_methods"] = _spider_methods(request.meta)
+        if not isinstance(snapshot, PageSnapshot):  # a download
             return
-        request.meta[META_KEY] = {"url": response.url, "html": drawn.html, _OURS: True}
+        request.meta[META_KEY] = {"url": response.url, "html": snapshot.html, _RENDERED: True}
         self._count("pages")
-        self._count("elements", drawn.elements)
-        self._count("hidden", drawn.hidden)
+        self._count("elements", snapshot.elements)
+        self._count("hidden", snapshot.hidden)
         if needs_script(response) and not self._count("empty"):
             logger.warning("%s has next to no text in a browser either", response.url)
 
-    def _is_due(self, request: Request, response: HtmlResponse) -> bool:
+    def _must_render(self, request: Request, response: HtmlResponse) -> bool:
         if self._mode == "asked" or request.method != "GET" or response.status != 200:
             return False
         return self._mode == "always" or needs_script(response)
 
     def _rendered_request(self, request: Request) -> Request:
         self._count("asked_again")
-        # the same request to a cache, which knows the page without a browser
+        # A cache would return the page that was fetched without a browser.
         meta = {**request.meta, "playwright": True, "dont_cache": True}
         return request.replace(meta=meta, dont_filter=True)
 
@@ -101,33 +105,26 @@ class RenderingMiddleware:
         return before
 
 
-def _methods(meta: dict[str, Any]) -> list[Any]:
+def _page_methods(meta: dict[str, Any]) -> list[Any]:
     methods = meta.get("playwright_page_methods") or ()
     return list(methods.values() if isinstance(methods, dict) else methods)
 
 
-def _is_ours(method: Any) -> bool:
+def _is_snapshot(method: Any) -> bool:
     return getattr(method, "method", None) is take_snapshot
 
 
-def _others(meta: dict[str, Any]) -> list[Any]:
-    """Return the page methods of the spider; a request that is retried has ours already."""
-    return [method for method in _methods(meta) if not _is_ours(method)]
+def _spider_methods(meta: dict[str, Any]) -> list[Any]:
+    """Return the page methods of the spider. A request that is retried already has ours."""
+    return [method for method in _page_methods(meta) if not _is_snapshot(method)]
 
 
-def _mode(settings: BaseSettings) -> str:
-    mode = settings.get("DENOISE_RENDER") or "needed"
-    if mode not in MODES:
-        raise SettingError(f"DENOISE_RENDER is {mode!r}: set it to one of {', '.join(MODES)}")
-    return str(mode)
+def read_mode(settings: BaseSettings) -> str:
+    """Return DENOISE_RENDER; raise SettingError."""
+    return read_choice("DENOISE_RENDER", settings.get("DENOISE_RENDER") or "needed", MODES)
 
 
-def _wait(settings: BaseSettings) -> float:
-    value = settings.get("DENOISE_RENDER_WAIT", DEFAULT_WAIT)
-    try:
-        seconds = float(value)
-    except (TypeError, ValueError):
-        seconds = -1.0
-    if not 0 <= seconds <= 600:
-        raise SettingError(f"DENOISE_RENDER_WAIT is {value!r}: set it to a number of seconds, 0 to 600")
-    return seconds
+def read_wait(settings: BaseSettings) -> float:
+    """Return DENOISE_RENDER_WAIT in seconds; raise SettingError."""
+    seconds = settings.get("DENOISE_RENDER_WAIT", DEFAULT_WAIT_SECONDS)
+    return read_seconds("DENOISE_RENDER_WAIT", seconds, maximum=600, allowed="0 to 600")
