@@ -1,4 +1,4 @@
-"""``DenoisePipeline``: strips the noise of the page that an item carries, and fills the item."""
+"""``DenoisePipeline`` fills an item with the clean text of the page that it carries."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 
 
 class DenoisePipeline:
-    """Writes the clean text into the item's text field (``DENOISE_TEXT_FIELD``), if that is empty.
+    """Writes the clean text into the text field of an item (``DENOISE_TEXT_FIELD``), if that is empty.
 
-    Stands behind :class:`StyleTreePipeline`; without it, pages are judged by what the store knows already.
+    Put it behind :class:`StyleTreePipeline`. Without that pipeline, pages are judged by what the store already
+    knows.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -25,13 +26,19 @@ class DenoisePipeline:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Set up; raise SettingError or StoreError, or NotConfigured where ``DENOISE_ENABLED`` is False."""
+        """Make the pipeline.
+
+        Raises:
+            NotConfigured: ``DENOISE_ENABLED`` is False.
+            SettingError: A setting is wrong.
+            StoreError: The store cannot be opened.
+        """
         if is_off(crawler.settings):
             raise NotConfigured
         return cls(crawler)
 
     def process_item(self, item: Any) -> Any:
-        """Return ``item`` filled; an item without a page is returned as it is."""
-        if self._pages.is_done(item):
+        """Return ``item`` filled; as it is if it has no page."""
+        if self._pages.passes_by(item):
             return item
         return self._pages.warmup.emit(item, self._pages.source_of(item))

@@ -1,4 +1,4 @@
-"""MSN's article detail as JSON: where to ask for it, and how to read what comes, trusting nothing."""
+"""The JSON of an MSN article: its URL, and how to read it without trusting its types."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ISO_TIME = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d[0-9:.]*(?:Z|[+-]\d\d:?\
 
 @dataclass(frozen=True)
 class ArticleDetail:
-    """One article as the detail interface gives it; ``html`` is empty if there is no text to take."""
+    """One article as the JSON interface gives it; ``html`` is empty if it has no text."""
 
     kind: str
     title: str
@@ -29,9 +29,14 @@ class ArticleDetail:
 
 
 def article_id(url: str) -> str:
-    """Return the id of an article link, or an empty string: the whole last path segment must be ``ar-ID``.
+    """Return the id of an article, an empty string for other URLs.
 
-    ``ss``, ``vi`` and ``gm`` count like ``ar``. A locale such as ``/ar-ae/news`` is no article.
+    The whole last path segment must be ``ar-ID``, or the same with ``ss``, ``vi`` or ``gm``. A locale such as
+    ``/ar-ae/news`` is no article.
+
+    Example:
+        >>> article_id("https://www.msn.com/en-us/news/a-title/ar-AA1xyz")
+        'AA1xyz'
     """
     try:
         segment = urlsplit(url).path.rstrip("/").rpartition("/")[2]
@@ -42,26 +47,45 @@ def article_id(url: str) -> str:
 
 
 def is_locale(text: str) -> bool:
-    """Tell whether the text is written like a locale: ``en-us``, ``zh-hans-cn``."""
+    """Tell whether the text looks like a locale: ``en-us``, ``zh-hans-cn``."""
     return _LOCALE.fullmatch(text) is not None
 
 
-def locale_of(url: str, otherwise: str) -> str:
-    """Return the locale an MSN address begins with, or ``otherwise``."""
+def locale_of(url: str, default: str) -> str:
+    """Return the locale with which the path of an MSN URL begins, else ``default``."""
     first = urlsplit(url).path.lstrip("/").partition("/")[0].lower()
-    return first if is_locale(first) else otherwise
+    return first if is_locale(first) else default
 
 
-def detail_address(template: str, url: str, locale: str) -> str:
-    """Return the address of an article's detail; the article's own locale goes before ``locale``."""
+def detail_url_of(template: str, url: str, locale: str) -> str:
+    """Return the URL of the JSON of an article.
+
+    Args:
+        template: The URL with ``{id}`` and perhaps ``{locale}``.
+        url: The article.
+        locale: The locale, if the URL of the article has none.
+
+    Returns:
+        The URL.
+    """
     address = template.replace("{locale}", locale_of(url, locale))
     return address.replace("{id}", quote(article_id(url), safe=""))
 
 
 def read_detail(body: bytes, locale: str) -> ArticleDetail:
-    """Read a detail answer; ValueError if it is no JSON object or its text is not of the expected type.
+    """Read the JSON of an article.
 
-    Title, authors, provider and time of an unexpected type count as absent.
+    A title, author, provider or time of an unexpected type counts as absent.
+
+    Args:
+        body: The JSON.
+        locale: The language of the article.
+
+    Returns:
+        The article.
+
+    Raises:
+        ValueError: ``body`` is no JSON object, or its text has an unexpected type.
     """
     record = _decode(body)
     if not isinstance(record, dict):
@@ -78,11 +102,11 @@ def read_detail(body: bytes, locale: str) -> ArticleDetail:
     return ArticleDetail(
         kind=kind,
         title=title,
-        html=_document(title, content, locale) if content else "",
+        html=_build_html(title, content, locale) if content else "",
         provider=_text(named.get("name")) or None,
         site=f"msn.com/{_slug(_text(named.get('id')) or _text(named.get('name')))}",
         authors=_authors(record.get("authors")),
-        published=_time(record.get("publishedDateTime")) or _time(record.get("createdDateTime")),
+        published=_iso_time(record.get("publishedDateTime")) or _iso_time(record.get("createdDateTime")),
     )
 
 
@@ -105,7 +129,7 @@ def _slides(record: dict[str, Any]) -> list[str]:
     return parts
 
 
-def _document(title: str, content: str, locale: str) -> str:
+def _build_html(title: str, content: str, locale: str) -> str:
     escaped = html.escape(title)
     return (
         f'<!DOCTYPE html><html lang="{html.escape(locale)}"><head><meta charset="utf-8">'
@@ -123,7 +147,7 @@ def _text(value: Any) -> str:
     return value.strip() if isinstance(value, str) else ""
 
 
-def _time(value: Any) -> str | None:
+def _iso_time(value: Any) -> str | None:
     text = _text(value)
     return text if _ISO_TIME.fullmatch(text) else None
 

@@ -1,4 +1,4 @@
-"""What a user writes after ``-a``, read and checked before the crawl starts."""
+"""Reads and checks what a user writes after ``-a``, before the crawl starts."""
 
 from __future__ import annotations
 
@@ -8,13 +8,28 @@ from re import Pattern
 from denoise_crawler.errors import BadArgumentError
 from denoise_crawler.spiders.links import split_http
 
-# A comma inside an address is common (/story,123.html); one in front of a scheme only parts two addresses.
-_BETWEEN_URLS = re.compile(r"\s+|,(?=\s*[A-Za-z][A-Za-z0-9+.-]*://)")
+# Commas inside URLs are common (/story,123.html). Only a comma before a scheme separates two URLs.
+_URL_SEPARATOR = re.compile(r"\s+|,(?=\s*[A-Za-z][A-Za-z0-9+.-]*://)")
 
 
 def read_urls(name: str, text: str | None) -> list[str]:
-    """Return the http(s) addresses in a comma- or space-separated argument; none is an empty list."""
-    urls = [part.strip(",") for part in _BETWEEN_URLS.split((text or "").strip())]
+    """Return the http(s) URLs in an argument.
+
+    Args:
+        name: The argument, for the message.
+        text: URLs separated by commas or spaces; may be empty.
+
+    Returns:
+        The URLs without fragments.
+
+    Raises:
+        BadArgumentError: One of them is no http(s) URL.
+
+    Example:
+        >>> read_urls("start_url", "https://example.com, https://example.org/a,1.html")
+        ['https://example.com/', 'https://example.org/a,1.html']
+    """
+    urls = [part.strip(",") for part in _URL_SEPARATOR.split((text or "").strip())]
     urls = [url for url in urls if url]
     complete = []
     for url in urls:
@@ -28,7 +43,11 @@ def read_urls(name: str, text: str | None) -> list[str]:
 
 
 def read_count(name: str, text: str | int | None) -> int:
-    """Return a whole number of zero or more; absent or empty is 0, which stands for no limit."""
+    """Return a whole number of 0 or more; no argument or an empty one is 0, which means no limit.
+
+    Raises:
+        BadArgumentError: The argument is something else.
+    """
     try:
         count = int(text or 0)
     except ValueError:
@@ -39,7 +58,18 @@ def read_count(name: str, text: str | int | None) -> int:
 
 
 def read_patterns(name: str, text: str | None) -> tuple[Pattern[str], ...]:
-    r"""Return the regular expressions of a space-separated argument; write ``\s`` for a space inside one."""
+    r"""Return the regular expressions in an argument.
+
+    Args:
+        name: The argument, for the message.
+        text: Expressions separated by spaces; write ``\s`` for a space inside one.
+
+    Returns:
+        The compiled expressions.
+
+    Raises:
+        BadArgumentError: One of them is no regular expression.
+    """
     patterns = []
     for part in (text or "").split():
         try:
@@ -49,10 +79,10 @@ def read_patterns(name: str, text: str | None) -> tuple[Pattern[str], ...]:
     return tuple(patterns)
 
 
-def refuse_unknown(given: dict[str, object], known: tuple[str, ...]) -> None:
-    """Raise for an argument no spider knows: a typing error must not turn into an unlimited crawl.
+def reject_unknown(given: dict[str, object], known: tuple[str, ...]) -> None:
+    """Raise BadArgumentError for an unknown argument, so that a misspelt limit does not start an unlimited crawl.
 
-    Names that begin with ``_`` are let through: job runners such as scrapyd pass ``_job``.
+    Names that begin with ``_`` are allowed, because job runners such as scrapyd pass ``_job``.
     """
     for name in given:
         if name not in known and not name.startswith("_"):

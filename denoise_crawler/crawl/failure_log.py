@@ -27,7 +27,7 @@ class FailureLog:
         """Count and log, inside an ``except`` block, that we failed on a page."""
         self._counts.add("failed")
         logger.exception(
-            "%s cannot be cleaned, which is a mistake of denoise_crawler; its items go on as they are",
+            "%s cannot be cleaned because of a bug in denoise_crawler; its items go on as they are",
             printable(url),
         )
 
@@ -42,7 +42,7 @@ class FailureLog:
         if not self._counts.add("store_errors"):
             logger.error(
                 "The store %s cannot be read or written: %s. Items that cannot wait are cleaned at once; those "
-                "that wait come out as soon as it works, in this run or the next.",
+                "that wait are released as soon as it works, in this run or the next.",
                 self._settings.store,
                 printable(error),
             )
@@ -59,6 +59,6 @@ class FailureLog:
         except Exception:
             self._counts.add("failed")
             logger.exception(
-                "denoise_crawler cannot %s, which is a mistake of its own; the crawl goes on and no item is lost",
+                "denoise_crawler cannot %s because of a bug; the crawl goes on and no item is lost",
                 what,
             )

@@ -76,9 +76,7 @@ class ItemClass:
         return found
 
     def set_state(self, instance: Any, attributes: dict[Any, Any], slots: dict[Any, Any]) -> None:
-        """Give ``instance`` its attributes and slots; raise UnparkableError if its class has no place for them
-        any more.
-        """
+        """Give ``instance`` its state; raise UnparkableError if its class no longer has a place for it."""
         try:
             if attributes:
                 known = self.attributes_of(instance)
@@ -143,7 +141,7 @@ def find_class(name: list[str]) -> Any:
         raise LookupError(f"it belongs to the script {''.join(script)}; start that one again")
     module = sys.modules.get(module_name)
     if module is None:
-        raise LookupError("nothing has loaded its module; import it in the spider")
+        raise LookupError("its module is not loaded; import it in the spider")
     found: Any = module
     for part in qualified.split("."):
         found = vars(found).get(part) if found is module or isinstance(found, type) else None
@@ -155,9 +153,11 @@ def _load(name: list[str]) -> Any:
     try:
         found = find_class(name)
     except LookupError as error:
-        raise UnparkableError(f"an item of class {path} waits, which is not there: {error.args[0]}") from error
+        raise UnparkableError(
+            f"an item of class {path} waits, but the class is not available: {error.args[0]}"
+        ) from error
     if found is None:
-        raise UnparkableError(f"an item of class {path} waits, which is there no longer")
+        raise UnparkableError(f"an item of class {path} waits, but the class no longer exists")
     return found
 
 

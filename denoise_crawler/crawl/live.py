@@ -153,7 +153,7 @@ class LivePage:
         try:
             self._port = listen_tcp(list(self._ports), LOOPBACK, self._site)
         except CannotListenError as error:
-            logger.error("The live page has no port (DENOISE_LIVE_PORT is %s): %s", self._ports, error)
+            logger.error("The live page cannot open a port (DENOISE_LIVE_PORT is %s): %s", self._ports, error)
             return
         logger.info("The live page is at http://%s:%d/denoise", LOOPBACK, self._port.getHost().port)
 
@@ -192,7 +192,7 @@ class _LiveResource(Resource):
         if not _HOST.fullmatch(request.getHeader(b"host") or b""):
             return 403, "Ask for 127.0.0.1 or localhost."
         if request.method not in (b"GET", b"HEAD"):
-            return 405, "Nothing can be changed here."
+            return 405, "This page is read-only."
         path = request.path.decode("ascii", "replace").rstrip("/")
         if path == "":
             return 302, ""

@@ -48,7 +48,7 @@ class PeriodicTask:
         try:
             await self._work()
         except Exception:
-            logger.exception("What denoise_crawler does once a second failed, and is not done again")
+            logger.exception("A task that denoise_crawler runs once a second failed and is not run again")
             self._stop()
         finally:
             self._is_running = False

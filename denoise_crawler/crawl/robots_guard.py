@@ -317,8 +317,8 @@ class RobotsGuard:
             return
         logger.log(
             logging.WARNING if found.tries == 1 else logging.INFO,
-            "The robots.txt of %s could not be read (%s): nothing is asked there for DENOISE_ROBOTS_RETRY = %g s, "
-            "then robots.txt again, %d times more at most",
+            "The robots.txt of %s could not be read (%s): no requests are sent there for DENOISE_ROBOTS_RETRY = "
+            "%g s; then robots.txt is requested again, at most %d more times",
             authority,
             why,
             self._policy.retry,

@@ -73,8 +73,8 @@ class ScriptPagesMiddleware:
         stats = self._crawler.stats
         if not stats.get_value("denoise/script_pages"):
             logger.warning(
-                "%s has scripts and next to no text: a browser would build it, and without one there is nothing "
-                "more to read. The add-on denoise_crawler.Rendering renders such pages",
+                "%s has scripts and hardly any text: only a browser could build it. The add-on "
+                "denoise_crawler.Rendering renders such pages",
                 response.url,
             )
         stats.inc_value("denoise/script_pages")

@@ -33,7 +33,7 @@ def warn_of_unknown(settings: BaseSettings) -> None:
     """Warn of each unknown setting that begins with ``DENOISE_``, and suggest the nearest name."""
     for name in sorted(name for name in settings if isinstance(name, str) and name.startswith(PREFIX)):
         if name not in SETTINGS | INTERNAL:
-            logger.warning("%s is no setting of denoise_crawler and changes nothing%s", name, _suggest(name))
+            logger.warning("%s is not a setting of denoise_crawler and has no effect%s", name, _suggest(name))
 
 
 def _suggest(name: str) -> str:

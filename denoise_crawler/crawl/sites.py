@@ -188,8 +188,8 @@ class Sites:
         self._counts.add("drifts")
         self._store.save_state(layout, self._key, SiteState(self._settings.warmup_pages, ready=True))
         logger.warning(
-            "%s has pages unlike those it is known by: it was redesigned, or has another part. %d of them are "
-            "alike; from now on such pages are judged by each other, as %s",
+            "%s has pages unlike those it is known by: it was redesigned, or has another section. %d of them "
+            "match each other; from now on such pages are judged by each other, as %s",
             printable(site),
             self._settings.warmup_pages,
             printable(layout),

@@ -147,9 +147,7 @@ def _from_stored_request(stored: _StoredRequest) -> Request:
 
 
 def _try_pack(name: object, value: object) -> bytes | None:
-    """Return ``value`` as bytes; None if it cannot be stored, such as a page in a browser, a connection or a
-    callback.
-    """
+    """Return ``value`` as bytes, None if it cannot be stored: a browser page, a connection, a callback."""
     if not isinstance(name, str) or name == META_KEY:
         return None
     try:

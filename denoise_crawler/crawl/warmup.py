@@ -312,7 +312,7 @@ class Warmup:
         except Exception:  # the crawl must go on and end normally
             self.counts.add("failed")
             logger.exception(
-                "Not all items that wait could go on, which is a mistake of denoise_crawler; they stay"
+                "Some waiting items could not be released because of a bug in denoise_crawler; they stay"
             )
 
     def _replay_calls(self, items: Iterable[WaitingItem]) -> Iterator[Awaitable[None]]:

@@ -113,7 +113,7 @@ def test_without_a_browser_such_a_page_is_empty_and_that_is_said_and_counted(
     assert item_of(project, "/shell")["text"] == ""
     assert item_of(project, "/plain")["text"].splitlines() == REPORT
     assert project.stats["denoise/script_pages"] == 1
-    assert "/shell has scripts and next to no text: a browser would build it" in project.log
+    assert "/shell has scripts and hardly any text: only a browser could build it" in project.log
 
 
 @pytest.fixture(scope="module")

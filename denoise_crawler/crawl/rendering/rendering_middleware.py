@@ -85,7 +85,7 @@ class RenderingMiddleware:
         self._count("elements", snapshot.elements)
         self._count("hidden", snapshot.hidden)
         if needs_script(response) and not self._count("empty"):
-            logger.warning("%s has next to no text in a browser either", response.url)
+            logger.warning("%s has hardly any text in a browser either", response.url)
 
     def _must_render(self, request: Request, response: HtmlResponse) -> bool:
         if self._mode == "asked" or request.method != "GET" or response.status != 200:
