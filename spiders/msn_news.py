@@ -125,10 +125,8 @@ class MsnNewsSpider(PageSpider):
         return self.finish_response()
 
     def _finish_article(self, response: HtmlResponse) -> list[Any]:
-        if not self.frontier.add_page(response.url):
-            self.count("duplicates")
+        if not self.is_new_page(response):
             return self.finish_response()
-        self.count("pages")
         return self.finish_response(NewsPage(url=response.url, fetched_at=now_utc(), source="html"))
 
     def _follow(self, response: TextResponse) -> int:
@@ -157,10 +155,8 @@ class MsnNewsSpider(PageSpider):
             return self._skip_article("malformed", response.url, str(error), start=start)
         if not detail.html:
             return self._skip_article("no_text", article, f"type {detail.kind!r} without a text", start=start)
-        if not self.frontier.add_page(response.url):
-            self.count("duplicates")
+        if not self.is_new_page(response):
             return self.finish_response()
-        self.count("pages")
         response.meta["denoise_page"] = {"url": article, "html": detail.html, "site": detail.site}
         item = NewsPage(url=article, site=detail.site, title=detail.title, fetched_at=now_utc())
         item.source, item.provider = "detail", detail.provider

@@ -132,6 +132,12 @@ class PageSpider(Spider):
         self.frontier.mark_answered()
         return [*items, *self.next_requests()]
 
+    def is_new_page(self, response: Response) -> bool:
+        """Count a page; return False if it is a duplicate."""
+        is_new = self.frontier.add_page(response.url)
+        self.count("pages" if is_new else "duplicates")
+        return is_new
+
     def is_usable(self, response: Response, *, start: bool) -> bool:
         """Tell whether to read a response; count it if it is an error or off the sites."""
         if response.status != 200:

@@ -72,10 +72,8 @@ class SiteSpider(PageSpider):
         if not isinstance(response, HtmlResponse):
             self._skip_response(response, start=start)
             return self.finish_response()
-        if not self.frontier.add_page(response.url):
-            self.count("duplicates")
+        if not self.is_new_page(response):
             return self.finish_response()
-        self.count("pages")
         self._follow(response, start=start)
         return self.finish_response(CleanPage(url=response.url, fetched_at=now_utc()))
 

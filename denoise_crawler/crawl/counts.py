@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from functools import cached_property
 from time import perf_counter
 from typing import TYPE_CHECKING
 
 from denoise_crawler.output.characters import noise_ratio
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from scrapy.crawler import Crawler
 
@@ -38,7 +37,7 @@ class Counts:
         before = self._counts.get(name, 0)
         if by:
             self._counts[name] = before + by
-            self._add(_PREFIX + name, by)
+            self._crawler.stats.inc_value(_PREFIX + name, by)
         return before
 
     def of(self, name: str) -> int:
@@ -52,12 +51,8 @@ class Counts:
         try:
             yield
         finally:
-            self._add(f"{_PREFIX}seconds/{name}", perf_counter() - start)
-
-    @cached_property
-    def _add(self) -> Callable[[str, float], None]:
-        """Adds to a stat. Looked up late, because the collector exists only once the crawl begins."""
-        return self._crawler.stats.inc_value  # type: ignore[return-value]
+            seconds = perf_counter() - start
+            self._crawler.stats.inc_value(f"{_PREFIX}seconds/{name}", seconds)  # type: ignore[arg-type]
 
 
 def summarize_items(counts: Counts) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from denoise_crawler.errors import DamagedRowError
@@ -30,6 +31,7 @@ class GuardedStore:
     def __init__(self, store: Store, on_error: Callable[[Exception], None]) -> None:
         self._store = store
         self._on_error = on_error
+        self._call_safely = partial(_call_safely, on_error)
         self._hidden_origins: set[bytes] = set()
         self._write: Callable[[], None] = lambda: None
 
@@ -107,9 +109,6 @@ class GuardedStore:
         self._write()
         self._call_safely(lambda: self._store.close(safe=safe), None)
 
-    def _call_safely(self, call: Callable[[], object], default: T, *, done: T | None = None) -> T:
-        return _call_safely(call, self._on_error, default, done=done)
-
 
 class GuardedKnowledge:
     """What a store knows of sites. Errors are reported; the next ``put`` writes again."""
@@ -119,15 +118,15 @@ class GuardedKnowledge:
 
     def get(self, site: str) -> bytes | None:
         """Return what is known of ``site``, None also if it cannot be read."""
-        return _call_safely(lambda: self._knowledge.get(site), self._on_error, None)
+        return _call_safely(self._on_error, lambda: self._knowledge.get(site), None)
 
     def put(self, site: str, known: bytes) -> None:
         """Save what is ``known`` of ``site``."""
-        _call_safely(lambda: self._knowledge.put(site, known), self._on_error, None)
+        _call_safely(self._on_error, lambda: self._knowledge.put(site, known), None)
 
 
 def _call_safely(
-    call: Callable[[], object], on_error: Callable[[Exception], None], default: T, *, done: T | None = None
+    on_error: Callable[[Exception], None], call: Callable[[], object], default: T, *, done: T | None = None
 ) -> T:
     try:
         result = call()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrapy.utils.asyncio import is_asyncio_available
@@ -23,6 +24,7 @@ class WaitingItem(NamedTuple):
     source: SourcePage
 
 
+@dataclass(slots=True, eq=False)
 class ItemBatch:
     """Items of one page that are written together.
 
@@ -31,17 +33,15 @@ class ItemBatch:
         data: The items as bytes.
         items: The same items as they came.
         refused: For each item, the list it is added to if it cannot be written.
+        size: How many bytes ``data`` has.
 
     """
 
-    __slots__ = ("data", "items", "refused", "size", "source")
-
-    def __init__(self, source: SourcePage) -> None:
-        self.source = source
-        self.data: list[bytes] = []
-        self.items: list[Any] = []
-        self.refused: list[list[WaitingItem]] = []
-        self.size = 0
+    source: SourcePage
+    data: list[bytes] = field(default_factory=list)
+    items: list[Any] = field(default_factory=list)
+    refused: list[list[WaitingItem]] = field(default_factory=list)
+    size: int = 0
 
     def refuse(self) -> None:
         """Add each item to its ``refused`` list."""

@@ -154,7 +154,7 @@ def _load(name: list[str]) -> Any:
         found = find_class(name)
     except LookupError as error:
         raise UnparkableError(
-            f"an item of class {path} waits, but the class is not available: {error.args[0]}"
+            f"an item of class {path} waits, but it is not available: {error.args[0]}"
         ) from error
     if found is None:
         raise UnparkableError(f"an item of class {path} waits, but the class no longer exists")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import date, datetime, time, timedelta, timezone, tzinfo
 from decimal import Decimal
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import UUID, SafeUUID
 from zoneinfo import ZoneInfo
@@ -24,14 +25,6 @@ class ValueKind(NamedTuple):
 
     write: Callable[[Any], Any]
     read: Callable[[Any], Any]
-
-
-def _write_surrogates(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass")
-
-
-def _read_surrogates(data: bytes) -> str:
-    return data.decode("utf-8", "surrogatepass")
 
 
 def _write_delta(delta: timedelta) -> list[int]:
@@ -78,14 +71,9 @@ def _write_time(value: datetime | time) -> list[Any]:
     return [value.replace(tzinfo=None).isoformat(), value.fold, _write_tz(value.tzinfo)]
 
 
-def _read_datetime(parts: list[Any]) -> datetime:
+def _read_time(kind: type[datetime | time], parts: list[Any]) -> datetime | time:
     text, fold, zone = parts
-    return datetime.fromisoformat(text).replace(tzinfo=_read_tz(zone), fold=fold)
-
-
-def _read_time(parts: list[Any]) -> time:
-    text, fold, zone = parts
-    return time.fromisoformat(text).replace(tzinfo=_read_tz(zone), fold=fold)
+    return kind.fromisoformat(text).replace(tzinfo=_read_tz(zone), fold=fold)
 
 
 def _write_type(kind: type) -> str:
@@ -96,7 +84,9 @@ def _write_type(kind: type) -> str:
 
 # For str and int only what MessagePack does not take: lone surrogates, and numbers of more than 64 bits.
 VALUE_KINDS: dict[str, ValueKind] = {
-    "str": ValueKind(_write_surrogates, _read_surrogates),
+    "str": ValueKind(
+        lambda text: text.encode("utf-8", "surrogatepass"), lambda data: data.decode("utf-8", "surrogatepass")
+    ),
     "int": ValueKind(hex, lambda text: int(text, 16)),
     "complex": ValueKind(lambda value: [value.real, value.imag], lambda parts: complex(*parts)),
     "Decimal": ValueKind(str, Decimal),
@@ -105,8 +95,8 @@ VALUE_KINDS: dict[str, ValueKind] = {
     ),
     "timedelta": ValueKind(_write_delta, _read_delta),
     "date": ValueKind(date.isoformat, date.fromisoformat),
-    "time": ValueKind(_write_time, _read_time),
-    "datetime": ValueKind(_write_time, _read_datetime),
+    "time": ValueKind(_write_time, partial(_read_time, time)),
+    "datetime": ValueKind(_write_time, partial(_read_time, datetime)),
     "timezone": ValueKind(_write_offset, _read_offset),
     "ZoneInfo": ValueKind(_write_zone, ZoneInfo),
     "type": ValueKind(_write_type, _BUILTIN_TYPES.__getitem__),

@@ -228,10 +228,7 @@ def _read_dict(settings: BaseSettings, name: str) -> dict[str, object]:
 def _load_classes(settings: BaseSettings, name: str) -> tuple[type, ...]:
     found = []
     for path in settings.getlist(name):
-        try:
-            kind = load_object(path)
-        except (ImportError, NameError, TypeError, ValueError) as error:
-            raise SettingError(f"{name} names {path!r}, which cannot be loaded: {error}") from None
+        kind = _load_object(f"{name} names", path)
         if not isinstance(kind, type):
             raise SettingError(f"{name} names {path!r}, which is no class of items")
         found.append(kind)
@@ -240,10 +237,14 @@ def _load_classes(settings: BaseSettings, name: str) -> tuple[type, ...]:
 
 def _load_site_function(settings: BaseSettings) -> Callable[[str], str]:
     value = settings.get("DENOISE_SITE", site_of)
-    try:
-        function = load_object(value)
-    except (ImportError, NameError, TypeError, ValueError) as error:
-        raise SettingError(f"DENOISE_SITE is {value!r}, which cannot be loaded: {error}") from None
+    function = _load_object("DENOISE_SITE is", value)
     if not callable(function):
         raise SettingError(f"DENOISE_SITE is {value!r}: set it to a function from a URL to a site's name")
-    return function  # type: ignore[no-any-return]
+    return function
+
+
+def _load_object(what: str, value: object) -> object:
+    try:
+        return load_object(value)  # type: ignore[arg-type]
+    except (ImportError, NameError, TypeError, ValueError) as error:
+        raise SettingError(f"{what} {value!r}, which cannot be loaded: {error}") from None
