@@ -8,7 +8,7 @@ BOT_NAME = "rendered_pages"
 SPIDER_MODULES = ["denoise_crawler.spiders"]  # yours: ["rendered_pages.spiders"]
 ADDONS = {
     "denoise_crawler.Addon": 300,
-    "denoise_crawler.crawl.rendering.rendering_addon.Rendering": 320,
+    "denoise_crawler.Rendering": 320,
 }
 CONCURRENT_REQUESTS = 4  # a browser tab each
 

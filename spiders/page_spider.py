@@ -134,9 +134,11 @@ class PageSpider(Spider):
 
     def is_new_page(self, response: Response) -> bool:
         """Count a page; return False if it is a duplicate."""
-        is_new = self.frontier.add_page(response.url)
-        self.count("pages" if is_new else "duplicates")
-        return is_new
+        if not self.frontier.add_page(response.url):
+            self.count("duplicates")
+            return False
+        self.count("pages")
+        return True
 
     def is_usable(self, response: Response, *, start: bool) -> bool:
         """Tell whether to read a response; count it if it is an error or off the sites."""

@@ -131,7 +131,7 @@ def model_with(visits: Any) -> ModelWithState:
     return model
 
 
-def looked_at(item: Any) -> Any:
+def use_item(item: Any) -> Any:
     assert item.words
     return item
 
@@ -145,9 +145,9 @@ def looked_at(item: Any) -> Any:
         FrozenPostInit("u"),
         with_attribute(PostInit("u"), "note", "by hand"),
         SlotsBesidesFields("u"),
-        looked_at(Cached("a/b")),
+        use_item(Cached("a/b")),
         AttrsWithState("u"),
-        looked_at(CachedAttrs("a/b")),
+        use_item(CachedAttrs("a/b")),
         ModelWithState(url="u"),
         with_attribute(DictWithState(url="u"), "_note", ItemWithState(url="v")),
         Spider.Product("u"),

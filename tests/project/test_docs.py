@@ -296,7 +296,7 @@ def test_the_stats_of_the_docs_are_those_of_the_code() -> None:
     rendering = {
         f"rendering/{name}" for name in _counted("denoise_crawler/crawl/rendering", r"_count\(\"([a-z_]+)\"")
     }
-    spiders = _counted("spiders", r"\.count\(\"([a-z_]+)\"") | _counted("spiders", r"_no_article\(\"([a-z_]+)\"")
+    spiders = _counted("spiders", r"\.count\(\"([a-z_]+)\"") | _counted("spiders", r"_skip_article\(\"([a-z_]+)\"")
     documented = {name for name in _documented_stats() if not name.startswith(("skipped/", "SPIDER/", "msn/"))}
     assert documented == cleaning | rendering
     of_spiders = {name.partition("/")[2] for name in _documented_stats() if name.startswith(("SPIDER/", "msn/"))}
