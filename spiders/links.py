@@ -227,13 +227,13 @@ def page_links(response: TextResponse) -> list[str]:
     tree = selector_of(response)
     if not _robots_words(tree).isdisjoint({"nofollow", "none"}):
         return []
-    base = _join(response.url, tree.xpath("//base/@href").get() or "", response) or response.url
+    base = _absolute_url(response.url, tree.xpath("//base/@href").get() or "", response) or response.url
     found: dict[str, str] = {}
     for element in tree.xpath("//a[@href] | //area[@href]"):
         # .attrib would read all attributes, and an invalid attribute name makes parsel raise.
         if "nofollow" in element.root.get("rel", "").lower().replace(",", " ").split():
             continue
-        url = without_tracking(_join(base, element.root.get("href"), response))
+        url = without_tracking(_absolute_url(base, element.root.get("href"), response))
         if key := canonical_url(url):
             found.setdefault(key, url)
     return list(found.values())
@@ -255,7 +255,7 @@ def _robots_words(tree: Selector) -> frozenset[str]:
     return frozenset(words)
 
 
-def _join(base: str, href: str, response: TextResponse) -> str:
+def _absolute_url(base: str, href: str, response: TextResponse) -> str:
     """Return the absolute, safe URL of a link, an empty string for an invalid one."""
     try:
         return safe_url_string(urljoin(base, strip_html5_whitespace(href)), encoding=response.encoding)

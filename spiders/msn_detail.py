@@ -93,8 +93,8 @@ def read_detail(body: bytes, locale: str) -> ArticleDetail:
     text = record.get("body")
     if text is not None and not isinstance(text, str):
         raise ValueError(f"body is not a text but {type(text).__name__}")
-    kind = _text(record.get("type")) or "article"
-    title = _text(record.get("title"))
+    kind = _string(record.get("type")) or "article"
+    title = _string(record.get("title"))
     provider = record.get("provider")
     named = provider if isinstance(provider, dict) else {}
     parts = [(text or "").strip(), *(_slides(record) if kind == "slideshow" else [])]
@@ -103,8 +103,8 @@ def read_detail(body: bytes, locale: str) -> ArticleDetail:
         kind=kind,
         title=title,
         html=_build_html(title, content, locale) if content else "",
-        provider=_text(named.get("name")) or None,
-        site=f"msn.com/{_slug(_text(named.get('id')) or _text(named.get('name')))}",
+        provider=_string(named.get("name")) or None,
+        site=f"msn.com/{_slug(_string(named.get('id')) or _string(named.get('name')))}",
         authors=_authors(record.get("authors")),
         published=_iso_time(record.get("publishedDateTime")) or _iso_time(record.get("createdDateTime")),
     )
@@ -123,7 +123,7 @@ def _slides(record: dict[str, Any]) -> list[str]:
     for slide in slides if isinstance(slides, list) else []:
         if not isinstance(slide, dict):
             continue
-        title, body = _text(slide.get("title")), _text(slide.get("body"))
+        title, body = _string(slide.get("title")), _string(slide.get("body"))
         if title or body:
             parts.append(f"<section><h2>{html.escape(title)}</h2>{body}</section>")
     return parts
@@ -139,16 +139,16 @@ def _build_html(title: str, content: str, locale: str) -> str:
 
 def _authors(value: Any) -> list[str]:
     found = value if isinstance(value, list) else []
-    names = [_text(author.get("name")) for author in found if isinstance(author, dict)]
+    names = [_string(author.get("name")) for author in found if isinstance(author, dict)]
     return [name for name in names if name]
 
 
-def _text(value: Any) -> str:
+def _string(value: Any) -> str:
     return value.strip() if isinstance(value, str) else ""
 
 
 def _iso_time(value: Any) -> str | None:
-    text = _text(value)
+    text = _string(value)
     return text if _ISO_TIME.fullmatch(text) else None
 
 

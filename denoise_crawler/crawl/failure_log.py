@@ -47,6 +47,11 @@ class FailureLog:
                 printable(error),
             )
 
+    def report_release(self) -> None:
+        """Count and log, inside an ``except`` block, that waiting items could not be released."""
+        self._counts.add("failed")
+        logger.exception("Some waiting items could not be released because of a bug in denoise_crawler; they stay")
+
     @contextmanager
     def isolate_step(self, what: str) -> Iterator[None]:
         """Log an error inside the block and go on behind it.

@@ -108,7 +108,7 @@ def enum_name(kind: type) -> list[str]:
 
 def load_item_class(name: list[str]) -> ItemClass:
     """Return the class with a stored name; raise UnparkableError if it is gone or no class of items."""
-    kind = _load(name)
+    kind = _load_named(name)
     if not isinstance(kind, type) or not _is_data(kind):
         raise UnparkableError(f"{'.'.join(name[:2])} is not an item class")
     try:
@@ -119,7 +119,7 @@ def load_item_class(name: list[str]) -> ItemClass:
 
 def load_enum(name: list[str]) -> type[Enum]:
     """Return the enumeration with a stored name; raise UnparkableError if it is gone."""
-    kind = _load(name)
+    kind = _load_named(name)
     if not (isinstance(kind, type) and issubclass(kind, Enum)):
         raise UnparkableError(f"{'.'.join(name[:2])} is not an enumeration")
     return kind
@@ -148,7 +148,7 @@ def find_class(name: list[str]) -> Any:
     return found
 
 
-def _load(name: list[str]) -> Any:
+def _load_named(name: list[str]) -> Any:
     path = ".".join(name[:2])
     try:
         found = find_class(name)

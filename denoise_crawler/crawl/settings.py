@@ -73,27 +73,8 @@ class DenoiseSettings:
             >>> DenoiseSettings.from_settings(Settings({"DENOISE_WARMUP_PAGES": "20"})).warmup_pages
             20
         """
-        from denoise_crawler.output.clean_page import CleanPage
-
         _read_flag(settings, "DENOISE_ENABLED", default=True)
-        method = settings.get("DENOISE_METHOD", DEFAULT_METHOD)
-        if not isinstance(method, str) or method not in METHODS:
-            raise SettingError(
-                f"DENOISE_METHOD is {method!r}, which is no method: set it to one of {', '.join(sorted(METHODS))}"
-            )
-        options = _read_dict(settings, "DENOISE_METHOD_OPTIONS")
-        try:
-            choice = MethodChoice(method, options)
-        except MethodError as error:
-            raise SettingError(f"DENOISE_METHOD_OPTIONS is {options!r}: {error}") from None
-        extra = {}
-        for name, to in _read_dict(settings, "DENOISE_EXTRA_FIELDS").items():
-            if name not in CleanPage.__dataclass_fields__:
-                known = ", ".join(CleanPage.__dataclass_fields__)
-                raise SettingError(f"DENOISE_EXTRA_FIELDS names {name!r}; what can be filled is {known}")
-            if not isinstance(to, str) or not to:
-                raise SettingError(f"DENOISE_EXTRA_FIELDS has {to!r} for {name!r}: set it to a field's name")
-            extra[name] = to
+        choice = _read_method_choice(settings)
         jobdir = settings.get("JOBDIR")
         return cls(
             choice=choice,
@@ -115,12 +96,39 @@ class DenoiseSettings:
             text_field=_read_field_name(settings, "DENOISE_TEXT_FIELD", "text"),
             part_field=_read_field_name(settings, "DENOISE_PART_FIELD", PART_FIELD),
             skipped_items=_load_classes(settings, "DENOISE_SKIP_ITEMS"),
-            extra_fields=extra,
+            extra_fields=_read_extra_fields(settings),
             writing=_read_writing(settings),
             job=str(Path(jobdir).resolve()) if jobdir else "",
             live=_read_flag(settings, "DENOISE_LIVE"),
             live_ports=_read_ports(settings, "DENOISE_LIVE_PORT"),
         )
+
+
+def _read_method_choice(settings: BaseSettings) -> MethodChoice:
+    method = settings.get("DENOISE_METHOD", DEFAULT_METHOD)
+    if not isinstance(method, str) or method not in METHODS:
+        raise SettingError(
+            f"DENOISE_METHOD is {method!r}, which is no method: set it to one of {', '.join(sorted(METHODS))}"
+        )
+    options = _read_dict(settings, "DENOISE_METHOD_OPTIONS")
+    try:
+        return MethodChoice(method, options)
+    except MethodError as error:
+        raise SettingError(f"DENOISE_METHOD_OPTIONS is {options!r}: {error}") from None
+
+
+def _read_extra_fields(settings: BaseSettings) -> dict[str, str]:
+    from denoise_crawler.output.clean_page import CleanPage
+
+    extra = {}
+    for name, to in _read_dict(settings, "DENOISE_EXTRA_FIELDS").items():
+        if name not in CleanPage.__dataclass_fields__:
+            known = ", ".join(CleanPage.__dataclass_fields__)
+            raise SettingError(f"DENOISE_EXTRA_FIELDS names {name!r}; what can be filled is {known}")
+        if not isinstance(to, str) or not to:
+            raise SettingError(f"DENOISE_EXTRA_FIELDS has {to!r} for {name!r}: set it to a field's name")
+        extra[name] = to
+    return extra
 
 
 def _read_writing(settings: BaseSettings) -> Writing:

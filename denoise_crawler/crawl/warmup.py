@@ -74,12 +74,6 @@ class Warmup:
     def of(cls, crawler: Crawler) -> Warmup:
         """Return the warm-up of a crawler; the first call makes it.
 
-        Args:
-            crawler: The crawl.
-
-        Returns:
-            The warm-up.
-
         Raises:
             SettingError: A DENOISE_* setting is wrong.
             StoreError: The store cannot be opened.
@@ -117,15 +111,7 @@ class Warmup:
         yield from self.emit_refused(refused)
 
     async def must_wait(self, item: Any, source: SourcePage | None) -> bool:
-        """Learn the page of an item that an item pipeline got.
-
-        Args:
-            item: The item.
-            source: The page it came from, None if there is none.
-
-        Returns:
-            True if the item waits in the store now.
-        """
+        """Learn the page of an item that a pipeline got; return True if the item waits in the store now."""
         refused: list[WaitingItem] = []
         if not await self._learn_and_park(item, source, refused):
             return False
@@ -137,7 +123,7 @@ class Warmup:
         """Learn the page, park the item if it has to wait, and release items that no longer have to."""
         parked = False
         try:
-            if self._is_opted_out(item) or source is None or not self.is_readable(source):
+            if isinstance(item, self.settings.skipped_items) or source is None or not self.is_readable(source):
                 return False
             self.learn(source)
             await self._slice.yield_if_over()
@@ -157,16 +143,8 @@ class Warmup:
         self._learn_page(source)
 
     def emit(self, item: Any, source: SourcePage | None) -> Any:
-        """Count an item that leaves now and return it, filled where possible.
-
-        Args:
-            item: The item.
-            source: The page it came from, None if there is none.
-
-        Returns:
-            The item, or a filled copy if its class is frozen.
-        """
-        if self._is_opted_out(item):
+        """Count an item that leaves now; return it filled where possible, as a copy if its class is frozen."""
+        if isinstance(item, self.settings.skipped_items):
             self.counts.add("opted_out")
             return item
         try:
@@ -246,9 +224,6 @@ class Warmup:
         self.outcomes.count_filled(result)
         return result.item
 
-    def _is_opted_out(self, item: Any) -> bool:
-        return isinstance(item, self.settings.skipped_items)
-
     def is_readable(self, source: SourcePage) -> bool:
         """Tell whether the page has anything to read. This parses it, unless the spider has done so."""
         return not source.page.skipped
@@ -310,10 +285,7 @@ class Warmup:
         try:
             await self._replay.run(self._replay_calls(items))
         except Exception:  # the crawl must go on and end normally
-            self.counts.add("failed")
-            logger.exception(
-                "Some waiting items could not be released because of a bug in denoise_crawler; they stay"
-            )
+            self._failures.report_release()
 
     def _replay_calls(self, items: Iterable[WaitingItem]) -> Iterator[Awaitable[None]]:
         for item, source in items:

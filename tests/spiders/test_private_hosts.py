@@ -44,7 +44,7 @@ def asked(url: str, *given_urls: str, proxy: bool = False) -> None:
 @pytest.mark.parametrize("host", PRIVATE)
 @pytest.mark.parametrize("proxy", [False, True])
 def test_no_spelling_of_a_private_address_is_asked(host: str, proxy: bool) -> None:
-    with pytest.raises(PrivateAddressError, match="of this machine or of a private network"):
+    with pytest.raises(PrivateAddressError, match="on this machine or a private network"):
         asked(f"http://{host}/latest/meta-data", proxy=proxy)
 
 
