@@ -183,7 +183,7 @@ def take_snapshots(*pages: str, seconds: float = 20.0) -> list[PageSnapshot]:
             for html in pages:
                 page = await browser.new_page(viewport={"width": 800, "height": 600})
                 await page.set_content(html)
-                found.append(await take_snapshot(page, seconds=seconds))
+                found.append(await take_snapshot(page, timeout_seconds=seconds))
             await browser.close()
             return found
 
