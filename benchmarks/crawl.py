@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.bench import folder_with, options, say, table, write_figures
 from benchmarks.loopback import Served, crawl_of, served
 from benchmarks.scale import MIB, alone
-from denoise_crawler.crawl.middleware import SourcesOfResponse
+from denoise_crawler.crawl.middleware import ResponseSources
 from denoise_crawler.crawl.sites import Sites
 from denoise_crawler.crawl.waiting_items import WaitingItems
 from denoise_crawler.crawl.warmup import Warmup
@@ -44,9 +44,9 @@ WITHOUT = "without"
 LEAST_THROUGHPUT, LONGEST_PAUSE = 0.7, 30.0
 # What the add-on does on the event loop, by the methods that do it.
 STAGES: dict[tuple[type, str], str] = {
-    (SourcesOfResponse, "of"): "page",
+    (ResponseSources, "source_of"): "page",
     (Warmup, "is_readable"): "page",
-    (Warmup, "meet"): "learn",
+    (Warmup, "learn"): "learn",
     (WaitingItems, "park"): "park",
     (Sites, "clean"): "judge and write",
     (Sites, "save"): "save",
@@ -108,16 +108,16 @@ class Meter:
         asyncio.Handle._run = timed  # type: ignore[method-assign, assignment]
         for (owner, name), stage in STAGES.items():
             self._time(owner, name, stage)
-        for name in ("_opened", "_stopped"):
+        for name in ("_on_spider_opened", "_on_engine_stopped"):
             self._time_handler(Warmup, name)
-        self._time_each(WaitingItems, "of", "release")
-        sources_of = SourcesOfResponse.__init__
+        self._time_each(WaitingItems, "release", "release")
+        sources_of = ResponseSources.__init__
 
-        def begin(sources: SourcesOfResponse, warmup: Warmup, response: Any, crawler: Any) -> None:
+        def begin(sources: ResponseSources, warmup: Warmup, response: Any, crawler: Any) -> None:
             _cause.set(response.url)
             sources_of(sources, warmup, response, crawler)
 
-        SourcesOfResponse.__init__ = begin  # type: ignore[method-assign, assignment]
+        ResponseSources.__init__ = begin  # type: ignore[method-assign, assignment]
 
     def _collected(self, phase: str, _: object) -> None:
         if phase == "start":

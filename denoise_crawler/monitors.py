@@ -1,17 +1,17 @@
-"""Spidermon monitors of the cleaning.
+"""Spidermon monitors that check the cleaning of a crawl.
 
-``SPIDERMON_SPIDER_CLOSE_MONITORS = ["denoise_crawler.monitors.CleaningMonitorSuite"]``; the limits are settings:
-DENOISE_MONITOR_NOISE_MIN (.02), DENOISE_MONITOR_NOISE_MAX (.98), DENOISE_MONITOR_UNREAD_MAX (.1).
+Set ``SPIDERMON_SPIDER_CLOSE_MONITORS = ["denoise_crawler.monitors.CleaningMonitorSuite"]``. The limits are
+settings: DENOISE_MONITOR_NOISE_MIN (.02), DENOISE_MONITOR_NOISE_MAX (.98), DENOISE_MONITOR_UNREAD_MAX (.1).
 """
 
 from __future__ import annotations
 
 from typing import ClassVar
 
-from denoise_crawler.crawl.starting import extra_in_one_line
-from denoise_crawler.crawl.stat_checks import lost, noise_share, unread_share
+from denoise_crawler.crawl.setup_errors import abort_on_missing_extra
+from denoise_crawler.crawl.stat_checks import count_losses, noise_share, unread_share
 
-with extra_in_one_line("monitors"):
+with abort_on_missing_extra("monitors"):
     from spidermon import MonitorSuite
     from spidermon.contrib.scrapy.monitors import BaseScrapyMonitor
 
@@ -19,17 +19,17 @@ NOISE_MIN, NOISE_MAX, UNREAD_MAX = 0.02, 0.98, 0.1
 
 
 class NothingLostMonitor(BaseScrapyMonitor):  # type: ignore[misc]
-    """Every item got its text, and the store could be read and written."""
+    """Checks that every item got its text and that the store could be read and written."""
 
     def test_nothing_lost(self) -> None:
         """No stat counts a loss."""
-        found = lost(self.data.stats)
+        found = count_losses(self.data.stats)
         if found:
             self.fail(", ".join(f"denoise/{name} is {count}" for name, count in found.items()))
 
 
 class NoiseShareMonitor(BaseScrapyMonitor):  # type: ignore[misc]
-    """The share of the text that was removed is as it should be."""
+    """Checks the share of the text that was removed."""
 
     def test_noise_share(self) -> None:
         """The share is within DENOISE_MONITOR_NOISE_MIN and _MAX."""
@@ -37,26 +37,26 @@ class NoiseShareMonitor(BaseScrapyMonitor):  # type: ignore[misc]
         if share is None:
             self.skipTest("no page was judged")
         settings = self.data.crawler.settings
-        least = settings.getfloat("DENOISE_MONITOR_NOISE_MIN", NOISE_MIN)
-        most = settings.getfloat("DENOISE_MONITOR_NOISE_MAX", NOISE_MAX)
-        if not least <= share <= most:
-            self.fail(f"{share:.0%} was noise, not {least:.0%} to {most:.0%}")
+        minimum = settings.getfloat("DENOISE_MONITOR_NOISE_MIN", NOISE_MIN)
+        maximum = settings.getfloat("DENOISE_MONITOR_NOISE_MAX", NOISE_MAX)
+        if not minimum <= share <= maximum:
+            self.fail(f"{share:.0%} was noise, not {minimum:.0%} to {maximum:.0%}")
 
 
 class ReadablePagesMonitor(BaseScrapyMonitor):  # type: ignore[misc]
-    """Few pages are empty, or built by scripts."""
+    """Checks that few pages are empty or built by scripts."""
 
     def test_readable_pages(self) -> None:
         """Their share is at most DENOISE_MONITOR_UNREAD_MAX."""
         share = unread_share(self.data.stats)
         if share is None:
             self.skipTest("there was no page")
-        most = self.data.crawler.settings.getfloat("DENOISE_MONITOR_UNREAD_MAX", UNREAD_MAX)
-        if share > most:
-            self.fail(f"{share:.0%} of the pages gave no text, more than {most:.0%}")
+        maximum = self.data.crawler.settings.getfloat("DENOISE_MONITOR_UNREAD_MAX", UNREAD_MAX)
+        if share > maximum:
+            self.fail(f"{share:.0%} of the pages gave no text, more than {maximum:.0%}")
 
 
 class CleaningMonitorSuite(MonitorSuite):  # type: ignore[misc]
-    """All of them, for the end of a crawl."""
+    """All monitors, for the end of a crawl."""
 
     monitors: ClassVar[list[type]] = [NothingLostMonitor, NoiseShareMonitor, ReadablePagesMonitor]

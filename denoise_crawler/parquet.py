@@ -11,10 +11,10 @@ import msgspec
 from scrapy.exporters import BaseItemExporter
 from scrapy.utils.serialize import ScrapyJSONEncoder
 
-from denoise_crawler.crawl.starting import extra_in_one_line
+from denoise_crawler.crawl.setup_errors import abort_on_missing_extra
 from denoise_crawler.errors import AppendError
 
-with extra_in_one_line("parquet"):
+with abort_on_missing_extra("parquet"):
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROWS_PER_GROUP = 2_000
-_TYPES: dict[str, Any] = {
+_COLUMN_TYPES: dict[str, Any] = {
     "bool": pa.bool_(),
     "int": pa.int64(),
     "float": pa.float64(),
@@ -32,18 +32,23 @@ _TYPES: dict[str, Any] = {
     "time in UTC": pa.timestamp("us", tz="UTC"),
     "text": pa.string(),
 }
-_READ = {"date": date.fromisoformat, "time": datetime.fromisoformat, "time in UTC": datetime.fromisoformat}
+_PARSERS = {"date": date.fromisoformat, "time": datetime.fromisoformat, "time in UTC": datetime.fromisoformat}
 _to_json = ScrapyJSONEncoder(ensure_ascii=False).encode
 
 
 class ParquetItemExporter(BaseItemExporter):
-    """Writes all items into one Parquet file, when the feed closes.
+    """Writes all items into one Parquet file when the feed closes.
 
-    A column for each field of any item, in order of appearance, or for those of FEED_EXPORT_FIELDS. Its type is
-    that of all of its values (bool, int, float, str, bytes, date, datetime; int beside float: float). Where they
-    differ, or are lists, dicts or items, it is text: strings as they are, all else as JSON. Until the feed
-    closes, the items lie in a temporary file; memory holds ``rows_per_group`` of them. ``compression`` is
-    pyarrow's.
+    There is a column for each field of any item, in order of appearance, or for each of FEED_EXPORT_FIELDS. Its
+    type is the common type of its values: bool, int, float, str, bytes, date or datetime; int and float together
+    are float. If the types differ, or the values are lists, dicts or items, the column is text: strings as they
+    are, all else as JSON. Until the feed closes, the items are in a temporary file.
+
+    Args:
+        file: The file of the feed.
+        compression: A compression of pyarrow.
+        rows_per_group: How many rows are in memory at a time.
+        options: The options of Scrapy's exporters.
     """
 
     def __init__(
@@ -57,36 +62,36 @@ class ParquetItemExporter(BaseItemExporter):
         self._kinds: dict[str, set[str]] = {}
 
     def start_exporting(self) -> None:
-        """Begin; raise AppendError for a file that is not empty."""
+        """Open the temporary file; raise AppendError if the file of the feed is not empty."""
         if self._file.seekable() and self._file.tell():
             name = getattr(self._file, "name", "the feed's file")
             raise AppendError(f"{name} is there already, and Parquet cannot be appended to: use -O, or overwrite")
         self._spool = tempfile.TemporaryFile()  # noqa: SIM115 closed in finish_exporting
 
     def export_item(self, item: Any) -> None:
-        """Keep ``item`` for the file; raise TypeError for a value that no feed could write."""
+        """Keep ``item`` for the file; raise TypeError for a value that no feed can write."""
         row = {}
         for name, value in self.get_serialized_fields(item, include_empty=True):
             kinds = self._kinds.setdefault(name, set())
             if value is not None:
-                kind, row[name] = _cell(value)
+                kind, row[name] = _to_plain(value)
                 kinds.add(kind)
         packed = msgspec.msgpack.encode(row)
         self._spool.write(len(packed).to_bytes(8, "little") + packed)
 
     def finish_exporting(self) -> None:
         """Write the file."""
-        kinds = {name: _common(found) for name, found in self._kinds.items()}
-        schema = pa.schema([(name, _TYPES[kind]) for name, kind in kinds.items()])
+        kinds = {name: _column_kind(found) for name, found in self._kinds.items()}
+        schema = pa.schema([(name, _COLUMN_TYPES[kind]) for name, kind in kinds.items()])
         with self._spool, pq.ParquetWriter(self._file, schema, compression=self._compression) as writer:
-            for rows in self._groups():
+            for rows in self._read_groups():
                 columns = [
-                    pa.array([_read(row.get(name), kind) for row in rows], _TYPES[kind])
+                    pa.array([_from_plain(row.get(name), kind) for row in rows], _COLUMN_TYPES[kind])
                     for name, kind in kinds.items()
                 ]
                 writer.write_table(pa.Table.from_arrays(columns, schema=schema))
 
-    def _groups(self) -> Iterator[list[dict[str, Any]]]:
+    def _read_groups(self) -> Iterator[list[dict[str, Any]]]:
         self._spool.seek(0)
         rows: list[dict[str, Any]] = []
         while size := self._spool.read(8):
@@ -98,8 +103,8 @@ class ParquetItemExporter(BaseItemExporter):
             yield rows
 
 
-def _cell(value: Any) -> tuple[str, Any]:
-    """Return the kind of ``value`` and how it lies in the temporary file."""
+def _to_plain(value: Any) -> tuple[str, Any]:
+    """Return the kind of ``value``, and the value as the temporary file holds it."""
     if isinstance(value, str):
         return "text", value.encode("utf-8", "replace").decode()
     if isinstance(value, datetime):
@@ -114,17 +119,17 @@ def _cell(value: Any) -> tuple[str, Any]:
     return "text", _to_json(value).encode("utf-8", "replace").decode()
 
 
-def _common(kinds: set[str]) -> str:
+def _column_kind(kinds: set[str]) -> str:
     if len(kinds) == 1:
         return next(iter(kinds))
     return "float" if kinds == {"int", "float"} else "text"
 
 
-def _read(plain: Any, kind: str) -> Any:
+def _from_plain(plain: Any, kind: str) -> Any:
     if plain is None:
         return None
-    if kind in _READ:
-        return _READ[kind](plain)
+    if kind in _PARSERS:
+        return _PARSERS[kind](plain)
     if kind == "float":
         return float(plain)
     if kind == "text" and not isinstance(plain, str):

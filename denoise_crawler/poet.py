@@ -1,7 +1,7 @@
-"""scrapy-poet: the page input ``CleanText``, which a page object asks for by its type.
+"""For scrapy-poet: the page input ``CleanText``, which a page object requests by its type.
 
-``ADDONS = {"scrapy_poet.Addon": 300}`` and
-``SCRAPY_POET_PROVIDERS = {"denoise_crawler.poet.CleanTextProvider": 500}``; the DENOISE_* settings hold.
+Set ``ADDONS = {"scrapy_poet.Addon": 300}`` and
+``SCRAPY_POET_PROVIDERS = {"denoise_crawler.poet.CleanTextProvider": 500}``; the DENOISE_* settings apply.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import Any
 import msgspec
 from scrapy.http import Response
 
-from denoise_crawler.crawl.source import origin_of, source_of_response
-from denoise_crawler.crawl.starting import extra_in_one_line
+from denoise_crawler.crawl.setup_errors import abort_on_missing_extra
+from denoise_crawler.crawl.source_page import response_origin, source_of_response
 from denoise_crawler.crawl.warmup import Warmup
 from denoise_crawler.output.clean_page import CleanPage
 
-with extra_in_one_line("poet"):
+with abort_on_missing_extra("poet"):
     from scrapy_poet.page_input_providers import PageObjectInputProvider
     from web_poet.serialization import SerializedLeafData, register_serialization
 
@@ -27,9 +27,9 @@ _FIXTURE_FILE = "page.json"
 
 @dataclass
 class CleanText(CleanPage):
-    """The clean page of a response, judged when it came: with what was known of its site until then.
+    """The clean page of a response. It is judged at once, by what is known of its site at that time.
 
-    ``warm`` says whether the site was known. A page that cannot be judged (no HTML, empty) has no text.
+    ``warm`` tells whether the site was known. A page that cannot be judged (no HTML, empty) has no text.
     """
 
     def __str__(self) -> str:
@@ -38,9 +38,9 @@ class CleanText(CleanPage):
 
 
 class CleanTextProvider(PageObjectInputProvider):
-    """Gives page objects and callbacks their ``CleanText``, and learns each page it gives.
+    """Gives page objects and callbacks their ``CleanText``, and learns each page that it gives.
 
-    With the add-on in force the pages are learned there.
+    If the add-on is enabled, the add-on learns the pages.
     """
 
     provided_classes = {CleanText}  # noqa: RUF012 as scrapy-poet declares it
@@ -51,29 +51,29 @@ class CleanTextProvider(PageObjectInputProvider):
         self._crawler = injector.crawler
         self._warmup = Warmup.of(injector.crawler)
 
-    # scrapy-poet reads the annotations: their names must be there when it runs
+    # scrapy-poet evaluates these annotations, so their names must exist at run time.
     def __call__(self, to_provide: set[Callable[..., Any]], response: Response) -> Sequence[CleanText]:  # noqa: ARG002
         """Return the clean text of ``response``."""
         warmup = self._warmup
-        source = source_of_response(response, warmup.settings.site, origin_of(response, self._crawler))
-        if warmup.is_skipped(source) or source is None:
+        source = source_of_response(response, warmup.settings.site, response_origin(response, self._crawler))
+        if warmup.outcomes.is_skipped(source) or source is None:
             return [CleanText(url=response.url, site=warmup.settings.site(response.url))]
         if not warmup.by_addon:
-            warmup.meet(source)
+            warmup.learn(source)
         clean = CleanText(url=source.page.url, site=source.page.site)
         try:
-            return [warmup.filler.fill(clean, warmup.cleaned(source).clean_page).item]
-        except Exception:  # a mistake of ours must not cost the page object
-            warmup.page_failed(source.page.url)
+            return [warmup.filler.fill(clean, warmup.clean(source).clean_page).item]
+        except Exception:  # our mistake must not cost the page object
+            warmup.report_failure(source.page.url)
             return [clean]
 
 
-def _written(clean: CleanText) -> SerializedLeafData:
+def _serialize(clean: CleanText) -> SerializedLeafData:
     return {_FIXTURE_FILE: msgspec.json.encode(asdict(clean))}
 
 
-def _read(kind: type[CleanText], data: SerializedLeafData) -> CleanText:
+def _deserialize(kind: type[CleanText], data: SerializedLeafData) -> CleanText:
     return kind(**msgspec.json.decode(data[_FIXTURE_FILE]))
 
 
-register_serialization(_written, _read)
+register_serialization(_serialize, _deserialize)

@@ -9,7 +9,7 @@ from scrapy.utils.project import get_project_settings
 
 from denoise_crawler.crawl.pages import page_of_response
 from denoise_crawler.crawl.settings import DenoiseSettings
-from denoise_crawler.crawl.stored_denoiser import stored_denoiser
+from denoise_crawler.crawl.stored_denoiser import open_denoiser
 
 if TYPE_CHECKING:
     from scrapy.http import Response
@@ -19,17 +19,33 @@ if TYPE_CHECKING:
 
 
 def clean(response: Response, *, explain: bool = False, settings: BaseSettings | None = None) -> CleanPage:
-    """Return the clean page of ``response``, with what earlier crawls of the project know of its site.
+    """Return the clean page of a response, judged by what earlier crawls of the project learned.
 
-    ``settings`` are those of the project around the current folder, unless given. With ``explain`` the page says
-    why each block was kept or dropped. Nothing is learned. Raises ValueError for what is no HTML page or a wrong
-    setting, StoreError for a store that cannot be read.
+    Nothing is learned here.
+
+    Args:
+        response: The response.
+        explain: Whether the page says why each block was kept or dropped.
+        settings: Scrapy's settings; by default those of the project around the current folder.
+
+    Returns:
+        The clean page.
+
+    Raises:
+        ValueError: The response is no HTML page, or a setting is wrong.
+        StoreError: The store cannot be read.
+
+    Example:
+        >>> from scrapy.http import HtmlResponse
+        >>> html = b"<title>A walk</title><article><p>We went along the river until the sun set.</p></article>"
+        >>> clean(HtmlResponse("https://example.com/walk", body=html, encoding="utf-8")).title
+        'A walk'
     """
-    chosen = DenoiseSettings.from_settings(get_project_settings() if settings is None else settings)
-    page = page_of_response(response, chosen.site)
+    checked = DenoiseSettings.from_settings(get_project_settings() if settings is None else settings)
+    page = page_of_response(response, checked.site)
     if page is None:
         raise ValueError(f"{response.url} is no HTML page but {type(response).__name__}")
-    writing = replace(chosen.writing, explain=explain or chosen.writing.explain)
-    with stored_denoiser(chosen.store if chosen.store.is_file() else None, chosen.choice, writing) as denoiser:
+    writing = replace(checked.writing, explain=explain or checked.writing.explain)
+    with open_denoiser(checked.store if checked.store.is_file() else None, checked.choice, writing) as denoiser:
         method = denoiser.method_of(page)
         return denoiser.clean(page, warm=method.pages_known > 0, method=method).clean_page

@@ -1,6 +1,6 @@
-"""Item pipelines that learn a site and strip its noise."""
+"""The item pipelines, which learn a site and remove its noise."""
 
-from denoise_crawler.pipelines.denoise import DenoisePipeline
-from denoise_crawler.pipelines.style_tree import StyleTreePipeline
+from denoise_crawler.pipelines.denoise_pipeline import DenoisePipeline
+from denoise_crawler.pipelines.style_tree_pipeline import StyleTreePipeline
 
 __all__ = ["DenoisePipeline", "StyleTreePipeline"]

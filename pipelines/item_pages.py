@@ -1,4 +1,4 @@
-"""The pages that items carry in their HTML field, shared by the two pipelines of a crawl."""
+"""The pages that items carry in their HTML field. The two pipelines of a crawl share them."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import WeakKeyDictionary
 
 from denoise_crawler.crawl.csv_columns import keep_text_column
-from denoise_crawler.crawl.source import Origin, Source
-from denoise_crawler.crawl.starting import in_one_line
+from denoise_crawler.crawl.setup_errors import abort_on_setup_error
+from denoise_crawler.crawl.source_page import Origin, SourcePage
 from denoise_crawler.crawl.warmup import Warmup
 from denoise_crawler.page import Page
 from denoise_crawler.pipelines.advice import ItemAdvice, check_order
@@ -16,59 +16,61 @@ from denoise_crawler.pipelines.advice import ItemAdvice, check_order
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-_PAGES = 32
-_CHARACTERS = 8_000_000
+_MAX_CACHED_PAGES = 32
+_MAX_CACHED_CHARACTERS = 8_000_000
 
 
 class ItemPages:
-    """Tells the page of an item. Items with the same address and HTML have the same one, which is read once."""
+    """Finds the page of an item. Items with the same URL and HTML share a page, which is parsed once."""
 
     _of_crawler: ClassVar[WeakKeyDictionary[Crawler, ItemPages]] = WeakKeyDictionary()
 
     def __init__(self, crawler: Crawler) -> None:
-        with in_one_line(crawler):
+        with abort_on_setup_error(crawler):
             self.warmup = Warmup.of(crawler)
         keep_text_column(crawler)
         self._advice = ItemAdvice(self.warmup.settings)
         if not self.warmup.by_addon:
             check_order(crawler.settings)
-        self._sources: OrderedDict[tuple[str, str | bytes], Source] = OrderedDict()
+        self._sources: OrderedDict[tuple[str, str | bytes], SourcePage] = OrderedDict()
 
     @classmethod
     def of(cls, crawler: Crawler) -> ItemPages:
-        """Return the one of ``crawler``."""
+        """Return the pages of a crawler; the first call makes the object."""
         if crawler not in cls._of_crawler:
             cls._of_crawler[crawler] = cls(crawler)
         return cls._of_crawler[crawler]
 
-    def is_done(self, item: Any) -> bool:
-        """Tell whether ``item`` is none of the pipelines' business: it waited before, or the add-on takes it."""
+    def passes_by(self, item: Any) -> bool:
+        """Tell whether the pipelines leave ``item`` alone: it waited before, or the add-on handles it."""
         return self.warmup.by_addon or self.warmup.is_replayed(item)
 
-    def source_of(self, item: Any) -> Source | None:
-        """Return the page in the item's HTML field, None if there is none."""
+    def source_of(self, item: Any) -> SourcePage | None:
+        """Return the page in the HTML field of ``item``, None if there is none."""
         html = self.warmup.filler.html_of(item)
         if html is None:
-            self._advice.has_no_html(item)
+            self._advice.warn_of_missing_html(item)
             return None
         url = self.warmup.filler.url_of(item)
         if not url:
-            self._advice.has_no_address(item)
+            self._advice.warn_of_missing_url(item)
         if (url, html) in self._sources:
             self._sources.move_to_end((url, html))
             return self._sources[url, html]
         try:
             page = Page.parse(url, html, site=self.warmup.settings.site(url))
-        except Exception:  # a page that breaks us costs its own text, no item
-            self.warmup.page_failed(url)
+        except Exception:  # a page that we fail on loses its text, but no item
+            self.warmup.report_failure(url)
             return None
-        source = Source(page, Origin(page.key.to_bytes(8, "big")), html=html)
+        source = SourcePage(page, Origin(page.key.to_bytes(8, "big")), html=html)
         self._sources[url, html] = source
-        self._forget_old()
+        self._trim_cache()
         return source
 
-    def _forget_old(self) -> None:
+    def _trim_cache(self) -> None:
         characters = sum(len(html) for _, html in self._sources)
-        while len(self._sources) > 1 and (len(self._sources) > _PAGES or characters > _CHARACTERS):
+        while len(self._sources) > 1 and (
+            len(self._sources) > _MAX_CACHED_PAGES or characters > _MAX_CACHED_CHARACTERS
+        ):
             (_, html), _ = self._sources.popitem(last=False)
             characters -= len(html)

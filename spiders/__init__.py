@@ -1,1 +1,1 @@
-"""The spiders: ``msn_news`` and ``site``, for any site."""
+"""The spiders: ``site`` for any site, ``msn_news`` for MSN."""

@@ -1,4 +1,4 @@
-"""The frontier: which addresses were asked for, which pages came, and how many more may be asked for."""
+"""The frontier: which URLs were requested, which pages came, and how many more may be requested."""
 
 from __future__ import annotations
 
@@ -9,86 +9,94 @@ from xxhash import xxh3_64_intdigest
 
 from denoise_crawler.spiders.links import canonical_url
 
-_STATE = "denoise_frontier"
-# So many addresses may wait per page still wanted; what is beyond is found again by later pages, if needed.
-_WAITING_PER_PAGE = 20
-_WAITING_AT_LEAST = 1000
+_STATE_KEY = "denoise_frontier"
+# How many URLs may wait. Further URLs are dropped; later pages bring them again if they are needed.
+_MAX_WAITING_PER_PAGE = 20
+_MIN_WAITING_LIMIT = 1000
 
 
 class Frontier:
-    """Hands out each address once and never more at a time than pages are still wanted.
+    """Returns each URL once, and never more at a time than pages are still wanted.
 
-    ``limit`` is the number of pages (0 = no limit). All that must outlive a pause is kept in ``state``, the
-    dictionary Scrapy writes to JOBDIR, as plain containers; addresses are kept as 64-bit hashes, only those
-    that wait for a place under the limit as text. Every address handed out takes a place until
-    :meth:`answered` is called for it: a page may still come of it.
+    Each URL that is returned may become a page. So it counts towards the limit until :meth:`mark_answered` is
+    called for it. URLs are kept as 64-bit hashes; only those that wait are kept as text.
+
+    Args:
+        state: The dict that Scrapy writes to JOBDIR. It gets all that must survive a pause, as plain containers.
+        limit: The number of pages, 0 for no limit.
     """
 
     def __init__(self, state: dict[str, Any], limit: int = 0) -> None:
         self.limit = limit
-        self._kept: dict[str, Any] = state.setdefault(
-            _STATE,
+        self._state: dict[str, Any] = state.setdefault(
+            _STATE_KEY,
             {"asked": set(), "came": set(), "pages": 0, "waiting": [deque(), deque()], "sites": []},
         )
         self._outstanding = 0
 
     @property
     def pages(self) -> int:
-        """The number of pages that became items, earlier runs of the same job included."""
-        return int(self._kept["pages"])
+        """The number of pages that became items, also in earlier runs of the job."""
+        return int(self._state["pages"])
 
     @property
     def sites(self) -> list[str]:
-        """The sites start pages led to by a redirect."""
-        return list(self._kept["sites"])
+        """The sites to which start pages redirected."""
+        return list(self._state["sites"])
 
     def add_site(self, site: str) -> None:
-        """Remember a site a start page led to."""
-        if site not in self._kept["sites"]:
-            self._kept["sites"].append(site)
+        """Remember a site to which a start page redirected."""
+        if site not in self._state["sites"]:
+            self._state["sites"].append(site)
 
     def offer(self, url: str, kind: str, *, page: bool, key: str = "") -> bool:
-        """Take an address in unless it was taken before; True if it is new.
+        """Add a URL unless it was added before.
 
-        ``kind`` is handed back with it. Those that promise a page (``page``) go before the others. ``key``
-        stands for the address where two addresses are the same page.
+        Args:
+            url: The URL.
+            kind: Returned together with the URL.
+            page: Whether the URL promises a page. Such URLs are returned first.
+            key: Stands for the URL where two URLs are the same page.
+
+        Returns:
+            True if the URL is new.
         """
-        waiting: deque[tuple[str, str]] = self._kept["waiting"][0 if page else 1]
-        if self.limit and len(waiting) >= _WAITING_AT_LEAST + _WAITING_PER_PAGE * self.limit:
+        waiting: deque[tuple[str, str]] = self._state["waiting"][0 if page else 1]
+        if self.limit and len(waiting) >= _MIN_WAITING_LIMIT + _MAX_WAITING_PER_PAGE * self.limit:
             return False
-        mark = _mark(key or url)
-        if mark in self._kept["asked"]:
+        url_hash = _url_hash(key or url)
+        if url_hash in self._state["asked"]:
             return False
-        self._kept["asked"].add(mark)
+        self._state["asked"].add(url_hash)
         waiting.append((url, kind))
         return True
 
     def take(self) -> list[tuple[str, str]]:
-        """Return the (address, kind) pairs that may be asked for now."""
-        first, later = self._kept["waiting"]
+        """Return the (URL, kind) pairs that may be requested now."""
+        first, later = self._state["waiting"]
         taken: list[tuple[str, str]] = []
         while (first or later) and (not self.limit or self.pages + self._outstanding < self.limit):
             taken.append((first or later).popleft())
             self._outstanding += 1
         return taken
 
-    def answered(self) -> None:
-        """Say that one address handed out has its answer, of whatever kind."""
+    def mark_answered(self) -> None:
+        """Note that a URL has its answer, of whatever kind."""
         self._outstanding = max(0, self._outstanding - 1)
 
     def resume(self, outstanding: int) -> None:
-        """Say how many addresses are really on their way: those a job left scheduled, or none at idle."""
+        """Set how many URLs are in progress: those that a job left scheduled, or none at idle."""
         self._outstanding = outstanding
 
-    def page_came(self, url: str) -> bool:
-        """Count a page; False, and not counted, if the same page came before (by a redirect)."""
-        mark = _mark(url)
-        if mark in self._kept["came"]:
+    def add_page(self, url: str) -> bool:
+        """Count a page; return False if the same page came before, for example by a redirect."""
+        url_hash = _url_hash(url)
+        if url_hash in self._state["came"]:
             return False
-        self._kept["came"].add(mark)
-        self._kept["pages"] += 1
+        self._state["came"].add(url_hash)
+        self._state["pages"] += 1
         return True
 
 
-def _mark(url: str) -> int:
+def _url_hash(url: str) -> int:
     return xxh3_64_intdigest((canonical_url(url) or url).encode("utf-8", "surrogatepass"))

@@ -1,4 +1,4 @@
-"""The links of a page: which addresses are one page, and which of them a crawl may follow."""
+"""The links of a page: which URLs are the same page, and which of them a crawl follows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from w3lib.url import canonicalize_url, safe_url_string
 from denoise_crawler.page.host_names import canonical_host
 from denoise_crawler.page.site import DEFAULT_PORTS, host_of
 
-# Query parameters that say where a reader came from, not which page is meant.
+# Query parameters that say where a reader came from and do not select the page.
 TRACKING_PREFIXES = ("utm_", "hsa_", "mtm_", "pk_")
 TRACKING_PARAMETERS = frozenset(
     {
@@ -47,13 +47,13 @@ TRACKING_PARAMETERS = frozenset(
 # Tracking on Chinese news sites (?from=timeline), but an offset or a date elsewhere (?from=20).
 TRACKING_UNLESS_NUMBER = frozenset({"from"})
 
-LONGEST_URL = 2083
+MAX_URL_CHARACTERS = 2083
 _EXTENSIONS = frozenset("." + name for name in IGNORED_EXTENSIONS)
-_ROUNDS = 5
+_MAX_ROUNDS = 5
 
 
 def split_http(url: str) -> SplitResult | None:
-    """Take an http(s) address apart; None for anything else, also for a broken one."""
+    """Split an http(s) URL; return None for anything else and for an invalid URL."""
     try:
         parts = urlsplit(url.strip())
         usable = parts.scheme in DEFAULT_PORTS and parts.hostname and (parts.port is None or parts.port > 0)
@@ -63,13 +63,23 @@ def split_http(url: str) -> SplitResult | None:
 
 
 def canonical_url(url: str) -> str:
-    """Return the one spelling of an address; two links to the same page agree on it.
+    """Return the canonical form of a URL; links to the same page agree on it.
 
     Fragment, tracking parameters and default port are dropped, scheme and host are lower-cased, the query is
-    sorted and percent-encodings are unified. Anything that is no http(s) address gives an empty string; never
-    raises. For comparing only: a server may answer the sorted address differently.
+    sorted, and percent-encodings are unified. Use it only to compare URLs, because a server may answer the sorted
+    one differently.
+
+    Args:
+        url: Any string.
+
+    Returns:
+        The canonical URL, an empty string for anything that is no http(s) URL.
+
+    Example:
+        >>> canonical_url("HTTP://Example.com:80/a?b=2&a=1&utm_source=mail#top")
+        'http://example.com/a?a=1&b=2'
     """
-    for _ in range(_ROUNDS):
+    for _ in range(_MAX_ROUNDS):
         again = _canonical_once(url)
         if again == url:
             return again
@@ -89,10 +99,19 @@ def _canonical_once(url: str) -> str:
 
 
 def without_tracking(url: str) -> str:
-    """Return the address without fragment and tracking parameters, its host in its one spelling.
+    """Return a URL without fragment and tracking parameters, with its host in canonical form.
 
-    Everything else stays as it was written. This is what a crawl asks for; an address that is not http(s) is
-    returned unchanged.
+    A crawl requests this URL. All else stays as it was written.
+
+    Args:
+        url: Any string.
+
+    Returns:
+        The URL, or ``url`` itself if that is no http(s) URL.
+
+    Example:
+        >>> without_tracking("https://example.com/a?b=2&a=1&utm_source=mail#top")
+        'https://example.com/a?b=2&a=1'
     """
     parts = split_http(url)
     if parts is None:
@@ -102,7 +121,7 @@ def without_tracking(url: str) -> str:
 
 
 def _netloc(parts: SplitResult) -> str:
-    """Return user, host and port as they were written, but the host in its one spelling."""
+    """Return user, host and port as they were written, but the host in canonical form."""
     before, at, _ = parts.netloc.rpartition("@")
     host = canonical_host(str(parts.hostname))
     host = f"[{host}]" if ":" in host else host
@@ -118,10 +137,20 @@ def _is_tracking(pair: str) -> bool:
 
 
 def scope_of(url: str) -> str:
-    """Return what a crawl from an address stays on: its host without ``www.``, with a port of its own.
+    """Return the site of a crawl that starts at a URL: the host without ``www.``, with its port if it has one.
 
-    It covers subdomains, as Scrapy's ``allowed_domains`` does; one with a port or an IP address covers only
-    itself. Empty for anything that is no http(s) address.
+    As with Scrapy's ``allowed_domains``, a host covers its subdomains. A host with a port and an IP address cover
+    only themselves.
+
+    Args:
+        url: Any string.
+
+    Returns:
+        The site, an empty string for anything that is no http(s) URL.
+
+    Example:
+        >>> scope_of("https://www.example.com/news"), scope_of("http://localhost:8000/")
+        ('example.com', 'localhost:8000')
     """
     return host_of(url.strip()).removeprefix("www.") if split_http(url) else ""
 
@@ -135,11 +164,20 @@ def _covers_subdomains(site: str) -> bool:
 
 
 class LinkFilter:
-    """Which links a crawl follows.
+    """Decides which links a crawl follows.
 
-    ``sites`` are what :func:`scope_of` returns. ``allow`` (any of them must match, when there are some) and
-    ``deny`` (none may match) are searched in the whole address, as Scrapy's ``LinkExtractor`` does. Links to
-    files that are no pages (Scrapy's ``IGNORED_EXTENSIONS``) and those over 2083 characters are left.
+    Links to files that are no pages (Scrapy's ``IGNORED_EXTENSIONS``) and links of more than 2,083 characters are
+    not followed. Patterns are searched in the whole URL, as in Scrapy's ``LinkExtractor``.
+
+    Args:
+        sites: The sites to stay on, as :func:`scope_of` returns them.
+        allow: If there are any, one of them must match.
+        deny: None of them may match.
+
+    Example:
+        >>> links = LinkFilter(["example.com"])
+        >>> links.accepts("https://news.example.com/a"), links.accepts("https://example.com/a.pdf")
+        (True, False)
     """
 
     def __init__(
@@ -152,20 +190,20 @@ class LinkFilter:
             self.add_site(site)
 
     def add_site(self, site: str) -> None:
-        """Count one more site as ours; an empty or known one changes nothing."""
+        """Add a site; an empty or known one changes nothing."""
         if site and site not in self.sites:
             self.sites.append(site)
 
     def on_site(self, url: str) -> bool:
-        """Tell whether the address is on one of the sites."""
+        """Tell whether the URL is on one of the sites."""
         own = scope_of(url)
         return bool(own) and any(
             own == site or (_covers_subdomains(site) and own.endswith("." + site)) for site in self.sites
         )
 
     def accepts(self, url: str) -> bool:
-        """Tell whether the link is to be followed."""
-        if len(url) > LONGEST_URL or not self.on_site(url):
+        """Tell whether to follow the link."""
+        if len(url) > MAX_URL_CHARACTERS or not self.on_site(url):
             return False
         if url_has_any_extension(url, _EXTENSIONS):
             return False
@@ -175,28 +213,34 @@ class LinkFilter:
 
 
 def page_links(response: TextResponse) -> list[str]:
-    """Return the page's http(s) links: absolute, in the page's order, each page once, without tracking.
+    """Return the http(s) links of a page.
 
-    ``<base href>`` is respected. Links marked ``rel=nofollow`` are left out, and all links of a page whose
-    ``<meta name=robots>`` says ``nofollow`` or ``none``: politeness. The parsed tree is only read.
+    ``<base href>`` is respected. For politeness, links marked ``rel=nofollow`` are left out, and all links of a
+    page whose ``<meta name=robots>`` says ``nofollow`` or ``none``. The tree is not changed.
+
+    Args:
+        response: The page.
+
+    Returns:
+        Absolute URLs without tracking, in the order of the page, each page once.
     """
     tree = selector_of(response)
     if not _robots_words(tree).isdisjoint({"nofollow", "none"}):
         return []
-    base = _join(response.url, tree.xpath("//base/@href").get() or "", response) or response.url
+    base = _absolute_url(response.url, tree.xpath("//base/@href").get() or "", response) or response.url
     found: dict[str, str] = {}
     for element in tree.xpath("//a[@href] | //area[@href]"):
-        # Not .attrib: parsel reads all attributes then, and one with a broken name makes that raise.
+        # .attrib would read all attributes, and an invalid attribute name makes parsel raise.
         if "nofollow" in element.root.get("rel", "").lower().replace(",", " ").split():
             continue
-        url = without_tracking(_join(base, element.root.get("href"), response))
+        url = without_tracking(_absolute_url(base, element.root.get("href"), response))
         if key := canonical_url(url):
             found.setdefault(key, url)
     return list(found.values())
 
 
 def selector_of(response: TextResponse) -> Selector:
-    """Return the response's own selector, or one without a base where ``<base href>`` is bogus."""
+    """Return the selector of the response; if ``<base href>`` is invalid, one that ignores it."""
     try:
         return response.selector
     except ValueError:
@@ -211,8 +255,8 @@ def _robots_words(tree: Selector) -> frozenset[str]:
     return frozenset(words)
 
 
-def _join(base: str, href: str, response: TextResponse) -> str:
-    """Return the absolute, safe address of a link, or an empty string for a bogus one."""
+def _absolute_url(base: str, href: str, response: TextResponse) -> str:
+    """Return the absolute, safe URL of a link, an empty string for an invalid one."""
     try:
         return safe_url_string(urljoin(base, strip_html5_whitespace(href)), encoding=response.encoding)
     except (ValueError, UnicodeError, LookupError):

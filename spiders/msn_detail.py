@@ -1,4 +1,4 @@
-"""MSN's article detail as JSON: where to ask for it, and how to read what comes, trusting nothing."""
+"""The JSON of an MSN article: its URL, and how to read it without trusting its types."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ISO_TIME = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d[0-9:.]*(?:Z|[+-]\d\d:?\
 
 @dataclass(frozen=True)
 class ArticleDetail:
-    """One article as the detail interface gives it; ``html`` is empty if there is no text to take."""
+    """One article as the JSON interface gives it; ``html`` is empty if it has no text."""
 
     kind: str
     title: str
@@ -29,9 +29,14 @@ class ArticleDetail:
 
 
 def article_id(url: str) -> str:
-    """Return the id of an article link, or an empty string: the whole last path segment must be ``ar-ID``.
+    """Return the id of an article, an empty string for other URLs.
 
-    ``ss``, ``vi`` and ``gm`` count like ``ar``. A locale such as ``/ar-ae/news`` is no article.
+    The whole last path segment must be ``ar-ID``, or the same with ``ss``, ``vi`` or ``gm``. A locale such as
+    ``/ar-ae/news`` is no article.
+
+    Example:
+        >>> article_id("https://www.msn.com/en-us/news/a-title/ar-AA1xyz")
+        'AA1xyz'
     """
     try:
         segment = urlsplit(url).path.rstrip("/").rpartition("/")[2]
@@ -42,26 +47,45 @@ def article_id(url: str) -> str:
 
 
 def is_locale(text: str) -> bool:
-    """Tell whether the text is written like a locale: ``en-us``, ``zh-hans-cn``."""
+    """Tell whether the text looks like a locale: ``en-us``, ``zh-hans-cn``."""
     return _LOCALE.fullmatch(text) is not None
 
 
-def locale_of(url: str, otherwise: str) -> str:
-    """Return the locale an MSN address begins with, or ``otherwise``."""
+def locale_of(url: str, default: str) -> str:
+    """Return the locale with which the path of an MSN URL begins, else ``default``."""
     first = urlsplit(url).path.lstrip("/").partition("/")[0].lower()
-    return first if is_locale(first) else otherwise
+    return first if is_locale(first) else default
 
 
-def detail_address(template: str, url: str, locale: str) -> str:
-    """Return the address of an article's detail; the article's own locale goes before ``locale``."""
+def detail_url_of(template: str, url: str, locale: str) -> str:
+    """Return the URL of the JSON of an article.
+
+    Args:
+        template: The URL with ``{id}`` and perhaps ``{locale}``.
+        url: The article.
+        locale: The locale, if the URL of the article has none.
+
+    Returns:
+        The URL.
+    """
     address = template.replace("{locale}", locale_of(url, locale))
     return address.replace("{id}", quote(article_id(url), safe=""))
 
 
 def read_detail(body: bytes, locale: str) -> ArticleDetail:
-    """Read a detail answer; ValueError if it is no JSON object or its text is not of the expected type.
+    """Read the JSON of an article.
 
-    Title, authors, provider and time of an unexpected type count as absent.
+    A title, author, provider or time of an unexpected type counts as absent.
+
+    Args:
+        body: The JSON.
+        locale: The language of the article.
+
+    Returns:
+        The article.
+
+    Raises:
+        ValueError: ``body`` is no JSON object, or its text has an unexpected type.
     """
     record = _decode(body)
     if not isinstance(record, dict):
@@ -69,8 +93,8 @@ def read_detail(body: bytes, locale: str) -> ArticleDetail:
     text = record.get("body")
     if text is not None and not isinstance(text, str):
         raise ValueError(f"body is not a text but {type(text).__name__}")
-    kind = _text(record.get("type")) or "article"
-    title = _text(record.get("title"))
+    kind = _string(record.get("type")) or "article"
+    title = _string(record.get("title"))
     provider = record.get("provider")
     named = provider if isinstance(provider, dict) else {}
     parts = [(text or "").strip(), *(_slides(record) if kind == "slideshow" else [])]
@@ -78,11 +102,11 @@ def read_detail(body: bytes, locale: str) -> ArticleDetail:
     return ArticleDetail(
         kind=kind,
         title=title,
-        html=_document(title, content, locale) if content else "",
-        provider=_text(named.get("name")) or None,
-        site=f"msn.com/{_slug(_text(named.get('id')) or _text(named.get('name')))}",
+        html=_build_html(title, content, locale) if content else "",
+        provider=_string(named.get("name")) or None,
+        site=f"msn.com/{_slug(_string(named.get('id')) or _string(named.get('name')))}",
         authors=_authors(record.get("authors")),
-        published=_time(record.get("publishedDateTime")) or _time(record.get("createdDateTime")),
+        published=_iso_time(record.get("publishedDateTime")) or _iso_time(record.get("createdDateTime")),
     )
 
 
@@ -99,13 +123,13 @@ def _slides(record: dict[str, Any]) -> list[str]:
     for slide in slides if isinstance(slides, list) else []:
         if not isinstance(slide, dict):
             continue
-        title, body = _text(slide.get("title")), _text(slide.get("body"))
+        title, body = _string(slide.get("title")), _string(slide.get("body"))
         if title or body:
             parts.append(f"<section><h2>{html.escape(title)}</h2>{body}</section>")
     return parts
 
 
-def _document(title: str, content: str, locale: str) -> str:
+def _build_html(title: str, content: str, locale: str) -> str:
     escaped = html.escape(title)
     return (
         f'<!DOCTYPE html><html lang="{html.escape(locale)}"><head><meta charset="utf-8">'
@@ -115,16 +139,16 @@ def _document(title: str, content: str, locale: str) -> str:
 
 def _authors(value: Any) -> list[str]:
     found = value if isinstance(value, list) else []
-    names = [_text(author.get("name")) for author in found if isinstance(author, dict)]
+    names = [_string(author.get("name")) for author in found if isinstance(author, dict)]
     return [name for name in names if name]
 
 
-def _text(value: Any) -> str:
+def _string(value: Any) -> str:
     return value.strip() if isinstance(value, str) else ""
 
 
-def _time(value: Any) -> str | None:
-    text = _text(value)
+def _iso_time(value: Any) -> str | None:
+    text = _string(value)
     return text if _ISO_TIME.fullmatch(text) else None
 
 

@@ -10,37 +10,37 @@ from scrapy.http import HtmlResponse, Response, TextResponse
 
 from denoise_crawler.errors import BadArgumentError
 from denoise_crawler.page.site import host_of
-from denoise_crawler.spiders.arguments import read_count, read_urls, refuse_unknown
 from denoise_crawler.spiders.links import LinkFilter, page_links, scope_of
-from denoise_crawler.spiders.msn_detail import article_id, detail_address, is_locale, locale_of, read_detail
+from denoise_crawler.spiders.msn_detail import article_id, detail_url_of, is_locale, locale_of, read_detail
 from denoise_crawler.spiders.news_links import feed_links, is_feed, is_shell
 from denoise_crawler.spiders.news_page import NewsPage
 from denoise_crawler.spiders.page_spider import PageSpider, now_utc
+from denoise_crawler.spiders.spider_arguments import read_count, read_urls, reject_unknown
 
 DETAIL_URL = "https://assets.msn.com/content/view/v2/Detail/{locale}/{id}"
-_KNOWN = ("start_url", "locale", "max_pages", "detail_url")
-_ARTICLES_FIRST = 10
+_ARGUMENTS = ("start_url", "locale", "max_pages", "detail_url")
+_ARTICLE_PRIORITY = 10
 
 
 class MsnNewsSpider(PageSpider):
     """Yields one :class:`NewsPage` per article.
 
-    MSN's own article pages are empty shells today. In detail mode the text of each article comes from MSN's
-    JSON interface; with an empty ``detail_url`` it comes from the article page, for servers that render it.
-    Section pages are read for links on the start pages' own host, and yield nothing themselves.
+    Today MSN's own article pages are empty shells. In detail mode the text of each article comes from MSN's JSON
+    interface. With an empty ``detail_url`` it comes from the article page, for servers that render it. Section
+    pages are read for links on the hosts of the start pages, and yield no items.
 
-    Its arguments (``-a name=value``):
+    Arguments (``-a name=value``):
 
-    - ``start_url``: section pages, RSS feeds or articles, separated by commas or spaces. Default: the RSS
-      feed of the locale, ``https://rss.msn.com/{locale}``.
-    - ``locale``: such as ``en-us`` (the default); the locale an article's path begins with goes before.
-    - ``max_pages``: exactly so many articles become items (0 or absent: no limit), unless there are fewer.
-      With JOBDIR it holds for the whole job, which should keep it from its first run on.
+    - ``start_url``: section pages, RSS feeds or articles, separated by commas or spaces. Default: the RSS feed of
+      the locale, ``https://rss.msn.com/{locale}``.
+    - ``locale``: such as ``en-us`` (the default). A locale in the path of an article takes precedence.
+    - ``max_pages``: exactly so many articles become items, unless there are fewer (0 or absent: no limit). With
+      JOBDIR it applies to the whole job and should stay the same in all its runs.
     - ``detail_url``: where the JSON is, with ``{id}`` and, if needed, ``{locale}``; empty for HTML mode.
     """
 
     name = "msn_news"
-    stats_room = "denoise/msn"
+    stats_prefix = "denoise/msn"
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class MsnNewsSpider(PageSpider):
         detail_url: str | None = DETAIL_URL,
         **others: Any,
     ) -> None:
-        refuse_unknown(others, _KNOWN)
+        reject_unknown(others, _ARGUMENTS)
         self.locale = (locale or "en-us").strip().lower()
         if not is_locale(self.locale):
             raise BadArgumentError(f"locale={locale!r} is not a locale; write one like locale=en-us")
@@ -59,38 +59,38 @@ class MsnNewsSpider(PageSpider):
         super().__init__([scope_of(url) for url in urls], read_count("max_pages", max_pages))
         self.start_urls = urls
         if self.detail_url:
-            # Its answers come from there, and may redirect to there and no further.
+            # Its responses come from there, and may redirect only within that host.
             self.allowed_domains.append(str(urlsplit(self.detail_url).hostname))
         # A feed on rss.msn.com links to www.msn.com; in detail mode those links are only read, never fetched.
         self.articles = LinkFilter(["msn.com"] if self.detail_url else [])
 
     def given_urls(self) -> list[str]:
-        """Return the start addresses and where the details are."""
+        """Return the start URLs and the URL of the JSON."""
         return [*self.start_urls, *filter(None, [self.detail_url])]
 
     def offer_start(self, url: str) -> None:
-        """Put a start address into the frontier; in detail mode an article is asked for as detail."""
+        """Add a start URL to the frontier; in detail mode an article is requested as JSON."""
         if self.detail_url and article_id(url):
             self.offer_article(url, start=True)
         else:
             super().offer_start(url)
 
     def offer_article(self, url: str, *, start: bool = False) -> None:
-        """Put an article into the frontier; in detail mode two addresses with one id are one article."""
-        key = detail_address(self.detail_url, url, self.locale) if self.detail_url else ""
+        """Add an article to the frontier; in detail mode two URLs with one id are one article."""
+        key = detail_url_of(self.detail_url, url, self.locale) if self.detail_url else ""
         self.frontier.offer(url, "start article" if start else "article", page=True, key=key)
 
     def request_for(self, url: str, kind: str) -> Request:
-        """Build the request for a start page, a section or an article."""
+        """Return the request for a start page, a section or an article."""
         start = kind.startswith("start")
         meta = {"allow_offsite": True} if start else {}
         if self.detail_url and kind.endswith("article"):
             return Request(
-                detail_address(self.detail_url, url, self.locale),
+                detail_url_of(self.detail_url, url, self.locale),
                 callback=self.parse_detail,
                 errback=self.failed,
                 cb_kwargs={"article": url, "start": start},
-                priority=_ARTICLES_FIRST,
+                priority=_ARTICLE_PRIORITY,
             )
         return Request(
             url,
@@ -98,38 +98,36 @@ class MsnNewsSpider(PageSpider):
             errback=self.failed,
             cb_kwargs={"start": start},
             meta=meta,
-            priority=_ARTICLES_FIRST if kind == "article" else 0,
+            priority=_ARTICLE_PRIORITY if kind == "article" else 0,
         )
 
     def parse(self, response: Response, start: bool = False, **kwargs: Any) -> list[Any]:  # noqa: ARG002
-        """Read a page: an article (HTML mode) becomes an item, all give links."""
-        if not self.arrived(response, start=start):
-            return self.outcome()
+        """Read a page: an article becomes an item in HTML mode; every page gives links."""
+        if not self.is_usable(response, start=start):
+            return self.finish_response()
         if not isinstance(response, TextResponse):
             self.count("not_html")
             if start:
-                self._tell_no_links(response)
-            return self.outcome()
+                self._log_no_links(response)
+            return self.finish_response()
         found = self._follow(response)
         if self.detail_url and article_id(response.url):
-            # A short link or an old address led here; its text is elsewhere.
+            # A short or old URL redirected here; the text is elsewhere.
             self.offer_article(response.url)
             found += 1
         if not self.detail_url and isinstance(response, HtmlResponse):
             if is_shell(response):
                 self._warn_shell(response)
             elif article_id(response.url):
-                return self._article_page(response)
+                return self._finish_article(response)
         if start and not found:
-            self._tell_no_links(response)
-        return self.outcome()
+            self._log_no_links(response)
+        return self.finish_response()
 
-    def _article_page(self, response: HtmlResponse) -> list[Any]:
-        if not self.frontier.page_came(response.url):
-            self.count("duplicates")
-            return self.outcome()
-        self.count("pages")
-        return self.outcome(NewsPage(url=response.url, fetched_at=now_utc(), source="html"))
+    def _finish_article(self, response: HtmlResponse) -> list[Any]:
+        if not self.is_new_page(response):
+            return self.finish_response()
+        return self.finish_response(NewsPage(url=response.url, fetched_at=now_utc(), source="html"))
 
     def _follow(self, response: TextResponse) -> int:
         """Offer the links of a page or feed; return how many there were."""
@@ -147,33 +145,31 @@ class MsnNewsSpider(PageSpider):
         return found
 
     def parse_detail(self, response: Response, article: str, start: bool = False) -> list[Any]:
-        """Turn a detail answer into an item."""
+        """Make an item of the JSON of an article."""
         locale = locale_of(article, self.locale)
         try:
             if response.status != 200:
                 raise ValueError(f"HTTP {response.status}")
             detail = read_detail(response.body, locale)
         except ValueError as error:
-            return self._no_article("malformed", response.url, str(error), start=start)
+            return self._skip_article("malformed", response.url, str(error), start=start)
         if not detail.html:
-            return self._no_article("no_text", article, f"type {detail.kind!r} without a text", start=start)
-        if not self.frontier.page_came(response.url):
-            self.count("duplicates")
-            return self.outcome()
-        self.count("pages")
+            return self._skip_article("no_text", article, f"type {detail.kind!r} without a text", start=start)
+        if not self.is_new_page(response):
+            return self.finish_response()
         response.meta["denoise_page"] = {"url": article, "html": detail.html, "site": detail.site}
         item = NewsPage(url=article, site=detail.site, title=detail.title, fetched_at=now_utc())
         item.source, item.provider = "detail", detail.provider
         item.authors, item.published = detail.authors, detail.published
-        return self.outcome(item)
+        return self.finish_response(item)
 
-    def _no_article(self, counted: str, url: str, reason: str, *, start: bool) -> list[Any]:
+    def _skip_article(self, counted: str, url: str, reason: str, *, start: bool) -> list[Any]:
         self.count(counted)
         if start:
-            self.tell("no article from %s, which was asked for: %s", url, reason)
+            self.log_error("no article from %s, which was asked for: %s", url, reason)
         else:
             self.logger.warning("no article from %s: %s", url, reason)
-        return self.outcome()
+        return self.finish_response()
 
     def count_failure(self, kind: str) -> None:
         """Count a failure; articles taken down (404, 410) also as ``gone``."""
@@ -181,11 +177,11 @@ class MsnNewsSpider(PageSpider):
         if kind in ("http_404", "http_410"):
             self.count("gone")
 
-    def hopeless(self) -> bool:
-        """Tell whether no article can come any more: its host, or every host, was given up."""
+    def is_hopeless(self) -> bool:
+        """Tell whether no article can come any more, because its host or every host was given up."""
         if self.detail_url and host_of(self.detail_url) in self.refused_hosts.given_up:
             return True
-        return super().hopeless()
+        return super().is_hopeless()
 
     def _warn_shell(self, response: Response) -> None:
         self.count("shell")
@@ -195,8 +191,8 @@ class MsnNewsSpider(PageSpider):
             response.url,
         )
 
-    def _tell_no_links(self, response: Response) -> None:
-        self.tell(
+    def _log_no_links(self, response: Response) -> None:
+        self.log_error(
             "no link to an article or a section on the start page %s: give an RSS feed, a page with links in "
             "its HTML, or articles (addresses that end in /ar-ID). MSN's own pages are filled by a browser",
             response.url,
@@ -204,14 +200,18 @@ class MsnNewsSpider(PageSpider):
 
 
 def read_detail_url(text: str | None) -> str:
-    """Return the detail template, or an empty string for HTML mode; BadArgumentError if it is unusable."""
+    """Return the URL template of the JSON, an empty string for HTML mode.
+
+    Raises:
+        BadArgumentError: The template is unusable.
+    """
     template = (text or "").strip()
     if not template:
         return ""
     if "{id}" not in template:
         raise BadArgumentError(f"detail_url={text!r} does not contain {{id}}; write one like {DETAIL_URL}")
     url = read_urls("detail_url", template)[0]
-    if "{" in urlsplit(url).netloc:  # a page would choose whom we ask
+    if "{" in urlsplit(url).netloc:  # a page could then choose the host that we request
         raise BadArgumentError(
             f"detail_url={text!r} has {{id}} or {{locale}} in its host; only its path may hold them"
         )

@@ -1,4 +1,4 @@
-"""The links of a news feed (RSS or Atom), and pages that hold none because a browser builds them."""
+"""The links of a news feed (RSS or Atom), and pages without links because a browser builds them."""
 
 from __future__ import annotations
 
@@ -11,20 +11,27 @@ from scrapy.http import HtmlResponse, TextResponse
 from denoise_crawler.spiders.links import canonical_url, selector_of, without_tracking
 
 _FEED = re.compile(r"<(?:[a-z]+:)?(?:rss|feed|rdf)[\s>]", re.IGNORECASE)
-_FEED_HEAD = 1000
-_HARDLY_ANY_TEXT = 200
-_NAMES = "local-name()='item' or local-name()='entry'"
+_FEED_HEAD_CHARACTERS = 1000
+_MIN_TEXT_CHARACTERS = 200
+_ENTRY_TEST = "local-name()='item' or local-name()='entry'"
 
 
 def is_feed(response: TextResponse) -> bool:
-    """Tell whether the answer is a feed, whatever its content type says."""
-    return _FEED.search(response.text[:_FEED_HEAD]) is not None
+    """Tell whether the response is a feed, whatever its content type says."""
+    return _FEED.search(response.text[:_FEED_HEAD_CHARACTERS]) is not None
 
 
 def feed_links(response: TextResponse) -> list[str]:
-    """Return the http(s) links of a feed's entries in order, each once; of a broken feed what is readable."""
+    """Return the http(s) links of the entries of a feed.
+
+    Args:
+        response: The feed. If it is broken, its readable part is used.
+
+    Returns:
+        Absolute URLs without tracking, in order, each once.
+    """
     try:
-        entries = Selector(text=response.text, type="xml").xpath(f"//*[{_NAMES}]")
+        entries = Selector(text=response.text, type="xml").xpath(f"//*[{_ENTRY_TEST}]")
     except ValueError:
         return []
     found: dict[str, str] = {}
@@ -47,7 +54,7 @@ def _absolute(base: str, text: str) -> str:
 
 
 def is_shell(response: HtmlResponse) -> bool:
-    """Tell whether a browser must fill the page: no title of its own, scripts, hardly any text."""
+    """Tell whether a browser must build the page: it has scripts, no title of its own, and hardly any text."""
     tree = selector_of(response)
     title = " ".join(tree.xpath("//title//text()").getall()).strip().casefold()
     if title not in ("", "msn") or not tree.xpath("//script"):
@@ -55,4 +62,4 @@ def is_shell(response: HtmlResponse) -> bool:
     texts = tree.xpath(
         "//body//text()[not(ancestor::script or ancestor::style or ancestor::noscript or ancestor::template)]"
     )
-    return sum(len(text.strip()) for text in texts.getall()) < _HARDLY_ANY_TEXT
+    return sum(len(text.strip()) for text in texts.getall()) < _MIN_TEXT_CHARACTERS

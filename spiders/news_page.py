@@ -11,9 +11,11 @@ from denoise_crawler.output.clean_page import CleanPage
 class NewsPage(CleanPage):
     """The clean text of one article.
 
-    ``source`` is where its text came from: ``detail`` (MSN's JSON interface) or ``html`` (the page itself).
-    ``provider`` is the publisher's name, ``published`` an ISO 8601 time as the publisher wrote it; both, like
-    ``authors``, are known in detail mode only.
+    Attributes:
+        source: Where the text came from: ``detail`` (MSN's JSON interface) or ``html`` (the page itself).
+        provider: The name of the publisher; detail mode only.
+        authors: The authors; detail mode only.
+        published: An ISO 8601 time as the publisher wrote it; detail mode only.
     """
 
     source: str = ""

@@ -9,34 +9,33 @@ from scrapy.http import HtmlResponse, Response
 
 from denoise_crawler.errors import BadArgumentError
 from denoise_crawler.output.clean_page import CleanPage
-from denoise_crawler.spiders.arguments import read_count, read_patterns, read_urls, refuse_unknown
 from denoise_crawler.spiders.links import LinkFilter, page_links, scope_of
 from denoise_crawler.spiders.page_spider import PageSpider, now_utc
+from denoise_crawler.spiders.spider_arguments import read_count, read_patterns, read_urls, reject_unknown
 
-_KNOWN = ("start_url", "max_pages", "allow", "deny")
+_ARGUMENTS = ("start_url", "max_pages", "allow", "deny")
 
 
 class SiteSpider(PageSpider):
     """Yields one :class:`CleanPage` per HTML page (status 200) and follows the links within the site.
 
-    Its arguments (``-a name=value``):
+    Arguments (``-a name=value``):
 
-    - ``start_url``: one or more addresses, separated by commas or spaces. Each is fetched, also where
-      ``allow`` and ``deny`` would not let a link to it through. Its host without ``www.``, with subdomains,
-      is the site; a host with a port or an IP address is only itself. Where a start page redirects to another
-      host, that host belongs to the site too.
-    - ``max_pages``: exactly so many pages become items (0 or absent: no limit), unless the site has fewer.
-      Errors, files that are no HTML and pages that came before do not count. With JOBDIR it holds for the
-      whole job, which should keep it from its first run on.
-    - ``allow``, ``deny``: regular expressions, separated by spaces, searched in a link's address: a link is
-      followed if any of ``allow`` matches (or none is given) and none of ``deny``.
+    - ``start_url``: one or more URLs, separated by commas or spaces. Each is fetched, also if ``allow`` and
+      ``deny`` would not allow a link to it. The site is its host without ``www.``, with all subdomains; a host
+      with a port and an IP address stand only for themselves. If a start page redirects to another host, that host
+      belongs to the site too.
+    - ``max_pages``: exactly so many pages become items, unless the site has fewer (0 or absent: no limit). Errors,
+      files that are no HTML, and duplicates do not count. With JOBDIR it applies to the whole job and should stay
+      the same in all its runs.
+    - ``allow``, ``deny``: regular expressions, separated by spaces, searched in the URL of a link. A link is
+      followed if any of ``allow`` matches (or there is none) and none of ``deny``.
 
-    ``noindex`` is not heeded: it is a word to search engines, which this is not. ``nofollow`` is.
-
+    ``noindex`` is ignored, because it addresses search engines. ``nofollow`` is obeyed.
     """
 
     name = "site"
-    stats_room = "denoise/site"
+    stats_prefix = "denoise/site"
 
     def __init__(
         self,
@@ -46,7 +45,7 @@ class SiteSpider(PageSpider):
         deny: str | None = None,
         **others: Any,
     ) -> None:
-        refuse_unknown(others, _KNOWN)
+        reject_unknown(others, _ARGUMENTS)
         urls = read_urls("start_url", start_url)
         if not urls:
             raise BadArgumentError("start_url is missing; write -a start_url=https://example.com/")
@@ -56,7 +55,7 @@ class SiteSpider(PageSpider):
         self.start_urls = urls
 
     def request_for(self, url: str, kind: str) -> Request:
-        """Build the request for a page; a start page may redirect to another host."""
+        """Return the request for a page; a start page may redirect to another host."""
         start = kind == "start"
         return Request(
             url,
@@ -67,18 +66,16 @@ class SiteSpider(PageSpider):
         )
 
     def parse(self, response: Response, start: bool = False, **kwargs: Any) -> list[Any]:  # noqa: ARG002
-        """Turn an answer into an item and the requests that follow from it."""
-        if not self.arrived(response, start=start):
-            return self.outcome()
+        """Make an item of a page, and requests of its links."""
+        if not self.is_usable(response, start=start):
+            return self.finish_response()
         if not isinstance(response, HtmlResponse):
-            self._not_html(response, start=start)
-            return self.outcome()
-        if not self.frontier.page_came(response.url):
-            self.count("duplicates")
-            return self.outcome()
-        self.count("pages")
+            self._skip_response(response, start=start)
+            return self.finish_response()
+        if not self.is_new_page(response):
+            return self.finish_response()
         self._follow(response, start=start)
-        return self.outcome(CleanPage(url=response.url, fetched_at=now_utc()))
+        return self.finish_response(CleanPage(url=response.url, fetched_at=now_utc()))
 
     def _follow(self, response: HtmlResponse, *, start: bool) -> None:
         links = page_links(response)
@@ -86,17 +83,17 @@ class SiteSpider(PageSpider):
         for url in accepted:
             self.frontier.offer(url, "page", page=True)
         if start and not accepted and self.max_pages != 1:
-            self.tell(
+            self.log_error(
                 "the start page %s has no link to follow (%d links in all): start from another page, or "
                 "widen allow and deny. A page built by JavaScript has its links only in a browser",
                 response.url,
                 len(links),
             )
 
-    def _not_html(self, response: Response, *, start: bool) -> None:
+    def _skip_response(self, response: Response, *, start: bool) -> None:
         self.count("not_html")
         content_type = (response.headers.get("Content-Type") or b"").decode("latin-1")
         if start:
-            self.tell("the start page %s is no HTML page but %r: start from one", response.url, content_type)
+            self.log_error("the start page %s is no HTML page but %r: start from one", response.url, content_type)
         else:
             self.logger.debug("no HTML page: %s (%s)", response.url, content_type)

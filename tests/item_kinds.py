@@ -18,7 +18,7 @@ import scrapy
 from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
-from denoise_crawler.crawl.parked_items import pack, unpack
+from denoise_crawler.crawl.item_codec import pack, unpack
 
 CODE_THAT_RAN: list[str] = []
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from denoise_crawler.crawl.stat_checks import lost, noise_share, unread_share
+from denoise_crawler.crawl.stat_checks import count_losses, noise_share, unread_share
 
 if TYPE_CHECKING:
     from denoise_crawler.demo.server import DemoServer
@@ -31,7 +31,7 @@ def test_the_stats_of_a_sound_crawl_can_be_asserted_on(project: Project, server:
     stats = project.stats
     assert stats["denoise/pages"] == stats["denoise/cleaned"] == stats["item_scraped_count"] == 5
     assert stats["denoise/parked"] == stats["denoise/replayed"] == 3
-    assert lost(stats) == {}
+    assert count_losses(stats) == {}
     assert unread_share(stats) == 0.0
     share = noise_share(stats)
     assert share is not None
@@ -39,7 +39,7 @@ def test_the_stats_of_a_sound_crawl_can_be_asserted_on(project: Project, server:
 
 
 def test_what_is_lost_is_named_with_its_count() -> None:
-    assert lost({"denoise/unfilled": 2, "denoise/pages": 9, "denoise/store_errors": 0}) == {"unfilled": 2}
+    assert count_losses({"denoise/unfilled": 2, "denoise/pages": 9, "denoise/store_errors": 0}) == {"unfilled": 2}
 
 
 def test_pages_that_give_no_text_are_a_share_of_all() -> None:

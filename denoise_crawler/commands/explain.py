@@ -17,7 +17,7 @@ from denoise_crawler.commands.fetching import fetch, is_address
 from denoise_crawler.commands.help_text import help_text
 from denoise_crawler.commands.method_choice import add_method_choice, chosen_settings
 from denoise_crawler.commands.reading_bar import reading_bar
-from denoise_crawler.crawl.stored_denoiser import stored_denoiser
+from denoise_crawler.crawl.stored_denoiser import open_denoiser
 from denoise_crawler.errors import FetchError, SourceError, StoreError
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
@@ -141,7 +141,7 @@ class _Knowledge:
         """Return the denoiser that knows ``site``; raise StoreError or SourceError."""
         if self._denoiser is None:
             store = None if self._arguments.site_pages else self._store()
-            opening = stored_denoiser(store, self._chosen.choice, _EXPLAINED)
+            opening = open_denoiser(store, self._chosen.choice, _EXPLAINED)
             self._denoiser = self._open.enter_context(opening)
             paths, reading = self._arguments.site_pages or [], Reading()
             with reading_bar(lambda: self._site_pages(reading), lambda: reading, paths, ["learning"]) as pages:

@@ -1,1 +1,1 @@
-"""How Scrapy meets the denoiser: add-on, warm-up, politeness."""
+"""Connects the denoiser to Scrapy: add-on, warm-up, politeness."""

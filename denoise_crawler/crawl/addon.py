@@ -1,4 +1,4 @@
-"""The one line: ``ADDONS = {"denoise_crawler.Addon": 300}``."""
+"""The Scrapy add-on: ``ADDONS = {"denoise_crawler.Addon": 300}``."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import scrapy
 
 from denoise_crawler.crawl.middleware import WarmupMiddleware
-from denoise_crawler.crawl.scrapy_versions import ignores_start_of
+from denoise_crawler.crawl.scrapy_versions import ignores_start_requests
 from denoise_crawler.crawl.script_pages import ScriptPagesMiddleware
 from denoise_crawler.crawl.settings import DenoiseSettings, is_off
-from denoise_crawler.crawl.starting import extra_in_one_line, is_scrapy_command
+from denoise_crawler.crawl.setup_errors import abort_on_missing_extra, is_scrapy_command
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -20,22 +20,22 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# Nearer to the engine than any middleware of a project: each of these sees an item once, with its own response.
+# Nearer to the engine than any middleware of a project, so that these see each item once, with its own response.
 MIDDLEWARE_ORDER = -1_000_000
-SCRIPTS_ORDER = 90
+SCRIPT_PAGES_ORDER = 90
 
 
 class Addon:
-    """Cleans the items of every spider of a project, as they are.
+    """Fills the items of every spider of a project with clean text.
 
-    It adds two spider middlewares; entries of the project's own for them win.
+    It adds two spider middlewares. If the project configures them itself, its values win.
     """
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Set up; warn of a spider whose start this Scrapy ignores."""
+        """Make the add-on; warn if this version of Scrapy ignores how the spider starts."""
         spider = crawler.spidercls
-        if ignores_start_of(spider):
+        if ignores_start_requests(spider):
             logger.warning(
                 "%s starts by start_requests, which Scrapy %s never calls: it may crawl nothing. Write "
                 "`async def start(self)` in its place, or stay with an older Scrapy: pip install 'scrapy<2.16'",
@@ -46,21 +46,26 @@ class Addon:
 
     @classmethod
     def update_pre_crawler_settings(cls, settings: BaseSettings) -> None:
-        """Check the settings of a script where it makes its CrawlerProcess; raise SettingError there.
+        """Check the settings of a script as soon as it makes its CrawlerProcess.
 
-        The ``scrapy`` command has the last word on them later, and says in one line what is wrong.
+        The ``scrapy`` command can still change settings afterwards; there they are checked when the crawl begins.
+
+        Raises:
+            SettingError: A setting is wrong.
         """
         if not is_scrapy_command():
             DenoiseSettings.from_settings(settings)
 
     def update_settings(self, settings: BaseSettings) -> None:
-        """Enable the components; values of the project and the spider win."""
+        """Add the components. Values of the project and the spider win."""
         if is_off(settings):
             return
         settings.setdefault_in_component_priority_dict("SPIDER_MIDDLEWARES", WarmupMiddleware, MIDDLEWARE_ORDER)
-        settings.setdefault_in_component_priority_dict("SPIDER_MIDDLEWARES", ScriptPagesMiddleware, SCRIPTS_ORDER)
+        settings.setdefault_in_component_priority_dict(
+            "SPIDER_MIDDLEWARES", ScriptPagesMiddleware, SCRIPT_PAGES_ORDER
+        )
         if settings.getbool("DENOISE_LIVE"):
-            with extra_in_one_line("commands"):  # the templates
+            with abort_on_missing_extra("commands"):  # jinja2, for its templates
                 from denoise_crawler.crawl.live import LivePage
 
             settings.setdefault_in_component_priority_dict("EXTENSIONS", LivePage, 0)

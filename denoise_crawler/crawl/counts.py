@@ -1,16 +1,15 @@
-"""The stats of a crawl that are ours: all stand under ``denoise/``."""
+"""The stats of a crawl under ``denoise/``."""
 
 from __future__ import annotations
 
 from contextlib import contextmanager
-from functools import cached_property
 from time import perf_counter
 from typing import TYPE_CHECKING
 
 from denoise_crawler.output.characters import noise_ratio
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from scrapy.crawler import Crawler
 
@@ -19,7 +18,7 @@ SKIPPED = ("empty", "frameset", "too_large")
 
 
 class Counts:
-    """Counts what happens in a crawl. ``docs/stats.md`` says what each name means."""
+    """Counts what happens in a crawl. ``docs/stats.md`` explains each name."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
@@ -33,12 +32,12 @@ class Counts:
             by: How much to add.
 
         Returns:
-            What the count was before.
+            The count before.
         """
         before = self._counts.get(name, 0)
         if by:
             self._counts[name] = before + by
-            self._add(_PREFIX + name, by)
+            self._crawler.stats.inc_value(_PREFIX + name, by)
         return before
 
     def of(self, name: str) -> int:
@@ -47,21 +46,17 @@ class Counts:
 
     @contextmanager
     def timed(self, name: str) -> Iterator[None]:
-        """Add the seconds that pass inside to ``denoise/seconds/NAME``."""
+        """Add the seconds that the block takes to ``denoise/seconds/NAME``."""
         start = perf_counter()
         try:
             yield
         finally:
-            self._add(f"{_PREFIX}seconds/{name}", perf_counter() - start)
-
-    @cached_property
-    def _add(self) -> Callable[[str, float], None]:
-        """What adds to a stat; the collector is there once the crawl begins."""
-        return self._crawler.stats.inc_value  # type: ignore[return-value]
+            seconds = perf_counter() - start
+            self._crawler.stats.inc_value(f"{_PREFIX}seconds/{name}", seconds)  # type: ignore[arg-type]
 
 
-def summary(counts: Counts) -> str:
-    """Return what became of the items of a crawl, in one line for people."""
+def summarize_items(counts: Counts) -> str:
+    """Return one line for people that says what happened to the items of a crawl."""
     items = counts.of("items")
     line = f"{items:,} {'item' if items == 1 else 'items'}, {counts.of('with_text'):,} with text"
     if before := counts.of("characters_before"):

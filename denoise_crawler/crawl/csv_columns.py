@@ -1,4 +1,4 @@
-"""CSV feeds have a column for the text, whatever item comes first."""
+"""Gives CSV feeds a column for the text, whichever item comes first."""
 
 from __future__ import annotations
 
@@ -15,34 +15,35 @@ if TYPE_CHECKING:
 
 
 class TextCsvExporter(CsvItemExporter):
-    """Scrapy's CSV exporter, for dicts of which only those with a page have the fields that we fill.
+    """Scrapy's CSV exporter, with columns for the fields that we fill.
 
-    Scrapy takes the columns of a feed without ``fields`` from its first item, and what others have besides is left
-    out. Here these fields are among the columns of a feed that begins with a dict, the cell is empty there.
+    Without ``fields``, Scrapy takes the columns of a feed from its first item and leaves out other fields of later
+    items. If that item is a dict without a page, it lacks the fields that we fill; here they get columns all the
+    same, and its cells are empty.
     """
 
-    def __init__(self, file: IO[bytes], *arguments: Any, filled: tuple[str, ...], **options: Any) -> None:
+    def __init__(self, file: IO[bytes], *arguments: Any, filled_fields: tuple[str, ...], **options: Any) -> None:
         super().__init__(file, *arguments, **options)  # type: ignore[arg-type]
-        self._filled = filled
-        self._begun = False
+        self._filled_fields = filled_fields
+        self._has_rows = False
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, file: IO[bytes], *arguments: Any, **options: Any) -> Self:
-        """Set up for the fields that this crawl fills."""
+        """Make the exporter for the fields that this crawl fills."""
         settings = DenoiseSettings.from_settings(crawler.settings)
-        filled = (settings.text_field, *settings.extra_fields.values())
-        return cls(file, *arguments, filled=filled, **options)
+        filled_fields = (settings.text_field, *settings.extra_fields.values())
+        return cls(file, *arguments, filled_fields=filled_fields, **options)
 
     def export_item(self, item: Any) -> None:
-        """Write ``item`` as a line, the first one with the heads of the columns before it."""
-        if not self._begun and not self.fields_to_export and isinstance(item, dict):
-            item = {**item, **{name: "" for name in self._filled if name not in item}}
-        self._begun = True
+        """Write ``item`` as a row, before the first one the header."""
+        if not self._has_rows and not self.fields_to_export and isinstance(item, dict):
+            item = {**item, **{name: "" for name in self._filled_fields if name not in item}}
+        self._has_rows = True
         super().export_item(item)
 
 
 def keep_text_column(crawler: Crawler) -> None:
-    """Have the CSV feeds of ``crawler`` written by :class:`TextCsvExporter`, unless its project has another."""
+    """Let :class:`TextCsvExporter` write the CSV feeds of a crawl, unless its project has another exporter."""
     feeds = crawler.get_extension(FeedExporter)
     if feeds is not None and feeds.exporters.get("csv") is CsvItemExporter:
         feeds.exporters["csv"] = TextCsvExporter

@@ -1,4 +1,4 @@
-"""A site that changes: pages that what is known of it does not fit are learned beside it, as another layout."""
+"""Detects a redesign: pages that do not fit what is known of their site are learned as another layout."""
 
 from __future__ import annotations
 
@@ -16,29 +16,39 @@ if TYPE_CHECKING:
     from denoise_crawler.methods import Method
     from denoise_crawler.page import Page
 
-PATIENCE = 10  # so many times the quota may pass until a new layout has its quota
+PATIENCE_QUOTAS = 10
 
 
 @dataclass
-class _Forming:
-    """What is learned from strange pages: ``familiar`` of them were alike, of ``passed`` pages of the site."""
+class _NewLayout:
+    """Pages that fit no known layout, and the method that learned them.
+
+    Attributes:
+        method: What was learned from them.
+        matching: How many of them matched those before.
+        pages_since: How many pages of the site came since the first of them.
+    """
 
     method: Method
-    familiar: int = 0
-    passed: int = 0
+    matching: int = 0
+    pages_since: int = 0
 
 
 class Layouts:
-    """The layouts of sites, each learned as if it were a site of its own: ``SITE``, ``SITE (2)``, and so on.
+    """The layouts of sites. Each is learned as if it were a site of its own: ``SITE``, ``SITE (2)``, and so on.
 
-    A page is *strange* to a layout if more than nine tenths of its text (``STRANGE``) stand where no page of that
-    layout has any. Pages strange to all layouts of their site are learned apart; when ``quota`` of them were
-    familiar with those before them, they become a layout, and ``drifted`` is told the site and the layout's name.
-    If that takes more than ten times as many pages of the site (``PATIENCE``) they are forgotten: odd pages are
-    no layout; until then they are judged by each other. A site has at most ``MAX_LAYOUTS``; then strange pages
-    are learned by the last.
+    The *novelty* of a page in a layout is the share of its text that stands where no page of the layout has any. A
+    page whose novelty in every layout of its site is above ``STRANGE`` is learned apart. When ``quota`` such pages
+    match each other, they become a new layout. If that takes more than ``PATIENCE_QUOTAS`` times as many pages of
+    the site, they are forgotten: a few odd pages are no layout. Until then they are judged by each other. A site
+    has at most ``MAX_LAYOUTS`` layouts; the last of them then learns all further pages that fit none.
 
-    ``fresh`` makes a method that knows nothing.
+    Args:
+        denoiser: Judges by the layouts that are complete.
+        quota: How many matching pages make a layout.
+        new_method: Makes a method that has learned nothing.
+        on_new_layout: Called with the site and the name of its new layout.
+        sites_in_memory: For how many sites an unfinished layout is kept.
     """
 
     def __init__(
@@ -46,53 +56,54 @@ class Layouts:
         denoiser: Denoiser,
         quota: int,
         *,
-        fresh: Callable[[], Method],
-        drifted: Callable[[str, str], None],
+        new_method: Callable[[], Method],
+        on_new_layout: Callable[[str, str], None],
         sites_in_memory: int,
     ) -> None:
         self._denoiser, self._quota = denoiser, quota
-        self._fresh, self._drifted = fresh, drifted
+        self._new_method, self._on_new_layout = new_method, on_new_layout
         self._sites_in_memory = sites_in_memory
-        self._forming: OrderedDict[str, _Forming] = OrderedDict()
+        self._new_layouts: OrderedDict[str, _NewLayout] = OrderedDict()
 
     def method_for(self, page: Page) -> Method:
-        """Return what knows the layout of ``page`` best, be it the pages gathered for a layout to come."""
-        forming = self._forming.get(page.site)
-        if forming is None:
+        """Return the method that knows the layout of ``page`` best, possibly an unfinished layout."""
+        new = self._new_layouts.get(page.site)
+        if new is None:
             return self._denoiser.method_of(page)
         method, strangeness = self._denoiser.best_layout(page)
-        if strangeness > STRANGE and forming.method.strangeness(page) <= STRANGE:
-            return forming.method
+        if strangeness > STRANGE and new.method.strangeness(page) <= STRANGE:
+            return new.method
         return method
 
     def learn(self, page: Page) -> None:
-        """Learn ``page``, of a site that is known, with the pages of its layout."""
+        """Learn a page of a known site with the pages of its layout."""
         method, strangeness = self._denoiser.best_layout(page)
         if strangeness > STRANGE and self._quota:
             self._learn_strange(page)
             return
         method.observe(page)
-        self._pass(page.site)
+        self._count_page(page.site)
 
     def _learn_strange(self, page: Page) -> None:
         if self._denoiser.layouts(page.site) == MAX_LAYOUTS:
             self._denoiser.method_for(layout_name(page.site, MAX_LAYOUTS)).observe(page)
             return
-        forming = self._forming.setdefault(page.site, _Forming(self._fresh()))
-        self._forming.move_to_end(page.site)
-        if not forming.method.knows(page):
-            if not forming.familiar or forming.method.strangeness(page) <= STRANGE:
-                forming.familiar += 1
-            forming.method.observe(page)
-        if forming.familiar >= self._quota:
-            self._drifted(page.site, self._denoiser.add_layout(page.site, self._forming.pop(page.site).method))
+        new = self._new_layouts.setdefault(page.site, _NewLayout(self._new_method()))
+        self._new_layouts.move_to_end(page.site)
+        if not new.method.knows(page):
+            if not new.matching or new.method.strangeness(page) <= STRANGE:
+                new.matching += 1
+            new.method.observe(page)
+        if new.matching >= self._quota:
+            del self._new_layouts[page.site]
+            self._on_new_layout(page.site, self._denoiser.add_layout(page.site, new.method))
             return
-        self._pass(page.site)
-        while len(self._forming) > self._sites_in_memory:
-            self._forming.popitem(last=False)
+        self._count_page(page.site)
+        while len(self._new_layouts) > self._sites_in_memory:
+            self._new_layouts.popitem(last=False)
 
-    def _pass(self, site: str) -> None:
-        if forming := self._forming.get(site):
-            forming.passed += 1
-            if forming.passed > PATIENCE * self._quota:
-                del self._forming[site]
+    def _count_page(self, site: str) -> None:
+        if new := self._new_layouts.get(site):
+            new.pages_since += 1
+            if new.pages_since > PATIENCE_QUOTAS * self._quota:
+                del self._new_layouts[site]

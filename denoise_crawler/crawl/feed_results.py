@@ -1,4 +1,4 @@
-"""Whether what came out of a crawl is known to be safe."""
+"""Whether the feeds of a crawl were written."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
 
 def feeds_are_safe(crawler: Crawler) -> bool:
-    """Tell whether all feeds of a crawl that has ended are known to be written.
+    """Tell whether all feeds of a finished crawl were written.
 
-    A feed that got no item is not written, and says nothing: that is no failure.
+    Scrapy writes no feed that got no item and reports nothing of it; that is no failure.
     """
     stats = crawler.stats.get_stats()
     stored, failed = (

@@ -10,12 +10,19 @@ from types import UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 _LISTS = (list, Sequence, MutableSequence)
-_LIST_BY_NAME = re.compile(r"\s*(\w+\.)*(list|List|Sequence|MutableSequence)\b")
+_LIST_ANNOTATION = re.compile(r"\s*(\w+\.)*(list|List|Sequence|MutableSequence)\b")
 
 
 @lru_cache(maxsize=1_024)
 def takes_list(kind: type, name: str) -> bool:
-    """Tell whether ``kind`` declares the field ``name`` as a list, or a list or None, and not as a string too.
+    """Tell whether a class declares a field as a list, or as a list or None.
+
+    Args:
+        kind: The class of an item.
+        name: The name of a field.
+
+    Returns:
+        False also for a field that takes a string besides a list.
 
     Example:
         >>> from dataclasses import dataclass
@@ -24,14 +31,13 @@ def takes_list(kind: type, name: str) -> bool:
         ...     text: list[str] | None = None
         >>> takes_list(Product, "text")
         True
-
     """
     try:
         declared = get_type_hints(kind).get(name)
-    except Exception:  # a name that only type checkers import, in this or another field
+    except Exception:  # an annotation names something that only type checkers import
         declared = next((found[name] for found in map(_annotations, kind.__mro__) if name in found), None)
     if isinstance(declared, str):
-        return bool(_LIST_BY_NAME.match(declared))
+        return bool(_LIST_ANNOTATION.match(declared))
     options = get_args(declared) if get_origin(declared) in (Union, UnionType) else (declared,)
     return all(each is type(None) or _is_list(each) for each in options) and declared is not None
 
@@ -39,7 +45,7 @@ def takes_list(kind: type, name: str) -> bool:
 def _annotations(kind: type) -> dict[str, Any]:
     try:
         return dict(get_annotations(kind))
-    except Exception:  # Python 3.14 works them out when they are asked for
+    except Exception:  # Python 3.14 evaluates them here
         return {}
 
 

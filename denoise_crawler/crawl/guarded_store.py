@@ -1,7 +1,8 @@
-"""The store as a crawl uses it: whatever fails there, the crawl goes on and no item is lost."""
+"""The store as a crawl uses it: when it fails, the crawl goes on and no item is lost."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from denoise_crawler.errors import DamagedRowError
@@ -20,113 +21,116 @@ T = TypeVar("T")
 
 
 class GuardedStore:
-    """A store of which every failure is told to ``failed`` and then taken as an empty answer."""
+    """A store whose errors are reported and then answered with a default.
 
-    def __init__(self, store: Store, failed: Callable[[Exception], None]) -> None:
+    Args:
+        store: The store.
+        on_error: Called with each error.
+    """
+
+    def __init__(self, store: Store, on_error: Callable[[Exception], None]) -> None:
         self._store = store
-        self._failed = failed
-        self._superseded: set[bytes] = set()
+        self._on_error = on_error
+        self._call_safely = partial(_call_safely, on_error)
+        self._hidden_origins: set[bytes] = set()
         self._write: Callable[[], None] = lambda: None
 
     def write_first(self, write: Callable[[], None]) -> None:
-        """Have ``write`` called before what waits is read, and before the file is closed."""
+        """Call ``write`` before waiting items are read and before the file is closed."""
         self._write = write
 
     def site(self, name: str, key: str) -> SiteState:
-        """Return how far a site has come; a new one's state if it cannot be read."""
-        return self._tried(lambda: self._store.site(name, key), SiteState())
+        """Return how far a site has come; the state of a new site if it cannot be read."""
+        return self._call_safely(lambda: self._store.site(name, key), SiteState())
 
     def knowledge_by(self, choice: MethodChoice) -> GuardedKnowledge:
-        """Return what is known of sites by a method."""
-        return GuardedKnowledge(StoredKnowledge(self._store, choice), self._failed)
+        """Return what a method knows of sites."""
+        return GuardedKnowledge(StoredKnowledge(self._store, choice), self._on_error)
 
     def save_state(self, name: str, key: str, state: SiteState) -> None:
-        """Keep how far a site has come."""
-        self._tried(lambda: self._store.save_state(name, key, state), None)
+        """Save how far a site has come."""
+        self._call_safely(lambda: self._store.save_state(name, key, state), None)
 
     def park(self, page: ParkedPage, items: list[bytes]) -> bool:
-        """Let items of ``page`` wait; return whether they do."""
-        return self._tried(lambda: self._store.park(page, *items), False, done=True)
+        """Let items of ``page`` wait; return False if that fails."""
+        return self._call_safely(lambda: self._store.park(page, *items), False, done=True)
 
     def page(self, row: int) -> ParkedPage:
-        """Return a page of which items wait; raise DamagedRowError where it cannot be read."""
+        """Return a page that has waiting items; raise DamagedRowError if it cannot be read."""
         try:
             return self._store.page(row)
         except DamagedRowError:
             raise
         except Exception as error:
-            self._failed(error)
+            self._on_error(error)
             raise DamagedRowError(f"its page cannot be read: {error}") from error
 
     def pages_waiting(self) -> list[tuple[str, int]]:
-        """Return the site and the number of each page of which items wait."""
+        """Return the site and the row number of each page that has waiting items."""
         self._write()
-        return self._tried(self._store.pages_waiting, [])
+        return self._call_safely(self._store.pages_waiting, [])
 
     def waiting(self, site: str | None = None, *, inherited: bool = True) -> Iterator[Parked]:
-        """Yield the items that wait, as far as they can be read."""
+        """Yield the waiting items that can be read."""
         self._write()
         try:
             for parked in self._store.waiting(site, inherited=inherited):
-                if parked.origin not in self._superseded or not parked.inherited:
+                if parked.origin not in self._hidden_origins or not parked.inherited:
                     yield parked
         except Exception as error:
-            self._failed(error)
+            self._on_error(error)
 
     def hand_on(self, parked: list[Parked]) -> bool:
-        """Note that items wait no longer; if that fails they go on waiting, and must not go out now."""
-        return self._tried(lambda: self._store.hand_on(parked), False, done=True)
+        """Note that items wait no longer. If that fails they go on waiting and must not leave now."""
+        return self._call_safely(lambda: self._store.hand_on(parked), False, done=True)
 
     def take_back(self, parked: list[Parked]) -> None:
         """Note that items that were handed on wait again."""
-        self._tried(lambda: self._store.take_back(parked), None)
+        self._call_safely(lambda: self._store.take_back(parked), None)
 
     def waiting_count(self, site: str | None = None, *, inherited: bool = True) -> int:
         """Return how many items wait."""
         self._write()
-        return self._tried(lambda: self._store.waiting_count(site, inherited=inherited), 0)
+        return self._call_safely(lambda: self._store.waiting_count(site, inherited=inherited), 0)
 
     def supersede(self, origin: bytes) -> int:
-        """Drop the inherited items of a page that has come again; return how many."""
-        dropped = self._tried(lambda: self._store.supersede(origin), -1)
+        """Drop the inherited items of a page that was fetched again; return how many."""
+        dropped = self._call_safely(lambda: self._store.supersede(origin), -1)
         if dropped < 0:
-            self._superseded.add(origin)  # so that they do not come out in this run at least
+            self._hidden_origins.add(origin)  # at least this run does not release them
         return max(dropped, 0)
 
     def inherit(self) -> int:
         """Take over the items of runs that ended early; return how many."""
-        return self._tried(self._store.inherit, 0)
+        return self._call_safely(self._store.inherit, 0)
 
     def close(self, *, safe: bool) -> None:
-        """Close the file; unless the feeds are ``safe``, what was handed on waits again."""
+        """Close the file. Unless the feeds are ``safe``, the items that were handed on wait again."""
         self._write()
-        self._tried(lambda: self._store.close(safe=safe), None)
-
-    def _tried(self, call: Callable[[], object], otherwise: T, *, done: T | None = None) -> T:
-        return _tried(call, self._failed, otherwise, done=done)
+        self._call_safely(lambda: self._store.close(safe=safe), None)
 
 
 class GuardedKnowledge:
-    """What a store knows of sites, of which every failure is told to ``failed``; the next put writes it again."""
+    """What a store knows of sites. Errors are reported; the next ``put`` writes again."""
 
-    def __init__(self, knowledge: Knowledge, failed: Callable[[Exception], None]) -> None:
-        self._knowledge, self._failed = knowledge, failed
+    def __init__(self, knowledge: Knowledge, on_error: Callable[[Exception], None]) -> None:
+        self._knowledge, self._on_error = knowledge, on_error
 
     def get(self, site: str) -> bytes | None:
         """Return what is known of ``site``, None also if it cannot be read."""
-        return _tried(lambda: self._knowledge.get(site), self._failed, None)
+        return _call_safely(self._on_error, lambda: self._knowledge.get(site), None)
 
     def put(self, site: str, known: bytes) -> None:
-        """Keep what is ``known`` of ``site``."""
-        _tried(lambda: self._knowledge.put(site, known), self._failed, None)
+        """Save what is ``known`` of ``site``."""
+        _call_safely(self._on_error, lambda: self._knowledge.put(site, known), None)
 
 
-def _tried(
-    call: Callable[[], object], failed: Callable[[Exception], None], otherwise: T, *, done: T | None = None
+def _call_safely(
+    on_error: Callable[[Exception], None], call: Callable[[], object], default: T, *, done: T | None = None
 ) -> T:
     try:
-        found = call()
-    except Exception as error:  # whatever it is, it costs no item
-        failed(error)
-        return otherwise
-    return done if done is not None else found  # type: ignore[return-value]
+        result = call()
+    except Exception as error:  # no error of the store costs an item
+        on_error(error)
+        return default
+    return done if done is not None else result  # type: ignore[return-value]

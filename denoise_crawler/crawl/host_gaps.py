@@ -1,4 +1,4 @@
-"""How long a host is left alone between two requests: a range, what the host asks for, a draw for each request."""
+"""How long to wait between two requests to a host."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.core.downloader import Slot
 
+from denoise_crawler.crawl.setting_values import read_seconds
 from denoise_crawler.page.host_names import canonical_host
 
 if TYPE_CHECKING:
@@ -18,25 +19,24 @@ if TYPE_CHECKING:
     from scrapy.statscollectors import StatsCollector
 
 # A delay of 0 makes Scrapy send a whole slot queue at once, whatever the concurrency of the slot is.
-LEAST_GAP = 0.001
-
-
-def read_seconds(name: str, value: object) -> float:
-    """Return ``value`` as seconds; raise ValueError naming the setting unless it is a number from 0 up."""
-    try:
-        number = float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        number = math.nan
-    if not (math.isfinite(number) and number >= 0):
-        raise ValueError(f"{name} is {value!r}: set it to a number of seconds, 0 or more")
-    return number
+MIN_GAP_SECONDS = 0.001
 
 
 class HostGaps:
-    """The range of gaps (seconds) and what single hosts asked for.
+    """The range of gaps in seconds, and what single hosts ask for.
 
-    Scrapy drops a slot after a minute without requests; this outlives the slots. ``not_before`` is in
-    ``time.monotonic()`` seconds. Raises ValueError if ``low`` is above ``high``.
+    Scrapy drops a slot after a minute without requests; this object lasts for the whole crawl. ``not_before`` is
+    in seconds of ``time.monotonic()``.
+
+    Raises:
+        ValueError: ``low`` is above ``high``.
+
+    Example:
+        >>> gaps = HostGaps(low=5.0, high=20.0)
+        >>> gaps.raise_floor("example.com", 30.0)
+        True
+        >>> gaps.gap("example.com", 0.5), gaps.gap("example.org", 0.5)
+        (37.5, 12.5)
     """
 
     def __init__(self, low: float = 5.0, high: float = 20.0, seed: int | None = None) -> None:
@@ -53,7 +53,7 @@ class HostGaps:
 
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> HostGaps:
-        """Read DENOISE_DELAY_* and DOWNLOAD_SLOTS; raise ValueError naming a wrong setting."""
+        """Read DENOISE_DELAY_* and DOWNLOAD_SLOTS; raise ValueError for a wrong setting."""
         seed = settings.get("DENOISE_DELAY_SEED")
         try:
             seed = None if seed is None else int(seed)
@@ -71,17 +71,17 @@ class HostGaps:
             gaps.raise_floor(canonical_host(host), delay)
         return gaps
 
-    def least(self, host: str) -> float:
+    def min_gap(self, host: str) -> float:
         """Return the shortest gap in seconds that a host may have now."""
         return max(self.low, self.floors.get(host, 0.0))
 
-    def gap(self, host: str, unit: float) -> float:
-        """Return the gap in seconds for the draw ``unit`` (0..1) with what is known of the host now."""
-        return max(self.least(host) + unit * (self.high - self.low), LEAST_GAP)
+    def gap(self, host: str, draw: float) -> float:
+        """Return the gap in seconds of a host for a random number ``draw`` (0 to 1)."""
+        return max(self.min_gap(host) + draw * (self.high - self.low), MIN_GAP_SECONDS)
 
     def raise_floor(self, host: str, seconds: float) -> bool:
-        """Move the range of a host up to begin at ``seconds``; return False if it begins there or above."""
-        if seconds <= self.least(host):
+        """Let the range of a host begin at ``seconds``; return False if it already begins there or above."""
+        if seconds <= self.min_gap(host):
             return False
         self.floors[host] = seconds
         return True
@@ -92,52 +92,63 @@ class HostGaps:
 
 
 class PoliteSlot(Slot):
-    """A downloader slot with one draw per request.
+    """A downloader slot with one random draw per request.
 
     Scrapy asks for the delay at every wake-up. A new draw each time would favour long gaps, so a draw is kept
-    until a request has started (``lastseen`` changes). The draw is kept, not the gap: a Crawl-delay learned
-    while a request waits still counts.
+    until a request has started (``lastseen`` changes). The draw is kept and not the gap, so that a Crawl-delay
+    that is learned while a request waits still counts.
     """
 
     def __init__(self, host: str, gaps: HostGaps, stats: StatsCollector | None = None) -> None:
         self._host = host
         self._gaps = gaps
         self._stats = stats
-        self._unit = gaps.random.random()
-        self._drawn_for = 0.0
-        super().__init__(1, 0.0, 0.0)  # by place: before 2.19 the third was called otherwise
+        self._draw = gaps.random.random()
+        self._drawn_after = 0.0
+        super().__init__(1, 0.0, 0.0)  # positional, because 2.19 renamed the third parameter
 
     def download_delay(self) -> float:
         """Return the seconds between the last start (``lastseen``) and the next one."""
-        if not self.lastseen:  # no request yet; this clock may be younger than the gap
-            return self._at_least(LEAST_GAP)
-        if self.lastseen != self._drawn_for:
-            if self._stats and self._drawn_for:
-                gap = self.lastseen - self._drawn_for
+        if not self.lastseen:  # no request yet, and the clock may have started less than a gap ago
+            return self._extend_to_hold(MIN_GAP_SECONDS)
+        if self.lastseen != self._drawn_after:
+            if self._stats and self._drawn_after:
+                gap = self.lastseen - self._drawn_after
                 self._stats.inc_value("denoise/polite/gaps")
                 self._stats.inc_value("denoise/polite/gap_seconds_total", gap)  # type: ignore[arg-type]
                 self._stats.min_value("denoise/polite/gap_seconds_min", gap)
-            self._drawn_for = self.lastseen
-            self._unit = self._gaps.random.random()
-        return self._at_least(self._gaps.gap(self._host, self._unit))
+            self._drawn_after = self.lastseen
+            self._draw = self._gaps.random.random()
+        return self._extend_to_hold(self._gaps.gap(self._host, self._draw))
 
     # Scrapy forgets a slot `delay` + 60 s after its last request, and AutoThrottle writes to `delay`:
     # it has to be the longest gap possible, or a slot could be forgotten within a gap.
     @property
     def delay(self) -> float:
         """The longest gap possible now, in seconds; assignments are ignored."""
-        return self._at_least(self._gaps.gap(self._host, 1.0))
+        return self._extend_to_hold(self._gaps.gap(self._host, 1.0))
 
     @delay.setter
     def delay(self, value: float) -> None:
         pass
 
-    def _at_least(self, gap: float) -> float:
+    def _extend_to_hold(self, gap: float) -> float:
         return max(gap, self._gaps.not_before.get(self._host, 0.0) - self.lastseen)
 
 
 def parse_retry_after(value: str) -> float | None:
-    """Return the seconds a Retry-After header (seconds or HTTP-date) asks for, None if it is unreadable."""
+    """Return the seconds that a Retry-After header asks for.
+
+    Args:
+        value: The header, a number of seconds or an HTTP date.
+
+    Returns:
+        The seconds from now, None if the header is unreadable.
+
+    Example:
+        >>> parse_retry_after("120"), parse_retry_after("soon")
+        (120.0, None)
+    """
     try:
         seconds = float(value)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Classes of items: how they are named in the store, and where their instances keep what they hold."""
+"""Item classes: their names in the store, and where their instances keep what they hold."""
 
 from __future__ import annotations
 
@@ -19,24 +19,37 @@ from denoise_crawler.crawl.started_script import MAIN, started_script
 from denoise_crawler.crawl.unparkable import UnstorableError, class_path
 from denoise_crawler.errors import UnparkableError
 
-# Processes that multiprocessing spawns load the script by the second name.
+# In processes that multiprocessing spawns, the script has the second name.
 _SCRIPTS = (MAIN, "__mp_main__")
 _CONTENT_TYPES = (OrderedDict, dict, tuple)
 
 
 @dataclass(frozen=True)
 class ItemClass:
-    """How instances of one class are taken apart and put together, without any code of the class."""
+    """How to take instances of one class apart and put them together without running code of the class.
+
+    Attributes:
+        kind: The class.
+        name: Its module and qualified name; for a class of the started script also the path of the script.
+        slots: Its slots by name.
+        attributes: The descriptor of ``__dict__``, None if instances have none.
+        content_type: The built-in type it extends: OrderedDict, dict, tuple or None.
+        weak_references: How many weak references every new instance has.
+    """
 
     kind: type
-    name: list[str]  # module and qualified name; of a class in the started script also the script's path
+    name: list[str]
     slots: dict[str, MemberDescriptorType]
-    attributes: GetSetDescriptorType | None  # gives the instance's __dict__
-    content_type: Any  # the built-in type that the class extends: OrderedDict, dict, tuple or None
-    weak_references: int  # those that every new instance has
+    attributes: GetSetDescriptorType | None
+    content_type: Any
+    weak_references: int
 
     def new(self, content: Any) -> Any:
-        """Return an instance with ``content`` (pairs, or a tuple's values) and no attributes."""
+        """Return an instance without attributes.
+
+        Args:
+            content: The pairs of a dict or the values of a tuple.
+        """
         if self.content_type is tuple:
             return tuple.__new__(self.kind, content)
         if issubclass(self.kind, Item):
@@ -63,7 +76,7 @@ class ItemClass:
         return found
 
     def set_state(self, instance: Any, attributes: dict[Any, Any], slots: dict[Any, Any]) -> None:
-        """Give ``instance`` what it held; raise UnparkableError if its class has no place for that now."""
+        """Give ``instance`` its state; raise UnparkableError if its class no longer has a place for it."""
         try:
             if attributes:
                 known = self.attributes_of(instance)
@@ -75,81 +88,82 @@ class ItemClass:
             raise UnparkableError(f"an item of class {path} waits, which is not as it was: {error}") from error
 
     def is_watched(self, instance: Any) -> bool:
-        """Tell whether a weak reference leads to ``instance``: it would not lead to what comes back."""
+        """Tell whether somebody holds a weak reference to ``instance``; a copy would not be reached by it."""
         return getweakrefcount(instance) > self.weak_references
 
 
-def item_class_of(kind: type) -> ItemClass:
-    """Return how instances of ``kind`` are stored; raise UnstorableError if they cannot be."""
-    known = _described(kind)
-    _check_found(kind, known.name)
+def describe_item_class(kind: type) -> ItemClass:
+    """Return how instances of ``kind`` are stored; raise UnstorableError if they cannot be stored."""
+    known = _describe(kind)
+    _check_importable(kind, known.name)
     return known
 
 
 def enum_name(kind: type) -> list[str]:
-    """Return the stored name of an enumeration; raise UnstorableError if it is not found by that name."""
+    """Return the stored name of an enumeration; raise UnstorableError if that name does not lead to it."""
     name = _stored_name(kind)
-    _check_found(kind, name)
+    _check_importable(kind, name)
     return name
 
 
-def loaded_item_class(name: list[str]) -> ItemClass:
-    """Return the class of this stored name; raise UnparkableError if it is gone or no class of items."""
-    kind = _loaded(name)
+def load_item_class(name: list[str]) -> ItemClass:
+    """Return the class with a stored name; raise UnparkableError if it is gone or no class of items."""
+    kind = _load_named(name)
     if not isinstance(kind, type) or not _is_data(kind):
         raise UnparkableError(f"{'.'.join(name[:2])} is not an item class")
     try:
-        return _described(kind)
+        return _describe(kind)
     except UnstorableError as error:
         raise UnparkableError(str(error)) from error
 
 
-def loaded_enum(name: list[str]) -> type[Enum]:
-    """Return the enumeration of this stored name; raise UnparkableError if it is gone."""
-    kind = _loaded(name)
+def load_enum(name: list[str]) -> type[Enum]:
+    """Return the enumeration with a stored name; raise UnparkableError if it is gone."""
+    kind = _load_named(name)
     if not (isinstance(kind, type) and issubclass(kind, Enum)):
         raise UnparkableError(f"{'.'.join(name[:2])} is not an enumeration")
     return kind
 
 
-def class_named(name: list[str]) -> Any:
-    """Return what stands under a stored name, None if nothing does.
+def find_class(name: list[str]) -> Any:
+    """Return the class with a stored name, None if there is none.
 
-    No module is imported that the program has not loaded, and no code of a module's ``__getattr__`` runs.
+    No module is imported that the program has not loaded, and no module's ``__getattr__`` runs.
 
     Args:
         name: Module, qualified name and, for a class of the started script, the path of the script.
 
     Raises:
         LookupError: The module is not loaded, or belongs to another script.
-
     """
     module_name, qualified, *script = name
     if module_name in _SCRIPTS and script != [started_script()]:
         raise LookupError(f"it belongs to the script {''.join(script)}; start that one again")
     module = sys.modules.get(module_name)
     if module is None:
-        raise LookupError("nothing has loaded its module; import it in the spider")
+        raise LookupError("its module is not loaded; import it in the spider")
     found: Any = module
     for part in qualified.split("."):
         found = vars(found).get(part) if found is module or isinstance(found, type) else None
     return found
 
 
-def _loaded(name: list[str]) -> Any:
+def _load_named(name: list[str]) -> Any:
     path = ".".join(name[:2])
     try:
-        found = class_named(name)
+        found = find_class(name)
     except LookupError as error:
-        raise UnparkableError(f"an item of class {path} waits, which is not there: {error.args[0]}") from error
+        raise UnparkableError(
+            f"an item of class {path} waits, but it is not available: {error.args[0]}"
+        ) from error
     if found is None:
-        raise UnparkableError(f"an item of class {path} waits, which is there no longer")
+        raise UnparkableError(f"an item of class {path} waits, but the class no longer exists")
     return found
 
 
-def _check_found(kind: type, name: list[str]) -> None:
+def _check_importable(kind: type, name: list[str]) -> None:
     try:
-        found = class_named(name)
+        found = find_class(name)
     except LookupError:
         found = None
     if found is not kind:
@@ -166,12 +180,12 @@ def _stored_name(kind: type) -> list[str]:
 
 
 def _is_data(kind: type) -> bool:
-    """Tell whether ``kind`` is a class of items, or of named tuples."""
+    """Tell whether ``kind`` is a class of items or of named tuples."""
     return ItemAdapter.is_item_class(kind) or (issubclass(kind, tuple) and hasattr(kind, "_fields"))
 
 
 @lru_cache(maxsize=256)
-def _described(kind: type) -> ItemClass:
+def _describe(kind: type) -> ItemClass:
     if not _is_data(kind):
         raise UnstorableError(f"is a {class_path(kind)}, which cannot be stored")
     if hasattr(kind, "__del__"):

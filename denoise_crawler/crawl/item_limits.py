@@ -1,4 +1,4 @@
-"""Scrapy's CLOSESPIDER_ITEMCOUNT and …_NO_ITEM: an item that waits counts as one that came out."""
+"""Scrapy's CLOSESPIDER_ITEMCOUNT and …_NO_ITEM: a waiting item counts like one that was scraped."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ if TYPE_CHECKING:
 
 
 class ItemLimits:
-    """Tells Scrapy's CloseSpider extension, where a limit is set, which items wait."""
+    """Tells Scrapy's CloseSpider extension, if a limit is set, which items wait."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
 
-    def waits(self, item: Any) -> None:
-        """Count ``item`` when it begins to wait: it shows that the crawl is alive, and brings its end nearer."""
+    def count_waiting(self, item: Any) -> None:
+        """Count ``item`` when it begins to wait: the crawl is alive, and closer to its item limit."""
         limits, spider = self._crawler.get_extension(CloseSpider), self._crawler.spider
         if limits is None or spider is None:
             return
@@ -26,8 +26,8 @@ class ItemLimits:
         if limits.close_on.get("itemcount") or limits.close_on.get("pagecount_no_item"):
             limits.item_scraped(item, spider)
 
-    def goes_on(self) -> None:
-        """Take an item that goes on out of the count: the extension counts it when it has come out."""
+    def uncount_released(self) -> None:
+        """Take a released item out of the count, because the extension counts it when it is scraped."""
         limits = self._crawler.get_extension(CloseSpider)
         if limits is not None and limits.counter.get("itemcount"):
             limits.counter["itemcount"] -= 1

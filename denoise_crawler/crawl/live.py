@@ -1,8 +1,9 @@
-"""The live page: during a crawl, what is known, cleaned and removed so far, at http://127.0.0.1:PORT/denoise.
+"""The live page: what a running crawl has learned, cleaned and removed, at http://127.0.0.1:PORT/denoise.
 
-Off by default; ``DENOISE_LIVE = True`` turns it on, ``DENOISE_LIVE_PORT`` is a port or the first and last to try.
-It listens on the loopback interface only, answers requests for ``127.0.0.1`` and ``localhost`` alone (so that no
-web page can reach it by a name of its own), changes nothing, and costs nothing until someone looks.
+It is off by default. ``DENOISE_LIVE = True`` turns it on. ``DENOISE_LIVE_PORT`` is a port, or the first and the
+last port to try. It listens on the loopback interface only. It answers requests for ``127.0.0.1`` and
+``localhost`` only, so that no web page can reach it by another name. It changes nothing, and costs almost nothing
+until someone looks.
 """
 
 from __future__ import annotations
@@ -33,15 +34,15 @@ if TYPE_CHECKING:
     from twisted.web.http import Request
     from typing_extensions import Self
 
-    from denoise_crawler.crawl.source import Source
+    from denoise_crawler.crawl.source_page import SourcePage
     from denoise_crawler.denoiser import Cleaned
 
 logger = logging.getLogger(__name__)
 
 LOOPBACK = "127.0.0.1"
 _HOST = re.compile(rb"(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?", re.IGNORECASE)
-_SITES, _LAST_PAGES = 50, 20
-_LONGEST = 2_000_000  # characters of a page that is kept to be looked at
+_MAX_SITES, _MAX_RECENT_PAGES = 50, 20
+_MAX_HTML_CHARACTERS = 2_000_000
 _COUNTS = ("pages", "parked", "replayed", "cleaned")
 _HEADERS = {
     "Content-Type": "text/html; charset=utf-8",
@@ -57,7 +58,7 @@ _HEADERS = {
 
 @dataclass(slots=True)
 class LiveSite:
-    """One site: pages seen by the warm-up, items cleaned and waiting, characters before and after."""
+    """One site: pages the warm-up saw, items cleaned and waiting, characters before and after."""
 
     name: str
     pages_seen: int = 0
@@ -68,8 +69,8 @@ class LiveSite:
 
 
 @dataclass(frozen=True, slots=True)
-class LastPage:
-    """A page that was cleaned; ``html`` is empty for one too long to be kept."""
+class RecentPage:
+    """A cleaned page. ``html`` is empty if the page is too long to keep."""
 
     number: int
     site: str
@@ -77,40 +78,42 @@ class LastPage:
     html: str
 
 
-class WatchedWarmup(Warmup):
-    """A warm-up that remembers what it cleaned: by site the sums, and the last pages."""
+class RecordingWarmup(Warmup):
+    """A warm-up that remembers what it cleaned: sums by site, and the recent pages."""
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
-        self.last: deque[LastPage] = deque(maxlen=_LAST_PAGES)
+        self.recent: deque[RecentPage] = deque(maxlen=_MAX_RECENT_PAGES)
         self._cleaned: dict[str, LiveSite] = {}
 
-    def fill(self, item: Any, source: Source) -> Any:
+    def fill(self, item: Any, source: SourcePage) -> Any:
         """Fill ``item`` and count it."""
         filled = super().fill(item, source)
-        self._cleaned_site(source.page.site).cleaned += 1
+        self._live_site(source.page.site).cleaned += 1
         return filled
 
-    def page_cleaned(self, cleaned: Cleaned) -> None:
-        """Count a page that was cleaned and keep it to be looked at."""
-        super().page_cleaned(cleaned)
+    def count_cleaned(self, cleaned: Cleaned) -> None:
+        """Count a cleaned page, and keep it to be looked at."""
+        super().count_cleaned(cleaned)
         page, figures = cleaned.page, _figures(cleaned)
-        self._cleaned_site(page.site).sizes.add(figures.sizes)
+        self._live_site(page.site).sizes.add(figures.sizes)
         html = page.markup
-        number = self.last[0].number + 1 if self.last else 1
-        self.last.appendleft(LastPage(number, page.site, figures, html if len(html) <= _LONGEST else ""))
+        number = self.recent[0].number + 1 if self.recent else 1
+        self.recent.appendleft(
+            RecentPage(number, page.site, figures, html if len(html) <= _MAX_HTML_CHARACTERS else "")
+        )
 
-    def _cleaned_site(self, name: str) -> LiveSite:
+    def _live_site(self, name: str) -> LiveSite:
         return self._cleaned.setdefault(name, LiveSite(name))
 
     def live_sites(self) -> list[LiveSite]:
-        """Return the sites of this crawl, those with most pages first."""
+        """Return the sites of this crawl, those with most cleaned items first."""
         progress_by_site = dict(self.sites.all_progress())
         found = {name: LiveSite(name) for name in progress_by_site} | self._cleaned
         for name, progress in progress_by_site.items():
             found[name].pages_seen, found[name].ready = progress.pages_seen, progress.ready
         ordered = sorted(found.values(), key=lambda site: (-site.cleaned, -site.pages_seen, site.name))
-        for site in ordered[:_SITES]:
+        for site in ordered[:_MAX_SITES]:
             site.waiting = self.waiting.count(site.name)
         return ordered
 
@@ -121,7 +124,7 @@ def _figures(cleaned: Cleaned) -> PageFigures:
 
 
 class LivePage:
-    """The extension: serves the page from the start of the engine to its end."""
+    """The extension that serves the page while the engine runs."""
 
     def __init__(self, crawler: Crawler) -> None:
         settings = DenoiseSettings.from_settings(crawler.settings)
@@ -129,8 +132,8 @@ class LivePage:
             raise NotConfigured
         if not crawler.settings.getbool("TWISTED_REACTOR_ENABLED"):
             raise NotConfigured("DENOISE_LIVE needs a Twisted reactor: set it to False")
-        warmup = WatchedWarmup.of(crawler)
-        if not isinstance(warmup, WatchedWarmup):
+        warmup = RecordingWarmup.of(crawler)
+        if not isinstance(warmup, RecordingWarmup):
             raise NotConfigured(
                 "DENOISE_LIVE: give denoise_crawler.crawl.live.LivePage a lower number in EXTENSIONS"
             )
@@ -143,14 +146,14 @@ class LivePage:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Set up; raise NotConfigured where it is off, SettingError or StoreError."""
+        """Make the extension; raise NotConfigured where it is off, SettingError or StoreError."""
         return cls(crawler)
 
     def _start(self) -> None:
         try:
             self._port = listen_tcp(list(self._ports), LOOPBACK, self._site)
         except CannotListenError as error:
-            logger.error("The live page has no port (DENOISE_LIVE_PORT is %s): %s", self._ports, error)
+            logger.error("The live page cannot open a port (DENOISE_LIVE_PORT is %s): %s", self._ports, error)
             return
         logger.info("The live page is at http://%s:%d/denoise", LOOPBACK, self._port.getHost().port)
 
@@ -159,7 +162,7 @@ class LivePage:
 
 
 class _QuietSite(Site):
-    """A site that writes no log and tells no error to those who ask."""
+    """A site that writes no log and shows no tracebacks."""
 
     noisy = False
     displayTracebacks = False  # noqa: N815 - Twisted's name
@@ -171,7 +174,7 @@ class _QuietSite(Site):
 class _LiveResource(Resource):
     isLeaf = True  # noqa: N815 - Twisted's name
 
-    def __init__(self, warmup: WatchedWarmup, crawler: Crawler) -> None:
+    def __init__(self, warmup: RecordingWarmup, crawler: Crawler) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self._warmup, self._crawler = warmup, crawler
 
@@ -189,21 +192,21 @@ class _LiveResource(Resource):
         if not _HOST.fullmatch(request.getHeader(b"host") or b""):
             return 403, "Ask for 127.0.0.1 or localhost."
         if request.method not in (b"GET", b"HEAD"):
-            return 405, "Nothing can be changed here."
+            return 405, "This page is read-only."
         path = request.path.decode("ascii", "replace").rstrip("/")
         if path == "":
             return 302, ""
         if path == "/denoise":
-            return 200, rendered("live.html", scripts=["live.js"], connect="'self'", **self._now())
+            return 200, rendered("live.html", scripts=["live.js"], connect="'self'", **self._current_state())
         if path == "/denoise/now":
-            return 200, rendered("live_now.html", **self._now())
+            return 200, rendered("live_now.html", **self._current_state())
         number = path.removeprefix("/denoise/page/")
-        last = next((last for last in self._warmup.last if str(last.number) == number), None)
-        if last is None:
+        recent = next((recent for recent in self._warmup.recent if str(recent.number) == number), None)
+        if recent is None:
             return 404, "There is no such page; only the last ones are kept."
-        return 200, self._page(last)
+        return 200, self._page(recent)
 
-    def _now(self) -> dict[str, Any]:
+    def _current_state(self) -> dict[str, Any]:
         warmup = self._warmup
         counts = warmup.counts
         sites = warmup.live_sites()
@@ -215,20 +218,20 @@ class _LiveResource(Resource):
             "counts": {name: counts.of(name) for name in _COUNTS},
             "waiting": warmup.waiting.count(),
             "sizes": Sizes(visible=counts.of("characters_before"), kept=counts.of("characters_after")),
-            "sites": sites[:_SITES],
-            "more_sites": max(0, len(sites) - _SITES),
-            "last": list(warmup.last),
+            "sites": sites[:_MAX_SITES],
+            "more_sites": max(0, len(sites) - _MAX_SITES),
+            "last": list(warmup.recent),
             "version": version("denoise-crawler"),
         }
 
-    def _page(self, last: LastPage) -> str:
-        page = Page.parse(last.figures.url, last.html, site=last.site)
-        cleaned = self._warmup.sites.clean_again(page)
+    def _page(self, recent: RecentPage) -> str:
+        page = Page.parse(recent.figures.url, recent.html, site=recent.site)
+        cleaned = self._warmup.sites.preview(page)
         return rendered(
             "live_page.html",
             scripts=["page.js"],
             page=_figures(cleaned),
-            site=last.site,
+            site=recent.site,
             view=page_view(cleaned),
             text=cleaned.clean_page.text,
             language=None,

@@ -1,11 +1,11 @@
-"""What became of items, counted as they go on, and said where a user should know."""
+"""Counts what happened to each item, and logs what a user should know."""
 
 from __future__ import annotations
 
 import logging
 from typing import TYPE_CHECKING, Any
 
-from denoise_crawler.crawl.unparkable import OncePerClass
+from denoise_crawler.crawl.unparkable import FirstOfClass
 from denoise_crawler.page import MAX_ATTRIBUTES, MAX_CHARACTERS, MAX_ELEMENTS, MAX_TEXT
 from denoise_crawler.page.text import printable
 
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from denoise_crawler.crawl.counts import Counts
-    from denoise_crawler.crawl.filling import Filled, Filler
-    from denoise_crawler.crawl.source import Source
+    from denoise_crawler.crawl.item_filler import FillResult, ItemFiller
+    from denoise_crawler.crawl.source_page import SourcePage
     from denoise_crawler.errors import GivenPageError
 
 logger = logging.getLogger(__name__)
@@ -26,19 +26,19 @@ _WHY_SKIPPED = {
 
 
 class Outcomes:
-    """Counts items, each once, when it goes on."""
+    """Counts each item once, when it leaves."""
 
-    def __init__(self, counts: Counts, filler: Filler) -> None:
+    def __init__(self, counts: Counts, filler: ItemFiller) -> None:
         self._counts, self._filler = counts, filler
-        self._with_own_text = OncePerClass()
+        self._with_own_text = FirstOfClass()
 
-    def passed(self, item: Any) -> None:
-        """Count an item that goes on as it came, because there is no page to fill it with."""
+    def count_unfilled(self, item: Any) -> None:
+        """Count an item that leaves as it came, because there is no page to fill it from."""
         self._counts.add("items")
         self._count_text(item, wrote=False)
 
-    def had_all(self, item: Any) -> None:
-        """Count an item that has no empty field to fill: its page is not judged for it."""
+    def count_complete(self, item: Any) -> None:
+        """Count an item that has no empty field to fill. Its page is not judged for it."""
         self._counts.add("items")
         if self._filler.has_text(item):
             if self._with_own_text.is_first(type(item)):
@@ -47,26 +47,26 @@ class Outcomes:
             self._counts.add("unfilled")
         self._count_text(item, wrote=False)
 
-    def filled(self, filled: Filled) -> None:
-        """Count an item that was filled as far as its class lets us."""
+    def count_filled(self, result: FillResult) -> None:
+        """Count an item that was filled as far as its class allows."""
         self._counts.add("items")
-        self._counts.add("unfilled", int(not filled.has_text))
-        self._count_text(filled.item, wrote=filled.wrote)
+        self._counts.add("unfilled", int(not result.has_text))
+        self._count_text(result.item, wrote=result.wrote)
 
-    def lacks_part(self, item: Any, error: Exception) -> None:
-        """Count an item whose part is not on its page; say so once."""
+    def count_missing_part(self, item: Any, error: Exception) -> None:
+        """Count an item whose part is not on its page; log the first one."""
         self._counts.add("items")
         if not self._counts.add("parts_missing"):
             logger.warning("A part of a page is not found, and its item goes on without its text: %s", error)
         self._count_text(item, wrote=False)
 
-    def wrong_page(self, response: Response, error: GivenPageError) -> None:
-        """Count a response whose spider named something else as the page of its items; say so once."""
+    def report_wrong_page(self, response: Response, error: GivenPageError) -> None:
+        """Count a response whose spider named something that is no page; log the first one."""
         if not self._counts.add("wrong_pages"):
             logger.error("%s: %s. Its items pass unchanged.", printable(response.url), printable(error))
 
-    def is_skipped(self, source: Source | None) -> bool:
-        """Tell, and count, whether there is nothing to be judged."""
+    def is_skipped(self, source: SourcePage | None) -> bool:
+        """Tell, and count, whether there is no page or nothing to read on it."""
         if source is None:
             self._counts.add("untouched")
             return True

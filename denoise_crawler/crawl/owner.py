@@ -1,4 +1,4 @@
-"""Whose items wait: those of one spider class of one project or script, and of no other."""
+"""Identifies the owner of waiting items: one spider class of one project or script."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 
 
 def owner_of(crawler: Crawler) -> str:
-    """Return what tells the spider of ``crawler`` from all others that may use the same store.
+    """Return a string that tells the spider of ``crawler`` from all others that may use the same store.
 
-    It names the project (the folder of its ``scrapy.cfg``; under scrapyd, which unpacks projects anywhere, the
-    project's name; else the file of the spider), the bot, and the spider's class and name. A spider that is
-    defined in the started script belongs to that script.
+    It holds the project, the bot name, and the class and name of the spider. The project is the folder of
+    ``scrapy.cfg``. Under scrapyd, which unpacks projects anywhere, it is the project's name; without a project it
+    is the file of the spider. A spider defined in the started script belongs to that script.
     """
     spider = crawler.spidercls
     path = f"{spider.__module__}.{spider.__qualname__}"
-    return json.dumps([_project(spider), crawler.settings.get("BOT_NAME"), path, spider.name or ""])
+    return json.dumps([_project_of(spider), crawler.settings.get("BOT_NAME"), path, spider.name or ""])
 
 
-def _project(spider: type[Spider]) -> str:
+def _project_of(spider: type[Spider]) -> str:
     if spider.__module__ == MAIN:
         return started_script()
     if config := closest_scrapy_cfg():

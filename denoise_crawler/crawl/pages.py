@@ -1,4 +1,4 @@
-"""The page that an item came from."""
+"""The page that an item came from: the body of its response, or what the spider named instead."""
 
 from __future__ import annotations
 
@@ -24,28 +24,36 @@ def is_opted_out(response: Response) -> bool:
 
 
 def given_page(response: Response) -> Any:
-    """Return the page that the spider named in place of the body of ``response``, None without one."""
+    """Return the page that the spider named instead of the body of ``response``, None if it named none."""
     return (response.meta.get(META_KEY) or None) if response.request is not None else None
 
 
 def page_of_response(response: Response, site_of: Callable[[str], str]) -> Page | None:
-    """Return the page of ``response``, None if there is none (JSON, images, …).
+    """Return the page of a response.
 
-    A spider whose items belong to another page puts that into ``response.meta["denoise_page"]``: a response, or,
-    for a page inside something else, as in a JSON field, ``{"url": …, "html": …, "site": …}``, where ``site`` may
-    be left out. An HTML response is not parsed again: the tree that the spider's selectors work on is read. What
-    Scrapy cannot read, for its charset or its base address, is read by us.
+    If the items of a spider belong to another page, the spider puts that page into
+    ``response.meta["denoise_page"]``: a response, or, for HTML inside something else such as JSON, a dict
+    ``{"url": …, "html": …, "site": …}``. ``site`` may be left out. An HTML response is not parsed again: we read
+    the tree of the spider's selectors. If Scrapy cannot read the page because of its charset or base URL, we parse
+    it.
+
+    Args:
+        response: The response.
+        site_of: Returns the site of a URL.
+
+    Returns:
+        The page, None if there is none (JSON, images, …).
 
     Raises:
-        GivenPageError: what the spider put there is neither.
+        GivenPageError: The spider named something that is no page.
     """
     given = given_page(response)
     if given is None:
-        return _page_of_body(response, site_of)
-    return _page_of_body(given, site_of) if isinstance(given, Response) else _page_of_dict(given, site_of)
+        return _parse_body(response, site_of)
+    return _parse_body(given, site_of) if isinstance(given, Response) else _parse_dict(given, site_of)
 
 
-def _page_of_dict(given: Any, site_of: Callable[[str], str]) -> Page:
+def _parse_dict(given: Any, site_of: Callable[[str], str]) -> Page:
     try:
         url, html, site = given["url"], given["html"], given.get("site")
     except (AttributeError, LookupError, TypeError):
@@ -58,29 +66,29 @@ def _page_of_dict(given: Any, site_of: Callable[[str], str]) -> Page:
     return Page.parse(url, html, site=site or site_of(url))
 
 
-def _page_of_body(response: Response, site_of: Callable[[str], str]) -> Page | None:
+def _parse_body(response: Response, site_of: Callable[[str], str]) -> Page | None:
     if not isinstance(response, HtmlResponse):
         return None
-    site, text = site_of(response.url), _text(response)
+    site, text = site_of(response.url), _readable_text(response)
     if text is None:
         return Page.parse(response.url, response.body, site=site)
-    return Page.sharing(response.url, text, partial(_tree, response), site=site)
+    return Page.sharing(response.url, text, partial(_selector_root, response), site=site)
 
 
-def _text(response: HtmlResponse) -> str | None:
-    """Return the text that the tree of Scrapy's selectors is made of, None where that tree is not to be read."""
+def _readable_text(response: HtmlResponse) -> str | None:
+    """Return the text from which Scrapy's selectors make their tree; None if we must not read that tree."""
     body = response.body
     if len(body) > MAX_CHARACTERS or not body.strip() or has_endless_tag(body):
         return None
     try:
         misread = response.encoding.lower() not in ("utf-8", "utf8") and is_utf8(body)
         return None if misread else response.text
-    except Exception:  # a charset that is a codec of Python and no text
+    except Exception:  # a "charset" that is a Python codec for something other than text
         return None
 
 
-def _tree(response: HtmlResponse) -> Any:
+def _selector_root(response: HtmlResponse) -> Any:
     try:
         return response.selector.root
-    except Exception:  # a base address that cannot be joined
+    except Exception:  # an invalid base URL
         return parse(response.body)

@@ -1,9 +1,10 @@
-"""Single values as MessagePack has them: numbers, strings, lists. Each comes back exactly, in type and value."""
+"""Writes single values as numbers, strings and lists. Each is read back exactly, in type and value."""
 
 from __future__ import annotations
 
 from datetime import date, datetime, time, timedelta, timezone, tzinfo
 from decimal import Decimal
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import UUID, SafeUUID
 from zoneinfo import ZoneInfo
@@ -13,7 +14,7 @@ from denoise_crawler.crawl.unparkable import UnstorableError, class_path
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# What a defaultdict may call for a missing key.
+# Possible factories of a defaultdict.
 _BUILTIN_TYPES: dict[str, type] = {
     kind.__name__: kind for kind in (bool, bytes, dict, float, frozenset, int, list, set, str, tuple)
 }
@@ -26,38 +27,30 @@ class ValueKind(NamedTuple):
     read: Callable[[Any], Any]
 
 
-def _surrogates_written(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass")
-
-
-def _surrogates_read(data: bytes) -> str:
-    return data.decode("utf-8", "surrogatepass")
-
-
-def _delta_written(delta: timedelta) -> list[int]:
+def _write_delta(delta: timedelta) -> list[int]:
     return [delta.days, delta.seconds, delta.microseconds]
 
 
-def _delta_read(parts: list[int]) -> timedelta:
+def _read_delta(parts: list[int]) -> timedelta:
     return timedelta(*parts)
 
 
-def _offset_written(zone: timezone) -> list[Any]:
+def _write_offset(zone: timezone) -> list[Any]:
     offset, *name = zone.__getinitargs__()  # type: ignore[attr-defined]
-    return [_delta_written(offset), *name]
+    return [_write_delta(offset), *name]
 
 
-def _offset_read(parts: list[Any]) -> timezone:
-    return timezone(_delta_read(parts[0]), *parts[1:])
+def _read_offset(parts: list[Any]) -> timezone:
+    return timezone(_read_delta(parts[0]), *parts[1:])
 
 
-def _zone_written(zone: ZoneInfo) -> str:
+def _write_zone(zone: ZoneInfo) -> str:
     if zone.key is None or ZoneInfo(zone.key) is not zone:
         raise UnstorableError(f"is the time zone {zone}, which is not the one of that name")
     return zone.key
 
 
-def _tz_written(zone: tzinfo | None) -> list[Any] | None:
+def _write_tz(zone: tzinfo | None) -> list[Any] | None:
     if zone is None:
         return None
     if type(zone) not in (timezone, ZoneInfo):
@@ -66,7 +59,7 @@ def _tz_written(zone: tzinfo | None) -> list[Any] | None:
     return [name, VALUE_KINDS[name].write(zone)]
 
 
-def _tz_read(written: list[Any] | None) -> tzinfo | None:
+def _read_tz(written: list[Any] | None) -> tzinfo | None:
     if written is None:
         return None
     name, value = written
@@ -74,42 +67,39 @@ def _tz_read(written: list[Any] | None) -> tzinfo | None:
     return zone
 
 
-def _time_written(value: datetime | time) -> list[Any]:
-    return [value.replace(tzinfo=None).isoformat(), value.fold, _tz_written(value.tzinfo)]
+def _write_time(value: datetime | time) -> list[Any]:
+    return [value.replace(tzinfo=None).isoformat(), value.fold, _write_tz(value.tzinfo)]
 
 
-def _datetime_read(parts: list[Any]) -> datetime:
+def _read_time(kind: type[datetime | time], parts: list[Any]) -> datetime | time:
     text, fold, zone = parts
-    return datetime.fromisoformat(text).replace(tzinfo=_tz_read(zone), fold=fold)
+    return kind.fromisoformat(text).replace(tzinfo=_read_tz(zone), fold=fold)
 
 
-def _time_read(parts: list[Any]) -> time:
-    text, fold, zone = parts
-    return time.fromisoformat(text).replace(tzinfo=_tz_read(zone), fold=fold)
-
-
-def _type_written(kind: type) -> str:
+def _write_type(kind: type) -> str:
     if _BUILTIN_TYPES.get(kind.__name__) is not kind:
         raise UnstorableError(f"is the class {class_path(kind)}, which cannot be stored")
     return kind.__name__
 
 
-# Of str and int only what MessagePack does not take: lone surrogates, and numbers of more than 64 bits.
+# For str and int only what MessagePack does not take: lone surrogates, and numbers of more than 64 bits.
 VALUE_KINDS: dict[str, ValueKind] = {
-    "str": ValueKind(_surrogates_written, _surrogates_read),
+    "str": ValueKind(
+        lambda text: text.encode("utf-8", "surrogatepass"), lambda data: data.decode("utf-8", "surrogatepass")
+    ),
     "int": ValueKind(hex, lambda text: int(text, 16)),
     "complex": ValueKind(lambda value: [value.real, value.imag], lambda parts: complex(*parts)),
     "Decimal": ValueKind(str, Decimal),
     "UUID": ValueKind(
         lambda value: [value.hex, value.is_safe.value], lambda parts: UUID(parts[0], is_safe=SafeUUID(parts[1]))
     ),
-    "timedelta": ValueKind(_delta_written, _delta_read),
+    "timedelta": ValueKind(_write_delta, _read_delta),
     "date": ValueKind(date.isoformat, date.fromisoformat),
-    "time": ValueKind(_time_written, _time_read),
-    "datetime": ValueKind(_time_written, _datetime_read),
-    "timezone": ValueKind(_offset_written, _offset_read),
-    "ZoneInfo": ValueKind(_zone_written, ZoneInfo),
-    "type": ValueKind(_type_written, _BUILTIN_TYPES.__getitem__),
+    "time": ValueKind(_write_time, partial(_read_time, time)),
+    "datetime": ValueKind(_write_time, partial(_read_time, datetime)),
+    "timezone": ValueKind(_write_offset, _read_offset),
+    "ZoneInfo": ValueKind(_write_zone, ZoneInfo),
+    "type": ValueKind(_write_type, _BUILTIN_TYPES.__getitem__),
 }
 VALUE_TYPES: dict[type, str] = {
     kind: kind.__name__

@@ -3,30 +3,30 @@
 For one spider: ``custom_settings = {**POLITE_SETTINGS}``. For every spider of a project:
 ``ADDONS = {"denoise_crawler.crawl.politeness.Politeness": 310}``.
 
-- The gap between the starts of two requests to a host is drawn once per request, uniformly from
-  DENOISE_DELAY_MIN..DENOISE_DELAY_MAX seconds (5.0, 20.0). robots.txt is a request like any other. A host
-  never has two requests at a time, so a response slower than the gap prolongs it.
-- A ``Crawl-delay`` c in robots.txt above the minimum moves the range to c..c + max - min; so does the
-  ``delay`` of a host in DOWNLOAD_SLOTS. DOWNLOAD_DELAY, its jitter and AutoThrottle are not used.
-- A ``Crawl-delay`` above DENOISE_CRAWL_DELAY_MAX, and a robots.txt that cannot be reached: see
-  :mod:`denoise_crawler.crawl.robots_guard`.
-- ``Retry-After`` of a 429 or 503 response holds its host back, for DENOISE_RETRY_AFTER_MAX seconds (600) at
-  most. It is forgotten between the runs of a JOBDIR.
-- DENOISE_DELAY_SEED (None: system randomness) makes the draws repeatable.
+- The gap between the starts of two requests to a host is drawn at random for each request, uniformly from
+  DENOISE_DELAY_MIN..DENOISE_DELAY_MAX seconds (5.0, 20.0). A request for robots.txt counts too. A host never has
+  two requests at a time, so a response that takes longer than the gap prolongs it.
+- A ``Crawl-delay`` c in robots.txt above the minimum moves the range to c..c + max - min. So does the ``delay`` of
+  a host in DOWNLOAD_SLOTS. DOWNLOAD_DELAY, its jitter and AutoThrottle are not used.
+- :mod:`denoise_crawler.crawl.robots_guard` handles a ``Crawl-delay`` above DENOISE_CRAWL_DELAY_MAX, and a
+  robots.txt that cannot be read.
+- ``Retry-After`` of a 429 or 503 response holds its host back, for at most DENOISE_RETRY_AFTER_MAX seconds (600).
+  It is forgotten between the runs of a JOBDIR.
+- DENOISE_DELAY_SEED makes the draws repeatable (None: system randomness).
 
-The slot of a request is the host of its URL in its one spelling (``127.1`` and ``user@127.0.0.1.`` are one
-host). ``request.meta["download_slot"]`` is not obeyed: redirects and spiders copy it along with the meta, and
-then one host would be asked from two slots. Requests without a host (``data:``, ``file:``) have no gap.
+The slot of a request is the host of its URL in canonical form: ``127.1`` and ``user@127.0.0.1.`` are one host.
+``request.meta["download_slot"]`` is ignored. Redirects and spiders copy it along with the meta, and then one host
+would get requests from two slots. Requests without a host (``data:``, ``file:``) have no gap.
 
-Requests wait in the scheduler until just before their turn: they do not use up CONCURRENT_REQUESTS and are on
-disk with JOBDIR. Only what Scrapy sends past the scheduler waits in the downloader (robots.txt,
-``engine.download_async``). Nothing that waits holds up the end of a crawl: on Ctrl-C, SIGTERM and CloseSpider,
-requests of the scheduler go back to it, the others fail with :class:`CrawlEndsError`. The ``scheduler_empty``
-signal means "nothing to send now".
+Requests wait in the scheduler until just before their turn. So they do not use up CONCURRENT_REQUESTS, and JOBDIR
+keeps them on disk. Only requests that Scrapy sends past the scheduler wait in the downloader (robots.txt,
+``engine.download_async``). No waiting request delays the end of a crawl: on Ctrl-C, SIGTERM and CloseSpider,
+requests from the scheduler go back to it, and the others fail with :class:`CrawlEndsError`. The
+``scheduler_empty`` signal means "nothing to send now".
 
-Stats under ``denoise/polite/``: ``gaps``, ``gap_seconds_total``, ``gap_seconds_min`` (gaps as they happened),
+Stats under ``denoise/polite/``: ``gaps``, ``gap_seconds_total``, ``gap_seconds_min`` (measured gaps),
 ``crawl_delay_hosts`` (hosts slowed down by robots.txt), ``retry_after`` (Retry-After headers obeyed),
-``robots_unreachable`` (hosts whose robots.txt could not be reached), ``hosts_given_up`` (for that, or for their
+``robots_unreachable`` (hosts whose robots.txt could not be read), ``hosts_given_up`` (for that, or for their
 Crawl-delay), ``dropped`` (requests to them).
 """
 
@@ -46,10 +46,11 @@ from scrapy.utils.asyncio import call_later
 from scrapy.utils.httpobj import urlparse_cached
 from scrapy.utils.misc import load_object
 
-from denoise_crawler.crawl.host_gaps import LEAST_GAP, HostGaps, PoliteSlot, parse_retry_after, read_seconds
-from denoise_crawler.crawl.robots_guard import RobotsGuard, RobotsPolicy, place_of
-from denoise_crawler.crawl.scrapy_versions import require
-from denoise_crawler.crawl.starting import in_one_line
+from denoise_crawler.crawl.host_gaps import MIN_GAP_SECONDS, HostGaps, PoliteSlot, parse_retry_after
+from denoise_crawler.crawl.robots_guard import RobotsGuard, RobotsPolicy, authority_of
+from denoise_crawler.crawl.scrapy_versions import require_scrapy
+from denoise_crawler.crawl.setting_values import read_seconds
+from denoise_crawler.crawl.setup_errors import abort_on_setup_error
 from denoise_crawler.errors import DenoiseError
 from denoise_crawler.page.host_names import canonical_host, without_port
 
@@ -73,24 +74,24 @@ POLITE_SETTINGS: dict[str, Any] = {
     "AUTOTHROTTLE_ENABLED": False,
 }
 
-# A request leaves the scheduler so many seconds before its turn, so that the way through the middlewares does not
-# add to the gap; the slot keeps the exact time.
-_LEAD = 0.1
-# Seconds between two looks whether the crawl ends, while a request waits in the downloader.
-_CLOSING_POLL = 0.25
+# A request leaves the scheduler early, so that the time it takes to pass the middlewares does not add to the gap.
+# The slot keeps the exact time.
+_LEAD_SECONDS = 0.1
+# How often to check whether the crawl is ending while a request waits in the downloader.
+_CLOSING_POLL_SECONDS = 0.25
 
 
 class CrawlEndsError(DenoiseError, IgnoreRequest):
-    """The request was not sent: the crawl ended while it waited for its turn."""
+    """The request was not sent, because the crawl ended before its turn."""
 
 
 class PoliteDownloader(Downloader):
-    """Scrapy's downloader with a PoliteSlot per host. Wrong settings end the program, see :func:`in_one_line`."""
+    """Scrapy's downloader with a PoliteSlot per host. A wrong setting ends the program."""
 
     def __init__(self, crawler: Crawler) -> None:
-        # Before Scrapy opens anything: a wrong setting must leave nothing to close.
-        with in_one_line(crawler):
-            require("denoise_crawler.Politeness")
+        # Checked before Scrapy opens anything, so that a wrong setting leaves nothing to close.
+        with abort_on_setup_error(crawler):
+            require_scrapy("denoise_crawler.Politeness")
             self.gaps = HostGaps.from_settings(crawler.settings)
             policy = RobotsPolicy.from_settings(crawler.settings)
             self._retry_after_max = read_seconds(
@@ -103,11 +104,11 @@ class PoliteDownloader(Downloader):
         self._wake_time = math.inf
         self._closing_timer: CallLaterResult | None = None
         self._from_queue: WeakSet[Request] = WeakSet()
-        self._filtered: WeakSet[Request] = WeakSet()
+        self._unfiltered: WeakSet[Request] = WeakSet()
         self.robots = RobotsGuard(self, policy)
         crawler.signals.connect(self._response_downloaded, signal=signals.response_downloaded)
-        crawler.signals.connect(self._look_for_the_end_later, signal=signals.request_reached_downloader)
-        if not self.robots.stand_in():
+        crawler.signals.connect(self._poll_closing_later, signal=signals.request_reached_downloader)
+        if not self.robots.replace_middleware():
             is_on = self.settings.getbool("ROBOTSTXT_OBEY")
             why = "there is no RobotsTxtMiddleware" if is_on else "ROBOTSTXT_OBEY is off"
             logger.warning("%s: robots.txt and its Crawl-delay are not obeyed", why)
@@ -118,10 +119,10 @@ class PoliteDownloader(Downloader):
             )
 
     def get_slot_key(self, request: Request) -> str:
-        """Return the host of the URL in its one spelling, '' for URLs without one."""
+        """Return the host of the request's URL in canonical form, an empty string without one."""
         return canonical_host(urlparse_cached(request).hostname or "")
 
-    # Private in Scrapy, but the only place where slots are made: a custom slot class has no setting.
+    # Private in Scrapy, but the only place that makes slots: there is no setting for the slot class.
     def _get_slot(self, request: Request, spider: Spider | None = None) -> tuple[str, Slot]:  # noqa: ARG002
         host = self.get_slot_key(request)
         if host not in self.slots:
@@ -134,81 +135,87 @@ class PoliteDownloader(Downloader):
         return host, self.slots[host]
 
     def fetch(self, request: Request, spider: Spider | None = None) -> Deferred[Response | Request]:  # noqa: ARG002
-        """Send a request through the middlewares and to its host."""
+        """Send a request through the middlewares to its host."""
         return self.robots.watch(request, super().fetch(request))
 
-    # --- whose turn it is
+    # --- turns
 
-    def ready(self, places: Iterable[str]) -> list[str]:
-        """Return the places (:func:`place_of`) whose turn it is; if there is none, wake the engine later."""
-        # Not from slot.active: requests that wait in a middleware, say for robots.txt, are not there yet.
+    def ready_authorities(self, authorities: Iterable[str]) -> list[str]:
+        """Return the authorities (:func:`authority_of`) whose turn it is.
+
+        If there are none, the engine is woken when the first turn comes.
+        """
+        # Not slot.active: it lacks requests that wait in a middleware, for example for robots.txt.
         busy = {self.get_slot_key(request) for request in self.active} - {""}
         now = monotonic()
         waits = {}
-        for place in places:
-            if (host := canonical_host(without_port(place))) not in busy:
-                waits[place] = max(self.wait(host, now) - _LEAD, self.robots.wait(place, now))
-        ready = [place for place, wait in waits.items() if wait <= 0]
+        for authority in authorities:
+            if (host := canonical_host(without_port(authority))) not in busy:
+                waits[authority] = max(
+                    self.seconds_until_turn(host, now) - _LEAD_SECONDS,
+                    self.robots.seconds_until_retry(authority, now),
+                )
+        ready = [authority for authority, wait in waits.items() if wait <= 0]
         if waits and not ready:
             self._wake_in(min(waits.values()), now)
         return ready
 
-    def wait(self, host: str, now: float) -> float:
+    def seconds_until_turn(self, host: str, now: float) -> float:
         """Return the seconds from ``now`` until the turn of a host; 0 or less if it has come."""
         slot = self.slots.get(host)
         if slot is None:
             return self.gaps.not_before.get(host, 0.0) - now
         return slot.lastseen + slot.download_delay() - now
 
-    # --- back to the scheduler
+    # --- putting requests back
 
-    def came_from_queue(self, request: Request) -> None:
-        """Note that our queue handed a request out: only such a one can be put back."""
+    def note_dequeued(self, request: Request) -> None:
+        """Note that our queue returned a request: only such a request can be put back."""
         self._from_queue.add(request)
 
     def put_back(self, request: Request) -> Request | None:
-        """Return the request to hand to the scheduler, which puts it first; None if it did not come from there."""
+        """Return the request for the scheduler, which will return it first; None if it did not come from there."""
         if request not in self._from_queue:
             return None
         self._from_queue.discard(request)
-        if not request.dont_filter:  # it was seen before, but must not be dropped for that
+        if not request.dont_filter:  # the duplicate filter has seen it, but must not drop it
             request.dont_filter = True
-            self._filtered.add(request)
+            self._unfiltered.add(request)
         request.priority += 1
         return request
 
-    def taken_back(self, request: Request) -> None:
-        """Undo in a request that is in the queue again what let it pass the filter of duplicates."""
-        if request in self._filtered:
-            self._filtered.discard(request)
+    def restore_duplicate_filter(self, request: Request) -> None:
+        """Let the duplicate filter apply again to a request that was put back."""
+        if request in self._unfiltered:
+            self._unfiltered.discard(request)
             request.dont_filter = False
 
     # --- the end of the crawl
 
     @property
     def closing(self) -> bool:
-        """Whether the crawl ends. Scrapy has no signal and no public word for it."""
+        """Whether the crawl is ending. Scrapy has no signal and no public attribute for it."""
         return getattr(getattr(self.crawler.engine, "_slot", None), "closing", None) is not None
 
-    def _look_for_the_end_later(self) -> None:
+    def _poll_closing_later(self) -> None:
         if self._closing_timer is None:
-            self._closing_timer = call_later(_CLOSING_POLL, self._look_for_the_end)
+            self._closing_timer = call_later(_CLOSING_POLL_SECONDS, self._poll_closing)
 
-    def _look_for_the_end(self) -> None:
+    def _poll_closing(self) -> None:
         self._closing_timer = None
         if self.closing:
             for host in list(self.slots):
-                self.empty(host, CrawlEndsError("the crawl ended before the turn of this request"))
+                self.empty_slot(host, CrawlEndsError("the crawl ended before the turn of this request"))
         if any(slot.queue for slot in self.slots.values()):
-            self._look_for_the_end_later()
+            self._poll_closing_later()
 
-    def empty(self, host: str, error: IgnoreRequest) -> int:
-        """Send what waits in a slot back to the scheduler, fail what never was there; return how many failed."""
+    def empty_slot(self, host: str, error: IgnoreRequest) -> int:
+        """Put the waiting requests of a slot back into the scheduler, fail the others; return how many failed."""
         slot, failed = self.slots.get(host), 0
         while slot and slot.queue:
             request, answer = slot.queue.popleft()
             if (back := self.put_back(request)) is not None:
-                # Scrapy hands a Request on as it does a Response.
+                # Scrapy accepts a Request in place of a Response.
                 answer.callback(back)  # type: ignore[arg-type]
             else:
                 answer.errback(error)
@@ -223,11 +230,11 @@ class PoliteDownloader(Downloader):
         if self._wake_timer:
             self._wake_timer.cancel()
         self._wake_time = now + seconds
-        self._wake_timer = call_later(max(seconds, LEAST_GAP), self._wake)
+        self._wake_timer = call_later(max(seconds, MIN_GAP_SECONDS), self._wake)
 
     def _wake(self) -> None:
         self._wake_timer, self._wake_time = None, math.inf
-        # Scrapy has no public call for this; without it the engine asks the scheduler every 5 s.
+        # Scrapy has no public method for this; without it the engine asks the scheduler every 5 s.
         nextcall = getattr(getattr(self.crawler.engine, "_slot", None), "nextcall", None)
         if nextcall is not None:
             nextcall.schedule()
@@ -252,19 +259,21 @@ class _ReadyHosts(DownloaderInterface):
     downloader: PoliteDownloader
 
     def get_slot_key(self, request: Request) -> str:
-        """Return the place of a request: each has a robots.txt, and may have to wait for it."""
-        return place_of(request)
+        """Return the authority of a request. Each authority has its own robots.txt and may have to wait for it."""
+        return authority_of(request)
 
     def stats(self, possible_slots: Iterable[str]) -> list[tuple[int, str]]:
-        """Return the hosts to choose from, none of which has an active request."""
-        return [(0, place) for place in self.downloader.ready(possible_slots)]
+        """Return the authorities to choose from; none of them has an active request."""
+        return [(0, authority) for authority in self.downloader.ready_authorities(possible_slots)]
 
 
 class PolitePriorityQueue(DownloaderAwarePriorityQueue):
-    """Hands out a request only when the turn of its host has come, hosts in rotation.
+    """Returns a request only when it is the turn of its host. Hosts take turns.
 
-    ``pop`` and ``peek`` return None while all hosts have to wait; ``len`` counts the waiting requests. Raises
-    ValueError if the DOWNLOADER is not a PoliteDownloader.
+    ``pop`` and ``peek`` return None while all hosts have to wait; ``len`` counts the waiting requests.
+
+    Raises:
+        ValueError: The DOWNLOADER is not a PoliteDownloader.
     """
 
     def __init__(self, crawler: Crawler, *args: Any, **kwargs: Any) -> None:
@@ -275,32 +284,32 @@ class PolitePriorityQueue(DownloaderAwarePriorityQueue):
         self._downloader_interface = _ReadyHosts(crawler)
 
     def push(self, request: Request) -> None:
-        """Keep a request until its turn."""
-        self._downloader.taken_back(request)
+        """Queue a request until its turn."""
+        self._downloader.restore_duplicate_filter(request)
         super().push(request)
 
     def pop(self) -> Request | None:
         """Return a request whose turn it is, or None."""
         request = super().pop()
         if request is not None:
-            self._downloader.came_from_queue(request)
+            self._downloader.note_dequeued(request)
         return request
 
 
 class Politeness:
-    """Scrapy add-on: POLITE_SETTINGS for every spider. What the project or a spider sets itself stays."""
+    """Scrapy add-on: POLITE_SETTINGS for every spider. Settings of the project or a spider win."""
 
     def update_settings(self, settings: BaseSettings) -> None:
         """Apply POLITE_SETTINGS at add-on priority; log a warning if the gap cannot be kept."""
         values = dict(POLITE_SETTINGS)
-        if _is_foreign(settings, "DOWNLOADER", PoliteDownloader):
+        if _is_overridden(settings, "DOWNLOADER", PoliteDownloader):
             logger.warning(
                 "The polite gap is NOT in force: DOWNLOADER is set to %s. Remove that setting, or derive the "
                 "class from denoise_crawler.crawl.politeness.PoliteDownloader",
                 settings["DOWNLOADER"],
             )
             del values["DOWNLOADER"], values["SCHEDULER_PRIORITY_QUEUE"]
-        elif _is_foreign(settings, "SCHEDULER_PRIORITY_QUEUE", PolitePriorityQueue):
+        elif _is_overridden(settings, "SCHEDULER_PRIORITY_QUEUE", PolitePriorityQueue):
             logger.warning(
                 "The polite gap is in force, but one host can keep others waiting: SCHEDULER_PRIORITY_QUEUE "
                 "is set to %s. Remove that setting to let hosts take turns",
@@ -311,6 +320,6 @@ class Politeness:
             settings.set(name, value, "addon")
 
 
-def _is_foreign(settings: BaseSettings, name: str, ours: type) -> bool:
-    # Scrapy's default has priority 0; anything above is somebody's choice.
+def _is_overridden(settings: BaseSettings, name: str, ours: type) -> bool:
+    # Scrapy's defaults have priority 0.
     return bool(settings.getpriority(name)) and not issubclass(load_object(settings[name]), ours)

@@ -1,4 +1,4 @@
-"""What differs between the versions of Scrapy that we run on: 2.15 and newer."""
+"""What differs between the supported versions of Scrapy: 2.15 and newer."""
 
 from __future__ import annotations
 
@@ -13,12 +13,20 @@ if TYPE_CHECKING:
     from scrapy.core.scheduler import BaseScheduler
     from scrapy.crawler import Crawler
 
-# the first with the signal robots_parsed, and with a downloader whose slots we can make
+# The first version with the signal robots_parsed and with a downloader whose slots we can make.
 POLITE_SINCE = (2, 18)
 
 
-def require(part: str, least: tuple[int, int] = POLITE_SINCE) -> None:
-    """Raise :class:`OldScrapyError` where this Scrapy is older than ``part`` needs."""
+def require_scrapy(part: str, least: tuple[int, int] = POLITE_SINCE) -> None:
+    """Check that this version of Scrapy is new enough.
+
+    Args:
+        part: What needs it, for the message.
+        least: The first version that will do.
+
+    Raises:
+        OldScrapyError: Scrapy is older.
+    """
     if scrapy.version_info[:2] < least:
         version = ".".join(map(str, least))
         raise OldScrapyError(
@@ -28,7 +36,7 @@ def require(part: str, least: tuple[int, int] = POLITE_SINCE) -> None:
 
 
 def scheduler_of(crawler: Crawler) -> BaseScheduler | None:
-    """Return the scheduler of a crawl, None before it has begun."""
+    """Return the scheduler of a crawl, None before the crawl has begun."""
     engine = crawler.engine
     if hasattr(engine, "scheduler"):  # since 2.19
         return engine.scheduler
@@ -36,8 +44,8 @@ def scheduler_of(crawler: Crawler) -> BaseScheduler | None:
     return None if slot is None else slot.scheduler
 
 
-def ignores_start_of(spider: type[Spider]) -> bool:
-    """Tell whether ``spider`` starts by ``start_requests``, and this Scrapy never calls that (2.16 and newer)."""
+def ignores_start_requests(spider: type[Spider]) -> bool:
+    """Tell whether ``spider`` starts by ``start_requests`` and this Scrapy (2.16 or newer) never calls that."""
     if hasattr(scrapy.Spider, "start_requests"):
         return False
     starts = (vars(kind).keys() & {"start", "start_requests"} for kind in spider.__mro__)

@@ -1,4 +1,4 @@
-"""Pages whose text comes only by JavaScript: found, counted (``denoise/script_pages``) and said."""
+"""Finds pages whose text is built by JavaScript, counts them (``denoise/script_pages``) and warns once."""
 
 from __future__ import annotations
 
@@ -19,53 +19,53 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# Of 4,910 gold pages 20 have less and a script; all are built by it.
-FEWEST_CHARACTERS = 200
-_NOT_READ = frozenset({"script", "style", "template", "svg", "iframe", "object"})
+# Of 4,910 gold pages, 20 have less text than this and a script; all of them are built by that script.
+MIN_CHARACTERS = 200
+_IGNORED_TAGS = frozenset({"script", "style", "template", "svg", "iframe", "object"})
 
 
 def needs_script(response: HtmlResponse) -> bool:
-    """Tell whether ``response`` has scripts and next to no text; what stands in ``noscript`` counts as text."""
+    """Tell whether ``response`` has scripts and hardly any text. Text inside ``noscript`` counts."""
     if len(response.body) > MAX_CHARACTERS or b"<script" not in response.body.lower():
         return False
     try:
         root: Any = response.selector.root
-    except ValueError:  # a base address that cannot be joined
+    except ValueError:  # an invalid base URL
         return False
-    return root is not None and not _has_text(root)
+    return root is not None and not _has_enough_text(root)
 
 
-def _has_text(root: etree._Element) -> bool:
+def _has_enough_text(root: etree._Element) -> bool:
     body = root.find("body")
     if body is None:
         return False
     characters = 0
     walk = etree.iterwalk(body, events=("start",))
     for _, element in walk:
-        if element.tag in _NOT_READ:
+        if element.tag in _IGNORED_TAGS:
             walk.skip_subtree()
         elif isinstance(element.tag, str) and element.text:
             characters += len(element.text.strip())
         if element is not body and element.tail:
             characters += len(element.tail.strip())
-        if characters >= FEWEST_CHARACTERS:
+        if characters >= MIN_CHARACTERS:
             return True
     return False
 
 
 class ScriptPagesMiddleware:
-    """Spider middleware: says so once, and counts, when pages come that a browser would have to build."""
+    """Spider middleware that counts pages that need a browser, and warns of the first."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Set up."""
+        """Make the middleware."""
         return cls(crawler)
 
     def process_spider_input(self, response: Response) -> None:
-        """Look at each page that no browser has rendered."""
+        """Check each page that no browser has rendered."""
         rendered = response.request is not None and response.meta.get("playwright")
         if rendered or is_opted_out(response) or response.status != 200 or not isinstance(response, HtmlResponse):
             return
@@ -74,8 +74,8 @@ class ScriptPagesMiddleware:
         stats = self._crawler.stats
         if not stats.get_value("denoise/script_pages"):
             logger.warning(
-                "%s has scripts and next to no text: a browser would build it, and without one there is nothing "
-                "more to read. The add-on denoise_crawler.Rendering renders such pages",
+                "%s has scripts and hardly any text: only a browser could build it. The add-on "
+                "denoise_crawler.Rendering renders such pages",
                 printable(response.url),
             )
         stats.inc_value("denoise/script_pages")

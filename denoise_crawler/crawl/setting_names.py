@@ -1,4 +1,4 @@
-"""The names of all settings, so that a misspelt one is told."""
+"""The names of all settings, to warn of a misspelt one."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ INTERNAL = frozenset({"DENOISE_STATS_FILE"})
 
 
 def warn_of_unknown(settings: BaseSettings) -> None:
-    """Warn of each setting that begins as ours do and is none, with the name that is nearest to it."""
+    """Warn of each unknown setting that begins with ``DENOISE_``, and suggest the nearest name."""
     for name in sorted(name for name in settings if isinstance(name, str) and name.startswith(PREFIX)):
         if name not in SETTINGS | INTERNAL:
-            logger.warning("%s is no setting of denoise_crawler and changes nothing%s", name, _meant(name))
+            logger.warning("%s is not a setting of denoise_crawler and has no effect%s", name, _suggest(name))
 
 
-def _meant(name: str) -> str:
-    """Return the question for the setting that was meant, empty where none is near."""
+def _suggest(name: str) -> str:
+    """Return the question for the setting that was probably meant, an empty string if none is similar."""
     rests = {known.removeprefix(PREFIX): known for known in SETTINGS}
     nearest = get_close_matches(name.removeprefix(PREFIX), rests, n=1, cutoff=0.5)
     return f": did you mean {rests[nearest[0]]}?" if nearest else ""

@@ -1,4 +1,4 @@
-"""The script that was started, to which the classes of ``__main__`` belong."""
+"""The script that was started; the classes of ``__main__`` belong to it."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ MAIN = "__main__"
 
 
 def started_script() -> str:
-    """Return the path of the started script; empty in an interactive session."""
+    """Return the path of the started script, an empty string in an interactive session."""
     file = getattr(sys.modules.get(MAIN), "__file__", None)
-    return _resolved(file) if file else ""
+    return _resolve(file) if file else ""
 
 
 @lru_cache(maxsize=8)
-def _resolved(file: str) -> str:
+def _resolve(file: str) -> str:
     return str(Path(file).resolve())

@@ -1,4 +1,4 @@
-"""What the stats of a crawl say of its cleaning: for monitors, and for asserting on."""
+"""What the stats of a crawl say about its cleaning: for monitors and for assertions."""
 
 from __future__ import annotations
 
@@ -9,28 +9,61 @@ from denoise_crawler.output.characters import noise_ratio
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-# Items that came out without what they should have, or did not come out.
-LOST = ("failed", "unfilled", "parts_missing", "unreadable", "store_errors")
+# Items that lack something they should have, or that are missing.
+_LOSS_STATS = ("failed", "unfilled", "parts_missing", "unreadable", "store_errors")
 
 
-def lost(stats: Mapping[str, Any]) -> dict[str, int]:
-    """Return how often something went wrong, by the name of the stat; empty for a sound crawl."""
-    return {name: count for name in LOST if (count := _count(stats, name))}
+def count_losses(stats: Mapping[str, Any]) -> dict[str, int]:
+    """Count what went wrong in a crawl.
+
+    Args:
+        stats: Scrapy's stats, as ``crawler.stats.get_stats()`` returns them.
+
+    Returns:
+        The stats that count a loss, without ``denoise/``; empty for a crawl without losses.
+
+    Example:
+        >>> count_losses({"denoise/items": 9, "denoise/failed": 2})
+        {'failed': 2}
+    """
+    return {name: count for name in _LOSS_STATS if (count := _read_stat(stats, name))}
 
 
 def noise_share(stats: Mapping[str, Any]) -> float | None:
-    """Return the share of the visible characters that was removed (0-1), None if no page was judged."""
-    before = _count(stats, "characters_before")
-    return noise_ratio(before, _count(stats, "characters_after")) if before else None
+    """Return the share of the visible characters that was removed.
+
+    Args:
+        stats: Scrapy's stats.
+
+    Returns:
+        The share (0 to 1), None if no page was judged.
+
+    Example:
+        >>> noise_share({"denoise/characters_before": 1_000, "denoise/characters_after": 400})
+        0.6
+    """
+    before = _read_stat(stats, "characters_before")
+    return noise_ratio(before, _read_stat(stats, "characters_after")) if before else None
 
 
 def unread_share(stats: Mapping[str, Any]) -> float | None:
-    """Return the share of pages that gave no text: skipped, or built by scripts. None without pages."""
+    """Return the share of the pages that have no readable text: skipped pages, and pages built by scripts.
+
+    Args:
+        stats: Scrapy's stats.
+
+    Returns:
+        The share (0 to 1), None if there was no page.
+
+    Example:
+        >>> unread_share({"denoise/pages": 8, "denoise/skipped/empty": 2})
+        0.2
+    """
     skipped = sum(int(count) for name, count in stats.items() if name.startswith("denoise/skipped/"))
-    unread = skipped + _count(stats, "script_pages")
-    pages = _count(stats, "pages") + skipped
+    unread = skipped + _read_stat(stats, "script_pages")
+    pages = _read_stat(stats, "pages") + skipped
     return min(1.0, unread / pages) if pages else None
 
 
-def _count(stats: Mapping[str, Any], name: str) -> int:
+def _read_stat(stats: Mapping[str, Any], name: str) -> int:
     return int(stats.get(f"denoise/{name}", 0))

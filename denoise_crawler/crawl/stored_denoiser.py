@@ -1,4 +1,4 @@
-"""A denoiser that knows what earlier crawls stored of their sites."""
+"""A denoiser that knows what earlier crawls learned."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def stored_denoiser(path: Path | None, choice: MethodChoice, writing: Writing) -> Iterator[Denoiser]:
-    """Open a crawl's store and give a denoiser that knows its sites. Nothing is written to the store.
+def open_denoiser(path: Path | None, choice: MethodChoice, writing: Writing) -> Iterator[Denoiser]:
+    """Open the store of a crawl, read-only, and make a denoiser that knows its sites.
 
     Args:
         path: The file of the store, None if there is none.
@@ -28,11 +28,10 @@ def stored_denoiser(path: Path | None, choice: MethodChoice, writing: Writing) -
         writing: How text is written.
 
     Yields:
-        The denoiser; what it learns stays in memory.
+        The denoiser. What it learns stays in memory.
 
     Raises:
         StoreError: The file cannot be read.
-
     """
     if path is None:
         yield Denoiser(choice, writing=writing)

@@ -1,4 +1,4 @@
-"""A response as bytes, so that the items of its page can go on later with the response they came from."""
+"""Stores a response as bytes, so that items can leave later with the response they came from."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import msgspec
 from scrapy import http
 from scrapy.http import Request, Response
 
+from denoise_crawler.crawl.item_codec import pack, unpack
 from denoise_crawler.crawl.pages import META_KEY
-from denoise_crawler.crawl.parked_items import pack, unpack
 from denoise_crawler.errors import DamagedRowError, UnparkableError
 from denoise_crawler.methods.versioned_format import decoded
 from denoise_crawler.page.parsing import is_charset
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 Headers = list[tuple[bytes, list[bytes]]]
-# The classes of Scrapy's own; a response of another class comes back as the nearest of these.
-_KINDS = ("HtmlResponse", "XmlResponse", "JsonResponse", "TextResponse", "Response")
+# A response of a subclass comes back as the nearest of these classes of Scrapy.
+_CLASS_NAMES = ("HtmlResponse", "XmlResponse", "JsonResponse", "TextResponse", "Response")
 
-_VALUE = "value"  # what is packed is a dict
+_VALUE_KEY = "value"  # pack takes only items, so each value is packed in a dict
 
 
 class _StoredRequest(msgspec.Struct, array_like=True):
@@ -50,53 +50,54 @@ _encode = msgspec.msgpack.Encoder().encode
 
 
 def response_as_bytes(response: Response, html: str | None = None) -> bytes:
-    """Write ``response`` and its request.
+    """Encode a response and its request.
+
+    The ``meta`` of the request is stored as far as :func:`pack` takes its values, without the page that the spider
+    named there: that page is stored by itself. ``cb_kwargs``, callbacks, certificate and IP address are left out.
 
     Args:
         response: The response.
-        html: Its body as text, if that is stored elsewhere: the body is left out where it can be made of it.
+        html: Its body as text, if that is stored elsewhere. The body is left out if it can be rebuilt from the
+            text.
 
     Returns:
         Bytes for :func:`response_from_bytes`.
-
-    Of the request's ``meta`` what :func:`pack` takes is written, but for a page that the spider named there, which
-    is stored by itself. Left out are ``cb_kwargs``, the callbacks, the certificate and the IP address.
     """
     encoding = response.encoding if isinstance(response, http.TextResponse) else None
-    kind = next(name for name in _KINDS if isinstance(response, getattr(http, name)))
+    kind = next(name for name in _CLASS_NAMES if isinstance(response, getattr(http, name)))
     return _encode(
         _StoredResponse(
             kind,
-            _text(response.url),
+            _replace_surrogates(response.url),
             response.status,
-            _headers(response.headers),
-            None if html is not None and _encoded(html, encoding) == response.body else response.body,
+            _header_list(response.headers),
+            None if html is not None and _encode_body(html, encoding) == response.body else response.body,
             encoding,
-            [_text(flag) for flag in response.flags if isinstance(flag, str)],
+            [_replace_surrogates(flag) for flag in response.flags if isinstance(flag, str)],
             response.protocol,
-            _stored_request(response.request) if response.request is not None else None,
+            _to_stored_request(response.request) if response.request is not None else None,
         )
     )
 
 
 def response_from_bytes(data: bytes, html: str) -> Response:
-    """Read what :func:`response_as_bytes` wrote.
+    """Decode what :func:`response_as_bytes` returned.
 
     Args:
         data: The bytes.
-        html: The HTML of the page, of which the body is made if it was left out.
+        html: The HTML of the page, from which a body that was left out is rebuilt.
 
     Returns:
-        A response like the one that was written, with a request.
+        A response like the original, with a request.
 
     Raises:
-        DamagedRowError: the bytes are something else.
+        DamagedRowError: The bytes are damaged.
     """
     try:
         stored: _StoredResponse = decoded(data, _StoredResponse)
-        if stored.kind not in _KINDS:
+        if stored.kind not in _CLASS_NAMES:
             raise ValueError(f"there is no class of responses {stored.kind}")
-        body = _encoded(html, stored.encoding) if stored.body is None else stored.body
+        body = _encode_body(html, stored.encoding) if stored.body is None else stored.body
         more: dict[str, Any] = {} if stored.encoding is None else {"encoding": stored.encoding}
         response: Response = getattr(http, stored.kind)(
             stored.url,
@@ -105,7 +106,7 @@ def response_from_bytes(data: bytes, html: str) -> Response:
             body=body or b"",
             flags=stored.flags,
             protocol=stored.protocol,
-            request=_request(stored.request) if stored.request is not None else None,
+            request=_from_stored_request(stored.request) if stored.request is not None else None,
             **more,
         )
     except Exception as error:
@@ -113,27 +114,27 @@ def response_from_bytes(data: bytes, html: str) -> Response:
     return response
 
 
-def _stored_request(request: Request) -> _StoredRequest:
+def _to_stored_request(request: Request) -> _StoredRequest:
     return _StoredRequest(
-        _text(request.url),
+        _replace_surrogates(request.url),
         request.method,
-        _headers(request.headers),
+        _header_list(request.headers),
         request.body,
-        {name: packed for name, value in request.meta.items() if (packed := _packed(name, value)) is not None},
+        {name: packed for name, value in request.meta.items() if (packed := _try_pack(name, value)) is not None},
         request.priority,
         request.dont_filter,
     )
 
 
-def _request(stored: _StoredRequest) -> Request:
+def _from_stored_request(stored: _StoredRequest) -> Request:
     meta = {}
     for name, packed in stored.meta.items():
         try:
             found = unpack(packed)
-        except UnparkableError:  # its class is gone
+        except UnparkableError:  # the class of the value is gone
             continue
-        if type(found) is dict:  # else it would be code of a class that gives the value
-            meta[name] = found[_VALUE]
+        if type(found) is dict:  # for other classes, getting the value could run their code
+            meta[name] = found[_VALUE_KEY]
     return Request(
         stored.url,
         method=stored.method,
@@ -145,18 +146,18 @@ def _request(stored: _StoredRequest) -> Request:
     )
 
 
-def _packed(name: object, value: object) -> bytes | None:
-    """Return ``value`` as bytes, None where that cannot be done: a browser's page, a connection, a callback."""
+def _try_pack(name: object, value: object) -> bytes | None:
+    """Return ``value`` as bytes, None if it cannot be stored: a browser page, a connection, a callback."""
     if not isinstance(name, str) or name == META_KEY:
         return None
     try:
-        return pack({_VALUE: value})
+        return pack({_VALUE_KEY: value})
     except UnparkableError:
         return None
 
 
-def _encoded(html: str, encoding: str | None) -> bytes | None:
-    if not is_charset(encoding or "utf-8"):  # some codecs that are none take minutes
+def _encode_body(html: str, encoding: str | None) -> bytes | None:
+    if not is_charset(encoding or "utf-8"):  # some Python codecs that are no charset take minutes
         return None
     try:
         return html.encode(encoding or "utf-8")
@@ -164,10 +165,10 @@ def _encoded(html: str, encoding: str | None) -> bytes | None:
         return None
 
 
-def _headers(headers: Mapping[bytes, Any]) -> Headers:
+def _header_list(headers: Mapping[bytes, Any]) -> Headers:
     return [(name, list(values)) for name, values in headers.items()]
 
 
-def _text(text: str) -> str:
-    """Return ``text`` without lone surrogates, which cannot be written."""
+def _replace_surrogates(text: str) -> str:
+    """Return ``text`` without lone surrogates, which cannot be encoded."""
     return text.encode("utf-8", "replace").decode()

@@ -1,4 +1,4 @@
-"""Items that cannot wait in the store: why, and which classes the user was told of."""
+"""Why an item cannot be stored, and which classes were already reported."""
 
 from __future__ import annotations
 
@@ -6,19 +6,27 @@ from typing import Any
 
 from denoise_crawler.errors import DenoiseError
 
-_NAMES_REMEMBERED = 1_000
-_STEPS_SHOWN = 4
+_MAX_CLASSES = 1_000
+_MAX_STEPS_SHOWN = 4
 
 
 class UnstorableError(DenoiseError, ValueError):
-    """A value inside an item cannot be stored. The functions that pass it on add where the value stands."""
+    """A value inside an item cannot be stored. Each function that passes the error on adds where the value is."""
 
     def __init__(self, why: str) -> None:
         super().__init__(why)
         self._steps: list[tuple[int, str]] = []
 
     def inside(self, holder: Any, step: str) -> UnstorableError:
-        """Add that the value stands at ``step`` of ``holder``; return the error itself."""
+        """Add where the value is.
+
+        Args:
+            holder: The object that holds it.
+            step: How to get from ``holder`` to it, such as ``[0]`` or ``.name``.
+
+        Returns:
+            This error.
+        """
         self._steps.append((id(holder), step))
         return self
 
@@ -29,35 +37,34 @@ class UnstorableError(DenoiseError, ValueError):
             if holder in holders:
                 return f"item{''.join(step for _, step in steps[:depth])} holds itself"
             holders.add(holder)
-        shown = "".join(step for _, step in steps[:_STEPS_SHOWN])
-        return f"item{shown}{'…' if len(steps) > _STEPS_SHOWN else ''} {self.args[0]}"
+        shown = "".join(step for _, step in steps[:_MAX_STEPS_SHOWN])
+        return f"item{shown}{'…' if len(steps) > _MAX_STEPS_SHOWN else ''} {self.args[0]}"
 
 
-class OncePerClass:
-    """Tells which classes come for the first time, so that each is reported once.
+class FirstOfClass:
+    """Tells which class comes for the first time, so that each is reported once.
 
-    It remembers names, not classes: a spider may make a class per page, and each has the same name. After 1,000
-    names it reports no more.
+    It remembers names, because a spider may make a class of the same name for each page. After 1,000 names it
+    reports no more.
     """
 
     def __init__(self) -> None:
         self._names: set[str] = set()
 
     def is_first(self, kind: type) -> bool:
-        """Return True for the first class of this name, False from then on."""
+        """Return True for the first class of this name, False afterwards."""
         name = class_path(kind)
-        if name in self._names or len(self._names) >= _NAMES_REMEMBERED:
+        if name in self._names or len(self._names) >= _MAX_CLASSES:
             return False
         self._names.add(name)
         return True
 
 
 def class_path(kind: type) -> str:
-    """Return the name of ``kind`` with its module; that of a built-in class without.
+    """Return the name of ``kind`` with its module; without it for a built-in class.
 
     Example:
         >>> class_path(dict)
         'dict'
-
     """
     return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"

@@ -1,4 +1,4 @@
-"""Items that wait in the store until their site is known."""
+"""The items that wait in the store until their site is known."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from denoise_crawler.crawl.batches import Batches, Waited
+from denoise_crawler.crawl.html_sharing import cut_html, paste_html
+from denoise_crawler.crawl.item_batches import ItemBatches, WaitingItem
+from denoise_crawler.crawl.item_codec import pack, unpack
 from denoise_crawler.crawl.item_limits import ItemLimits
-from denoise_crawler.crawl.parked_items import pack, unpack
-from denoise_crawler.crawl.shared_html import cut_html, paste_html
-from denoise_crawler.crawl.source import source_of_parked
-from denoise_crawler.crawl.unparkable import OncePerClass
+from denoise_crawler.crawl.source_page import source_of_parked
+from denoise_crawler.crawl.unparkable import FirstOfClass
 from denoise_crawler.errors import UnparkableError
 from denoise_crawler.methods.versioned_format import MAX_BYTES
 from denoise_crawler.page.text import printable
@@ -23,48 +23,48 @@ if TYPE_CHECKING:
 
     from scrapy.crawler import Crawler
 
-    from denoise_crawler.crawl.batches import Batch
     from denoise_crawler.crawl.counts import Counts
     from denoise_crawler.crawl.guarded_store import GuardedStore
-    from denoise_crawler.crawl.source import Source
+    from denoise_crawler.crawl.item_batches import ItemBatch
+    from denoise_crawler.crawl.source_page import SourcePage
     from denoise_crawler.store.parked import Parked
 
 logger = logging.getLogger(__name__)
 
-# Items of pages that were crawled at the same time alternate.
-_PAGES_IN_MEMORY = 64
-_CHARACTERS_IN_MEMORY = 4_000_000
-_ROW_BYTES = 16  # a row of the store has more than its items, but not so many
+# Items of pages that were crawled at the same time alternate in the store.
+_MAX_CACHED_PAGES = 64
+_MAX_CACHED_CHARACTERS = 4_000_000
+_ROW_OVERHEAD_BYTES = 16
 
 
 class WaitingItems:
-    """Lets items wait in the store and gives them back, each page and response once."""
+    """Parks items in the store and reads them back. Items of one page share its :class:`SourcePage`."""
 
     def __init__(self, crawler: Crawler, store: GuardedStore, counts: Counts) -> None:
         self._store, self._counts = store, counts
         self._limits = ItemLimits(crawler)
-        self._unparkable = OncePerClass()
-        self._sources: OrderedDict[int, Source] = OrderedDict()
-        self._characters = 0
+        self._unparkable = FirstOfClass()
+        self._sources: OrderedDict[int, SourcePage] = OrderedDict()
+        self._cached_characters = 0
         self._items_of_page: Counter[int] = Counter()
-        self._batches = Batches(self._write)
+        self._batches = ItemBatches(self._write)
         store.write_first(self.write)
 
-    def park(self, item: Any, source: Source, refused: list[Waited]) -> bool:
-        """Let ``item`` wait, once it is written with others of its page: see :meth:`write`.
+    def park(self, item: Any, source: SourcePage, refused: list[WaitingItem]) -> bool:
+        """Let an item wait. It is written together with other items of its page: see :meth:`write`.
 
         Args:
             item: The item.
             source: Its page.
-            refused: A list that gets the item if it cannot be written after all; so it has to go on.
+            refused: Gets the item if the store cannot take it after all; then it must be passed on.
 
         Returns:
-            Whether it may wait.
+            False if the item cannot be stored.
         """
         try:
-            packed, page = pack(item), source.parked()
+            packed, page = pack(item), source.to_parked()
             data = cut_html(packed, page.html)
-            if not page.is_storable() or len(data) > MAX_BYTES - _ROW_BYTES:
+            if not page.is_storable() or len(data) > MAX_BYTES - _ROW_OVERHEAD_BYTES:
                 raise UnparkableError(f"with its page and response it has more than {MAX_BYTES >> 20} MB")
         except UnparkableError as error:
             self._counts.add("unparkable")
@@ -77,107 +77,111 @@ class WaitingItems:
         return True
 
     def write(self) -> None:
-        """Write all items that are to wait; this happens by itself before the event loop goes on."""
+        """Write the items that were parked. This also happens before the event loop turns to other work."""
         self._batches.write()
 
-    def _write(self, batch: Batch) -> bool:
-        page = batch.source.parked()
+    def _write(self, batch: ItemBatch) -> bool:
+        page = batch.source.to_parked()
         if not self._store.park(page, batch.data):
             return False
-        self._remember(page.row, batch.source)
+        self._cache(page.row, batch.source)
         self._items_of_page[page.row] += len(batch.items)
         self._counts.add("parked", len(batch.items))
         for item in batch.items:
-            self._limits.waits(item)
+            self._limits.count_waiting(item)
         return True
 
-    def of(self, site: str | None = None, *, inherited: bool = True) -> Iterator[Waited]:
-        """Yield the items that wait, of ``site`` or of all, in order, those parked meanwhile too.
+    def release(self, site: str | None = None, *, inherited: bool = True) -> Iterator[WaitingItem]:
+        """Release waiting items in order, also those that are parked meanwhile.
 
-        An item that is yielded waits no longer. One that cannot be read stays in the store.
+        Args:
+            site: Whose items to release, None for all.
+            inherited: Whether to release the items of earlier runs too.
+
+        Yields:
+            The items with their pages. A yielded item waits no longer. One that cannot be read stays in the store.
         """
         waiting = self._store.waiting(site, inherited=inherited)
-        for _, together in groupby(waiting, key=attrgetter("row")):
-            yield from self._handed_on(list(together))
+        for _, row in groupby(waiting, key=attrgetter("row")):
+            yield from self._release_row(list(row))
 
-    def _handed_on(self, some: list[Parked]) -> Iterator[Waited]:
-        readable = [(parked, waited) for parked in some if (waited := self._read(parked)) is not None]
+    def _release_row(self, row: list[Parked]) -> Iterator[WaitingItem]:
+        readable = [(parked, waiting) for parked in row if (waiting := self._read(parked)) is not None]
         if not self._store.hand_on([parked for parked, _ in readable]):
             return
         taken = 0
         try:
-            for parked, waited in readable:
+            for parked, waiting in readable:
                 taken += 1
-                self._hand_on(parked.page)
-                self._limits.goes_on()
-                yield waited
+                self._uncount(parked.page)
+                self._limits.uncount_released()
+                yield waiting
         finally:
             if untaken := [parked for parked, _ in readable[taken:]]:
                 self._store.take_back(untaken)
 
-    def has_items_of(self, source: Source) -> bool:
-        """Tell whether items of the page wait that came in this run."""
+    def has_items_of(self, source: SourcePage) -> bool:
+        """Tell whether items wait that this run got from the page."""
         if not source.is_parked:
             return False
-        return self._batches.hold(source) or source.parked().row in self._items_of_page
+        return source in self._batches or source.to_parked().row in self._items_of_page
 
     def inherit(self) -> int:
-        """Take over what earlier runs left; return how many items."""
+        """Take over the items that earlier runs left; return how many."""
         inherited = self._store.inherit()
         if inherited:
             self._counts.add("inherited", inherited)
             logger.info("%d items wait from an earlier run", inherited)
         return inherited
 
-    def supersede(self, source: Source) -> None:
-        """Drop what an earlier run left of a page that has come again."""
+    def supersede(self, source: SourcePage) -> None:
+        """Drop the items that an earlier run parked from a page that this run has fetched again."""
         if superseded := self._store.supersede(source.origin.key):
             self._counts.add("superseded", superseded)
 
-    def sources(self) -> Iterator[Source]:
-        """Yield the page of each response of which items wait."""
+    def sources(self) -> Iterator[SourcePage]:
+        """Yield each page that has waiting items."""
         for _, page in self._store.pages_waiting():
             try:
                 yield self._source(page)
             except Exception as error:
-                self._unreadable(error)
+                self._report_unreadable(error)
 
     def count(self, site: str | None = None) -> int:
-        """Return how many items wait."""
+        """Return how many items of ``site`` wait, None: of all sites."""
         return self._store.waiting_count(site)
 
-    def _read(self, parked: Parked) -> Waited | None:
+    def _read(self, parked: Parked) -> WaitingItem | None:
         try:
             source = self._source(parked.page)
-            return Waited(unpack(paste_html(parked.item, source.parked().html)), source)
-        except Exception as error:  # what is stored may be made by others
-            self._unreadable(error)
+            return WaitingItem(unpack(paste_html(parked.item, source.to_parked().html)), source)
+        except Exception as error:  # another program may have written the row
+            self._report_unreadable(error)
             return None
 
-    def _hand_on(self, page: int) -> None:
+    def _uncount(self, page: int) -> None:
         if page in self._items_of_page:
             self._items_of_page[page] -= 1
             if not self._items_of_page[page]:
                 del self._items_of_page[page]
 
-    def _source(self, page: int) -> Source:
-        """Return the page with this number: the one in memory, if there is one, so that it is judged once."""
+    def _source(self, page: int) -> SourcePage:
+        """Return the page with this row number, from the cache if possible, so that it is judged only once."""
         source = self._sources.get(page) or source_of_parked(self._store.page(page))
-        self._remember(page, source)
+        self._cache(page, source)
         return source
 
-    def _remember(self, page: int, source: Source) -> None:
+    def _cache(self, page: int, source: SourcePage) -> None:
         if page not in self._sources:
             self._sources[page] = source
-            self._characters += len(source.parked().html)
+            self._cached_characters += len(source.to_parked().html)
         self._sources.move_to_end(page)
-        while len(self._sources) > 1 and self._is_too_much():
+        while len(self._sources) > 1 and (
+            len(self._sources) > _MAX_CACHED_PAGES or self._cached_characters > _MAX_CACHED_CHARACTERS
+        ):
             _, oldest = self._sources.popitem(last=False)
-            self._characters -= len(oldest.parked().html)
+            self._cached_characters -= len(oldest.to_parked().html)
 
-    def _is_too_much(self) -> bool:
-        return len(self._sources) > _PAGES_IN_MEMORY or self._characters > _CHARACTERS_IN_MEMORY
-
-    def _unreadable(self, error: Exception) -> None:
+    def _report_unreadable(self, error: Exception) -> None:
         if not self._counts.add("unreadable"):
             logger.error("An item stays in the store: %s", printable(error))

@@ -37,11 +37,11 @@ def quota(pages: int) -> tuple[str, str]:
     return "-s", f"DENOISE_WARMUP_PAGES={pages}"
 
 
-def fetched(project: Project) -> int:
+def count_fetched(project: Project) -> int:
     return int(project.stats["downloader/response_status_count/200"])
 
 
-def waiting(project: Project, pages: int) -> bool:
+def has_waiting_rows(project: Project, pages: int) -> bool:
     """Tell whether so many rows wait in the store."""
     store = project.folder / STORE
     if not store.exists():
@@ -83,23 +83,23 @@ def test_every_page_gives_one_item_with_clean_text_in_order(
 
 
 def test_ctrl_c_gives_one_item_for_each_page_fetched(crawls: Project) -> None:
-    items = crawls.interrupted("articles", *quota(500), when=lambda: waiting(crawls, 8))
-    assert 8 <= fetched(crawls) < 24
+    items = crawls.interrupted("articles", *quota(500), when=lambda: has_waiting_rows(crawls, 8))
+    assert 8 <= count_fetched(crawls) < 24
     assert crawls.stats["finish_reason"] == "shutdown"
-    assert_one_item_each(items, fetched(crawls))
+    assert_one_item_each(items, count_fetched(crawls))
 
 
 @pytest.mark.parametrize("ending", ["PAGECOUNT=10", "ITEMCOUNT=6", "TIMEOUT=1"])
 def test_a_closed_spider_gives_one_item_for_each_page_fetched(crawls: Project, ending: str) -> None:
     items = crawls.crawl("articles", *quota(6), "-s", f"CLOSESPIDER_{ending}")
     assert crawls.stats["finish_reason"].startswith("closespider")
-    assert_one_item_each(items, fetched(crawls))
+    assert_one_item_each(items, count_fetched(crawls))
 
 
 @pytest.mark.parametrize("pages", [12, 500])
 def test_a_job_paused_by_ctrl_c_and_resumed_gives_each_page_once(crawls: Project, pages: int) -> None:
     job = ("-s", "JOBDIR=job", *quota(pages))
-    before = crawls.interrupted("articles", *job, when=lambda: waiting(crawls, 8))
+    before = crawls.interrupted("articles", *job, when=lambda: has_waiting_rows(crawls, 8))
     assert before == []
     assert "items wait in" in crawls.log
     assert_one_item_each(crawls.crawl("articles", *job), 24)
@@ -108,14 +108,14 @@ def test_a_job_paused_by_ctrl_c_and_resumed_gives_each_page_once(crawls: Project
 
 @pytest.mark.parametrize("pages", [10, 500])
 def test_after_kill_9_parked_pages_come_out_in_the_next_run_once(crawls: Project, pages: int) -> None:
-    crawls.interrupted("articles", *quota(pages), when=lambda: waiting(crawls, 9), by=signal.SIGKILL)
-    assert waiting(crawls, 9)
+    crawls.interrupted("articles", *quota(pages), when=lambda: has_waiting_rows(crawls, 9), by=signal.SIGKILL)
+    assert has_waiting_rows(crawls, 9)
     assert_one_item_each(crawls.crawl("articles", *quota(pages), feed="after.jsonl"), 24)
-    assert not waiting(crawls, 1)
+    assert not has_waiting_rows(crawls, 1)
 
 
 def test_after_kill_9_pages_that_are_not_fetched_again_come_out_too(crawls: Project, server: DemoServer) -> None:
-    crawls.interrupted("articles", *quota(500), when=lambda: waiting(crawls, 9), by=signal.SIGKILL)
+    crawls.interrupted("articles", *quota(500), when=lambda: has_waiting_rows(crawls, 9), by=signal.SIGKILL)
     crawls.write("urls.json", json.dumps(urls(server)[20:]))
     items = crawls.crawl("articles", *quota(500), feed="after.jsonl")
     assert {item["url"] for item in items} >= {*urls(server)[:9], *urls(server)[20:]}
@@ -134,7 +134,7 @@ def test_two_crawls_on_one_store_do_not_disturb_each_other(crawls: Project) -> N
     other = crawls.start("articles", *quota(12), "-s", "STATS_FILE=other.json", feed="other.jsonl")
     assert_one_item_each(crawls.ended(one, "one.jsonl"), 24)
     assert_one_item_each(crawls.ended(other, "other.jsonl"), 24)
-    assert not waiting(crawls, 1)
+    assert not has_waiting_rows(crawls, 1)
 
 
 @pytest.mark.parametrize(("policy", "count", "stat"), [("raw", 24, "raw"), ("drop", 0, "dropped")])
@@ -223,12 +223,12 @@ def test_msn_news_reads_todays_detail_api(crawls: Project, server: DemoServer) -
 
 
 def test_an_item_whose_class_is_gone_stays_in_the_store_and_the_others_go_on(crawls: Project) -> None:
-    crawls.interrupted("kinds", *quota(500), when=lambda: waiting(crawls, 20), by=signal.SIGKILL)
+    crawls.interrupted("kinds", *quota(500), when=lambda: has_waiting_rows(crawls, 20), by=signal.SIGKILL)
     crawls.write("test_spiders.py", SPIDER.replace("AttrsItem", "RenamedItem"))
     crawls.write("urls.json", "[]")
     items = crawls.crawl("kinds", *quota(500), feed="after.jsonl")
     assert {item["kind"] for item in items} >= {"dict", "scrapy", "dataclass", "pydantic"}
     assert "attrs" not in {item["kind"] for item in items}
     assert crawls.stats["denoise/unreadable"] >= 2
-    assert waiting(crawls, crawls.stats["denoise/unreadable"])
+    assert has_waiting_rows(crawls, crawls.stats["denoise/unreadable"])
     assert "AttrsItem" in crawls.log

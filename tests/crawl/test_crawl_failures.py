@@ -31,8 +31,8 @@ BREAKS = {
     "WaitingItems.park": "crawl.waiting_items",
     "WaitingItems.inherit": "crawl.waiting_items",
     "WaitingItems.count": "crawl.waiting_items",
-    "Warmup._ready_to_go": "crawl.warmup",
-    "Warmup._release_what_may_go": "crawl.warmup",
+    "Warmup._prepare_released": "crawl.warmup",
+    "Warmup._release_ready": "crawl.warmup",
     "Fusion.to_bytes": "methods.fusion.method",
     "Store.save_state": "store",
 }
@@ -76,7 +76,7 @@ def test_a_mistake_in_one_step_costs_no_item_and_leaves_the_store_closed(
 def test_what_waits_stays_for_the_next_run_where_it_cannot_be_let_go(tmp_path: Path, server: DemoServer) -> None:
     crawls = Crawls(tmp_path, server)
     settings = (tmp_path / "project_settings.py").read_text()
-    crawls.write("project_settings.py", settings + broken("WaitingItems.of", "crawl.waiting_items"))
+    crawls.write("project_settings.py", settings + broken("WaitingItems.release", "crawl.waiting_items"))
     assert crawls.run(feed="first.jsonl", quota=500) == []
     assert crawls.code == 0
     assert crawls.stats["denoise/failed"] == 1

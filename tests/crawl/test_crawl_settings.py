@@ -225,13 +225,13 @@ def test_a_misspelt_setting_is_warned_of_with_the_nearest_name(
 ) -> None:
     warn_of_unknown(Settings({name: 1, "DENOISE_STORE": "s"}))
     (said,) = caplog.messages
-    assert said == f"{name} is no setting of denoise_crawler and changes nothing: did you mean {meant}?"
+    assert said == f"{name} is not a setting of denoise_crawler and has no effect: did you mean {meant}?"
 
 
 def test_a_setting_like_none_of_ours_is_warned_of_and_known_ones_are_not(caplog: pytest.LogCaptureFixture) -> None:
     warn_of_unknown(Settings({"DENOISE_XQ": 1}))
     warn_of_unknown(Settings(dict.fromkeys([*SETTINGS, *INTERNAL, "DENOISER"])))
-    assert caplog.messages == ["DENOISE_XQ is no setting of denoise_crawler and changes nothing"]
+    assert caplog.messages == ["DENOISE_XQ is not a setting of denoise_crawler and has no effect"]
 
 
 @pytest.mark.parametrize("how", ["ADDONS = {'denoise_crawler.Addon': 300}", PIPELINES])
@@ -240,5 +240,5 @@ def test_a_crawl_warns_once_of_a_misspelt_setting(project: Project, how: str) ->
     project.write("test_spiders.py", SPIDER)
     project.write("urls.json", '["data:text/html,<p>A story."]')
     project.crawl("articles")
-    assert project.log.count("DENOISE_WARMUP_PAGE is no setting") == 1
+    assert project.log.count("DENOISE_WARMUP_PAGE is not a setting") == 1
     assert project.log.count("did you mean DENOISE_WARMUP_PAGES?") == 1

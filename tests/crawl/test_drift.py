@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from denoise_crawler.crawl.drift import PATIENCE, Layouts
+from denoise_crawler.crawl.drift import PATIENCE_QUOTAS, Layouts
 from denoise_crawler.denoiser import MAX_LAYOUTS, Denoiser
 from denoise_crawler.methods import MethodChoice, guarded
 from denoise_crawler.methods.knowledge import InMemoryKnowledge
@@ -47,8 +47,8 @@ class Site:
         self.layouts = Layouts(
             self.denoiser,
             QUOTA,
-            fresh=lambda: MethodChoice(method).new(),
-            drifted=lambda site, layout: self.drifts.append((site, layout)),
+            new_method=lambda: MethodChoice(method).new(),
+            on_new_layout=lambda site, layout: self.drifts.append((site, layout)),
             sites_in_memory=8,
         )
 
@@ -129,7 +129,7 @@ def test_strange_pages_that_are_rare_are_forgotten() -> None:
     site = Site("fusion", old)
     for page in new:
         site.learn([page])
-        site.learn(old * (PATIENCE * QUOTA // len(old) + 1))
+        site.learn(old * (PATIENCE_QUOTAS * QUOTA // len(old) + 1))
     assert not site.drifts
 
 

@@ -33,7 +33,7 @@ FEEDS = {
 """
 
 
-def written(*items: Any, **options: Any) -> Any:
+def write_parquet(*items: Any, **options: Any) -> Any:
     """What pyarrow reads of a file with ``items``."""
     file = io.BytesIO()
     exporter = ParquetItemExporter(file, **options)
@@ -58,7 +58,7 @@ def test_a_crawl_writes_the_same_items_as_json_lines_csv_and_parquet(project: Pr
 
 
 def test_columns_have_the_types_of_their_values() -> None:
-    table = written(
+    table = write_parquet(
         CleanPage(url="https://example.com/", text="文", warm=True, noise_ratio=0.25),
         CleanPage(author=None, noise_ratio=None),
     )
@@ -68,30 +68,32 @@ def test_columns_have_the_types_of_their_values() -> None:
 
 
 def test_fields_that_come_later_get_a_column_too() -> None:
-    assert written({"a": 1}, {"b": "x"}).to_pylist() == [{"a": 1, "b": None}, {"a": None, "b": "x"}]
+    assert write_parquet({"a": 1}, {"b": "x"}).to_pylist() == [{"a": 1, "b": None}, {"a": None, "b": "x"}]
 
 
 def test_values_of_different_kinds_become_text() -> None:
-    table = written({"v": 1}, {"v": "one"}, {"v": ["a", {"b": None}]}, {"v": True}, {"v": b"raw"})
+    table = write_parquet({"v": 1}, {"v": "one"}, {"v": ["a", {"b": None}]}, {"v": True}, {"v": b"raw"})
     assert table["v"].to_pylist() == ["1", "one", '["a", {"b": null}]', "true", "raw"]
 
 
 def test_whole_numbers_beside_others_become_floats_and_large_ones_text() -> None:
-    assert written({"v": 1}, {"v": 0.5})["v"].to_pylist() == [1.0, 0.5]
-    assert written({"v": 1 << 70})["v"].to_pylist() == [str(1 << 70)]
+    assert write_parquet({"v": 1}, {"v": 0.5})["v"].to_pylist() == [1.0, 0.5]
+    assert write_parquet({"v": 1 << 70})["v"].to_pylist() == [str(1 << 70)]
 
 
 def test_lone_surrogates_do_not_stop_the_file() -> None:
-    assert written({"v": "a\ud800b"}, {"v": ["\ud800"]})["v"].to_pylist() == ["a?b", '["?"]']
+    assert write_parquet({"v": "a\ud800b"}, {"v": ["\ud800"]})["v"].to_pylist() == ["a?b", '["?"]']
 
 
 def test_the_chosen_fields_are_the_columns_under_the_chosen_names() -> None:
-    table = written({"text": "x", "url": "u"}, {"url": "v"}, fields_to_export={"url": "address", "text": "words"})
+    table = write_parquet(
+        {"text": "x", "url": "u"}, {"url": "v"}, fields_to_export={"url": "address", "text": "words"}
+    )
     assert table.to_pylist() == [{"address": "u", "words": "x"}, {"address": "v", "words": None}]
 
 
 def test_a_feed_without_items_is_a_file_without_rows() -> None:
-    assert written().num_rows == 0
+    assert write_parquet().num_rows == 0
 
 
 def test_a_file_with_something_in_it_is_left_as_it_is(tmp_path: Path) -> None:
@@ -128,7 +130,7 @@ def test_what_is_of_one_kind_comes_back_as_it_was(data: st.DataObject) -> None:
             st.fixed_dictionaries({name: st.none() | values for name, values in columns.items()}), max_size=12
         )
     )
-    assert written(*items, rows_per_group=5).to_pylist() == items
+    assert write_parquet(*items, rows_per_group=5).to_pylist() == items
 
 
 PLAIN = st.none() | st.one_of(
@@ -140,5 +142,5 @@ NESTED = st.recursive(PLAIN, lambda inner: st.lists(inner, max_size=3), max_leav
 @settings(max_examples=40)
 @given(st.lists(NESTED, min_size=1, max_size=6))
 def test_no_value_is_lost_whatever_the_others_are(values: list[Any]) -> None:
-    table = written(*({"v": value} for value in values))
+    table = write_parquet(*({"v": value} for value in values))
     assert [value is None for value in values] == [value is None for value in table["v"].to_pylist()]

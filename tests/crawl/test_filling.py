@@ -11,7 +11,7 @@ from itemadapter import ItemAdapter
 from pydantic import BaseModel
 
 from denoise_crawler import CleanPage
-from denoise_crawler.crawl.filling import Filled, Filler
+from denoise_crawler.crawl.item_filler import FillResult, ItemFiller
 from denoise_crawler.crawl.settings import DenoiseSettings
 
 PAGE = CleanPage(
@@ -91,8 +91,8 @@ class FrozenNoText:
 KINDS = pytest.mark.parametrize("kind", [dict, ScrapyItem, Dataclass, Attrs, Model])
 
 
-def filler(**changed: Any) -> Filler:
-    return Filler(DenoiseSettings(**changed))
+def filler(**changed: Any) -> ItemFiller:
+    return ItemFiller(DenoiseSettings(**changed))
 
 
 def text_of(item: object, name: str = "text") -> Any:
@@ -132,7 +132,7 @@ def test_what_is_no_item_has_neither_html_nor_address(item: object) -> None:
 @KINDS
 def test_an_empty_or_missing_text_field_is_filled(kind: type) -> None:
     for item in (kind(**FULL), kind(text="")):
-        assert filler().fill(item, PAGE) == Filled(item, has_text=True, wrote=True)
+        assert filler().fill(item, PAGE) == FillResult(item, has_text=True, wrote=True)
         assert text_of(item) == "The clean text"
         assert text_of(item, "headline") in (None, "")
 
@@ -141,7 +141,7 @@ def test_an_empty_or_missing_text_field_is_filled(kind: type) -> None:
 def test_a_field_that_holds_something_is_left_as_it_is(kind: type) -> None:
     item = kind(text="mine", headline="mine too")
     filled = filler(extra_fields={"title": "headline"}).fill(item, PAGE)
-    assert filled == Filled(item, has_text=True, wrote=False)
+    assert filled == FillResult(item, has_text=True, wrote=False)
     assert text_of(item) == "mine"
     assert text_of(item, "headline") == "mine too"
 

@@ -13,7 +13,7 @@ import pytest
 import scrapy
 from pydantic import BaseModel, ConfigDict, Field
 
-from denoise_crawler.crawl.filling import Filled
+from denoise_crawler.crawl.item_filler import FillResult
 from tests.crawl.test_filling import KINDS, PAGE, Model, filler, text_of
 
 
@@ -155,7 +155,7 @@ def test_a_frozen_item_stays_as_it_is_and_a_filled_copy_goes_on(kind: Any) -> No
     more = ["mine"]
     item = kind(url="https://a.example/1", more=more)
     filled = filler().fill(item, PAGE)
-    assert filled == Filled(kind(url="https://a.example/1", text="The clean text", more=more), True, True)
+    assert filled == FillResult(kind(url="https://a.example/1", text="The clean text", more=more), True, True)
     assert filled.item.more is more
     assert type(filled.item) is kind
     assert item.text in (None, "")
@@ -214,7 +214,7 @@ def test_an_empty_list_becomes_a_list_of_the_text(kind: Any) -> None:
     values = {"text": [], "headline": ["mine"]}
     item = kind.model_construct(**values) if kind is Model else kind(**values)
     given_list = text_of(item)
-    assert filler(extra_fields={"title": "headline"}).fill(item, PAGE) == Filled(item, True, True)
+    assert filler(extra_fields={"title": "headline"}).fill(item, PAGE) == FillResult(item, True, True)
     assert text_of(item) == ["The clean text"]
     assert text_of(item, "headline") == ["mine"]
     assert given_list == []

@@ -16,8 +16,8 @@ import pytest
 import scrapy
 from pydantic import BaseModel, PrivateAttr
 
-from denoise_crawler.crawl.parked_items import pack, unpack
-from denoise_crawler.crawl.unparkable import OncePerClass
+from denoise_crawler.crawl.item_codec import pack, unpack
+from denoise_crawler.crawl.unparkable import FirstOfClass
 from denoise_crawler.errors import UnparkableError
 from tests.item_kinds import state
 
@@ -131,7 +131,7 @@ def model_with(visits: Any) -> ModelWithState:
     return model
 
 
-def looked_at(item: Any) -> Any:
+def use_item(item: Any) -> Any:
     assert item.words
     return item
 
@@ -145,9 +145,9 @@ def looked_at(item: Any) -> Any:
         FrozenPostInit("u"),
         with_attribute(PostInit("u"), "note", "by hand"),
         SlotsBesidesFields("u"),
-        looked_at(Cached("a/b")),
+        use_item(Cached("a/b")),
         AttrsWithState("u"),
-        looked_at(CachedAttrs("a/b")),
+        use_item(CachedAttrs("a/b")),
         ModelWithState(url="u"),
         with_attribute(DictWithState(url="u"), "_note", ItemWithState(url="v")),
         Spider.Product("u"),
@@ -242,7 +242,7 @@ def test_a_module_that_nobody_has_loaded_is_not_imported_and_its_item_comes_back
 
 
 def test_a_class_is_told_of_once_and_classes_of_one_name_count_as_one() -> None:
-    told = OncePerClass()
+    told = FirstOfClass()
     assert [told.is_first(kind) for kind in (PostInit, dict, PostInit, dict, Cached)] == [
         True,
         True,
@@ -255,5 +255,5 @@ def test_a_class_is_told_of_once_and_classes_of_one_name_count_as_one() -> None:
 
 
 def test_the_names_of_classes_that_were_told_of_are_bounded() -> None:
-    told = OncePerClass()
+    told = FirstOfClass()
     assert sum(told.is_first(type(f"Made{number}", (), {})) for number in range(2_000)) == 1_000

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from lxml import html
 
 from denoise_crawler import CleanPage
-from denoise_crawler.crawl.parked_items import pack, unpack
+from denoise_crawler.crawl.item_codec import pack, unpack
 from denoise_crawler.errors import UnparkableError
 from tests.item_kinds import (
     CODE_THAT_RAN,

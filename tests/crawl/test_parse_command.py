@@ -48,7 +48,7 @@ def parsed(project: Project, settings: str, *arguments: str) -> str:
     return printed.read_text("utf-8")
 
 
-def waiting(project: Project) -> int:
+def count_waiting(project: Project) -> int:
     with closing(sqlite3.connect(project.folder / ".scrapy" / "denoise.sqlite")) as db:
         return int(db.execute("SELECT count(*) FROM parked").fetchone()[0])
 
@@ -61,7 +61,7 @@ def test_with_the_add_on_it_prints_what_the_callback_yields_and_a_file_has_the_t
     assert "'text'" not in printed
     (item,) = [json.loads(line) for line in (project.folder / "items.jsonl").read_text().splitlines()]
     assert item["text"] == "One story of the harbour."
-    assert waiting(project) == 0
+    assert count_waiting(project) == 0
 
 
 @pytest.mark.parametrize(("quota", "shown"), [((), False), (("-s", "DENOISE_WARMUP_PAGES=0"), True)])
@@ -70,4 +70,4 @@ def test_with_the_pipelines_it_prints_the_text_if_nothing_has_to_wait(
 ) -> None:
     printed = parsed(project, PIPELINES, "--pipelines", *quota)
     assert ("'text': 'One story of the harbour.'" in printed) == shown
-    assert waiting(project) == 0
+    assert count_waiting(project) == 0

@@ -17,7 +17,7 @@ WALL = """<body class=old><ul class=menu><li>Home<li>News<li>Contact us</ul><div
 <p>This story is for members only, and {} of them have signed in today to read it to the end.</p></div></body>"""
 
 
-def walls(count: int) -> list[Page]:
+def login_walls(count: int) -> list[Page]:
     return [Page.parse(f"https://example.com/wall/{number}", WALL.format(number)) for number in range(count)]
 
 
@@ -36,13 +36,13 @@ def standing(evidence: SiteEvidence, page: Page) -> tuple[int, list[float]] | No
 
 def test_a_page_under_a_thousand_addresses_counts_once() -> None:
     real = pages(OLD, 9)
-    poisoned, sound = evidence_of(real + walls(1_000), 2_000), evidence_of(real + walls(1), 2_000)
+    poisoned, sound = evidence_of(real + login_walls(1_000), 2_000), evidence_of(real + login_walls(1), 2_000)
     for page in real:
         assert standing(poisoned, page) == standing(sound, page)
 
 
 def test_a_repeated_page_is_judged_as_if_it_stood_there_once() -> None:
-    found = walls(60)
+    found = login_walls(60)
     assert standing(evidence_of(found), found[3]) is None
     method = MethodChoice("fusion").new()
     for page in found:
@@ -53,7 +53,7 @@ def test_a_repeated_page_is_judged_as_if_it_stood_there_once() -> None:
 def test_real_pages_are_judged_alike_beside_a_hundred_login_walls() -> None:
     real = pages(OLD, 9)
     texts = []
-    for poison in (walls(1), walls(100)):
+    for poison in (login_walls(1), login_walls(100)):
         method = MethodChoice("fusion").new()
         for page in real + poison:
             method.observe(page)
@@ -64,7 +64,7 @@ def test_real_pages_are_judged_alike_beside_a_hundred_login_walls() -> None:
 @given(order=st.permutations(range(10)), limit=st.integers(1, 10))
 @settings(max_examples=15)
 def test_what_copies_say_does_not_hang_on_the_order_they_come_in(order: list[int], limit: int) -> None:
-    found = pages(OLD, 4) + walls(6)
+    found = pages(OLD, 4) + login_walls(6)
     stranger = pages(OLD, 5)[-1]
     straight, shuffled = evidence_of(found, limit), evidence_of([found[number] for number in order], limit)
     assert standing(straight, stranger) == standing(shuffled, stranger)
@@ -75,7 +75,7 @@ def test_what_copies_say_does_not_hang_on_the_order_they_come_in(order: list[int
 
 @pytest.mark.parametrize("limit", [1, 3, 8])
 def test_another_copy_stands_in_for_one_that_has_to_leave_the_sample(limit: int) -> None:
-    found = sorted(walls(30), key=lambda page: -page.key)
+    found = sorted(login_walls(30), key=lambda page: -page.key)
     evidence = evidence_of(found, limit)
     told = standing(evidence, pages(OLD, 1)[0])
     assert len(evidence) == limit

@@ -31,7 +31,7 @@ def site() -> Iterator[Site]:
         yield server
 
 
-def until(condition: Callable[[], object], running: Crawl) -> None:
+def wait_until(condition: Callable[[], object], running: Crawl) -> None:
     """Wait until something has happened in a crawl."""
     patience = time.monotonic() + PATIENCE
     while not condition() and running.process.poll() is None and time.monotonic() < patience:
@@ -99,7 +99,7 @@ def test_the_end_of_a_crawl_waits_for_no_gap_and_a_job_loses_nothing(
     if end == "CLOSESPIDER_TIMEOUT":
         settings["CLOSESPIDER_TIMEOUT"] = 2
     first = Crawl(tmp_path, urls, settings)
-    until(lambda: site.arrivals, first)
+    wait_until(lambda: site.arrivals, first)
     if end != "CLOSESPIDER_TIMEOUT":
         time.sleep(0.5)
         first.process.send_signal(getattr(signal, end))
@@ -122,7 +122,7 @@ def test_requests_past_the_scheduler_end_with_the_crawl(site: Site, tmp_path: Pa
         settings["CLOSESPIDER_TIMEOUT"] = 3
     done = Crawl(tmp_path, site.pages("a.test", 1), settings)
     if end == "SIGINT":
-        until(lambda: site.paths(429), done)
+        wait_until(lambda: site.paths(429), done)
         time.sleep(0.3)
         done.process.send_signal(signal.SIGINT)
     done.finish()
@@ -236,7 +236,7 @@ def test_a_port_without_a_server_does_not_hold_up_the_others_of_its_host(site: S
     settings = delays(0.01, 0.02, DENOISE_ROBOTS_RETRY=NEVER, RETRY_ENABLED=False, JOBDIR=str(tmp_path / "job"))
     urls = [dead, *site.pages("a.test", 3)]
     first = Crawl(tmp_path, urls, settings)
-    until(lambda: len(site.paths()) == 3, first)
+    wait_until(lambda: len(site.paths()) == 3, first)
     time.sleep(0.3)
     first.process.send_signal(signal.SIGINT)
     first.finish()
@@ -251,7 +251,7 @@ def test_what_waits_for_a_robots_txt_survives_ctrl_c(site: Site, tmp_path: Path)
     urls = site.pages("down.test", 5)
     job = {"JOBDIR": str(tmp_path / "job"), "RETRY_ENABLED": False}
     first = Crawl(tmp_path, urls, delays(0.01, 0.02, DENOISE_ROBOTS_RETRY=NEVER, **job))
-    until(lambda: site.arrivals, first)
+    wait_until(lambda: site.arrivals, first)
     time.sleep(0.5)
     first.process.send_signal(signal.SIGINT)
     first.finish()

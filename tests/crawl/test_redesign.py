@@ -34,7 +34,7 @@ def redesigned() -> Iterator[tuple[list[str], list[str]]]:
         yield found[:16], found[16:]
 
 
-def crawled(project: Project, urls: list[str], *arguments: str) -> dict[str, str]:
+def run_crawl(project: Project, urls: list[str], *arguments: str) -> dict[str, str]:
     """Crawl ``urls`` and return the text of each."""
     project.write("urls.json", json.dumps(urls))
     (project.folder / "out.jsonl").unlink(missing_ok=True)
@@ -46,17 +46,17 @@ def crawled(project: Project, urls: list[str], *arguments: str) -> dict[str, str
 def test_a_redesigned_site_is_learned_anew_beside_what_was_known_and_both_stay_known(project: Project) -> None:
     project.write("test_spiders.py", SPIDER)
     with redesigned() as (old, new):
-        before = crawled(project, old)
+        before = run_crawl(project, old)
         assert "denoise/drifts" not in project.stats
 
-        texts = crawled(project, [*new[:12], *old[:2]])
+        texts = run_crawl(project, [*new[:12], *old[:2]])
         assert project.stats["denoise/drifts"] == 1
         assert "has pages unlike those it is known by: it was redesigned" in project.log
         assert not any(FOOTER in texts[url] for url in new[6:12])
         assert all("to the surprise of all" in texts[url] for url in new[:12])
         assert [texts[url] for url in old[:2]] == [before[url] for url in old[:2]]
 
-        again = crawled(project, [new[12], old[3], new[13], old[4]], "-s", "DENOISE_SITES_IN_MEMORY=1")
+        again = run_crawl(project, [new[12], old[3], new[13], old[4]], "-s", "DENOISE_SITES_IN_MEMORY=1")
         assert "denoise/drifts" not in project.stats
         assert not any(FOOTER in text for text in again.values())
         assert [again[url] for url in old[3:5]] == [before[url] for url in old[3:5]]

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from scrapy.http import HtmlResponse
 from scrapy.utils.test import get_crawler
 
-from denoise_crawler.crawl.rendering.addon import Rendering
-from denoise_crawler.crawl.script_pages import FEWEST_CHARACTERS, needs_script
+from denoise_crawler.crawl.rendering.rendering_addon import Rendering
+from denoise_crawler.crawl.script_pages import MIN_CHARACTERS, needs_script
 from denoise_crawler.errors import SettingError
 from denoise_crawler.methods.feature_tree.nodes import read
 from denoise_crawler.methods.fusion.blocks import PLACES, blocks_of
@@ -26,7 +26,7 @@ from tests.loopback import Answer, serving
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from denoise_crawler.crawl.rendering.drawn_page import DrawnPage
+    from denoise_crawler.crawl.rendering.page_snapshot import PageSnapshot
     from tests.loopback import Served
 
 CHROMIUM = chromium.program()
@@ -84,7 +84,7 @@ def pages() -> Iterator[Served]:
         yield served
 
 
-def crawled(folder: Path, pages: Served, settings: str, *arguments: str) -> Project:
+def run_crawl(folder: Path, pages: Served, settings: str, *arguments: str) -> Project:
     project = Project(folder)
     project.write("scrapy.cfg", "[settings]\ndefault = project_settings\n")
     project.write("project_settings.py", SETTINGS + settings)
@@ -104,7 +104,7 @@ def item_of(project: Project, path: str) -> dict[str, Any]:
 def test_without_a_browser_such_a_page_is_empty_and_that_is_said_and_counted(
     tmp_path: Path, pages: Served
 ) -> None:
-    project = crawled(
+    project = run_crawl(
         tmp_path,
         pages,
         'ADDONS = {"denoise_crawler.Addon": 300}\n'
@@ -113,7 +113,7 @@ def test_without_a_browser_such_a_page_is_empty_and_that_is_said_and_counted(
     assert item_of(project, "/shell")["text"] == ""
     assert item_of(project, "/plain")["text"].splitlines() == REPORT
     assert project.stats["denoise/script_pages"] == 1
-    assert "/shell has scripts and next to no text: a browser would build it" in project.log
+    assert "/shell has scripts and hardly any text: only a browser could build it" in project.log
 
 
 @pytest.fixture(scope="module")
@@ -125,7 +125,7 @@ def rendered(tmp_path_factory: pytest.TempPathFactory, pages: Served) -> Project
     addons = (
         'ADDONS = {"denoise_crawler.Addon": 300, "denoise_crawler.Rendering": 320}\nDENOISE_WARMUP_PAGES = 0\n'
     )
-    return crawled(tmp_path_factory.mktemp("rendered"), pages, addons, "-s", "CONCURRENT_REQUESTS=1")
+    return run_crawl(tmp_path_factory.mktemp("rendered"), pages, addons, "-s", "CONCURRENT_REQUESTS=1")
 
 
 def test_in_a_browser_it_has_all_its_text(rendered: Project) -> None:
@@ -171,19 +171,19 @@ def test_feature_tree_gets_the_geometry_of_the_rendered_page(rendered: Project) 
 # --- what a browser draws
 
 
-def drawn(*pages: str, seconds: float = 20.0) -> list[DrawnPage]:
+def take_snapshots(*pages: str, seconds: float = 20.0) -> list[PageSnapshot]:
     from playwright.async_api import async_playwright
 
-    from denoise_crawler.crawl.rendering.drawn_page import drawn_page
+    from denoise_crawler.crawl.rendering.page_snapshot import take_snapshot
 
-    async def in_browser() -> list[DrawnPage]:
+    async def in_browser() -> list[PageSnapshot]:
         async with async_playwright() as playwright:
             browser = await playwright.chromium.launch(executable_path=CHROMIUM)
             found = []
             for html in pages:
                 page = await browser.new_page(viewport={"width": 800, "height": 600})
                 await page.set_content(html)
-                found.append(await drawn_page(page, seconds=seconds))
+                found.append(await take_snapshot(page, timeout_seconds=seconds))
             await browser.close()
             return found
 
@@ -191,10 +191,10 @@ def drawn(*pages: str, seconds: float = 20.0) -> list[DrawnPage]:
 
 
 @pytest.fixture(scope="module")
-def three() -> list[DrawnPage]:
+def snapshots() -> list[PageSnapshot]:
     if CHROMIUM is None or find_spec("scrapy_playwright") is None:
         pytest.skip("no Chromium, or no scrapy-playwright")
-    return drawn(
+    return take_snapshots(
         """<!DOCTYPE html><style>.gone{display:none}.veil{visibility:hidden}body{margin:0}p{margin:0}</style>
         <body data-box="9 9 9 9"><div class=gone><p>Wall of <b>cookies</b></p></div>
         <div class=veil>veiled <i style="visibility:visible">seen</i></div><div class=veil><p>unseen</p></div>
@@ -211,25 +211,25 @@ def three() -> list[DrawnPage]:
     )
 
 
-def elements(page: DrawnPage) -> dict[str, dict[str, str]]:
+def elements(page: PageSnapshot) -> dict[str, dict[str, str]]:
     """The attributes of the elements of the drawn page, by their own text."""
     root = Page.parse("https://example.com/", page.html).root
     assert root is not None
     return {(element.text or "").strip(): dict(element.attrib) for element in root.iter("p", "div", "i")}
 
 
-def test_what_is_not_drawn_is_hidden_and_what_is_drawn_is_not(three: list[DrawnPage]) -> None:
-    found = elements(three[0])
-    root = Page.parse("https://example.com/", three[0].html).root
+def test_what_is_not_drawn_is_hidden_and_what_is_drawn_is_not(snapshots: list[PageSnapshot]) -> None:
+    found = elements(snapshots[0])
+    root = Page.parse("https://example.com/", snapshots[0].html).root
     assert root is not None
     assert [element.get("class") for element in root.iter() if "hidden" in element.attrib] == ["gone", "veil"]
     assert "hidden" not in found["veiled"]  # a part of it is seen
     assert "hidden" not in found["said to be hidden"]
-    assert three[0].hidden == 2
+    assert snapshots[0].hidden == 2
 
 
-def test_hidden_elements_are_evidence_for_fusion(three: list[DrawnPage]) -> None:
-    blocks = blocks_of(Page.parse("https://example.com/", three[0].html))
+def test_hidden_elements_are_evidence_for_fusion(snapshots: list[PageSnapshot]) -> None:
+    blocks = blocks_of(Page.parse("https://example.com/", snapshots[0].html))
     bit = 1 << PLACES.index("hidden")
     hidden = {
         text: bool(places & bit)
@@ -241,21 +241,21 @@ def test_hidden_elements_are_evidence_for_fusion(three: list[DrawnPage]) -> None
     assert not hidden["said to be hidden"]
 
 
-def test_boxes_are_measured_from_the_corner_of_the_page(three: list[DrawnPage]) -> None:
-    page = Page.parse("https://example.com/", three[0].html)
+def test_boxes_are_measured_from_the_corner_of_the_page(snapshots: list[PageSnapshot]) -> None:
+    page = Page.parse("https://example.com/", snapshots[0].html)
     placed = page.nodes.texts.index("placed") - 1
     assert drawn_boxes(page)[placed] == Box(100, 200, 300, 40)
-    assert three[0].html.count("9 9 9 9") == 0
+    assert snapshots[0].html.count("9 9 9 9") == 0
 
 
-def test_what_stands_in_open_shadow_roots_stands_in_the_page_as_it_is_read(three: list[DrawnPage]) -> None:
-    page = Page.parse("https://example.com/", three[1].html)
+def test_what_stands_in_open_shadow_roots_stands_in_the_page_as_it_is_read(snapshots: list[PageSnapshot]) -> None:
+    page = Page.parse("https://example.com/", snapshots[1].html)
     assert " ".join(" ".join(page.nodes.texts).split()) == "first slotted words last fallback"
 
 
-def test_deep_and_wide_pages_are_read_whole(three: list[DrawnPage]) -> None:
-    assert "deep" in three[2].html
-    assert three[2].html.count("wide") == 3000
+def test_deep_and_wide_pages_are_read_whole(snapshots: list[PageSnapshot]) -> None:
+    assert "deep" in snapshots[2].html
+    assert snapshots[2].html.count("wide") == 3000
 
 
 @needs_browser
@@ -263,7 +263,7 @@ def test_a_page_that_keeps_the_browser_busy_is_given_up() -> None:
     from denoise_crawler.errors import RenderingError
 
     with pytest.raises(RenderingError, match="keeps the browser busy: not read after 1 s"):
-        drawn("<p>words<script>setTimeout(() => { while (true); }, 0)</script>", seconds=1.0)
+        take_snapshots("<p>words<script>setTimeout(() => { while (true); }, 0)</script>", seconds=1.0)
 
 
 # --- which pages need it
@@ -279,7 +279,7 @@ def test_a_page_needs_script_if_it_has_one_and_next_to_no_text(texts: list[str],
         "<script>render('" + "x" * 500 + "')</script>" if script else ""
     )
     characters = sum(len(text.strip()) for text in texts)
-    assert needs_script(response(f"<body>{html}</body>")) == (script and characters < FEWEST_CHARACTERS)
+    assert needs_script(response(f"<body>{html}</body>")) == (script and characters < MIN_CHARACTERS)
 
 
 @pytest.mark.parametrize(
@@ -311,7 +311,7 @@ def test_comments_and_styles_are_no_text_but_noscript_is(html: str, expected: bo
     ],
 )
 def test_a_wrong_setting_is_named_with_what_to_set(name: str, value: object, message: str) -> None:
-    from denoise_crawler.crawl.rendering.middleware import RenderingMiddleware
+    from denoise_crawler.crawl.rendering.rendering_middleware import RenderingMiddleware
 
     with pytest.raises(SettingError, match=f"{name} is .*: {message}"):
         RenderingMiddleware.from_crawler(get_crawler(settings_dict={name: value}))

@@ -10,7 +10,7 @@ import scrapy
 from scrapy.spiders import SitemapSpider
 from scrapy.utils.test import get_crawler
 
-from denoise_crawler.crawl.scrapy_versions import ignores_start_of, scheduler_of
+from denoise_crawler.crawl.scrapy_versions import ignores_start_requests, scheduler_of
 from tests.conftest import ROOT, SETTINGS, needs_new_scrapy
 from tests.loopback import nothing, serving
 
@@ -78,7 +78,7 @@ class OldSitemap(SitemapSpider):
 def test_a_start_is_ignored_where_start_requests_is_the_newer_one_and_scrapy_never_calls_it(
     spider: type[scrapy.Spider], ignored: bool
 ) -> None:
-    assert ignores_start_of(spider) == (ignored and not CALLS_START_REQUESTS)
+    assert ignores_start_requests(spider) == (ignored and not CALLS_START_REQUESTS)
 
 
 def test_a_spider_that_starts_by_start_requests_crawls_or_is_warned_of(project: Project) -> None:

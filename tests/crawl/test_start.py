@@ -27,7 +27,7 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", START, re.DOTALL)
 
 
-def typed(command: str, folder: Path) -> str:
+def run_in_shell(command: str, folder: Path) -> str:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
         ["sh", "-c", command.replace("scrapy crawl", "scrapy crawl -s DOWNLOAD_DELAY=0.01")],
@@ -44,20 +44,20 @@ def typed(command: str, folder: Path) -> str:
 
 def test_the_walk_through_gives_what_it_says(tmp_path: Path, server: DemoServer) -> None:
     start, enter, crawl, look = commands()
-    typed(start, tmp_path)
+    run_in_shell(start, tmp_path)
     folder = tmp_path / enter.removeprefix("cd ")
     line, spider = blocks("python")
     settings = folder / "stories" / "settings.py"
     assert "ADDONS = {}\n" in settings.read_text()
     settings.write_text(settings.read_text().replace("ADDONS = {}\n", line))
     (folder / "stories" / "spiders" / "pages.py").write_text(spider.replace(ADDRESS, server.url))
-    log = typed(crawl, folder)
+    log = run_in_shell(crawl, folder)
     (expected,) = blocks("text")
     for said in expected.replace(ADDRESS.removeprefix("http://"), server.url.removeprefix("http://")).splitlines():
         assert said in log
     items = [json.loads(row) for row in (folder / "pages.jsonl").read_text("utf-8").splitlines()]
     assert len(items) >= 20
     assert all(item["text"] and "All rights reserved" not in item["text"] for item in items)
-    assert items[0]["text"][:100] in typed(look, folder)
-    assert "until it is known" not in typed(crawl, folder)
+    assert items[0]["text"][:100] in run_in_shell(look, folder)
+    assert "until it is known" not in run_in_shell(crawl, folder)
     assert (folder / ".scrapy" / "denoise.sqlite").exists()

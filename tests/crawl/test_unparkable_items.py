@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 import msgspec
 import pytest
 
-from denoise_crawler.crawl.parked_items import pack, unpack
+from denoise_crawler.crawl.item_codec import pack, unpack
 from denoise_crawler.errors import UnparkableError
 from tests.item_kinds import CODE_THAT_RAN, Hashed, Plain, ScrapyItem, Slotted
 
@@ -155,7 +155,7 @@ def test_bytes_that_name_no_class_of_items_are_refused_and_nothing_is_called(pat
 @pytest.mark.parametrize("path", ["antigravity.fly", "scrapy.__main__.execute", "idlelib.idle.main"])
 def test_bytes_that_name_a_module_nobody_has_loaded_import_nothing(path: str) -> None:
     module = path.rpartition(".")[0]
-    with pytest.raises(UnparkableError, match="nothing has loaded its module; import it in the spider"):
+    with pytest.raises(UnparkableError, match="its module is not loaded; import it in the spider"):
         unpack(bytes_naming(path))
     assert module not in sys.modules
 

@@ -60,7 +60,7 @@ def calls(run: Callable[[], object]) -> int:
     return sum(entry.callcount for entry in profile.getstats())
 
 
-def counted(method: str, lang: str) -> dict[str, float]:
+def count_work(method: str, lang: str) -> dict[str, float]:
     """Return the counts of a page whose site is known: by stage calls for each node; bytes a page."""
     *others, (url, html) = pages(lang)[: KNOWN + 1]
     denoiser = Denoiser(method)
@@ -90,13 +90,13 @@ def counted(method: str, lang: str) -> dict[str, float]:
 @pytest.mark.parametrize("method", METHODS)
 def test_no_stage_does_much_more_work_on_a_page_than_it_did(method: str, lang: str) -> None:
     bounds = BOUNDS[f"{method} {lang}"]
-    above = {stage: count for stage, count in counted(method, lang).items() if not count <= bounds[stage]}
+    above = {stage: count for stage, count in count_work(method, lang).items() if not count <= bounds[stage]}
     assert not above, f"above the bounds of {bounds}: see how to raise one at the top of this file"
 
 
 def test_the_same_page_costs_the_same_calls_again() -> None:
-    counted("fusion", "en")  # what is loaded once in a process is loaded now
-    assert counted("fusion", "en") == pytest.approx(counted("fusion", "en"), rel=0.1)
+    count_work("fusion", "en")  # what is loaded once in a process is loaded now
+    assert count_work("fusion", "en") == pytest.approx(count_work("fusion", "en"), rel=0.1)
 
 
 def test_a_page_that_its_site_does_not_want_costs_no_more_than_to_look() -> None:
@@ -168,5 +168,5 @@ def test_a_page_of_more_elements_than_are_read_is_skipped_without_a_walk(monkeyp
 if __name__ == "__main__":
     for name in METHODS:
         for language in ("en", "zh"):
-            rounded = {stage: round(count, 1) for stage, count in counted(name, language).items()}
+            rounded = {stage: round(count, 1) for stage, count in count_work(name, language).items()}
             print(f"{name} {language}", rounded)

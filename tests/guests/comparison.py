@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
-from tests.guests.crawls import Key, key_of, named
+from tests.guests.crawls import Key, count_by_kind, key_of
 from tests.guests.site import story
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Difference:
     code: list[int] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
 
-    def told(self) -> str:
+    def describe(self) -> str:
         """Return what differs, a line each."""
         return "\n".join(f"{name}: {value}" for name, value in asdict(self).items() if value)
 
@@ -86,10 +86,10 @@ class Comparison:
         called = runs[-1].pages("yielded") if ending.complete else self._over(ending, runs)
         wanted = {key for page in called for key in self.of_page[page]}
         out = scraped[-1] if ending.complete else sum(scraped, Counter())
-        found.lost = named(wanted - set(out))
-        found.unknown = named({key for counted in scraped for key in counted} - set(self.known))
+        found.lost = count_by_kind(wanted - set(out))
+        found.unknown = count_by_kind({key for counted in scraped for key in counted} - set(self.known))
         apart = scraped if ending.repeats else [sum(scraped, Counter())]
-        found.twice = named(key for counted in apart for key, number in counted.items() if number > 1)
+        found.twice = count_by_kind(key for counted in apart for key, number in counted.items() if number > 1)
 
     @staticmethod
     def _over(ending: Ending, runs: list[Recorded]) -> set[str]:
@@ -118,11 +118,11 @@ class Comparison:
                 wrong.append(key)
             if (event["response"] or {}).get("url") != key.page:
                 response.append(key)
-        found.changed += named(changed)
-        found.without_text += named(textless)
-        found.with_the_text_of_another_page += named(wrong)
-        found.with_the_response_of_another_page += named(response)
-        found.failed_in_a_pipeline += named(run.items("failed"))
+        found.changed += count_by_kind(changed)
+        found.without_text += count_by_kind(textless)
+        found.with_the_text_of_another_page += count_by_kind(wrong)
+        found.with_the_response_of_another_page += count_by_kind(response)
+        found.failed_in_a_pipeline += count_by_kind(run.items("failed"))
 
     @staticmethod
     def _order(run: Recorded, found: Difference) -> None:
@@ -140,7 +140,7 @@ class Comparison:
             )
             wanted = Counter((key, page) for page in run.pages("yielded") for key in self.of_page[page])
             keys = {key for key, _ in (wanted - seen) + (seen - wanted)}
-            found.seen_otherwise_by_middlewares += [f"{where}: {each}" for each in named(keys)]
+            found.seen_otherwise_by_middlewares += [f"{where}: {each}" for each in count_by_kind(keys)]
 
     def _files(self, runs: list[Recorded], files: dict[str, str], found: Difference) -> None:
         """No item comes without the files that it has without us, and no other file is there."""
@@ -154,7 +154,7 @@ class Comparison:
                 for event in run.events["scraped"]
                 if len(self._paths(event)) < len(self._paths(self.known.get(key_of(event), {})))
             ]
-            found.without_their_files += named(without)
+            found.without_their_files += count_by_kind(without)
 
     @staticmethod
     def _paths(event: dict[str, Any]) -> list[str]:

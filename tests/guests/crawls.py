@@ -121,7 +121,7 @@ class Crawls:
         }
 
 
-def named(kinds: Iterable[Key]) -> list[str]:
+def count_by_kind(kinds: Iterable[Key]) -> list[str]:
     """Return items as a test's message shows them: how many of each kind."""
     counted: dict[str, int] = defaultdict(int)
     for each in kinds:

@@ -36,7 +36,7 @@ def served() -> Iterator[list[Served]]:
         yield running
 
 
-def crawled(folder: Path, served: list[Served], parse: str) -> dict[str, list[bool]]:
+def run_crawl(folder: Path, served: list[Served], parse: str) -> dict[str, list[bool]]:
     """Crawl; return by page which of the paragraphs of its story are in the text of its item."""
     spider = SPIDER.replace('        yield {"url": response.url, "text": ""}\n', parse)
     guest = Guest(folder, ADDON, spider=spider)
@@ -48,14 +48,14 @@ def crawled(folder: Path, served: list[Served], parse: str) -> dict[str, list[bo
 
 
 def test_a_tree_that_is_changed_after_its_item_came_changes_no_text(served: list[Served], tmp_path: Path) -> None:
-    found = crawled(tmp_path, served, YIELD.replace("HTML", "") + CUT)
+    found = run_crawl(tmp_path, served, YIELD.replace("HTML", "") + CUT)
     assert set(map(all, found.values())) == {True}
 
 
 def test_what_was_cut_before_is_missing_unless_the_page_is_read_from_the_store(
     served: list[Served], tmp_path: Path
 ) -> None:
-    found = crawled(tmp_path, served, CUT + YIELD.replace("HTML", ""))
+    found = run_crawl(tmp_path, served, CUT + YIELD.replace("HTML", ""))
     assert all(all(kept[1:]) for kept in found.values())
     pages = addresses(served, PAGES)
     assert [found[url][0] for url in pages[-2:]] == [False, False]  # they did not wait
@@ -66,7 +66,7 @@ def test_what_was_cut_before_is_missing_unless_the_page_is_read_from_the_store(
 def test_an_item_that_carries_the_changed_page_has_its_text_whether_it_waited_or_not(
     html: str, served: list[Served], tmp_path: Path
 ) -> None:
-    found = crawled(tmp_path, served, CUT + YIELD.replace("HTML", f', "html": {html}'))
+    found = run_crawl(tmp_path, served, CUT + YIELD.replace("HTML", f', "html": {html}'))
     assert set(map(tuple, found.values())) == {(False, True, True, True)}
 
 
@@ -74,5 +74,5 @@ def test_a_spider_that_changes_a_tree_of_its_own_changes_no_text(served: list[Se
     own = "        from parsel import Selector\n\n        own = Selector(response.text)\n" + CUT.replace(
         "response", "own"
     )
-    found = crawled(tmp_path, served, own + YIELD.replace("HTML", ""))
+    found = run_crawl(tmp_path, served, own + YIELD.replace("HTML", ""))
     assert set(map(all, found.values())) == {True}

@@ -66,7 +66,7 @@ def served() -> Iterator[list[Served]]:
         yield running
 
 
-def crawled(folder: Path, settings: dict[str, Any], urls: list[str]) -> list[str]:
+def run_crawl(folder: Path, settings: dict[str, Any], urls: list[str]) -> list[str]:
     folder.mkdir()
     (folder / "urls.json").write_text(json.dumps(urls))
     (folder / "crawl.py").write_text(SCRIPT.replace("{SETTINGS}", repr(settings)))
@@ -91,6 +91,6 @@ def test_items_of_classes_in_the_started_script_come_out_as_without_us(
     pages: int, served: list[Served], tmp_path: Path
 ) -> None:
     urls = addresses(served, pages)
-    without = crawled(tmp_path / "without", NOBODY, urls)
+    without = run_crawl(tmp_path / "without", NOBODY, urls)
     assert len(without) == 2 * pages
-    assert crawled(tmp_path / "with", ADDON, urls) == without
+    assert run_crawl(tmp_path / "with", ADDON, urls) == without

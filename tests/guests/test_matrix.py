@@ -50,7 +50,7 @@ def test_a_crawl_has_the_same_items_fields_files_and_responses_with_us(
     runs = [crawls.run(run, MODES[mode]) for run in ENDINGS[ending].runs]
     assert len(runs[0].pages("called")) >= 3, runs[0].log
     found = without(MODES[mode].html).difference(ENDINGS[ending], runs, crawls.files())
-    assert found == Difference(), found.told()
+    assert found == Difference(), found.describe()
 
 
 def test_the_same_crawl_without_us_differs_in_nothing_but_the_text(
@@ -61,4 +61,4 @@ def test_the_same_crawl_without_us_differs_in_nothing_but_the_text(
     found = without(False).difference(ENDINGS["Ctrl-C"], runs, crawls.files())
     assert found.without_text
     found.without_text = []
-    assert found == Difference(), found.told()
+    assert found == Difference(), found.describe()

@@ -70,7 +70,7 @@ def stored_bytes(store: Path) -> int:
     return store.stat().st_size
 
 
-def crawled(
+def run_crawl(
     folder: Path, us: str, items: int, served: Served, pages: int, *arguments: str, settings: str = ""
 ) -> Guest:
     with_html = us == PIPELINES
@@ -90,7 +90,7 @@ def test_the_html_of_a_page_with_many_items_is_stored_once_while_they_wait(
     sizes = []
     for items in (1, MANY):
         wait = ("-s", "DENOISE_WARMUP_PAGES=100", "-s", "CONCURRENT_REQUESTS=1")
-        guest = crawled(tmp_path / str(items), us, items, served, 8, *wait, *signal_after(8, signal.SIGKILL))
+        guest = run_crawl(tmp_path / str(items), us, items, served, 8, *wait, *signal_after(8, signal.SIGKILL))
         assert guest.code == -signal.SIGKILL, guest.log
         sizes.append(stored_bytes(guest.folder / "store.sqlite"))
     assert sizes[1] <= 1.5 * sizes[0]
@@ -102,7 +102,7 @@ def test_a_store_is_as_small_after_a_crawl_of_many_items_as_after_one_of_few(
 ) -> None:
     sizes = []
     for items in (1, MANY):
-        guest = crawled(tmp_path / str(items), us, items, served, 7)
+        guest = run_crawl(tmp_path / str(items), us, items, served, 7)
         assert len(guest.items()) == 7 * items, guest.log
         sizes.append(stored_bytes(guest.folder / "store.sqlite"))
     assert sizes[1] <= 1.5 * sizes[0]
@@ -110,7 +110,7 @@ def test_a_store_is_as_small_after_a_crawl_of_many_items_as_after_one_of_few(
 
 @pytest.mark.parametrize("us", [ADDON, PIPELINES], ids=["add-on", "pipelines"])
 def test_a_page_with_many_items_is_judged_once(us: str, served: Served, tmp_path: Path) -> None:
-    guest = crawled(tmp_path, us, 10, served, 8, settings=COUNTING)
+    guest = run_crawl(tmp_path, us, 10, served, 8, settings=COUNTING)
     assert len(guest.items()) == 8 * 10, guest.log
     judged = (tmp_path / "judged.txt").read_text().split()
     assert sorted(judged) == sorted({item["url"] for item in guest.items()})

@@ -26,7 +26,7 @@ def served() -> Iterator[list[Served]]:
         yield running
 
 
-def crawled(
+def run_crawl(
     folder: Path,
     served: list[Served],
     yields: str,
@@ -71,7 +71,7 @@ class Cleans(DenoisePipeline):
 def test_where_all_is_well_nothing_is_said(
     pipelines: dict[str, int], us: str, served: list[Served], tmp_path: Path
 ) -> None:
-    assert warnings(crawled(tmp_path, served, GOOD, pipelines, us, own=OWN)) == []
+    assert warnings(run_crawl(tmp_path, served, GOOD, pipelines, us, own=OWN)) == []
 
 
 @pytest.mark.parametrize(
@@ -98,11 +98,11 @@ def test_where_all_is_well_nothing_is_said(
 def test_a_pipeline_that_is_missing_or_stands_wrong_is_named(
     pipelines: dict[str, int], said: list[str], served: list[Served], tmp_path: Path
 ) -> None:
-    assert warnings(crawled(tmp_path, served, GOOD, pipelines)) == said
+    assert warnings(run_crawl(tmp_path, served, GOOD, pipelines)) == said
 
 
 def test_items_with_html_and_no_address_are_told_with_the_setting(served: list[Served], tmp_path: Path) -> None:
-    guest = crawled(tmp_path, served, 'yield {"link": response.url, "text": "", "html": response.text}')
+    guest = run_crawl(tmp_path, served, 'yield {"link": response.url, "text": "", "html": response.text}')
     assert warnings(guest) == [
         "dict items have HTML in 'html' and no address in 'url': pages without an address are taken for one site, "
         "and for one page. Add the address, or name the field that has it in DENOISE_URL_FIELD."
@@ -114,14 +114,14 @@ def test_items_with_html_and_no_address_are_told_with_the_setting(served: list[S
 def test_html_that_stands_in_another_field_is_told_with_the_setting(
     body: str, served: list[Served], tmp_path: Path
 ) -> None:
-    guest = crawled(
+    guest = run_crawl(
         tmp_path, served, f'yield {{"url": response.url, "text": "", "note": "<b>", "source": {body}}}'
     )
     assert warnings(guest) == [
         "dict items have a page in 'source', but nothing in 'html': set DENOISE_HTML_FIELD = 'source'."
     ]
     assert guest.stats["denoise/untouched"] == PAGES
-    again = crawled(
+    again = run_crawl(
         tmp_path, served, f'yield {{"url": response.url, "source": {body}}}', us="DENOISE_HTML_FIELD = 'source'\n"
     )
     assert warnings(again) == []

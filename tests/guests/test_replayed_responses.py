@@ -143,7 +143,7 @@ def served() -> Iterator[Served]:
         yield running
 
 
-def crawled(guest: Guest, served: Served, pages: int) -> list[dict[str, Any]]:
+def run_crawl(guest: Guest, served: Served, pages: int) -> list[dict[str, Any]]:
     guest.run([f"{served.url}/{path}" for path in PATHS[:pages]])
     return [json.loads(line) for line in (guest.folder / "responses.jsonl").read_text().splitlines()]
 
@@ -155,7 +155,7 @@ def test_handlers_get_the_response_of_an_item_that_waited_as_the_callback_got_it
     guest = Guest(
         tmp_path, ADDON, spider=SPIDER.replace("HTML: ", '"own": '), settings=SETTINGS, responses=RESPONSES
     )
-    events = crawled(guest, served, pages)
+    events = run_crawl(guest, served, pages)
     called = {event["page"]: event["response"] for event in events if event["event"] == "called"}
     assert len(called) == pages, guest.log
     assert Counter(event["event"] for event in events) == dict.fromkeys(
@@ -172,7 +172,7 @@ def test_by_the_pipelines_handlers_get_a_response_with_the_address_and_the_page_
     guest = Guest(
         tmp_path, PIPELINES, spider=SPIDER.replace("HTML: ", '"html": '), settings=SETTINGS, responses=RESPONSES
     )
-    events = crawled(guest, served, pages)
+    events = run_crawl(guest, served, pages)
     called = {event["page"]: event["response"] for event in events if event["event"] == "called"}
     for event in events:
         assert event["response"] is not None, event["event"]

@@ -245,7 +245,9 @@ def test_the_settings_of_the_docs_are_those_of_the_code() -> None:
 def test_the_default_that_is_documented_is_that_of_the_code(
     name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    middleware = pytest.importorskip("denoise_crawler.crawl.rendering.middleware", reason="no scrapy-playwright")
+    middleware = pytest.importorskip(
+        "denoise_crawler.crawl.rendering.rendering_middleware", reason="no scrapy-playwright"
+    )
     monkeypatch.chdir(tmp_path)  # outside of a project
     default = _documented_settings()[name]
 
@@ -253,7 +255,14 @@ def test_the_default_that_is_documented_is_that_of_the_code(
         gaps = politeness.HostGaps.from_settings(settings)
         policy = RobotsPolicy.from_settings(settings)
         cleaning = DenoiseSettings.from_settings(settings)
-        return [cleaning, policy, gaps.low, gaps.high, middleware._mode(settings), middleware._wait(settings)]
+        return [
+            cleaning,
+            policy,
+            gaps.low,
+            gaps.high,
+            middleware.read_mode(settings),
+            middleware.read_wait(settings),
+        ]
 
     assert read(Settings({name: default})) == read(Settings())
     if name.startswith("DENOISE_MONITOR_"):
@@ -287,7 +296,7 @@ def test_the_stats_of_the_docs_are_those_of_the_code() -> None:
     rendering = {
         f"rendering/{name}" for name in _counted("denoise_crawler/crawl/rendering", r"_count\(\"([a-z_]+)\"")
     }
-    spiders = _counted("spiders", r"\.count\(\"([a-z_]+)\"") | _counted("spiders", r"_no_article\(\"([a-z_]+)\"")
+    spiders = _counted("spiders", r"\.count\(\"([a-z_]+)\"") | _counted("spiders", r"_skip_article\(\"([a-z_]+)\"")
     documented = {name for name in _documented_stats() if not name.startswith(("skipped/", "SPIDER/", "msn/"))}
     assert documented == cleaning | rendering
     of_spiders = {name.partition("/")[2] for name in _documented_stats() if name.startswith(("SPIDER/", "msn/"))}

@@ -11,8 +11,8 @@ from lxml import etree
 from scrapy.http import HtmlResponse
 
 from denoise_crawler.errors import BadArgumentError
-from denoise_crawler.spiders.arguments import read_count, read_patterns, read_urls
 from denoise_crawler.spiders.links import LinkFilter, canonical_url, page_links, scope_of, without_tracking
+from denoise_crawler.spiders.spider_arguments import read_count, read_patterns, read_urls
 
 URLISH = st.one_of(
     st.text(),

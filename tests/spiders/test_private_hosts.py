@@ -10,7 +10,7 @@ from scrapy.exceptions import CannotResolveHostError
 from scrapy.utils.test import get_crawler
 
 from denoise_crawler.crawl.private_addresses import is_private
-from denoise_crawler.spiders.private_hosts import PrivateAddressError, PrivateHostsMiddleware, places
+from denoise_crawler.spiders.private_hosts import PrivateAddressError, PrivateHostsMiddleware, resolve_endpoints
 from denoise_crawler.spiders.site import SiteSpider
 
 # Ways to write addresses of this machine, of private networks and of a cloud's own services.
@@ -44,7 +44,7 @@ def asked(url: str, *given_urls: str, proxy: bool = False) -> None:
 @pytest.mark.parametrize("host", PRIVATE)
 @pytest.mark.parametrize("proxy", [False, True])
 def test_no_spelling_of_a_private_address_is_asked(host: str, proxy: bool) -> None:
-    with pytest.raises(PrivateAddressError, match="of this machine or of a private network"):
+    with pytest.raises(PrivateAddressError, match="on this machine or a private network"):
         asked(f"http://{host}/latest/meta-data", proxy=proxy)
 
 
@@ -76,4 +76,4 @@ def test_any_address_is_private_or_not(address: object) -> None:
 @given(st.text(), st.booleans())
 def test_no_address_raises_but_where_a_name_has_none(text: str, look_up: bool) -> None:
     url = text if look_up else f"http://{text}/"
-    assert isinstance(asyncio.run(places(url, look_up=False)), set)
+    assert isinstance(asyncio.run(resolve_endpoints(url, look_up=False)), set)

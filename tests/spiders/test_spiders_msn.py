@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from denoise_crawler.errors import BadArgumentError
-from denoise_crawler.spiders.msn_detail import article_id, detail_address, read_detail
+from denoise_crawler.spiders.msn_detail import article_id, detail_url_of, read_detail
 from denoise_crawler.spiders.msn_news import MsnNewsSpider
 from tests.spiders.test_spiders_loopback import HTML, Crawl, Pages, crawl, repeated, serving
 
@@ -235,8 +235,8 @@ def test_an_article_link_is_known_by_its_whole_last_segment() -> None:
 
 def test_an_articles_own_locale_goes_before_the_argument() -> None:
     template = "http://api.test/{locale}/{id}"
-    assert detail_address(template, "https://www.msn.com/zh-cn/news/x/ar-A1", "en-us").endswith("/zh-cn/A1")
-    assert detail_address(template, "https://www.msn.com/news/x/ar-A1", "en-us").endswith("/en-us/A1")
+    assert detail_url_of(template, "https://www.msn.com/zh-cn/news/x/ar-A1", "en-us").endswith("/zh-cn/A1")
+    assert detail_url_of(template, "https://www.msn.com/news/x/ar-A1", "en-us").endswith("/en-us/A1")
 
 
 @given(

@@ -1,1 +1,1 @@
-"""Pages as a browser draws them, by scrapy-playwright: their text, their geometry, what of them is hidden."""
+"""Pages as a browser shows them, by scrapy-playwright: text, geometry and visibility."""

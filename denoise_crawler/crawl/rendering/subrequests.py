@@ -1,36 +1,42 @@
-"""Which requests of a page's own scripts and styles are let through while it is rendered."""
+"""Which requests of a page's scripts and styles are allowed while it is rendered."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from denoise_crawler.crawl.private_addresses import is_private, written_address
+from denoise_crawler.crawl.private_addresses import is_private, literal_address
 
 if TYPE_CHECKING:
     from playwright.async_api import Frame
     from playwright.async_api import Request as BrowserRequest
 
-# They change neither the text nor, with declared sizes, where it stands.
-NEEDLESS = frozenset({"image", "media", "font"})
+# These change neither the text nor, if their sizes are declared, its position.
+UNNEEDED_TYPES = frozenset({"image", "media", "font"})
 
 
-def is_refused(request: BrowserRequest) -> bool:
-    """Tell whether ``request`` is to be aborted (the setting PLAYWRIGHT_ABORT_REQUEST).
+def should_abort(request: BrowserRequest) -> bool:
+    """Tell whether to abort a request of a page (the setting PLAYWRIGHT_ABORT_REQUEST).
 
-    Pictures, films and fonts are not fetched. No page reaches this machine or its network, by address or as
+    Images, media and fonts are not fetched. No page may reach this machine or its network, by IP address or as
     ``localhost``, unless it comes from that very host.
+
+    Args:
+        request: The request that the browser is about to send.
+
+    Returns:
+        True if it must not be sent.
     """
-    return request.resource_type in NEEDLESS or (_is_inside(request.url) and not _is_own(request))
+    return request.resource_type in UNNEEDED_TYPES or (_is_private_url(request.url) and not _is_own_host(request))
 
 
-def _is_inside(url: str) -> bool:
-    address = written_address(urlsplit(url).hostname or "")
+def _is_private_url(url: str) -> bool:
+    address = literal_address(urlsplit(url).hostname or "")
     return bool(address) and is_private(address)
 
 
-def _is_own(request: BrowserRequest) -> bool:
-    """Tell whether the request is the page itself, or goes to the host it came from."""
+def _is_own_host(request: BrowserRequest) -> bool:
+    """Tell whether the request is for the page itself, or goes to the host the page came from."""
     top: Frame = request.frame
     while top.parent_frame is not None:
         top = top.parent_frame

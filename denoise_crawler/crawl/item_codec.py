@@ -1,9 +1,9 @@
-"""Items as bytes, so that they can wait in the store: data only, of every kind that Scrapy takes.
+"""Encodes items as bytes, so that they can wait in the store: data only, of every kind that Scrapy takes.
 
-MessagePack holds numbers, strings, bytes and lists as they are. All else is a map with one key, which says how to
-read the value: ``{"tuple": [1, 2]}``. Of an instance the name of its class is written and everything that it
-holds: ``__dict__``, slots and, if it is a dict or a tuple, its content. So an item comes back with what its class
-keeps beside the fields, or :func:`pack` refuses it.
+MessagePack holds numbers, strings, bytes and lists as they are. Everything else is a map with one key that says
+how to read the value: ``{"tuple": [1, 2]}``. An instance is stored as the name of its class and all that it holds:
+``__dict__``, slots and, if it is a dict or a tuple, its content. So an item comes back with everything that its
+class keeps besides the fields, or :func:`pack` refuses it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from uuid import UUID
 import msgspec
 from itemadapter import ItemAdapter
 
-from denoise_crawler.crawl.item_classes import enum_name, item_class_of, loaded_enum, loaded_item_class
+from denoise_crawler.crawl.item_classes import describe_item_class, enum_name, load_enum, load_item_class
 from denoise_crawler.crawl.plain_values import VALUE_KINDS, VALUE_TYPES
 from denoise_crawler.crawl.unparkable import UnstorableError, class_path
 from denoise_crawler.errors import UnparkableError
@@ -27,52 +27,51 @@ if TYPE_CHECKING:
 
 __all__ = ["UnparkableError", "pack", "unpack"]
 
-_AS_THEY_ARE = frozenset({float, bool, bytes, type(None)})
+_NATIVE_TYPES = frozenset({float, bool, bytes, type(None)})
 _ITEM_TAGS = frozenset({"dict", "object"})
-_DEEPEST = 100  # deeper items would need more of Python's stack than a crawl has left
-_MOST_VALUES = 1_000_000  # an item that holds the same lists again and again may have endlessly many
-_FIELDS_OF_ITEM = "._values"  # where Scrapy's Item keeps its fields: no place that a user knows
+_MAX_DEPTH = 100  # deeper items could exhaust the stack
+_MAX_VALUES = 1_000_000  # nested references to the same list multiply without end
+_SCRAPY_FIELDS_STEP = "._values"  # Scrapy's Item keeps its fields here; messages leave it out
 _STDLIB_HASHES = (Enum.__hash__, UUID.__hash__)
 
 
 def pack(item: object) -> bytes:
-    """Write ``item`` as bytes from which :func:`unpack` makes the same item.
+    """Encode an item as bytes, from which :func:`unpack` makes the same item.
 
-    What is written is read and written again before it is returned: so what cannot come back is found out here.
-    An object that stands in two places of the item comes back as two equal ones.
+    The bytes are decoded and encoded again before they are returned, to find out now what would not come back. An
+    object that occurs twice in the item comes back as two equal objects.
 
     Args:
-        item: A dict, Item, dataclass, attrs object or pydantic model; they may hold each other.
+        item: A dict, Item, dataclass, attrs object or pydantic model; they may be nested.
 
     Returns:
-        The bytes, which hold data only.
+        The bytes, which hold only data.
 
     Raises:
-        UnparkableError: Something of the item cannot be written, or would not come back as it is. The message
-            names the class and the place.
+        UnparkableError: A part of the item cannot be stored or would change. The message names the class and the
+            place.
 
     Example:
         >>> unpack(pack({"url": "https://example.com/", "tags": {"a"}}))
         {'url': 'https://example.com/', 'tags': {'a'}}
-
     """
     try:
-        written = _written(item)
+        written = _encode_item(item)
         found = unpack(written)
-        if type(found) is not type(item) or _written(found) != written:
+        if type(found) is not type(item) or _encode_item(found) != written:
             raise UnstorableError("would come back changed")
     except (UnparkableError, UnstorableError) as error:
         raise UnparkableError(f"{class_path(type(item))}: {error}") from error
-    except Exception as error:  # the classes are strangers': they may raise anything
+    except Exception as error:  # classes of users may raise anything
         why = f"{type(error).__name__}: {error}"
         raise UnparkableError(f"{class_path(type(item))}: the item cannot be stored ({why})") from error
     return written
 
 
 def unpack(data: bytes) -> Any:
-    """Read what :func:`pack` wrote. No code of the item's class runs.
+    """Decode what :func:`pack` returned. No code of the item's class runs.
 
-    No module is imported that the program has not loaded by itself: to import is to run.
+    Modules that the program has not loaded itself are not imported, because an import runs code.
 
     Args:
         data: The bytes.
@@ -81,48 +80,47 @@ def unpack(data: bytes) -> Any:
         The item.
 
     Raises:
-        UnparkableError: The class is there no longer, belongs to another script or is no class of items; or
-            :func:`pack` did not write the bytes.
-
+        UnparkableError: The class is gone, belongs to another script or is no class of items; or the bytes are
+            damaged.
     """
     try:
         written = decoded(data)
         if type(written) is not dict or not _ITEM_TAGS.issuperset(written):
             raise UnparkableError("the item is damaged: it is no item")
-        return _read(written)
+        return _decode_value(written)
     except UnparkableError:
         raise
     except Exception as error:
         raise UnparkableError(f"the item is damaged: {type(error).__name__}: {error}") from error
 
 
-# --- writing
+# --- encoding
 
 
-def _written(item: Any) -> bytes:
-    return msgspec.msgpack.encode(_Writer().write(item, 0))
+def _encode_item(item: Any) -> bytes:
+    return msgspec.msgpack.encode(_ItemEncoder().encode(item, 0))
 
 
-class _Writer:
-    """Writes one item. Each method takes a value and how deep in the item it stands."""
+class _ItemEncoder:
+    """Encodes one item. Each method takes a value and how deep in the item it is."""
 
     def __init__(self) -> None:
-        self._values_left = _MOST_VALUES
+        self._values_left = _MAX_VALUES
 
-    def write(self, value: Any, depth: int) -> Any:
+    def encode(self, value: Any, depth: int) -> Any:
         kind = type(value)
-        if kind in _AS_THEY_ARE:
+        if kind in _NATIVE_TYPES:
             return value
-        write = _WRITERS.get(kind)
-        if write is not None:
-            return write(self, value, depth)
+        encode = _ENCODERS.get(kind)
+        if encode is not None:
+            return encode(self, value, depth)
         if kind in VALUE_TYPES:
             tag = VALUE_TYPES[kind]
             return {tag: VALUE_KINDS[tag].write(value)}
         if isinstance(value, Enum):
             return self._enum(value)
         if isinstance(value, str) and kind.__module__.startswith("lxml."):
-            return self._str(str.__str__(value), depth)  # it leads to its whole page
+            return self._str(str.__str__(value), depth)  # a plain string, without its reference to the whole page
         return self._object(value, depth)
 
     def _str(self, value: str, _: int) -> Any:
@@ -136,7 +134,7 @@ class _Writer:
         self._enter(value, depth)
         try:
             for each in value:
-                written.append(self.write(each, depth + 1))
+                written.append(self.encode(each, depth + 1))
         except UnstorableError as error:
             raise error.inside(value, f"[{len(written)}]") from None
         return written
@@ -145,14 +143,14 @@ class _Writer:
         return {"tuple": self._list(value, depth)}
 
     def _set(self, value: set[Any] | frozenset[Any], depth: int) -> Any:
-        # in one order, so that equal sets are equal bytes
+        # sorted, so that equal sets give equal bytes
         return {type(value).__name__: sorted(self._list(value, depth), key=msgspec.msgpack.encode)}
 
     def _dict(self, value: dict[Any, Any], depth: int) -> Any:
         return {"dict": self._pairs(value.items(), value, depth)}
 
     def _pairs(self, pairs: Any, holder: Any, depth: int, place: str = "[{!r}]") -> Any:
-        """Return a map, or, where not all names are plain strings, a list of names and values in turn."""
+        """Return a map; if not all names are plain strings, a list of names and values in turn."""
         self._enter(pairs, depth)
         name = None
         written = []
@@ -160,10 +158,10 @@ class _Writer:
         try:
             for name, value in pairs:
                 named = named and type(name) is str and _is_utf8(name)
-                written.append((self.write(name, depth + 1), self.write(value, depth + 1)))
+                written.append((self.encode(name, depth + 1), self.encode(value, depth + 1)))
         except UnstorableError as error:
             step = place.format(name)
-            raise error.inside(holder, "" if step == _FIELDS_OF_ITEM else step) from None
+            raise error.inside(holder, "" if step == _SCRAPY_FIELDS_STEP else step) from None
         return dict(written) if named else [part for pair in written for part in pair]
 
     def _enum(self, value: Enum) -> Any:
@@ -173,7 +171,7 @@ class _Writer:
         return {"enum": [enum_name(kind), value._name_]}
 
     def _object(self, value: Any, depth: int) -> Any:
-        known = item_class_of(type(value))
+        known = describe_item_class(type(value))
         attributes = known.attributes_of(value)
         if type(attributes) not in (dict, type(None)):
             raise UnstorableError(f"has a {class_path(type(attributes))} as its __dict__, which cannot be stored")
@@ -200,20 +198,20 @@ class _Writer:
 
     def _enter(self, values: Any, depth: int) -> None:
         self._values_left -= len(values)
-        if depth >= _DEEPEST:
-            raise UnstorableError(f"is nested over {_DEEPEST} deep and cannot be stored")
+        if depth >= _MAX_DEPTH:
+            raise UnstorableError(f"is nested over {_MAX_DEPTH} deep and cannot be stored")
         if self._values_left < 0:
-            raise UnstorableError(f"holds more than {_MOST_VALUES:,} values and cannot be stored")
+            raise UnstorableError(f"holds more than {_MAX_VALUES:,} values and cannot be stored")
 
 
-_WRITERS: dict[type, Callable[[_Writer, Any, int], Any]] = {
-    str: _Writer._str,
-    int: _Writer._int,
-    list: _Writer._list,
-    tuple: _Writer._tuple,
-    set: _Writer._set,
-    frozenset: _Writer._set,
-    dict: _Writer._dict,
+_ENCODERS: dict[type, Callable[[_ItemEncoder, Any, int], Any]] = {
+    str: _ItemEncoder._str,
+    int: _ItemEncoder._int,
+    list: _ItemEncoder._list,
+    tuple: _ItemEncoder._tuple,
+    set: _ItemEncoder._set,
+    frozenset: _ItemEncoder._set,
+    dict: _ItemEncoder._dict,
 }
 
 
@@ -222,79 +220,81 @@ def _is_utf8(text: str) -> bool:
         return True
     try:
         text.encode()
-    except UnicodeEncodeError:  # a lone surrogate, as JSON may have it
+    except UnicodeEncodeError:  # a lone surrogate, which JSON allows
         return False
     return True
 
 
-# --- reading
+# --- decoding
 
 
-def _read(written: Any) -> Any:
+def _decode_value(written: Any) -> Any:
     kind = type(written)
     if kind is dict:
         [(tag, value)] = written.items()
-        return _READERS[tag](value)
+        return _DECODERS[tag](value)
     if kind is list:
-        return [_read(each) for each in written]
+        return [_decode_value(each) for each in written]
     return written
 
 
-def _read_pairs(written: Any) -> dict[Any, Any]:
+def _decode_pairs(written: Any) -> dict[Any, Any]:
     if type(written) is dict:
-        return {name: _read(value) for name, value in written.items()}
+        return {name: _decode_value(value) for name, value in written.items()}
     parts = iter(written)
-    return {_hashable(_read(name)): _read(value) for name, value in zip(parts, parts, strict=True)}
+    return {
+        _check_hash(_decode_value(name)): _decode_value(value) for name, value in zip(parts, parts, strict=True)
+    }
 
 
-def _hashable(value: Any) -> Any:
-    """Return ``value``; raise UnparkableError if its class has a hash of its own, which would have to run.
+def _check_hash(value: Any) -> Any:
+    """Return ``value``; raise UnparkableError if hashing it would run code of its class.
 
-    A hash that dataclasses or attrs generate is made of the fields' hashes, and so these are looked at.
+    The hash that dataclasses or attrs generate is made of the hashes of the fields, so those are checked.
     """
     hash_of: Any = type(value).__hash__
     parts: Iterable[Any] = value if isinstance(value, (tuple, frozenset)) else ()
-    if hash_of is not None and _is_generated(hash_of):
+    if hash_of is not None and _is_generated_code(hash_of):
         parts = ItemAdapter(value).values()
     elif not isinstance(hash_of, WrapperDescriptorType) and hash_of not in _STDLIB_HASHES:
         raise UnparkableError(
             f"a {class_path(type(value))} is a key or in a set: the hash of its class would have to run"
         )
     for each in parts:
-        _hashable(each)
+        _check_hash(each)
     return value
 
 
-def _is_generated(function: Any) -> bool:
+def _is_generated_code(function: Any) -> bool:
     return getattr(getattr(function, "__code__", None), "co_filename", "").startswith("<")
 
 
-def _read_enum(written: list[Any]) -> Enum:
+def _decode_enum(written: list[Any]) -> Enum:
     name, member = written
-    found: Enum = loaded_enum(name)._member_map_[member]
+    found: Enum = load_enum(name)._member_map_[member]
     return found
 
 
-def _read_object(written: list[Any]) -> Any:
+def _decode_object(written: list[Any]) -> Any:
     name, attributes, slots, content = written
-    known = loaded_item_class(name)
-    item = known.new(_content(known.content_type, content))
-    known.set_state(item, _read_pairs(attributes or {}), _read_pairs(slots or {}))
+    known = load_item_class(name)
+    item = known.new(_decode_content(known.content_type, content))
+    known.set_state(item, _decode_pairs(attributes or {}), _decode_pairs(slots or {}))
     return item
 
 
-def _content(content_type: Any, written: Any) -> Any:
+def _decode_content(content_type: Any, written: Any) -> Any:
     if content_type is None:
         return None
-    return _read(written) if content_type is tuple else _read_pairs(written).items()
+    return _decode_value(written) if content_type is tuple else _decode_pairs(written).items()
 
 
-_READERS: dict[str, Callable[[Any], Any]] = {
+_DECODERS: dict[str, Callable[[Any], Any]] = {
     **{tag: kind.read for tag, kind in VALUE_KINDS.items()},
-    "tuple": lambda values: tuple(map(_read, values)),
-    "set": lambda values: {_hashable(_read(each)) for each in values},
-    "frozenset": lambda values: frozenset(_hashable(_read(each)) for each in values),
-    "dict": _read_pairs,
-    "enum": _read_enum,
-    "object": _read_object,
+    "tuple": lambda values: tuple(map(_decode_value, values)),
+    "set": lambda values: {_check_hash(_decode_value(each)) for each in values},
+    "frozenset": lambda values: frozenset(_check_hash(_decode_value(each)) for each in values),
+    "dict": _decode_pairs,
+    "enum": _decode_enum,
+    "object": _decode_object,
 }

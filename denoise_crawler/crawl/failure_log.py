@@ -1,4 +1,4 @@
-"""What fails in a crawl: counted, said, and never the end of anything else."""
+"""Counts and logs what fails in a crawl, so that nothing else fails with it."""
 
 from __future__ import annotations
 
@@ -17,44 +17,53 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-class Failures:
+class FailureLog:
     """Counts failures in the stats of a crawl and logs them."""
 
     def __init__(self, settings: DenoiseSettings, counts: Counts) -> None:
         self._settings, self._counts = settings, counts
 
-    def page(self, url: str) -> None:
-        """Say, inside an ``except``, that a page broke us."""
+    def report_page(self, url: str) -> None:
+        """Count and log, inside an ``except`` block, that we failed on a page."""
         self._counts.add("failed")
         logger.exception(
-            "%s cannot be cleaned, which is a mistake of denoise_crawler; its items go on as they are",
+            "%s cannot be cleaned because of a bug in denoise_crawler; its items go on as they are",
             printable(url),
         )
 
-    def extractor(self, url: str) -> None:
-        """Say, once, that the extractor wrote nothing of a page."""
+    def report_extractor(self, url: str) -> None:
+        """Count a page of which the extractor wrote nothing; log the first one."""
         if not self._counts.add("extractor_fallbacks"):
             extractor = self._settings.writing.extractor
             logger.warning("%s wrote nothing of %s: our own text takes its place", extractor, printable(url))
 
-    def store(self, error: Exception) -> None:
-        """Say, once, that the store failed."""
+    def report_store(self, error: Exception) -> None:
+        """Count an error of the store; log the first one."""
         if not self._counts.add("store_errors"):
             logger.error(
                 "The store %s cannot be read or written: %s. Items that cannot wait are cleaned at once; those "
-                "that wait come out as soon as it works, in this run or the next.",
+                "that wait are released as soon as it works, in this run or the next.",
                 self._settings.store,
                 printable(error),
             )
 
+    def report_release(self) -> None:
+        """Count and log, inside an ``except`` block, that waiting items could not be released."""
+        self._counts.add("failed")
+        logger.exception("Some waiting items could not be released because of a bug in denoise_crawler; they stay")
+
     @contextmanager
-    def of_step(self, what: str) -> Iterator[None]:
-        """Let a step of the crawl fail alone: what comes behind the block is done all the same."""
+    def isolate_step(self, what: str) -> Iterator[None]:
+        """Log an error inside the block and go on behind it.
+
+        Args:
+            what: The step, as the log names it: "denoise_crawler cannot …".
+        """
         try:
             yield
         except Exception:
             self._counts.add("failed")
             logger.exception(
-                "denoise_crawler cannot %s, which is a mistake of its own; the crawl goes on and no item is lost",
+                "denoise_crawler cannot %s because of a bug; the crawl goes on and no item is lost",
                 what,
             )

@@ -1,4 +1,4 @@
-"""One more line: ``ADDONS = {…, "denoise_crawler.Rendering": 320}``."""
+"""The rendering add-on: ``ADDONS = {…, "denoise_crawler.Rendering": 320}``."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import shutil
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from denoise_crawler.crawl.scrapy_versions import require
+from denoise_crawler.crawl.scrapy_versions import require_scrapy
 from denoise_crawler.crawl.script_pages import ScriptPagesMiddleware
-from denoise_crawler.crawl.starting import in_one_line
+from denoise_crawler.crawl.setup_errors import abort_on_setup_error
 from denoise_crawler.errors import SettingError
 
 if TYPE_CHECKING:
@@ -16,22 +16,22 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
     from typing_extensions import Self
 
-# Behind redirects, retries and decompression on a response's way to the spider.
+# A response reaches it after decompression, redirects and retries.
 MIDDLEWARE_ORDER = 540
 _HANDLER = "scrapy_playwright.handler.ScrapyPlaywrightDownloadHandler"
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
 class Rendering:
-    """Renders pages in a browser by scrapy-playwright, where they need it (DENOISE_RENDER).
+    """Renders pages that need it (DENOISE_RENDER) in a browser, by scrapy-playwright.
 
-    The browser is the one of PLAYWRIGHT_LAUNCH_OPTIONS, else the system's Chromium, else playwright's own. What
-    the project sets of scrapy-playwright wins.
+    The browser is that of PLAYWRIGHT_LAUNCH_OPTIONS, else the Chromium of the system, else that of playwright.
+    Settings of scrapy-playwright that the project makes win.
     """
 
     def __init__(self, crawler: Crawler) -> None:
-        with in_one_line(crawler):
-            require("denoise_crawler.Rendering")
+        with abort_on_setup_error(crawler):
+            require_scrapy("denoise_crawler.Rendering")
             if find_spec("scrapy_playwright") is None:
                 raise SettingError(
                     "ADDONS names denoise_crawler.Rendering, which needs scrapy-playwright: "
@@ -40,19 +40,19 @@ class Rendering:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Set up; no crawl begins without scrapy-playwright, or on an older Scrapy."""
+        """Make the add-on. Without scrapy-playwright, or on an older Scrapy, no crawl begins."""
         return cls(crawler)
 
     def update_settings(self, settings: BaseSettings) -> None:
-        """Enable the components."""
-        from denoise_crawler.crawl.rendering.middleware import RenderingMiddleware
-        from denoise_crawler.crawl.rendering.subrequests import is_refused
+        """Add the components."""
+        from denoise_crawler.crawl.rendering.rendering_middleware import RenderingMiddleware
+        from denoise_crawler.crawl.rendering.subrequests import should_abort
 
         settings.setdefault_in_component_priority_dict(
             "DOWNLOADER_MIDDLEWARES", RenderingMiddleware, MIDDLEWARE_ORDER
         )
         settings.setdefault_in_component_priority_dict("SPIDER_MIDDLEWARES", ScriptPagesMiddleware, 90)
-        settings.set("PLAYWRIGHT_ABORT_REQUEST", is_refused, "addon")
+        settings.set("PLAYWRIGHT_ABORT_REQUEST", should_abort, "addon")
         if (browser := next(filter(None, map(shutil.which, _BROWSERS)), None)) is not None:
             settings.set("PLAYWRIGHT_LAUNCH_OPTIONS", {"executable_path": browser}, "addon")
         handlers = dict.fromkeys(("http", "https"), _HANDLER) | settings.getdict("DOWNLOAD_HANDLERS")

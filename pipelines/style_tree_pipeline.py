@@ -1,4 +1,4 @@
-"""``StyleTreePipeline``: accumulates the pages of a site and decides what must wait."""
+"""``StyleTreePipeline`` learns the pages of a site and decides which items wait."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class ParkedItem(DropItem):
-    """The item waits in the store; it will come again when its site is known."""
+    """The item waits in the store; it comes back when its site is known."""
 
     def __init__(self, site: str) -> None:
         super().__init__(f"waits until {site} is known", log_level="DEBUG")
@@ -24,9 +24,9 @@ class ParkedItem(DropItem):
 class StyleTreePipeline:
     """Learns the page that an item carries in its HTML field (``DENOISE_HTML_FIELD``).
 
-    Until the site is known its items wait in the store: Scrapy sees them dropped, and later sees them a
-    second time, so this pipeline stands before all others. They come again when the quota is reached, or
-    before the crawl ends. With the add-on in force it lets everything pass.
+    The items of a site wait in the store until the site is known. For Scrapy they are dropped, and pass through
+    the pipelines a second time when the quota of pages is reached or before the crawl ends. So put this pipeline
+    before all others. If the add-on is enabled, the pipeline does nothing.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -34,17 +34,30 @@ class StyleTreePipeline:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Set up; raise SettingError or StoreError, or NotConfigured where ``DENOISE_ENABLED`` is False."""
+        """Make the pipeline.
+
+        Raises:
+            NotConfigured: ``DENOISE_ENABLED`` is False.
+            SettingError: A setting is wrong.
+            StoreError: The store cannot be opened.
+        """
         if is_off(crawler.settings):
             raise NotConfigured
         return cls(crawler)
 
     async def process_item(self, item: Any) -> Any:
-        """Learn the item's page; return the item if its site is known, else let it wait."""
-        if self._pages.is_done(item):
+        """Learn the page of an item.
+
+        Returns:
+            The item, if its site is known.
+
+        Raises:
+            ParkedItem: The item waits.
+        """
+        if self._pages.passes_by(item):
             return item
         source = self._pages.source_of(item)
-        if not await self._pages.warmup.waits(item, source):
+        if not await self._pages.warmup.must_wait(item, source):
             return item
-        assert source is not None  # noqa: S101 - what has no page does not wait
+        assert source is not None  # noqa: S101 - an item without a page does not wait
         raise ParkedItem(source.page.site)

@@ -1,4 +1,4 @@
-"""The end of a crawl: items that wait go on while requests can still be made."""
+"""Releases waiting items at the end of a crawl, while requests can still be made."""
 
 from __future__ import annotations
 
@@ -20,58 +20,61 @@ if TYPE_CHECKING:
 _POLL_SECONDS = 0.02
 
 
-class Ending:
-    """Lets what waits go on before the engine closes the spider, however the crawl ends.
+class CloseHook:
+    """Releases waiting items before the engine closes the spider, however the crawl ends.
 
     Scrapy has no signal for this moment. At ``spider_idle`` another handler may still keep the spider open, and
-    Ctrl-C and CloseSpider do not send it. When pipelines are closed, the engine takes no requests any more, and
-    pipelines that download files fail. So ``engine.close_spider_async`` is wrapped:
+    Ctrl-C and CloseSpider do not send that signal. When pipelines are closed, the engine takes no more requests,
+    and pipelines that download files fail. So ``engine.close_spider_async`` is wrapped:
 
-    * When the spider is idle and nobody kept it open, what waits goes on first. If that brought new requests, the
-      spider stays open; it will be idle again.
-    * In every other end (Ctrl-C, CloseSpider) Scrapy starts nothing new and waits for the requests in progress.
-      A request of ours, which is never sent, is the last of them: what waits goes on before it is taken away.
+    * When the spider is idle and nobody keeps it open, the items are released first. If that brings new requests,
+      the spider stays open; it will be idle again.
+    * In every other case (Ctrl-C, CloseSpider) Scrapy starts nothing new and waits for the requests in progress.
+      We add a request of our own that is never sent. It is the last one in progress, and the items are released
+      before it is removed.
 
     Args:
         crawler: The crawl.
-        release: Lets what waits go on; called once an end.
-        keep: Tells whether what waits is to stay in the store, because a later run goes on with the crawl.
+        release: Releases the items; called once when the crawl ends.
+        must_stay: Tells whether the items stay in the store because a later run continues the crawl.
     """
 
-    def __init__(self, crawler: Crawler, release: Callable[[], Awaitable[None]], keep: Callable[[], bool]) -> None:
-        self._crawler, self._release, self._keep = crawler, release, keep
+    def __init__(
+        self, crawler: Crawler, release: Callable[[], Awaitable[None]], must_stay: Callable[[], bool]
+    ) -> None:
+        self._crawler, self._release, self._must_stay = crawler, release, must_stay
         self._releasing: Deferred[None] | None = None
-        crawler.signals.connect(self._wrap, signals.spider_opened)
+        crawler.signals.connect(self._wrap_close, signals.spider_opened)
 
-    def is_too_late(self) -> bool:
-        """Tell whether items that wait have to stay in the store: the crawl stops, and pipelines download files.
+    def must_keep_items(self) -> bool:
+        """Tell whether waiting items must stay in the store: the crawl is stopping, and pipelines download files.
 
-        With a polite gap between requests, the files of what waits may take an hour; who stops a crawl does not
-        wait for that, and no item may come out without its files.
+        With a polite gap between requests their files may take an hour. Nobody who stops a crawl waits for that,
+        and no item may leave without its files.
         """
         engine: Any = self._crawler.engine
         slot = engine._slot if engine is not None else None
         stops = slot is not None and (slot.closing is not None or not engine.running)
-        return stops and _downloads_files(engine)
+        return stops and _has_media_pipeline(engine)
 
-    async def put_off(self, release: Callable[[], Awaitable[None]]) -> None:
-        """Let items go on in the midst of the crawl, which does not end before ``release`` is done.
+    async def run_before_close(self, release: Callable[[], Awaitable[None]]) -> None:
+        """Release items in the middle of a crawl; the crawl does not end before ``release`` is done.
 
-        Where it ends already, nothing is done: what waits goes on then.
+        If the crawl is already ending this does nothing: the items are released then anyway.
         """
         engine: Any = self._crawler.engine
         slot = engine._slot if engine is not None else None
         if slot is None or slot.closing is not None or self._releasing is not None:
             return
-        busy, under_way = Request("data:,items-that-wait"), engine.scraper.slot.active
-        under_way.add(busy)  # as if a callback ran
+        busy, active = Request("data:,items-that-wait"), engine.scraper.slot.active
+        active.add(busy)  # as if a callback ran
         try:
             await release()
         finally:
-            under_way.discard(busy)
+            active.discard(busy)
             slot.nextcall.schedule()
 
-    def _wrap(self) -> None:
+    def _wrap_close(self) -> None:
         engine = self._crawler.engine
         assert engine is not None  # noqa: S101 - it opens the spider
         self._close = engine.close_spider_async
@@ -87,10 +90,10 @@ class Ending:
             if reason != "finished" or not engine.running or engine.spider_is_idle():
                 await self._close(reason=reason)
         else:
-            await self._close_while_busy(engine, reason)
+            await self._close_busy_spider(engine, reason)
 
-    async def _close_while_busy(self, engine: ExecutionEngine, reason: str) -> None:
-        """Close the spider as Scrapy does; before its slot is closed, let go on what waits."""
+    async def _close_busy_spider(self, engine: ExecutionEngine, reason: str) -> None:
+        """Close the spider as Scrapy does, but release the waiting items before its slot is closed."""
         slot: Any = engine._slot
         last = Request("data:,items-that-wait")
         slot.add_request(last)
@@ -98,18 +101,18 @@ class Ending:
         try:
             while slot.inprogress != {last} or not engine.scraper.slot.is_idle():  # type: ignore[union-attr]
                 await _sleep(_POLL_SECONDS)
-            if not self.is_too_late():
+            if not self.must_keep_items():
                 await self._release_once()
         finally:
             slot.remove_request(last)
         await maybe_deferred_to_future(closed)
 
     async def _release_once(self) -> None:
-        """Let what waits go on; who asks meanwhile waits for the same."""
+        """Release the waiting items; a second call meanwhile waits for the first."""
         if self._releasing is not None:
             await maybe_deferred_to_future(_follow(self._releasing))
             return
-        if self._keep():
+        if self._must_stay():
             return
         self._releasing = Deferred()
         try:
@@ -119,14 +122,14 @@ class Ending:
             done.callback(None)
 
 
-def _downloads_files(engine: ExecutionEngine) -> bool:
-    """Tell whether a pipeline downloads files (ImagesPipeline, FilesPipeline and those like them)."""
+def _has_media_pipeline(engine: ExecutionEngine) -> bool:
+    """Tell whether a pipeline downloads files (ImagesPipeline, FilesPipeline and subclasses)."""
     pipelines = getattr(engine.scraper.itemproc, "middlewares", ())
     return any(isinstance(pipeline, MediaPipeline) for pipeline in pipelines)
 
 
 def _follow(first: Deferred[None]) -> Deferred[None]:
-    """Return a Deferred of its own that fires when ``first`` does."""
+    """Return a new Deferred that fires when ``first`` does."""
     follower: Deferred[None] = Deferred()
 
     def fire(result: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Items that carry their page: the HTML is stored with the page, not once more with each of its items."""
+"""Stores the HTML of a page once, and not again in each item that carries it."""
 
 from __future__ import annotations
 
@@ -6,37 +6,45 @@ import msgspec
 
 from denoise_crawler.methods.versioned_format import MAX_BYTES, decoded
 
-SHORTEST_SHARED = 1_000  # characters of HTML; less is not worth the trouble
+MIN_SHARED_CHARACTERS = 1_000
 
 _encode = msgspec.msgpack.Encoder().encode
 
 
 def cut_html(item: bytes, html: str) -> bytes:
-    """Return the bytes of an item without those of the HTML of its page.
+    """Cut the HTML of a page out of the bytes of an item.
 
     Args:
         item: An item as bytes, in which text is UTF-8.
         html: The HTML of its page.
 
     Returns:
-        What :func:`paste_html` makes the same bytes of.
+        Bytes for :func:`paste_html`.
 
-    >>> packed = b"before " + 400 * b"<p>" + b" after"
-    >>> len(cut_html(packed, 400 * "<p>"))
-    18
-    >>> paste_html(cut_html(packed, 400 * "<p>"), 400 * "<p>") == packed
-    True
+    Example:
+        >>> packed = b"before " + 400 * b"<p>" + b" after"
+        >>> len(cut_html(packed, 400 * "<p>"))
+        18
+        >>> paste_html(cut_html(packed, 400 * "<p>"), 400 * "<p>") == packed
+        True
     """
-    if len(html) < SHORTEST_SHARED or len(html) > len(item):
+    if len(html) < MIN_SHARED_CHARACTERS or len(html) > len(item):
         return _encode([item])
     try:
         return _encode(item.split(html.encode()))
-    except UnicodeEncodeError:  # a lone surrogate: the store does not give the HTML back as it is
+    except UnicodeEncodeError:  # a lone surrogate: the store would change the HTML
         return _encode([item])
 
 
 def paste_html(data: bytes, html: str) -> bytes:
     """Return the bytes of an item as they were before :func:`cut_html`.
+
+    Args:
+        data: What :func:`cut_html` returned.
+        html: The HTML of the page.
+
+    Returns:
+        The item as bytes.
 
     Raises:
         ValueError: ``data`` is damaged, or the item has more than 64 MB.
@@ -45,6 +53,6 @@ def paste_html(data: bytes, html: str) -> bytes:
     if len(parts) == 1:
         return parts[0]
     own = html.encode()
-    if len(data) + len(parts) * len(own) > MAX_BYTES:  # bytes made by hand may name it any number of times
+    if len(data) + len(parts) * len(own) > MAX_BYTES:  # manipulated bytes may repeat the HTML any number of times
         raise ValueError("the item is too large")
     return own.join(parts)

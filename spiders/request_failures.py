@@ -1,4 +1,4 @@
-"""What went wrong with a request, in one word for the statistics."""
+"""Names what went wrong with a request, in one word for the stats."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from denoise_crawler.crawl.robots_guard import CrawlDelayTooLongError, RobotsUnr
 from denoise_crawler.spiders.private_hosts import PrivateAddressError
 from denoise_crawler.spiders.refused_hosts import HostGivenUpError
 
-_KINDS: tuple[tuple[type[BaseException], str], ...] = (
+_KIND_OF_ERROR: tuple[tuple[type[BaseException], str], ...] = (
     (HostGivenUpError, "given_up"),
     (PrivateAddressError, "private"),
     (CrawlDelayTooLongError, "crawl_delay"),
@@ -29,15 +29,15 @@ _KINDS: tuple[tuple[type[BaseException], str], ...] = (
 
 
 def http_status(failure: Failure) -> int:
-    """Return the HTTP status of an answer that was no page, 0 if no answer came."""
+    """Return the HTTP status of an error response, 0 if there was no response."""
     return failure.value.response.status if isinstance(failure.value, HttpError) else 0
 
 
 def failure_kind(failure: Failure) -> str:
-    """Return ``http_404``, ``robots``, ``other`` or a word of ``_KINDS``."""
+    """Return ``http_404`` or the like, ``robots``, a word of ``_KIND_OF_ERROR``, or ``other``."""
     if status := http_status(failure):
         return f"http_{status}"
-    for error, kind in _KINDS:
+    for error, kind in _KIND_OF_ERROR:
         if isinstance(failure.value, error):
             return kind
     if isinstance(failure.value, IgnoreRequest) and "robots.txt" in str(failure.value):

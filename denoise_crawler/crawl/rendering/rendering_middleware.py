@@ -1,0 +1,130 @@
+"""The downloader middleware that has pages rendered and passes what the browser shows to the denoiser.
+
+Stats, all under ``denoise/rendering/``:
+
+=================== ===================================================================
+``pages``           rendered pages
+``asked_again``     those of them that were first fetched without a browser
+``empty``           rendered pages that still have hardly any text
+``elements``        elements measured
+``hidden``          the outermost of them that are not shown
+=================== ===================================================================
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+from scrapy.http import HtmlResponse
+from scrapy_playwright.page import PageMethod
+
+from denoise_crawler.crawl.pages import META_KEY
+from denoise_crawler.crawl.rendering.page_snapshot import PageSnapshot, take_snapshot
+from denoise_crawler.crawl.script_pages import needs_script
+from denoise_crawler.crawl.setting_values import read_choice, read_seconds
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from scrapy.settings import BaseSettings
+    from typing_extensions import Self
+
+logger = logging.getLogger(__name__)
+
+MODES = ("needed", "always", "asked")
+DEFAULT_WAIT_SECONDS = 5.0
+_RENDERED = "rendered"
+
+
+class RenderingMiddleware:
+    """Has pages rendered that need it (DENOISE_RENDER).
+
+    The spider gets the response that scrapy-playwright makes. The page that is judged is
+    ``response.meta["denoise_page"]``: the same page, with geometry and visibility.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._mode = read_mode(crawler.settings)
+        self._wait_seconds = read_wait(crawler.settings)
+        self._crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Make the middleware; raise SettingError."""
+        return cls(crawler)
+
+    def process_request(self, request: Request) -> None:
+        """Have a snapshot taken as soon as the page is rendered."""
+        meta = request.meta
+        if (known := meta.get(META_KEY)) and _RENDERED in known:
+            del meta[META_KEY]  # it belongs to the page on which a spider found this request
+        if meta.get("playwright"):
+            meta["playwright_page_methods"] = [
+                *_spider_methods(meta),
+                PageMethod(take_snapshot, self._wait_seconds),
+            ]
+
+    def process_response(self, request: Request, response: Response) -> Response | Request:
+        """Attach the snapshot; request a page again, by the browser, if it needs one."""
+        if not isinstance(response, HtmlResponse):
+            return response
+        if request.meta.get("playwright"):
+            self._attach_snapshot(request, response)
+            return response
+        return self._rendered_request(request) if self._must_render(request, response) else response
+
+    def _attach_snapshot(self, request: Request, response: HtmlResponse) -> None:
+        snapshot = next((method.result for method in _page_methods(request.meta) if _is_snapshot(method)), None)
+        request.meta["playwright_page_methods"] = _spider_methods(request.meta)
+        if not isinstance(snapshot, PageSnapshot):  # a download
+            return
+        request.meta[META_KEY] = {"url": response.url, "html": snapshot.html, _RENDERED: True}
+        self._count("pages")
+        self._count("elements", snapshot.elements)
+        self._count("hidden", snapshot.hidden)
+        if needs_script(response) and not self._count("empty"):
+            logger.warning("%s has hardly any text in a browser either", response.url)
+
+    def _must_render(self, request: Request, response: HtmlResponse) -> bool:
+        if self._mode == "asked" or request.method != "GET" or response.status != 200:
+            return False
+        return self._mode == "always" or needs_script(response)
+
+    def _rendered_request(self, request: Request) -> Request:
+        self._count("asked_again")
+        # A cache would return the page that was fetched without a browser.
+        meta = {**request.meta, "playwright": True, "dont_cache": True}
+        return request.replace(meta=meta, dont_filter=True)
+
+    def _count(self, name: str, by: int = 1) -> int:
+        stats = self._crawler.stats
+        before: int = stats.get_value(f"denoise/rendering/{name}", 0)
+        stats.inc_value(f"denoise/rendering/{name}", by)
+        return before
+
+
+def _page_methods(meta: dict[str, Any]) -> list[Any]:
+    methods = meta.get("playwright_page_methods") or ()
+    return list(methods.values() if isinstance(methods, dict) else methods)
+
+
+def _is_snapshot(method: Any) -> bool:
+    return getattr(method, "method", None) is take_snapshot
+
+
+def _spider_methods(meta: dict[str, Any]) -> list[Any]:
+    """Return the page methods of the spider. A request that is retried already has ours."""
+    return [method for method in _page_methods(meta) if not _is_snapshot(method)]
+
+
+def read_mode(settings: BaseSettings) -> str:
+    """Return DENOISE_RENDER; raise SettingError."""
+    return read_choice("DENOISE_RENDER", settings.get("DENOISE_RENDER") or "needed", MODES)
+
+
+def read_wait(settings: BaseSettings) -> float:
+    """Return DENOISE_RENDER_WAIT in seconds; raise SettingError."""
+    seconds = settings.get("DENOISE_RENDER_WAIT", DEFAULT_WAIT_SECONDS)
+    return read_seconds("DENOISE_RENDER_WAIT", seconds, maximum=600, allowed="0 to 600")
