@@ -14,7 +14,7 @@ from denoise_crawler.page import Page
 if TYPE_CHECKING:
     from denoise_crawler.crawl.addon import Addon
     from denoise_crawler.crawl.politeness import Politeness
-    from denoise_crawler.crawl.rendering.addon import Rendering
+    from denoise_crawler.crawl.rendering.rendering_addon import Rendering
 
 __all__ = [
     "Addon",
@@ -34,7 +34,7 @@ __all__ = [
 _SCRAPY_PARTS = {
     "Addon": "denoise_crawler.crawl.addon",
     "Politeness": "denoise_crawler.crawl.politeness",
-    "Rendering": "denoise_crawler.crawl.rendering.addon",
+    "Rendering": "denoise_crawler.crawl.rendering.rendering_addon",
 }
 
 
