@@ -1,6 +1,6 @@
-"""An existing project, by the add-on: its spiders stay as they are.
+"""An existing project, with the add-on: its spiders do not change.
 
-Their items need a ``text`` field (or whatever DENOISE_TEXT_FIELD names) that is empty or missing.
+Their items need an empty field ``text`` (or the one that DENOISE_TEXT_FIELD names); in dicts it may be missing.
 """
 
 BOT_NAME = "existing_project"
@@ -11,4 +11,4 @@ ROBOTSTXT_OBEY = True
 # The one line. For gaps of 5-20 s between two requests to a host add "denoise_crawler.Politeness": 310.
 ADDONS = {"denoise_crawler.Addon": 300}
 
-DENOISE_EXTRA_FIELDS = {"noise_ratio": "noise"}  # besides the text, for items that can hold it
+DENOISE_EXTRA_FIELDS = {"noise_ratio": "noise"}  # filled as well as the text, if the item has the field

@@ -1,7 +1,7 @@
-"""An existing project, by item pipelines alone: for items that carry their page's HTML in a field.
+"""An existing project, with item pipelines only: for items that carry their page's HTML in a field.
 
-StyleTreePipeline stands before all other pipelines, since items that wait pass it twice. What is promised of items
-(docs/guarantees.md) holds as with the add-on, on Ctrl-C and CloseSpider as well.
+StyleTreePipeline must come before all other pipelines, because items that wait pass it twice. The promises of
+docs/guarantees.md hold as with the add-on, also on Ctrl-C and CloseSpider.
 """
 
 BOT_NAME = "existing_project"
@@ -13,6 +13,6 @@ ITEM_PIPELINES = {
     "denoise_crawler.pipelines.StyleTreePipeline": 100,
     "denoise_crawler.pipelines.DenoisePipeline": 200,
 }
-DENOISE_HTML_FIELD = "html"  # where your items hold the page, as str or bytes
-DENOISE_URL_FIELD = "url"  # and its address
-DENOISE_TEXT_FIELD = "text"  # where the clean text goes
+DENOISE_HTML_FIELD = "html"  # the field that holds the page, as str or bytes
+DENOISE_URL_FIELD = "url"  # the field that holds its URL
+DENOISE_TEXT_FIELD = "text"  # the field that gets the clean text

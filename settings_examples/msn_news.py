@@ -5,10 +5,10 @@ SPIDER_MODULES = ["denoise_crawler.spiders"]
 ADDONS = {"denoise_crawler.Addon": 300}
 USER_AGENT = "denoise_crawler (+https://pypi.org/project/denoise-crawler/)"
 
-# Uniform between these, once for each request; robots.txt is obeyed by the spider's own settings.
+# Gaps in seconds are drawn uniformly between these. The spider's own settings make it obey robots.txt.
 DENOISE_DELAY_MIN = 5.0
 DENOISE_DELAY_MAX = 20.0
 
-DENOISE_SHORT_SITES = "clean"  # a site that never gets there: "clean" with what is known, "raw", or "drop"
+DENOISE_SHORT_SITES = "clean"  # items of sites with too few pages: "clean", "raw" or "drop"
 
 FEEDS = {"msn_news.jsonl": {"format": "jsonlines", "encoding": "utf-8"}}

@@ -1,6 +1,6 @@
-"""Pages built by JavaScript: those that have next to no text otherwise are rendered in a browser.
+"""Pages built by JavaScript: a browser renders those that have almost no text without it.
 
-Needs ``pip install 'denoise-crawler[playwright]'`` and a Chromium: the system's, else the one that
+This needs ``pip install 'denoise-crawler[playwright]'`` and a Chromium: the system's, else the one that
 ``playwright install chromium`` downloads.
 """
 
@@ -10,9 +10,9 @@ ADDONS = {
     "denoise_crawler.Addon": 300,
     "denoise_crawler.Rendering": 320,
 }
-CONCURRENT_REQUESTS = 4  # a browser tab each
+CONCURRENT_REQUESTS = 4  # each uses a browser tab
 
-DENOISE_RENDER = "needed"  # or "always", or "asked": requests with meta={"playwright": True} alone
-DENOISE_RENDER_WAIT = 5  # seconds, at most, until the page's own requests are answered
+DENOISE_RENDER = "needed"  # or "always", or "asked": only requests with meta={"playwright": True}
+DENOISE_RENDER_WAIT = 5  # seconds that a loaded page may wait for its own requests
 
 FEEDS = {"rendered_pages.jsonl": {"format": "jsonlines", "encoding": "utf-8"}}

@@ -20,7 +20,7 @@ from denoise_crawler.demo.stats_file import SETTING
 from denoise_crawler.output.text import clean_text
 from denoise_crawler.page import Page
 
-_SHOWN_LINES = 8
+_SHOWN_LINES = 3
 
 
 def main() -> int:

@@ -115,8 +115,8 @@ def test_settings_to_copy_are_the_fast_default_unless_they_are_about_politeness(
     assert ('Politeness": 310}\n' in text or "DENOISE_DELAY_MIN" in text) == about_politeness
 
 
-def test_the_readme_keeps_the_spiders_of_the_project_beside_ours() -> None:
-    named = re.findall(r"SPIDER_MODULES = (\[.*?\])", (ROOT / "README.md").read_text("utf-8"))
+def test_the_recipe_keeps_the_spiders_of_the_project_beside_ours() -> None:
+    named = re.findall(r"SPIDER_MODULES = (\[.*?\])", (ROOT / "docs" / "recipes.md").read_text("utf-8"))
     assert named == ['["myproject.spiders", "denoise_crawler.spiders"]']
 
 
@@ -147,7 +147,7 @@ def test_the_demonstration_says_what_came_out(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert f"clean items are in {tmp_path / 'items.jsonl'}" in done.stdout
-    assert "pages seen 68, parked 20, replayed 20, cleaned 68" in done.stdout
+    assert "pages seen 68, parked 6, replayed 6, cleaned 68" in done.stdout
     assert "--- before:" in done.stdout
     assert "--- after:" in done.stdout
     assert len(lines(tmp_path / "items.jsonl")) == 68

@@ -323,9 +323,10 @@ def _table_of_quality(title: str) -> dict[str, dict[str, str]]:
     return _table(text.partition(f"\n{title}")[2].split("\n\n")[1])
 
 
-def test_the_figures_of_the_comparison_are_those_of_quality() -> None:
-    page = (DOCS / "comparison.md").read_text("utf-8")
-    compared = _table(next(part for part in page.split("\n\n") if "× lxml parse" in part and part.startswith("|")))
+@pytest.mark.parametrize("page", [DOCS / "comparison.md", ROOT / "README.md"], ids=lambda page: page.name)
+def test_the_figures_beside_other_extractors_are_those_of_quality(page: Path) -> None:
+    parts = page.read_text("utf-8").split("\n\n")
+    compared = _table(next(part for part in parts if "× lxml parse" in part and part.startswith("|")))
     cost = _table_of_quality("daniel: cost")
     for name, figures in compared.items():
         assert figures.pop("× lxml parse") == cost[name]["x lxml parse"]
