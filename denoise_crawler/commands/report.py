@@ -18,10 +18,9 @@ from denoise_crawler.commands.method_choice import add_method_choice, chosen_set
 from denoise_crawler.commands.page_output import output_to
 from denoise_crawler.commands.reading_bar import reading_bar
 from denoise_crawler.errors import FeedError, OutputError, SourceError, StoreError
-from denoise_crawler.page.text import printable
+from denoise_crawler.page.text import counted, printable
 from denoise_crawler.reading import FORMATS, Reading, read_pages
 from denoise_crawler.report import Bounds, Plan, RunFigures, StoreView, feed_chart, is_store, write_report
-from denoise_crawler.report.rendering import counted
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace

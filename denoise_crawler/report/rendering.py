@@ -15,6 +15,8 @@ with needs("commands"):
     from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from denoise_crawler.page.text import counted
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -93,11 +95,6 @@ def size(value: int) -> str:
             break
         amount /= 1000
     return f"{value:,} bytes" if unit == "bytes" else f"{amount:,.1f} {unit}"
-
-
-def counted(value: int, what: str) -> str:
-    """Return ``3 pages``, ``1 page``."""
-    return f"{value:,} {what}{'' if value == 1 else 's'}"
 
 
 @cache

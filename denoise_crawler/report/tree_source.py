@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from denoise_crawler.methods.style_tree.method import StyleTree
 from denoise_crawler.page import Page
-from denoise_crawler.report.rendering import counted
+from denoise_crawler.page.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
