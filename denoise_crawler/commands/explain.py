@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections import Counter
 from contextlib import ExitStack
@@ -16,7 +15,7 @@ from denoise_crawler.batch.arguments import whole_number
 from denoise_crawler.commands.fetching import fetch, is_address
 from denoise_crawler.commands.help_text import help_text
 from denoise_crawler.commands.method_choice import add_method_choice, chosen_settings
-from denoise_crawler.commands.reading_bar import reading_bar
+from denoise_crawler.commands.page_input import DONE, FAILED, discard_stdout, reading_bar, report_failure
 from denoise_crawler.crawl.stored_denoiser import stored_denoiser
 from denoise_crawler.errors import FetchError, SourceError, StoreError
 from denoise_crawler.output.writing import Writing
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
     from denoise_crawler.output.clean_page import CleanPage
     from denoise_crawler.output.explanation import BlockVerdict
 
-DONE, FAILED = 0, 1
 _EPILOG = help_text(
     {
         "scrapy denoise explain https://example.com/news/1": "fetch one page; ask the store of the project",
@@ -104,7 +102,7 @@ def _explain(arguments: Namespace, settings: BaseSettings, chosen: DenoiseSettin
         print(printable(error), file=sys.stderr)
         return FAILED
     except BrokenPipeError:  # whoever reads the output has enough of it
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        discard_stdout()
         return DONE
     if not explained and not failed:
         print(f"no page was found in {', '.join(arguments.sources)}", file=sys.stderr)
@@ -146,7 +144,8 @@ class _Knowledge:
             paths, reading = self._arguments.site_pages or [], Reading()
             with reading_bar(lambda: self._site_pages(reading), lambda: reading, paths, ["learning"]) as pages:
                 for url, html in pages():
-                    _learn(self._denoiser, Page.parse(url, html, site=site))
+                    with report_failure(url, "learned"):
+                        self._denoiser.learn(Page.parse(url, html, site=site))
         return self._denoiser
 
     def _site_pages(self, reading: Reading) -> Iterator[tuple[str, str | bytes]]:
@@ -164,14 +163,6 @@ class _Knowledge:
         if self._arguments.store is not None:
             raise StoreError(f"there is no store {path}")
         return None
-
-
-def _learn(denoiser: Denoiser, page: Page) -> None:
-    """Learn a page; one that makes us raise is named and costs no other."""
-    try:
-        denoiser.learn(page)
-    except Exception as error:
-        print(printable(f"{page.url} cannot be learned: {type(error).__name__}: {error}"), file=sys.stderr)
 
 
 def _shown(arguments: Namespace, knowledge: _Knowledge, url: str, html: str | bytes) -> bool:

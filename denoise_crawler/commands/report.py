@@ -15,11 +15,19 @@ from scrapy.exceptions import UsageError
 from denoise_crawler.batch.arguments import whole_number
 from denoise_crawler.commands.help_text import help_text
 from denoise_crawler.commands.method_choice import add_method_choice, chosen_settings
+from denoise_crawler.commands.page_input import (
+    DONE,
+    FAILED,
+    INTERRUPTED,
+    add_reading_options,
+    list_counts,
+    read_named_pages,
+    reading_bar,
+)
 from denoise_crawler.commands.page_output import output_to
-from denoise_crawler.commands.reading_bar import reading_bar
 from denoise_crawler.errors import FeedError, OutputError, SourceError, StoreError
 from denoise_crawler.page.text import counted, printable
-from denoise_crawler.reading import FORMATS, Reading, read_pages
+from denoise_crawler.reading import Reading
 from denoise_crawler.report import Bounds, Plan, RunFigures, StoreView, feed_chart, is_store, write_report
 
 if TYPE_CHECKING:
@@ -32,7 +40,6 @@ if TYPE_CHECKING:
 
     SitedPages = Iterator[tuple[str, str, str | bytes]]
 
-DONE, FAILED, INTERRUPTED = 0, 1, 130
 _DEFAULTS = Bounds()
 _EPILOG = help_text(
     {
@@ -90,10 +97,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="let painted pages fetch their pictures and style sheets when looked at (default: none is fetched)",
     )
     add_method_choice(parser)
-    add("--format", choices=tuple(FORMATS), help="the format of all files (default: seen from each)")
-    add("--base", metavar="URL", help="address of the folder of HTML files (default: https://FIRST-FOLDER/)")
-    add("--url-field", metavar="NAME", help="field of JSON Lines (default: the setting DENOISE_URL_FIELD)")
-    add("--html-field", metavar="NAME", help="field of JSON Lines (default: the setting DENOISE_HTML_FIELD)")
+    add_reading_options(parser)
 
 
 def run(arguments: Namespace, settings: BaseSettings) -> int:
@@ -144,16 +148,7 @@ class _Source:
     def read(self) -> SitedPages:
         """Return the pages, to be read once more: those that wait in the store, then those named."""
         self.reading = Reading()
-        return self._pages(
-            read_pages(
-                self.paths,
-                reading=self.reading,
-                base=self._arguments.base,
-                url_field=self._arguments.url_field or self._chosen.url_field,
-                html_field=self._arguments.html_field or self._chosen.html_field,
-                file_format=self._arguments.format,
-            )
-        )
+        return self._pages(read_named_pages(self.paths, self._arguments, self._chosen, self.reading))
 
     def figures(self) -> RunFigures:
         """Return the figures of a run that begins."""
@@ -179,8 +174,7 @@ def _told(console: Console, figures: RunFigures, reading: Reading, index: Path, 
     if failed:
         console.print(f"could not be judged: {counted(failed, 'page')}", markup=False)
     if reading.damage:
-        kinds = ", ".join(f"{count:,} {kind}" for kind, count in reading.damage.most_common())
-        console.print(f"damage: {kinds}", markup=False)
+        console.print(f"damage: {list_counts(reading.damage)}", markup=False)
     if not figures.sites:
         print("no page and no site was found", file=sys.stderr)
         return FAILED

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from denoise_crawler.batch.arguments import whole_number
 from denoise_crawler.commands.help_text import help_text
-from denoise_crawler.commands.reading_bar import reading_bar
+from denoise_crawler.commands.page_input import reading_bar, report_failure
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.errors import DenoiseError, DrawingError, SettingError, SourceError, StoreError
 from denoise_crawler.methods.style_tree.method import StyleTree
@@ -118,7 +118,9 @@ def _learn(arguments: Namespace, settings: DenoiseSettings, method: StyleTree) -
             site = settings.site(url)
             found[site] += 1
             if site == (arguments.site or next(iter(found))):
-                _observe(method, Page.parse(url, html, site=site))
+                with report_failure(url, "learned"):
+                    if not (page := Page.parse(url, html, site=site)).skipped:
+                        method.observe(page)
     if not found:
         raise _NoTreeError(f"no page was found in {', '.join(map(str, arguments.paths))}")
     name = str(arguments.site or next(iter(found)))
@@ -129,15 +131,6 @@ def _learn(arguments: Namespace, settings: DenoiseSettings, method: StyleTree) -
     if not method.pages_known:
         raise _NoTreeError(f"no page of {name} can be read")
     return name
-
-
-def _observe(method: StyleTree, page: Page) -> None:
-    """Learn a page; one that makes us raise is named and costs no other."""
-    try:
-        if not page.skipped:
-            method.observe(page)
-    except Exception as error:
-        print(printable(f"{page.url} cannot be learned: {type(error).__name__}: {error}"), file=sys.stderr)
 
 
 def _load(arguments: Namespace, settings: DenoiseSettings, method: StyleTree) -> str:

@@ -16,7 +16,7 @@ from denoise_crawler.evaluation.results import (
     whole,
     worst,
 )
-from denoise_crawler.page.text import printable
+from denoise_crawler.page.text import counted, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -216,11 +216,7 @@ def _named(group: Group) -> str:
 
 def _counted(evaluation: Evaluation, group: Group) -> str:
     sites = len({evaluation.pages[number].site for number in group.pages})
-    return f"{_number(len(group.pages), 'page')} of {_number(sites, 'site')}"
-
-
-def _number(count: int, what: str) -> str:
-    return f"{count:,} {what}{'s' * (count != 1)}"
+    return f"{counted(len(group.pages), 'page')} of {counted(sites, 'site')}"
 
 
 def texts(rows: Iterable[Sequence[Cell]]) -> list[list[str]]:

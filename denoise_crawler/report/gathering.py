@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import zlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -19,30 +20,27 @@ if TYPE_CHECKING:
 
     SitedPages = Iterable[tuple[str, str, str | bytes]]  # site, url, html
 
-SAMPLE = 50
-_SAMPLE_BYTES = 64 << 20
+MAX_PAGES = 50
+_MAX_BYTES = 64 << 20
 
 
 @dataclass(slots=True)
 class Sample:
     """Pages of one site, packed: for its style tree and its learning curve."""
 
-    packed: list[tuple[str, bool, bytes]] = field(default_factory=list)
+    packed: list[bytes] = field(default_factory=list)
     size: int = 0
 
     def add(self, url: str, html: str | bytes) -> None:
         """Keep a page, if there is still room."""
-        if len(self.packed) >= SAMPLE or self.size > _SAMPLE_BYTES:
-            return
-        body = html.encode("utf-8", "surrogatepass") if isinstance(html, str) else html
-        self.packed.append((url, isinstance(html, str), zlib.compress(body, 1)))
-        self.size += len(self.packed[-1][2])
+        if len(self.packed) < MAX_PAGES and self.size <= _MAX_BYTES:
+            self.packed.append(zlib.compress(pickle.dumps((url[:], html[:])), 1))
+            self.size += len(self.packed[-1])
 
     def pages(self) -> Iterator[tuple[str, str | bytes]]:
-        """Yield the pages, as they came."""
-        for url, is_text, packed in self.packed:
-            body = zlib.decompress(packed)
-            yield url, body.decode("utf-8", "surrogatepass") if is_text else body
+        """Yield the (url, html) of the pages in order."""
+        for packed in self.packed:
+            yield pickle.loads(zlib.decompress(packed))  # noqa: S301 - packed by this process
 
 
 @dataclass(slots=True)

@@ -87,7 +87,7 @@ def _use_wal(db: sqlite3.Connection) -> None:
             time.sleep(0.05)
 
 
-def opened(path: Path, *, check: bool) -> sqlite3.Connection:
+def open_database(path: Path, *, check: bool) -> sqlite3.Connection:
     """Open the file, made if it is missing; ``check`` reads all of it for damage. Raises :class:`StoreError`."""
     db = None
     try:
@@ -110,7 +110,7 @@ def opened(path: Path, *, check: bool) -> sqlite3.Connection:
     return db
 
 
-def opened_to_read(path: Path) -> sqlite3.Connection:
+def open_read_only(path: Path) -> sqlite3.Connection:
     """Open the file of a store to read what is known of sites: nothing is written, not even beside it.
 
     Raises :class:`StoreError` for a file that is missing or empty, or is no store of this version.

@@ -11,27 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from denoise_crawler.errors import DamagedRowError, DamagedStoreError, StoreError
+from denoise_crawler.errors import DamagedRowError
 from denoise_crawler.methods.versioned_format import packed, unpacked
 from denoise_crawler.store import parked_rows
-from denoise_crawler.store.file import VERSION, compact, opened, opened_to_read, real_path, transaction, unusable
+from denoise_crawler.store.file import compact, open_database, open_read_only, real_path, transaction, unusable
 from denoise_crawler.store.parked import Parked, ParkedPage, ParkedResponse
 from denoise_crawler.store.run_files import RunFiles
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-
-__all__ = [
-    "VERSION",
-    "DamagedRowError",
-    "DamagedStoreError",
-    "Parked",
-    "ParkedPage",
-    "ParkedResponse",
-    "SiteState",
-    "Store",
-    "StoreError",
-]
 
 logger = logging.getLogger(__name__)
 
@@ -72,7 +60,7 @@ class Store:
         self.run = uuid.uuid4().hex
         self._runs = RunFiles(self.path)
         self._read_only = read_only
-        self._db = opened_to_read(self.path) if read_only else opened(self.path, check=check)
+        self._db = open_read_only(self.path) if read_only else open_database(self.path, check=check)
 
     def close(self, *, safe: bool = True) -> None:
         """Close the file, having forgotten this run's rows that were handed on.
