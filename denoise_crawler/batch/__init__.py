@@ -11,7 +11,7 @@ from functools import partial
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from denoise_crawler.batch.worker import BatchResult, BatchWorker, Job, home_of
+from denoise_crawler.batch.worker import BatchResult, BatchWorker, Job, worker_number
 from denoise_crawler.batch.workers import Task, Workers
 from denoise_crawler.denoiser import AS_TEXT, SITES_IN_MEMORY
 from denoise_crawler.errors import BatchError, WorkerError
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 __all__ = ["BatchError", "BatchResult", "Tally", "clean_pages", "cores"]
 
 SHORT_SITES = ("clean", "raw", "drop")
-_BATCH_PAGES = 64
-_BATCH_BYTES = 1 << 20
-_EXAMPLES = 3
+_MAX_BATCH_PAGES = 64
+_MAX_BATCH_BYTES = 1 << 20
+_MAX_EXAMPLES = 3
 
 
 @dataclass
@@ -82,7 +82,7 @@ class Tally:
 
     def name(self, url: str, error: str) -> None:
         """Keep what went wrong with a page as an example, if there are few so far."""
-        if len(self.examples) < _EXAMPLES:
+        if len(self.examples) < _MAX_EXAMPLES:
             self.examples.append((url, error))
 
 
@@ -123,7 +123,7 @@ def clean_pages(
     job = Job(choice, render, site, warmup_pages, short_sites, sites_in_memory, count, writing)
     if count > 1:
         _check_picklable(job)
-    return _cleaned(pages, job, tally=Tally() if tally is None else tally)
+    return _clean_all(pages, job, tally=Tally() if tally is None else tally)
 
 
 def cores() -> int:
@@ -140,12 +140,12 @@ def _check_picklable(job: Job) -> None:
         ) from None
 
 
-def _cleaned(pages: Callable[[], Pages], job: Job, *, tally: Tally) -> Iterator[BatchResult]:
-    with TemporaryDirectory(prefix="denoise-") as folder, _crew(job, folder) as run:
+def _clean_all(pages: Callable[[], Pages], job: Job, *, tally: Tally) -> Iterator[BatchResult]:
+    with TemporaryDirectory(prefix="denoise-") as folder, _workers(job, folder) as run:
         if job.choice.learns:
-            _learn(pages(), run, job.workers, tally)
+            _learn_sites(pages(), run, job.workers, tally)
         for results in run(
-            Task(BatchWorker.judge, (batch,), None, _about(batch)) for _, batch in _batches(pages())
+            Task(BatchWorker.judge, (batch,), None, _describe_batch(batch)) for _, batch in _batches(pages())
         ):
             for result in results:
                 tally.add(result)
@@ -153,7 +153,7 @@ def _cleaned(pages: Callable[[], Pages], job: Job, *, tally: Tally) -> Iterator[
 
 
 @contextmanager
-def _crew(job: Job, folder: str) -> Iterator[Run]:
+def _workers(job: Job, folder: str) -> Iterator[Run]:
     """Give what does tasks and yields their results in order: in processes, or with one worker in this one."""
     make = partial(BatchWorker, job, folder)
     if job.workers == 1:
@@ -168,21 +168,21 @@ def _crew(job: Job, folder: str) -> Iterator[Run]:
         raise BatchError(f"a worker process failed: {error}{about}") from None
 
 
-def _learn(pages: Pages, run: Run, count: int, tally: Tally) -> None:
+def _learn_sites(pages: Pages, run: Run, count: int, tally: Tally) -> None:
     """Have all pages learned, then what each process knows of a site merged into one place.
 
     All pages of an address go to one process, in order: of them the first one is learned.
     """
     found: Counter[str] = Counter()
     batches = _batches(pages, count)
-    for learned in run(Task(BatchWorker.learn, (batch,), home, _about(batch)) for home, batch in batches):
+    for learned in run(Task(BatchWorker.learn, (batch,), home, _describe_batch(batch)) for home, batch in batches):
         found.update(learned.pages)
         tally.unlearned += len(learned.failed)
         for url, error in learned.failed:
             tally.name(url, error)
     homes: list[dict[str, int]] = [{} for _ in range(count)]
     for site, known in found.items():
-        homes[home_of(site, count)][site] = known
+        homes[worker_number(site, count)][site] = known
     list(run(Task(BatchWorker.settle, (), home) for home in range(count)))
     list(run(Task(BatchWorker.merge, (sites,), home) for home, sites in enumerate(homes)))
 
@@ -192,14 +192,14 @@ def _batches(pages: Pages, count: int = 1) -> Iterator[tuple[int, Batch]]:
     batches: list[Batch] = [[] for _ in range(count)]
     sizes = [0] * count
     for page in pages:
-        home = home_of(page[0], count)
+        home = worker_number(page[0], count)
         batches[home].append(page)
         sizes[home] += len(page[1])
-        if len(batches[home]) >= _BATCH_PAGES or sizes[home] >= _BATCH_BYTES:
+        if len(batches[home]) >= _MAX_BATCH_PAGES or sizes[home] >= _MAX_BATCH_BYTES:
             yield home, batches[home]
             batches[home], sizes[home] = [], 0
     yield from ((home, batch) for home, batch in enumerate(batches) if batch)
 
 
-def _about(batch: Batch) -> str:
+def _describe_batch(batch: Batch) -> str:
     return f"{len(batch)} pages, from {batch[0][0]} to {batch[-1][0]},"

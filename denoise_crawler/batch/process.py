@@ -22,7 +22,7 @@ _SPAWN: Any = multiprocessing.get_context("spawn")  # no fork: it must not keep 
 _states: list[Any] = []  # the one of this process
 
 
-def begin(make: Callable[[], Any], memory: int) -> None:
+def start_process(make: Callable[[], Any], memory: int) -> None:
     """Limit this process and make its state, which has no limit of time: it takes imports."""
     _limit_time(0)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # kills, also inside a library that never comes back
@@ -36,7 +36,7 @@ def begin(make: Callable[[], Any], memory: int) -> None:
     _states.append(make())
 
 
-def with_state(function: Callable[..., Result], *given: Any, **named: Any) -> Result:
+def call_with_state(function: Callable[..., Result], *given: Any, **named: Any) -> Result:
     """Call ``function`` with the state of this process first."""
     return function(_states[0], *given, **named)
 

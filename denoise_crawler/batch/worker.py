@@ -93,7 +93,7 @@ class BatchWorker:
     def learn(self, batch: Batch) -> Learned:
         """Learn pages, site by site."""
         learned = Learned()
-        for site, url, html in sorted(self._sited(batch), key=lambda page: page[0]):
+        for site, url, html in sorted(self._with_sites(batch), key=lambda page: page[0]):
             try:
                 page = Page.parse(url, html, site=site)
                 self._denoiser.learn(page)
@@ -105,7 +105,7 @@ class BatchWorker:
     def settle(self) -> None:
         """Write what was learned to disk."""
         self._denoiser.save()
-        self._denoiser = self._denoiser_with(_Homes(self._job.choice, self._home))
+        self._denoiser = self._denoiser_with(_MergedKnowledge(self._job.choice, self._merged_store))
 
     def merge(self, sites: dict[str, int]) -> None:
         """Merge what all processes learned of ``sites``, given with their numbers of pages."""
@@ -122,7 +122,7 @@ class BatchWorker:
     def judge(self, batch: Batch) -> list[BatchResult]:
         """Judge pages, site by site, and return them in the order they came."""
         found: dict[int, BatchResult] = {}
-        for number, (site, url, html) in sorted(enumerate(self._sited(batch)), key=lambda page: page[1][0]):
+        for number, (site, url, html) in sorted(enumerate(self._with_sites(batch)), key=lambda page: page[1][0]):
             short = None if self._is_warm(site) else self._job.short_sites
             found[number] = clean_page(self._denoiser, site, url, html, render=self._job.render, short=short)
         return [found[number] for number in range(len(batch))]
@@ -131,10 +131,10 @@ class BatchWorker:
         if not self._job.warmup_pages or not self._denoiser.learns:
             return True
         if site not in self._ready:
-            self._ready[site] = self._home(site).site(site, self._key).ready
+            self._ready[site] = self._merged_store(site).site(site, self._key).ready
         return self._ready[site]
 
-    def _sited(self, batch: Batch) -> Iterator[tuple[str, str, str | bytes]]:
+    def _with_sites(self, batch: Batch) -> Iterator[tuple[str, str, str | bytes]]:
         for url, html in batch:
             yield site_by(self._job.site, url), without_lone_surrogates(url), html
 
@@ -142,8 +142,8 @@ class BatchWorker:
         job = self._job
         return Denoiser(job.choice, knowledge=knowledge, sites_in_memory=job.sites_in_memory, writing=job.writing)
 
-    def _home(self, site: str) -> Store:
-        return self._store("known", home_of(site, self._job.workers))
+    def _merged_store(self, site: str) -> Store:
+        return self._store("known", worker_number(site, self._job.workers))
 
     def _store(self, kind: str, number: int) -> Store:
         name = f"{kind}-{number}.sqlite"
@@ -160,7 +160,7 @@ def site_by(site: Callable[[str], str], url: str) -> str:
         return ""
 
 
-def home_of(name: str, workers: int) -> int:
+def worker_number(name: str, workers: int) -> int:
     """Return the number of the process that a site or an address belongs to."""
     return hash64(name) % workers
 
@@ -186,13 +186,13 @@ def clean_page(
         try:
             page = Page.parse(url, html, site=site)
             cleaned = denoiser.raw(page) if is_raw else denoiser.clean(page, warm=short is None)
-            return _result(cleaned, size, render, error)
+            return _batch_result(cleaned, size, render, error)
         except Exception as raised:  # whatever it is, the other pages are to go on
             error = error or describe_error(raised)
     return BatchResult(CleanPage(url, site, method=RAW, warm=False), html_bytes=size, error=error)
 
 
-def _result(cleaned: Cleaned, size: int, render: str | None, error: str | None) -> BatchResult:
+def _batch_result(cleaned: Cleaned, size: int, render: str | None, error: str | None) -> BatchResult:
     rendered = None
     if render is not None:
         try:
@@ -212,7 +212,7 @@ def _result(cleaned: Cleaned, size: int, render: str | None, error: str | None) 
 
 
 @dataclass(frozen=True, slots=True)
-class _Homes:
+class _MergedKnowledge:
     """What all processes learned: of each site in its ``home``. Judging adds nothing to it."""
 
     choice: MethodChoice

@@ -23,10 +23,10 @@ from denoise_crawler.batch.process import (
     ENDED_WITH_0,
     ONE_PROCESS,
     OVER_TIME,
-    begin,
+    call_with_state,
     no_interrupts,
     perform,
-    with_state,
+    start_process,
 )
 from denoise_crawler.errors import TaskError, WorkerDiedError, WorkerError
 
@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 State = TypeVar("State")
 Result = TypeVar("Result")
 
-_TASKS_AHEAD = 4  # of each worker
-_SECONDS_TO_LOOK = 1.0
+_TASKS_AHEAD_PER_WORKER = 4  # of each worker
+_POLL_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,11 +94,11 @@ class Worker(Generic[State]):
 
     def __init__(self, make: Callable[[], State], limits: Limits = NO_LIMITS, *, tries: int = 1) -> None:
         self._limits, self._tries = limits, tries
-        self._begin = partial(begin, make, limits.memory)
+        self._begin = partial(start_process, make, limits.memory)
         self._pool: Any = None  # pebble does not type all of its methods
-        self._under_way: Future[Any] | None = None
-        self._first: list[partial[Any]] = []  # of each process
-        self._due: list[partial[Any]] = []  # before the next task
+        self._current: Future[Any] | None = None
+        self._on_start: list[partial[Any]] = []  # of each process
+        self._before_next: list[partial[Any]] = []  # before the next task
         self._is_closed = False
         self._lock = Lock()
         self._thread = futures.ThreadPoolExecutor(1)
@@ -119,14 +119,14 @@ class Worker(Generic[State]):
             WorkerDiedError: The process died each time it was tried, or it took too long.
 
         """
-        task: partial[Result] = partial(with_state, function, *given, **named)
+        task: partial[Result] = partial(call_with_state, function, *given, **named)
         for _ in range(self._tries - 1):
             try:
-                return self._tried(task)
+                return self._try(task)
             except WorkerDiedError as error:
                 if error.too_long:
                     raise
-        return self._tried(task)
+        return self._try(task)
 
     def submit(
         self, function: Callable[Concatenate[State, Given], Result], *given: Given.args, **named: Given.kwargs
@@ -138,33 +138,33 @@ class Worker(Generic[State]):
         self, function: Callable[Concatenate[State, Given], Any], *given: Given.args, **named: Given.kwargs
     ) -> None:
         """Have ``function`` called before the next :meth:`call`, and first of all in each process that follows."""
-        self._first = [partial(with_state, function, *given, **named)]
-        self._due = [*(due for due in self._due if due is self._begin), *self._first]
+        self._on_start = [partial(call_with_state, function, *given, **named)]
+        self._before_next = [*(due for due in self._before_next if due is self._begin), *self._on_start]
 
     def close(self) -> None:
         """End the process at once; tasks that are not done are cancelled."""
         with self._lock:
             self._is_closed = True
-            if self._under_way is not None:
-                self._under_way.cancel()
+            if self._current is not None:
+                self._current.cancel()
         self._thread.shutdown(cancel_futures=True)
         self._end()
 
-    def _tried(self, task: partial[Result]) -> Result:
+    def _try(self, task: partial[Result]) -> Result:
         if self._pool is None:
             self._pool = ProcessPool(1, context=ONE_PROCESS)
-            self._due = [self._begin, *self._first]
-        while self._due:
-            self._done(self._due[0])
-            del self._due[0]
-        return self._done(task)
+            self._before_next = [self._begin, *self._on_start]
+        while self._before_next:
+            self._run_task(self._before_next[0])
+            del self._before_next[0]
+        return self._run_task(task)
 
-    def _done(self, task: partial[Result]) -> Result:
+    def _run_task(self, task: partial[Result]) -> Result:
         try:
             outcome: tuple[Result, str] = self._outcome(task)
         except (ProcessExpired, BrokenProcessPool, futures.TimeoutError, RuntimeError) as lost:
             self._end()
-            raise _died(lost, self._limits) from None
+            raise _death_error(lost, self._limits) from None
         if outcome[1]:
             raise TaskError(outcome[1])
         return outcome[0]
@@ -176,10 +176,10 @@ class Worker(Generic[State]):
                 raise futures.CancelledError
             arguments = (task, limits.seconds)
             doing: Future[tuple[Any, str]] = pool.schedule(perform, arguments, timeout=limits.clock or None)
-            self._under_way = doing
+            self._current = doing
         while pool.active and not doing.done():
             with suppress(futures.TimeoutError):
-                doing.exception(_SECONDS_TO_LOOK)
+                doing.exception(_POLL_SECONDS)
         if not doing.done():  # the pool broke before it knew of the task
             raise BrokenProcessPool
         return doing.result()
@@ -225,10 +225,10 @@ class Workers(Generic[State]):
                 busy = Counter(one for one, _, future in ahead if not future.done())
                 number = min(range(len(self._workers)), key=busy.__getitem__)
             ahead.append((number, task, self._workers[number].submit(task.function, *task.given)))
-            while ahead and (ahead[0][2].done() or len(ahead) >= _TASKS_AHEAD * len(self._workers)):
-                yield _result(*ahead.popleft()[1:])
+            while ahead and (ahead[0][2].done() or len(ahead) >= _TASKS_AHEAD_PER_WORKER * len(self._workers)):
+                yield _result_of(*ahead.popleft()[1:])
         while ahead:
-            yield _result(*ahead.popleft()[1:])
+            yield _result_of(*ahead.popleft()[1:])
 
 
 def side_by_side(jobs: Iterable[Generator[Future[Any], None, None]], at_a_time: int) -> None:
@@ -253,7 +253,7 @@ def side_by_side(jobs: Iterable[Generator[Future[Any], None, None]], at_a_time: 
             job.close()
 
 
-def _result(task: Task, future: Future[Any]) -> Any:
+def _result_of(task: Task, future: Future[Any]) -> Any:
     try:
         return future.result()
     except WorkerError as error:
@@ -261,7 +261,7 @@ def _result(task: Task, future: Future[Any]) -> Any:
         raise
 
 
-def _died(lost: Exception, limits: Limits) -> WorkerDiedError:
+def _death_error(lost: Exception, limits: Limits) -> WorkerDiedError:
     code = lost.exitcode if isinstance(lost, ProcessExpired) else None
     too_long = isinstance(lost, futures.TimeoutError) or (OVER_TIME > 0 and code == -OVER_TIME)
     if too_long:

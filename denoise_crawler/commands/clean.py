@@ -14,7 +14,7 @@ from scrapy.exceptions import UsageError
 from denoise_crawler.batch import Tally, clean_pages, cores
 from denoise_crawler.batch.arguments import whole_number
 from denoise_crawler.commands.help_text import help_text
-from denoise_crawler.commands.method_choice import add_method_choice, chosen_settings
+from denoise_crawler.commands.method_choice import add_method_choice, settings_with_method
 from denoise_crawler.commands.page_input import (
     DONE,
     FAILED,
@@ -99,15 +99,15 @@ def run(arguments: Namespace, settings: BaseSettings) -> int:
         raise UsageError(str(error), print_help=False) from None
     try:
         with _sigterm_as_interrupt(), output as write:
-            return work.into(write)
+            return work.write_all(write)
     except KeyboardInterrupt:
-        work.stopped("interrupted")
+        work.report_stop("interrupted")
         return INTERRUPTED
     except BrokenPipeError:  # whoever reads the output has enough of it
         discard_stdout()
         return DONE
     except (BatchError, OSError) as error:
-        work.stopped(f"stopped: {error}")
+        work.report_stop(f"stopped: {error}")
         return FAILED
 
 
@@ -121,7 +121,7 @@ class _Run:
         self._tally, self._reading = Tally(), Reading()
         self._fallbacks = 0
 
-    def into(self, write: WritePage) -> int:
+    def write_all(self, write: WritePage) -> int:
         """Clean all pages with ``write``, report, return the exit code."""
         start = time.monotonic()
         with self._progress() as pages, closing(self._results(pages)) as results:
@@ -138,7 +138,7 @@ class _Run:
         arguments, self._reading = self._arguments, Reading()
         return read_named_pages(arguments.paths, arguments, self._chosen, self._reading)
 
-    def stopped(self, why: str) -> None:
+    def report_stop(self, why: str) -> None:
         """Say why the work ended early, and what is done."""
         self._say(f"{why}; {counted(self._tally.pages, 'page')} done")
 
@@ -175,8 +175,9 @@ class _Run:
         )
         yield (
             f"size: {decimal(tally.html_bytes)} of HTML -> {decimal(tally.text_bytes)} of text"
-            f"{_share(tally.text_bytes, tally.html_bytes)}; {_about(tally.characters_before)} visible characters "
-            f"-> {_about(tally.characters_after)}{_share(tally.characters_after, tally.characters_before)}"
+            f"{_share(tally.text_bytes, tally.html_bytes)}; "
+            f"{_approximate(tally.characters_before)} visible characters -> {_approximate(tally.characters_after)}"
+            f"{_share(tally.characters_after, tally.characters_before)}"
         )
         if tally.cold:
             fate = {"clean": "cleaned", "raw": "left as they are", "drop": "dropped"}[self._chosen.short_sites]
@@ -205,7 +206,7 @@ def _damage(reading: Reading) -> Iterator[str]:
             yield f"  {kind}: {example.file}, byte {example.offset:,}{what}"
 
 
-def _about(number: int) -> str:
+def _approximate(number: int) -> str:
     return f"{number:,}" if number < 100_000 else f"{number / 1e6:,.2f} million"
 
 
@@ -223,7 +224,7 @@ def _settings(arguments: Namespace, settings: BaseSettings) -> DenoiseSettings:
     if arguments.extractor is not None and arguments.extractor != settings.get("DENOISE_EXTRACTOR"):
         given["DENOISE_EXTRACTOR"] = arguments.extractor
         given["DENOISE_EXTRACTOR_OPTIONS"] = {}  # the project's are those of another
-    return chosen_settings(arguments, settings, given)
+    return settings_with_method(arguments, settings, given)
 
 
 @contextmanager

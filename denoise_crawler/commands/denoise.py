@@ -47,7 +47,7 @@ class DenoiseCommand(ScrapyCommand):
     def add_options(self, parser: ArgumentParser) -> None:
         """Add Scrapy's options and the subcommands with theirs."""
         super().add_options(parser)
-        vars(parser)["error"] = _told("scrapy denoise")
+        vars(parser)["error"] = _usage_error("scrapy denoise")
         parser.epilog = 'Use "scrapy denoise SUBCOMMAND -h" for the options of a subcommand.'
         choices = parser.add_subparsers(
             title="Subcommands",
@@ -71,7 +71,7 @@ class DenoiseCommand(ScrapyCommand):
         if args:
             raise UsageError(f"{opts.subcommand} does not know: {' '.join(args)}", print_help=False)
         try:
-            self.exitcode = _module(opts.subcommand).run(opts, self.settings)
+            self.exitcode = _import_subcommand(opts.subcommand).run(opts, self.settings)
         except KeyboardInterrupt:
             print("interrupted", file=sys.stderr)
             self.exitcode = INTERRUPTED
@@ -87,14 +87,14 @@ class _SubcommandParser(ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Say in one line what is wrong and end with exit code 2."""
-        _told(self.prog)(f"{message}; {self.prog} -h tells more")
+        _usage_error(self.prog)(f"{message}; {self.prog} -h tells more")
 
     def parse_known_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: Namespace | None = None
     ) -> tuple[Namespace, list[str]]:
         if not self._complete:
             self._complete = True
-            _module(self.prog.split()[-1]).add_arguments(self)
+            _import_subcommand(self.prog.split()[-1]).add_arguments(self)
             self.add_argument(
                 "-s",
                 "--set",
@@ -107,7 +107,7 @@ class _SubcommandParser(ArgumentParser):
         return super().parse_known_args(args, namespace)
 
 
-def _told(name: str) -> Callable[[str], NoReturn]:
+def _usage_error(name: str) -> Callable[[str], NoReturn]:
     """Return what is called with a mistake of the user: it says one line, without the usage, and exits with 2."""
 
     def error(message: str) -> NoReturn:
@@ -117,7 +117,7 @@ def _told(name: str) -> Callable[[str], NoReturn]:
     return error
 
 
-def _module(subcommand: str) -> Any:
+def _import_subcommand(subcommand: str) -> Any:
     """Return the module of a subcommand; end in one line if a package that it needs is not installed."""
     try:
         with needs("commands"):

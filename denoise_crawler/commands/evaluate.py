@@ -59,7 +59,7 @@ def run(arguments: Namespace, settings: BaseSettings) -> int:  # noqa: ARG001
     """Print the tables and write the files; return 1 where there is nothing to evaluate or a file fails."""
     try:
         _check_files(arguments)  # now, not when hours of work are done
-        evaluation = _evaluated(arguments)
+        evaluation = _evaluate(arguments)
         if evaluation.pages:
             _show(evaluation, arguments)
     except (GoldError, OSError) as error:
@@ -81,7 +81,7 @@ def _check_files(arguments: Namespace) -> None:
             raise OSError(f"{file} cannot be written: there is no folder {file.parent}")
 
 
-def _evaluated(arguments: Namespace) -> Evaluation:
+def _evaluate(arguments: Namespace) -> Evaluation:
     broken: list[Broken] = []
     evaluation = evaluate_with_progress(
         gold_sets(arguments.gold, broken.append),

@@ -14,7 +14,7 @@ from rich.text import Text
 from denoise_crawler.batch.arguments import whole_number
 from denoise_crawler.commands.fetching import fetch, is_address
 from denoise_crawler.commands.help_text import help_text
-from denoise_crawler.commands.method_choice import add_method_choice, chosen_settings
+from denoise_crawler.commands.method_choice import add_method_choice, settings_with_method
 from denoise_crawler.commands.page_input import DONE, FAILED, discard_stdout, reading_bar, report_failure
 from denoise_crawler.crawl.stored_denoiser import stored_denoiser
 from denoise_crawler.errors import FetchError, SourceError, StoreError
@@ -80,18 +80,18 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace, settings: BaseSettings) -> int:
     """Explain the pages; return the exit code. Raises UsageError for what cannot be done as it was said."""
     given = {} if arguments.store is None else {"DENOISE_STORE": arguments.store}
-    chosen = chosen_settings(arguments, settings, given)
+    chosen = settings_with_method(arguments, settings, given)
     with ExitStack() as opened:
-        return _explain(arguments, settings, chosen, _Knowledge(arguments, chosen, opened))
+        return _explain(arguments, settings, chosen, _SiteDenoiser(arguments, chosen, opened))
 
 
-def _explain(arguments: Namespace, settings: BaseSettings, chosen: DenoiseSettings, knowledge: _Knowledge) -> int:
+def _explain(arguments: Namespace, settings: BaseSettings, chosen: DenoiseSettings, sites: _SiteDenoiser) -> int:
     failed = explained = 0
     try:
         for source in arguments.sources:
             try:
-                for url, html in _pages(source, chosen, settings.get("USER_AGENT")):
-                    shown = _shown(arguments, knowledge, url, html)
+                for url, html in _read_source(source, chosen, settings.get("USER_AGENT")):
+                    shown = _explain_page(arguments, sites, url, html)
                     explained, failed = explained + shown, failed + (not shown)
             except (FetchError, SourceError, OSError) as error:
                 if isinstance(error, BrokenPipeError):
@@ -109,7 +109,7 @@ def _explain(arguments: Namespace, settings: BaseSettings, chosen: DenoiseSettin
     return FAILED if failed or not explained else DONE
 
 
-def _pages(source: str, chosen: DenoiseSettings, user_agent: str) -> Iterator[tuple[str, str | bytes]]:
+def _read_source(source: str, chosen: DenoiseSettings, user_agent: str) -> Iterator[tuple[str, str | bytes]]:
     if is_address(source):
         yield fetch(source, user_agent=user_agent)
         return
@@ -120,7 +120,7 @@ def _pages(source: str, chosen: DenoiseSettings, user_agent: str) -> Iterator[tu
         raise SourceError(f"no page in {source}{''.join(f'; {kind}' for kind in kinds)}")
 
 
-class _Knowledge:
+class _SiteDenoiser:
     """What is known of the pages' sites: learned from pages on disk, or by a crawl."""
 
     def __init__(self, arguments: Namespace, chosen: DenoiseSettings, opened: ExitStack) -> None:
@@ -165,10 +165,10 @@ class _Knowledge:
         return None
 
 
-def _shown(arguments: Namespace, knowledge: _Knowledge, url: str, html: str | bytes) -> bool:
+def _explain_page(arguments: Namespace, sites: _SiteDenoiser, url: str, html: str | bytes) -> bool:
     """Explain a page; return False, and name it, for one that makes us raise: it costs no other."""
     try:
-        _show(arguments, knowledge, url, html)
+        _print_page(arguments, sites, url, html)
     except (StoreError, SourceError, OSError):
         raise
     except Exception as error:
@@ -177,15 +177,15 @@ def _shown(arguments: Namespace, knowledge: _Knowledge, url: str, html: str | by
     return True
 
 
-def _show(arguments: Namespace, knowledge: _Knowledge, url: str, html: str | bytes) -> None:
-    page = Page.parse(url, html, site=knowledge.site_of(url))
-    denoiser = knowledge.denoiser(page.site)
+def _print_page(arguments: Namespace, sites: _SiteDenoiser, url: str, html: str | bytes) -> None:
+    page = Page.parse(url, html, site=sites.site_of(url))
+    denoiser = sites.denoiser(page.site)
     method = denoiser.method_of(page)
     known = method.pages_known
     cleaned = denoiser.clean(page, warm=bool(known), method=method)
     clean = cleaned.clean_page
     blocks = clean.explanation or []
-    shown = [block for block in blocks if _wanted(block, arguments)]
+    shown = [block for block in blocks if _is_wanted(block, arguments)]
     if arguments.json:
         about: dict[str, Any] = {
             "url": clean.url,
@@ -197,21 +197,23 @@ def _show(arguments: Namespace, knowledge: _Knowledge, url: str, html: str | byt
         print(json.dumps({**about, "skipped": page.skipped, "blocks": shown}))
         return
     console = Console(highlight=False, soft_wrap=True)
-    for line in _head(clean, blocks, page.skipped, known if denoiser.learns else None, guarded=cleaned.guarded):
+    for line in _summary_lines(
+        clean, blocks, page.skipped, known if denoiser.learns else None, guarded=cleaned.guarded
+    ):
         console.print(line)
     for block in shown:
-        console.print(_line(block))
+        console.print(_block_line(block))
         if block["reason"]:
             console.print(Text(f"         {printable(block['reason'])}", style="dim"))
     console.print()
 
 
-def _wanted(block: BlockVerdict, arguments: Namespace) -> bool:
+def _is_wanted(block: BlockVerdict, arguments: Namespace) -> bool:
     chosen: bool = arguments.only is None or block["kept"] is (arguments.only == "kept")
     return chosen and len(block["text"]) >= int(arguments.min_characters)
 
 
-def _head(
+def _summary_lines(
     clean: CleanPage, blocks: list[BlockVerdict], skipped: str | None, known: int | None, *, guarded: bool
 ) -> Iterator[Text]:
     yield Text(printable(clean.url), style="bold")
@@ -232,6 +234,6 @@ def _head(
         yield Text("guard: next to nothing was left, so a safer verdict was taken", style="yellow")
 
 
-def _line(block: BlockVerdict) -> Text:
+def _block_line(block: BlockVerdict) -> Text:
     sign, style = ("+", "green") if block["kept"] else ("-", "red")
     return Text(f"{sign} {block['score']:6.2f} {printable(block['text'], sys.maxsize)}", style=style)

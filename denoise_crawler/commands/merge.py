@@ -16,7 +16,7 @@ from rich.markup import escape
 from rich.progress import Progress, SpinnerColumn, TextColumn
 
 from denoise_crawler.commands.help_text import help_text
-from denoise_crawler.commands.method_choice import add_method_choice, chosen_settings
+from denoise_crawler.commands.method_choice import add_method_choice, settings_with_method
 from denoise_crawler.errors import DenoiseError, StoreError
 from denoise_crawler.methods import METHODS, MethodChoice
 from denoise_crawler.page.text import printable
@@ -66,7 +66,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace, settings: BaseSettings) -> int:
     """Merge and return the exit code."""
     logging.basicConfig(format="%(message)s")
-    chosen = chosen_settings(arguments, settings, {})
+    chosen = settings_with_method(arguments, settings, {})
     choices, account = _choices(chosen.choice), _Account()
     try:
         with _open_target(arguments.output) as target:

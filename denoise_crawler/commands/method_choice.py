@@ -30,7 +30,9 @@ def add_method_choice(parser: ArgumentParser) -> None:
     )
 
 
-def chosen_settings(arguments: Namespace, settings: BaseSettings, given: dict[str, object]) -> DenoiseSettings:
+def settings_with_method(
+    arguments: Namespace, settings: BaseSettings, given: dict[str, object]
+) -> DenoiseSettings:
     """Return the project's settings with those ``given`` and the method that the command line names.
 
     Raises UsageError for one that cannot be used.

@@ -14,7 +14,7 @@ from scrapy.exceptions import UsageError
 
 from denoise_crawler.batch.arguments import whole_number
 from denoise_crawler.commands.help_text import help_text
-from denoise_crawler.commands.method_choice import add_method_choice, chosen_settings
+from denoise_crawler.commands.method_choice import add_method_choice, settings_with_method
 from denoise_crawler.commands.page_input import (
     DONE,
     FAILED,
@@ -102,7 +102,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace, settings: BaseSettings) -> int:
     """Write the report; return the exit code. Raises UsageError for what cannot be done as it was said."""
-    chosen = chosen_settings(arguments, settings, {})
+    chosen = settings_with_method(arguments, settings, {})
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     try:
         source = _Source(arguments, chosen)
@@ -126,7 +126,7 @@ def run(arguments: Namespace, settings: BaseSettings) -> int:
     except (OSError, StoreError) as error:
         console.print(printable(f"stopped: {error}"), markup=False)
         return FAILED
-    return _told(console, figures, source.reading, folder / "index.html", time.monotonic() - start)
+    return _summarize(console, figures, source.reading, folder / "index.html", time.monotonic() - start)
 
 
 class _Source:
@@ -167,7 +167,7 @@ class _Source:
             yield self._chosen.site(url), url, html
 
 
-def _told(console: Console, figures: RunFigures, reading: Reading, index: Path, seconds: float) -> int:
+def _summarize(console: Console, figures: RunFigures, reading: Reading, index: Path, seconds: float) -> int:
     pages, sites = counted(figures.pages, "page"), counted(len(figures.sites), "site")
     console.print(f"{pages} of {sites} in {seconds:.1f} s ({figures.method})", markup=False)
     failed = sum(site.failed for site in figures.sites)

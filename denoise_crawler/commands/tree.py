@@ -86,8 +86,8 @@ def run(arguments: Namespace, settings: BaseSettings) -> int:
     try:
         ours = DenoiseSettings.from_settings(settings)
         method = _method(arguments, ours)
-        name = _learn(arguments, ours, method) if arguments.paths else _load(arguments, ours, method)
-        _write(arguments, method, name)
+        name = _learn_site(arguments, ours, method) if arguments.paths else _load_site(arguments, ours, method)
+        _write_drawing(arguments, method, name)
     except (DrawingError, SettingError, SourceError, StoreError, _NoTreeError, OSError) as error:
         print(printable(error), file=sys.stderr)
         return 1
@@ -109,7 +109,7 @@ def _method(arguments: Namespace, settings: DenoiseSettings) -> StyleTree:
     return StyleTree(**options)  # type: ignore[arg-type]
 
 
-def _learn(arguments: Namespace, settings: DenoiseSettings, method: StyleTree) -> str:
+def _learn_site(arguments: Namespace, settings: DenoiseSettings, method: StyleTree) -> str:
     """Learn the pages of the site that was named, or of the only one; return its name."""
     found: Counter[str] = Counter()
     paths, reading = arguments.paths, Reading()
@@ -133,7 +133,7 @@ def _learn(arguments: Namespace, settings: DenoiseSettings, method: StyleTree) -
     return name
 
 
-def _load(arguments: Namespace, settings: DenoiseSettings, method: StyleTree) -> str:
+def _load_site(arguments: Namespace, settings: DenoiseSettings, method: StyleTree) -> str:
     """Read what a crawl learned of the site that was named; return its name."""
     path = arguments.store or settings.store
     if not arguments.site:
@@ -144,7 +144,7 @@ def _load(arguments: Namespace, settings: DenoiseSettings, method: StyleTree) ->
         known = store.knowledge(arguments.site, method.store_key)
         others = store.methods_that_know(arguments.site)
     if not known:
-        of_others = _of_others(others, method.store_key)
+        of_others = _what_else_is_stored(others, method.store_key)
         raise _NoTreeError(f"the store {path} has no style tree of {arguments.site!r}: {of_others}")
     try:
         method.merge_bytes(known[0])
@@ -153,7 +153,7 @@ def _load(arguments: Namespace, settings: DenoiseSettings, method: StyleTree) ->
     return str(arguments.site)
 
 
-def _of_others(store_keys: list[str], wanted: str) -> str:
+def _what_else_is_stored(store_keys: list[str], wanted: str) -> str:
     """Say what the store holds of a site instead of the tree that is ``wanted``, and how to get one."""
     if not store_keys:
         return "it knows nothing of this site. Name another with --site or --store, or pages to learn"
@@ -169,7 +169,7 @@ def _of_others(store_keys: list[str], wanted: str) -> str:
     )
 
 
-def _write(arguments: Namespace, method: StyleTree, name: str) -> None:
+def _write_drawing(arguments: Namespace, method: StyleTree, name: str) -> None:
     dot = drawing.tree_dot(
         method.tree,
         depth=arguments.depth,

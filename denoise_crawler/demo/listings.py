@@ -14,7 +14,7 @@ SECTION_SIZE = 4
 def front_page(path: str, locale: str, number: int, base: str) -> str | None:
     """Return one page of a locale's front, or None past the last; ``path`` is ``/`` or the locale's."""
     lang = _lang(locale)
-    shown = _part(newest(locale), number, FRONT_SIZE)
+    shown = _slice(newest(locale), number, FRONT_SIZE)
     if not shown:
         return None
     frame = Frame(lang, _numbered(path, number), SITE[lang], WORDS[lang]["newsletter_text"], "front")
@@ -29,7 +29,7 @@ def section_page(locale: str, section: str, number: int, base: str) -> str | Non
     """Return one page of a section's list, or None past the last."""
     lang, path = _lang(locale), f"/{locale}/{section}"
     stories = newest(locale, section)
-    shown = _part(stories, number, SECTION_SIZE)
+    shown = _slice(stories, number, SECTION_SIZE)
     if not shown:
         return None
     name = SECTIONS[lang][section]
@@ -61,7 +61,7 @@ def _lang(locale: str) -> str:
     return next(lang for lang, name in LOCALES.items() if name == locale)
 
 
-def _part(stories: list[Article], number: int, size: int) -> list[Article]:
+def _slice(stories: list[Article], number: int, size: int) -> list[Article]:
     return stories[(number - 1) * size : number * size] if number > 0 else []
 
 

@@ -41,7 +41,7 @@ class DemoServer:
         self._failing = {article.id for article in articles()[step - 1 :: step]}
         self._failed: set[str] = set()
         self._lock = threading.Lock()
-        self._http = _QuietServer((HOST, port), _handler(self))
+        self._http = _Server((HOST, port), _handler(self))
         self._thread = threading.Thread(target=self._http.serve_forever, args=(0.05,), daemon=True)
 
     @property
@@ -89,7 +89,7 @@ class DemoServer:
         return story in self._failing and path not in self._failed
 
 
-class _QuietServer(ThreadingHTTPServer):
+class _Server(ThreadingHTTPServer):
     request_queue_size = 128
 
     def handle_error(self, request: Any, client_address: Any) -> None:

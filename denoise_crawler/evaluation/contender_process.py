@@ -10,7 +10,7 @@ from pathlib import Path
 from time import process_time
 from typing import TYPE_CHECKING, NamedTuple
 
-from denoise_crawler.evaluation.contenders import Contender, Failure, Source, failure
+from denoise_crawler.evaluation.contenders import Contender, Failure, PageSource, failure
 from denoise_crawler.evaluation.page_file import Place, read_page
 
 if TYPE_CHECKING:
@@ -64,12 +64,12 @@ class ContenderProcess:
         seconds = process_time() - start - (self._reading_seconds - before)
         return SiteTexts(texts + [why] * (len(site) - len(texts)), seconds, peak_bytes())
 
-    def _sources(self, site: Sequence[StoredPage]) -> Iterator[Source]:
+    def _sources(self, site: Sequence[StoredPage]) -> Iterator[PageSource]:
         for page in site:
             start = process_time()
             html = read_page(self._file, page.place)
             self._reading_seconds += process_time() - start
-            yield Source(page.url, html, page.language)
+            yield PageSource(page.url, html, page.language)
 
 
 def peak_bytes() -> int | None:

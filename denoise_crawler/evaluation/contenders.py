@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from lxml import etree
 
 from denoise_crawler.denoiser import AS_TEXT, denoise_pages
-from denoise_crawler.evaluation.page_file import encoded
+from denoise_crawler.evaluation.page_file import to_utf8
 from denoise_crawler.methods import METHODS, MethodChoice
 from denoise_crawler.output.extractors import alone as extract_alone
 from denoise_crawler.output.extractors import check, library_named
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 VISIBLE_TEXT = "all visible text"
 
 
-class Source(NamedTuple):
+class PageSource(NamedTuple):
     """A page as an extractor gets it."""
 
     url: str
@@ -38,7 +38,7 @@ class Failure:
     why: str
 
 
-Extractor: TypeAlias = "Callable[[Iterable[Source]], Iterator[str | Failure]]"
+Extractor: TypeAlias = "Callable[[Iterable[PageSource]], Iterator[str | Failure]]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +63,10 @@ def failure(error: Exception) -> Failure:
     return Failure(f"{type(error).__name__}: {error}"[:200].removesuffix(": "))
 
 
-def page_by_page(extract: Callable[[Source], str]) -> Extractor:
+def page_by_page(extract: Callable[[PageSource], str]) -> Extractor:
     """Return an extractor that sees one page at a time; an error fails that page alone."""
 
-    def extractor(pages: Iterable[Source]) -> Iterator[str | Failure]:
+    def extractor(pages: Iterable[PageSource]) -> Iterator[str | Failure]:
         for page in pages:
             try:
                 yield extract(page)
@@ -90,7 +90,7 @@ def method(name: str, **options: object) -> Contender:
 def _load_method(name: str, options: dict[str, Any], writing: Writing = AS_TEXT) -> Extractor:
     check(writing.extractor, writing.extractor_options)  # its import is no part of the time
 
-    def extractor(pages: Iterable[Source]) -> Iterator[str | Failure]:
+    def extractor(pages: Iterable[PageSource]) -> Iterator[str | Failure]:
         sources = ((page.url, page.html) for page in pages)
         return (clean.text for clean in denoise_pages(sources, method=name, writing=writing, **options))
 
@@ -150,8 +150,8 @@ def lxml_parse() -> Contender:
 
 
 def _load_lxml_parse() -> Extractor:
-    def parse(page: Source) -> str:
-        etree.fromstring(encoded(page.html), etree.HTMLParser(encoding="utf-8", recover=True, huge_tree=True))
+    def parse(page: PageSource) -> str:
+        etree.fromstring(to_utf8(page.html), etree.HTMLParser(encoding="utf-8", recover=True, huge_tree=True))
         return ""
 
     return page_by_page(parse)

@@ -20,7 +20,7 @@ from denoise_crawler.evaluation.contender_process import ContenderProcess, Store
 from denoise_crawler.evaluation.contenders import Contender, Failure, lxml_parse
 from denoise_crawler.evaluation.gold import addresses, half
 from denoise_crawler.evaluation.measures import score, score_by_characters
-from denoise_crawler.evaluation.page_file import Place, encoded, write_page
+from denoise_crawler.evaluation.page_file import Place, to_utf8, write_page
 from denoise_crawler.evaluation.results import Evaluation, PageInfo, PageResult, Result
 
 if TYPE_CHECKING:
@@ -86,10 +86,10 @@ def evaluate(
     with TemporaryDirectory(prefix="denoise_crawler-") as folder:
         file = Path(folder) / "pages"
         with file.open("wb") as writing:
-            stored = _stored(sets, selection or Selection(), writing)
-        boards = [_Board(contender, stored) for contender in (lxml_parse(), *contenders)]
-        sites = _sites(stored)
-        side_by_side((_compete(board, file, sites, progress) for board in boards), workers)
+            stored = _store_pages(sets, selection or Selection(), writing)
+        boards = [_Scoreboard(contender, stored) for contender in (lxml_parse(), *contenders)]
+        sites = _group_by_site(stored)
+        side_by_side((_run_contender(board, file, sites, progress) for board in boards), workers)
     parse, *others = boards
     return Evaluation(
         python=platform.python_version(),
@@ -101,7 +101,7 @@ def evaluate(
     )
 
 
-def _stored(sets: Mapping[str, Iterable[GoldPage]], selection: Selection, file: IO[bytes]) -> list[_Stored]:
+def _store_pages(sets: Mapping[str, Iterable[GoldPage]], selection: Selection, file: IO[bytes]) -> list[_Stored]:
     """Write the selected pages to ``file``; return them in the order of the sets, those of a site together."""
     sites: dict[tuple[str, str], list[_Stored]] = {}
     for name, pages in sets.items():
@@ -112,7 +112,7 @@ def _stored(sets: Mapping[str, Iterable[GoldPage]], selection: Selection, file: 
     return [page for found in sites.values() if len(found) >= selection.sites_with for page in found]
 
 
-def _sites(stored: Sequence[_Stored]) -> list[_Site]:
+def _group_by_site(stored: Sequence[_Stored]) -> list[_Site]:
     sites: list[_Site] = []
     first = 0
     for (name, _), group in groupby(stored, key=lambda one: (one.set, one.page.site)):
@@ -123,8 +123,8 @@ def _sites(stored: Sequence[_Stored]) -> list[_Site]:
     return sites
 
 
-def _compete(
-    board: _Board, file: Path, sites: Sequence[_Site], progress: Progress | None
+def _run_contender(
+    board: _Scoreboard, file: Path, sites: Sequence[_Site], progress: Progress | None
 ) -> Generator[Future[Any], None, None]:
     """Have a contender read all sites; a site that its process dies over costs the pages of that site only."""
     with Worker(partial(ContenderProcess, board.contender, file)) as worker:
@@ -149,7 +149,7 @@ def _info(stored: _Stored) -> PageInfo:
 
 
 @dataclass(slots=True)
-class _Board:
+class _Scoreboard:
     """What has come from one contender so far."""
 
     contender: Contender
@@ -177,7 +177,8 @@ class _Board:
         except WorkerError as error:
             texts, self.has_died = [Failure(str(error))] * len(site.pages), True
         self.pages += [
-            _scored(text, self.stored[number].page.gold) for number, text in zip(site.numbers, texts, strict=True)
+            _score_page(text, self.stored[number].page.gold)
+            for number, text in zip(site.numbers, texts, strict=True)
         ]
 
     def result(self) -> Result:
@@ -191,12 +192,12 @@ class _Board:
         )
 
 
-def _scored(text: str | Failure, gold: str | None) -> PageResult:
+def _score_page(text: str | Failure, gold: str | None) -> PageResult:
     given = "" if isinstance(text, Failure) else text
     return PageResult(
         words=None if gold is None else score(given, gold),
         characters=None if gold is None else score_by_characters(given, gold),
-        text_bytes=len(encoded(given)),
+        text_bytes=len(to_utf8(given)),
         failure=text.why if isinstance(text, Failure) else None,
     )
 

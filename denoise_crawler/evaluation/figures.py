@@ -27,13 +27,13 @@ class Figures(msgspec.Struct):
 def figures(evaluation: Evaluation, *, halves: bool = False) -> str:
     """Return the JSON of :class:`Figures`; with ``halves`` of the halves of the sites as well."""
     found = Figures(
-        [_of(evaluation, group) for group in groups_of(evaluation, halves=halves)],
-        [_of(evaluation, site) for name in evaluation.sets for site in sites_of(evaluation, name)],
+        [_group_figures(evaluation, group) for group in groups_of(evaluation, halves=halves)],
+        [_group_figures(evaluation, site) for name in evaluation.sets for site in sites_of(evaluation, name)],
         evaluation,
     )
     return msgspec.json.encode(found).decode() + "\n"
 
 
-def _of(evaluation: Evaluation, group: Group) -> GroupFigures:
+def _group_figures(evaluation: Evaluation, group: Group) -> GroupFigures:
     summaries = {result.contender: summary(evaluation, result, group) for result in evaluation.results}
     return GroupFigures(group.set, group.label, len(group.pages), summaries)

@@ -123,7 +123,7 @@ def gold_pages(path: Path, on_broken: Callable[[Broken], None] | None = None) ->
             raise GoldError(f"{found.file}, line {found.line}: {found.why}") from why
         on_broken(found)
 
-    with _opened(path) as lines:
+    with _open(path) as lines:
         try:
             for number, line in enumerate(lines, 1):
                 if not (source := line.removeprefix(_BOM).strip()):
@@ -138,7 +138,7 @@ def gold_pages(path: Path, on_broken: Callable[[Broken], None] | None = None) ->
             broken(0, error)
 
 
-def _opened(path: Path) -> IO[bytes]:
+def _open(path: Path) -> IO[bytes]:
     if path.suffix == ".xz":
         return lzma.open(path, "rb")
     return gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb")  # type: ignore[return-value]

@@ -58,10 +58,10 @@ def html_report(evaluation: Evaluation, *, halves: bool = False) -> str:
         E.h2("Cost"),
         *(_table(cost_table(evaluation, name)) for name in evaluation.sets),
         E.h2("Sites"),
-        *(_folded(site_table(evaluation, name)) for name in evaluation.sets),
+        *(_details(site_table(evaluation, name)) for name in evaluation.sets),
         E.h2("Worst pages"),
         *(
-            _folded(worst_table(evaluation, result, name))
+            _details(worst_table(evaluation, result, name))
             for result in evaluation.results
             for name in evaluation.sets
         ),
@@ -73,7 +73,7 @@ def html_report(evaluation: Evaluation, *, halves: bool = False) -> str:
     return etree.tostring(page, method="html", encoding="unicode", doctype="<!DOCTYPE html>") + "\n"
 
 
-def _folded(shown: Table) -> Element:
+def _details(shown: Table) -> Element:
     return E.details(E.summary(shown.title), _table(shown._replace(title="")))
 
 

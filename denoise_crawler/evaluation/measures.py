@@ -17,7 +17,7 @@ _TOKEN = re.compile(rf"[{_CJK}]|[^\W{_CJK}]+")
 # From the report of the frame-and-rules method, whose authors graded by hand; the bounds on F1 are ours.
 GRADES = ("优", "良", "中", "差")
 GRADES_IN_ENGLISH = ("excellent", "good", "fair", "poor")
-LEAST_F1 = (0.95, 0.85, 0.6, 0.0)
+MIN_F1 = (0.95, 0.85, 0.6, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +46,15 @@ def characters(text: str) -> Counter[str]:
 
 def score(extracted: str, gold: str) -> Score:
     """Compare two texts as bags of tokens; two texts without any agree."""
-    return _compared(tokens(extracted), tokens(gold))
+    return _compare(tokens(extracted), tokens(gold))
 
 
 def score_by_characters(extracted: str, gold: str) -> Score:
     """Compare two texts as bags of characters, the measure of the node-type-annotation paper (NTA)."""
-    return _compared(characters(extracted), characters(gold))
+    return _compare(characters(extracted), characters(gold))
 
 
-def _compared(got: Counter[str], want: Counter[str]) -> Score:
+def _compare(got: Counter[str], want: Counter[str]) -> Score:
     if not got and not want:
         return Score(1.0, 1.0, 1.0)
     hits = (got & want).total()
@@ -76,7 +76,7 @@ def mean(scores: Iterable[Score]) -> Score:
 
 def grade(f1: float) -> str:
     """Return the grade of a page: the first of ``GRADES`` whose ``LEAST_F1`` it reaches."""
-    return next(name for name, least in zip(GRADES, LEAST_F1, strict=True) if f1 >= least)
+    return next(name for name, least in zip(GRADES, MIN_F1, strict=True) if f1 >= least)
 
 
 def grade_shares(f1s: Sequence[float]) -> tuple[float, ...]:

@@ -12,7 +12,7 @@ class Place(NamedTuple):
     size: int
 
 
-def encoded(text: str) -> bytes:
+def to_utf8(text: str) -> bytes:
     """Return ``text`` in UTF-8, whatever stands in it."""
     return text.encode("utf-8", "surrogatepass")
 
@@ -20,7 +20,7 @@ def encoded(text: str) -> bytes:
 def write_page(file: IO[bytes], html: str) -> Place:
     """Append ``html`` and return its place."""
     offset = file.tell()
-    return Place(offset, file.write(encoded(html)))
+    return Place(offset, file.write(to_utf8(html)))
 
 
 def read_page(file: IO[bytes], place: Place) -> str:

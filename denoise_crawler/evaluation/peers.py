@@ -10,11 +10,11 @@ import re
 from functools import cache, partial
 from typing import Any
 
-from denoise_crawler.evaluation.contenders import Contender, Extractor, Source, page_by_page
+from denoise_crawler.evaluation.contenders import Contender, Extractor, PageSource, page_by_page
 
 _EXTRA = "pip install 'denoise-crawler[peers]'"
 _DECLARED = re.compile(r"<html[^>]*?\slang\s*=\s*[\"']?\s*([a-z]{2,3})\b", re.IGNORECASE)
-_FAR = 4_000  # the html element stands before
+_MAX_SEARCHED_CHARACTERS = 4_000  # the html element stands before
 # The stop lists that jusText has, by ISO 639-1 code; the others it has are of rarer languages.
 _STOP_LISTS = {
     "ar": "Arabic",
@@ -71,7 +71,7 @@ def _load_justext() -> Extractor:
 
     stop_list = cache(get_stoplist)
 
-    def extract(page: Source) -> str:
+    def extract(page: PageSource) -> str:
         language = page.language or declared_language(page.html) or "en"
         if language in _STOP_LISTS:
             paragraphs = justext(page.html, stop_list(_STOP_LISTS[language]))
@@ -84,7 +84,7 @@ def _load_justext() -> Extractor:
 
 def declared_language(html: str) -> str | None:
     """Return the language that the ``html`` element declares, without its region."""
-    found = _DECLARED.search(html, 0, _FAR)
+    found = _DECLARED.search(html, 0, _MAX_SEARCHED_CHARACTERS)
     return found[1].lower() if found else None
 
 

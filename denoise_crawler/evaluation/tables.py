@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from denoise_crawler.evaluation.contenders import VISIBLE_TEXT
-from denoise_crawler.evaluation.measures import GRADES, GRADES_IN_ENGLISH, LEAST_F1
+from denoise_crawler.evaluation.measures import GRADES, GRADES_IN_ENGLISH, MIN_F1
 from denoise_crawler.evaluation.results import (
     Evaluation,
     Group,
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _MIB, _MB = 1 << 20, 1_000_000
 _NONE = "–"
-_SHOWN = 3
+_MAX_NAMED = 3
 _GRADES = ", ".join(f"{name} {english}" for name, english in zip(GRADES, GRADES_IN_ENGLISH, strict=True))
 LEGEND = (
     "Precision (P), recall (R) and F1 against the gold text: bags of words (Chinese and Japanese by character), "
@@ -64,7 +64,7 @@ def main_tables(evaluation: Evaluation, *, halves: bool = False) -> list[Table]:
 def quality_table(evaluation: Evaluation, group: Group) -> Table:
     """Return P, R and F1 by words and by characters, and the grades of the pages in %."""
     grades = [
-        f"{name} ≥ {least:g} %" if least else f"{name} %" for name, least in zip(GRADES, LEAST_F1, strict=True)
+        f"{name} ≥ {least:g} %" if least else f"{name} %" for name, least in zip(GRADES, MIN_F1, strict=True)
     ]
     heads = ["", "words P", "R", "F1", "characters P", "R", "F1", *grades]
     rows = []
@@ -75,7 +75,7 @@ def quality_table(evaluation: Evaluation, group: Group) -> Table:
         ]
         both = (*_score(found.words, found.scored), *_score(found.characters, found.scored))
         rows.append([Cell(result.contender), *both, *shares])
-    return Table(f"{_named(group)}: quality, {_counted(evaluation, group)}", heads, rows)
+    return Table(f"{_title(group)}: quality, {_page_and_site_counts(evaluation, group)}", heads, rows)
 
 
 def _score(score: Score, pages: int) -> list[Cell]:
@@ -111,7 +111,7 @@ def cost_table(evaluation: Evaluation, name: str) -> Table:
         shares = [_percent(found.text_bytes, found.html_bytes), _percent(found.text_bytes, visible)]
         cost = _cost(evaluation, result, group)
         rows.append([Cell(result.contender), *size, *shares, *cost, Cell(str(found.failed or ""))])
-    return Table(f"{_named(group)}: cost (CPU time)", heads, rows)
+    return Table(f"{_title(group)}: cost (CPU time)", heads, rows)
 
 
 def _cost(evaluation: Evaluation, result: Result, group: Group) -> list[Cell]:
@@ -194,27 +194,27 @@ def notes(evaluation: Evaluation) -> list[str]:
             if found.failure is not None
         ]
         if failed:
-            said.append(f"{result.contender} failed on {_some(failed, 'page')}")
+            said.append(f"{result.contender} failed on {_first_few(failed, 'page')}")
     if evaluation.broken:
         lines = [f"{line.file}, line {line.line}: {line.why}" for line in evaluation.broken]
-        said.append(f"Left out: {_some(lines, 'broken line')}")
+        said.append(f"Left out: {_first_few(lines, 'broken line')}")
     if unscored := sum(not page.has_gold for page in evaluation.pages):
         has = "page has no gold text and is" if unscored == 1 else "pages have no gold text and are"
         said.append(f"{unscored:,} {has} not scored")
     return said
 
 
-def _some(found: Sequence[str], what: str) -> str:
-    shown = "; ".join(map(printable, found[:_SHOWN]))
-    more = f"; and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+def _first_few(found: Sequence[str], what: str) -> str:
+    shown = "; ".join(map(printable, found[:_MAX_NAMED]))
+    more = f"; and {len(found) - _MAX_NAMED} more" if len(found) > _MAX_NAMED else ""
     return f"{len(found)} {what}{'s' * (len(found) != 1)} ({shown}{more})"
 
 
-def _named(group: Group) -> str:
+def _title(group: Group) -> str:
     return printable(group.set) if group.label == "all" else f"{printable(group.set)}, {printable(group.label)}"
 
 
-def _counted(evaluation: Evaluation, group: Group) -> str:
+def _page_and_site_counts(evaluation: Evaluation, group: Group) -> str:
     sites = len({evaluation.pages[number].site for number in group.pages})
     return f"{counted(len(group.pages), 'page')} of {counted(sites, 'site')}"
 

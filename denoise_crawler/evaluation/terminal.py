@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from denoise_crawler.evaluation.results import Evaluation
     from denoise_crawler.evaluation.tables import Table
 
-_AS_WIDE_AS_NEEDED = 100_000
+_CONSOLE_COLUMNS = 100_000
 
 
 def evaluate_with_progress(
@@ -48,7 +48,7 @@ def evaluate_with_progress(
 
 def print_tables(tables: Iterable[Table]) -> None:
     """Print ``tables`` without cutting a column, however narrow the terminal is."""
-    console = Console(width=_AS_WIDE_AS_NEEDED)
+    console = Console(width=_CONSOLE_COLUMNS)
     for shown in tables:
         table = RichTable(box=SIMPLE_HEAD, pad_edge=False)
         for place, head in enumerate(shown.heads):

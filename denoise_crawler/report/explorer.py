@@ -66,7 +66,7 @@ def tree_data(
     """
     explored = _Explorer(tree, threshold, max_nodes)
     for number, page in enumerate(pages, 1):
-        explored.lay(number, page)
+        explored.add_page(number, page)
     return explored.data
 
 
@@ -88,7 +88,7 @@ class _Explorer:
         left_out = self._queue.parents_of_rest()
         self.data.left, self.data.left_out = dict(Counter(left_out)), len(left_out)
 
-    def lay(self, number: int, page: Page) -> None:
+    def add_page(self, number: int, page: Page) -> None:
         """Note what the nodes say on ``page``."""
         shape, data = outline(page), self.data
         waiting = [(self.tree.root, [0])]
@@ -99,8 +99,8 @@ class _Explorer:
                 continue
             if len(data.places[row]) < _MAX_PLACES:
                 data.places[row].append(number)
-            if len(data.texts[row]) < _MAX_TEXTS and (said := _said(page, found[0])):
-                text = self._number(self._strings, data.strings, said)
+            if len(data.texts[row]) < _MAX_TEXTS and (said := _text_of_node(page, found[0])):
+                text = self._index_of(self._strings, data.strings, said)
                 if text not in data.texts[row]:
                     data.texts[row].append(text)
             waiting += self._below(element, shape, found)
@@ -121,7 +121,7 @@ class _Explorer:
             else selector(node.label)
         )
         data.parents.append(queued.parent)
-        data.names.append(self._number(self._labels, data.labels, name))
+        data.names.append(self._index_of(self._labels, data.labels, name))
         data.styles.append(int(isinstance(node, StyleNode)))
         data.counts.append(node.pages)
         data.importance.append(round(node.importance or 0.0, 3))
@@ -144,14 +144,14 @@ class _Explorer:
         for child in children:
             self._queue.add(child, level + 1, row)
 
-    def _number(self, numbers: dict[str, int], names: list[str], name: str) -> int:
+    def _index_of(self, numbers: dict[str, int], names: list[str], name: str) -> int:
         if name not in numbers:
             numbers[name] = len(names)
             names.append(name)
         return numbers[name]
 
 
-def _said(page: Page, index: int) -> str:
+def _text_of_node(page: Page, index: int) -> str:
     """Return the beginning of the text in node ``index``, or where its picture comes from."""
     nodes, parts, size = page.nodes, [], 0
     for text in nodes.texts[index : nodes.ends[index]]:

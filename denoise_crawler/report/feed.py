@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _MAX_ROWS = 24
-_ITEMS = 1_000_000
+_MAX_ITEMS = 1_000_000
 
 
 class _Item(msgspec.Struct):
@@ -53,7 +53,7 @@ def _items(path: Path) -> tuple[list[_Item], int]:
                     item = _Item()
                 if item.noise_ratio is None or not 0.0 <= item.noise_ratio <= 1.0:
                     broken += bool(line.strip())
-                elif len(items) < _ITEMS:
+                elif len(items) < _MAX_ITEMS:
                     items.append(item)
     except OSError as error:
         raise FeedError(f"{path} cannot be read: {error.strerror or error}") from None

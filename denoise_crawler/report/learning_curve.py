@@ -47,16 +47,16 @@ def learning_curve(
     judged = readable[-min(JUDGED_PAGES, len(readable) // 2) :]
     learned = readable[: -len(judged)]
     steps = sorted({*(step for step in _STEPS if step < len(learned)), len(learned)})
-    verdicts = _verdicts(learner, learned, judged, steps)
+    verdicts = _judge_at_steps(learner, learned, judged, steps)
     curve = LearningCurve(len(judged), steps)
     for of_step in verdicts:
         counted = [count_characters(page, found.noise) for page, found in zip(judged, of_step, strict=True)]
         curve.removed.append(fmean(noise_ratio(visible, kept) for visible, kept in counted))
-        curve.settled.append(_alike(judged, of_step, verdicts[-1]))
+        curve.settled.append(_agreement(judged, of_step, verdicts[-1]))
     return curve
 
 
-def _verdicts(
+def _judge_at_steps(
     learner: Denoiser, learned: list[Page], judged: list[Page], steps: list[int]
 ) -> list[list[Judgement]]:
     found, done = [], 0
@@ -68,7 +68,7 @@ def _verdicts(
     return found
 
 
-def _alike(pages: list[Page], some: list[Judgement], last: list[Judgement]) -> float:
+def _agreement(pages: list[Page], some: list[Judgement], last: list[Judgement]) -> float:
     """Return the share of characters on which two judgements agree."""
     alike = everything = 0
     for page, one, other in zip(pages, some, last, strict=True):

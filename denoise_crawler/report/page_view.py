@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 NODE = "data-node"  # not data-denoise-…: the painted page keeps such marks for itself
 MAX_BLOCKS = 3_000
-MAX_PAINTED = 4_000_000
+MAX_PAINTED_CHARACTERS = 4_000_000
 
 
 @dataclass(slots=True)
@@ -54,12 +54,12 @@ def page_view(cleaned: Cleaned, *, remote: bool = False) -> PageView:
         ListedBlock(page.nodes.parents[block.node], block.text, block.kept, block.score, reason(block.node))
         for block in found[:MAX_BLOCKS]
     ]
-    return PageView(_painted(page, judgement, cleaned, remote=remote), listed, len(found) - len(listed))
+    return PageView(_paint(page, judgement, cleaned, remote=remote), listed, len(found) - len(listed))
 
 
-def _painted(page: Page, judgement: Judgement, cleaned: Cleaned, *, remote: bool) -> str:
+def _paint(page: Page, judgement: Judgement, cleaned: Cleaned, *, remote: bool) -> str:
     for index, (tag, element) in enumerate(zip(page.nodes.tags, page.nodes.elements, strict=True)):
         if tag is not TEXT:
             element.set(NODE, str(index))
     painted = painted_html(page, judgement, method=cleaned.clean_page.method or "", remote=remote)
-    return painted if len(painted) <= MAX_PAINTED else ""
+    return painted if len(painted) <= MAX_PAINTED_CHARACTERS else ""

@@ -70,9 +70,9 @@ class StoreView:
                 last = number
                 if url not in seen:
                     seen.add(url)
-                    yield site, url, self._unpacked(packed, url)
+                    yield site, url, self._unpack_html(packed, url)
 
-    def _unpacked(self, packed: bytes, url: str) -> str:
+    def _unpack_html(self, packed: bytes, url: str) -> str:
         try:
             return unpacked(packed).decode("utf-8", "replace")
         except (ValueError, zlib.error) as error:

@@ -11,7 +11,7 @@ from denoise_crawler.page.text import counted
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from denoise_crawler.report.gathering import Sample
+    from denoise_crawler.report.site_samples import Sample
     from denoise_crawler.report.store_view import StoreView
 
 

@@ -12,10 +12,10 @@ from denoise_crawler.page import Page
 from denoise_crawler.report.charts import learning_chart, page_chart, run_chart
 from denoise_crawler.report.explorer import tree_data
 from denoise_crawler.report.figures import PageFigures, SiteFigures, Sizes
-from denoise_crawler.report.gathering import gather
 from denoise_crawler.report.learning_curve import learning_curve
 from denoise_crawler.report.page_view import PageView, page_view
 from denoise_crawler.report.rendering import rendered
+from denoise_crawler.report.site_samples import sample_sites
 from denoise_crawler.report.tree_source import style_tree_of
 
 if TYPE_CHECKING:
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from denoise_crawler.methods import MethodChoice
     from denoise_crawler.report.charts import Chart
     from denoise_crawler.report.figures import RunFigures
-    from denoise_crawler.report.gathering import Gathered, Sample, SitedPages
+    from denoise_crawler.report.site_samples import Sample, SampledSites, SitedPages
     from denoise_crawler.report.store_view import StoreView
 
 _NOTHING = PageView("", [])
-_LONGEST_TITLE = 300
+_MAX_TITLE_CHARACTERS = 300
 _LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,4}")
 _UNSAFE = re.compile(r"[^a-z0-9.-]+")
-_CHARTED_SHARES = 2_000
+_MAX_CHARTED_SHARES = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class _Report:
 
     def write(self) -> None:
         plan = self.plan
-        gathered = gather(plan.pages(), plan.choice, sites=plan.bounds.sites, store=plan.store)
+        gathered = sample_sites(plan.pages(), plan.choice, sites=plan.bounds.sites, store=plan.store)
         for name in [*gathered.pages, *(plan.store.sites if plan.store else ())]:
             if name not in self.sites:
                 self.sites[name] = self._site(name, gathered)
@@ -91,7 +91,7 @@ class _Report:
         self.run.sites = sorted(self.sites.values(), key=lambda site: -site.pages)
         self._write("index.html", "index.html", charts=[run_chart(self.run), plan.feed])
 
-    def _site(self, name: str, gathered: Gathered) -> SiteFigures:
+    def _site(self, name: str, gathered: SampledSites) -> SiteFigures:
         slug = _UNSAFE.sub("_", name.lower()).strip("._-")[:40] or "no-site"
         detailed = name in gathered.samples or len(self.sites) < self.plan.bounds.sites
         site = SiteFigures(name, f"{len(self.sites) + 1:03}-{slug}", detailed=detailed)
@@ -104,7 +104,7 @@ class _Report:
 
     # --- pages
 
-    def _judge(self, site: SiteFigures, gathered: Gathered, url: str, html: str | bytes) -> None:
+    def _judge(self, site: SiteFigures, gathered: SampledSites, url: str, html: str | bytes) -> None:
         site.pages += 1
         figures = PageFigures(
             url,
@@ -134,7 +134,7 @@ class _Report:
         if figures.skipped:
             site.skipped[figures.skipped] += 1
         share = figures.sizes.noise_share
-        if share is not None and len(site.shares) < _CHARTED_SHARES:
+        if share is not None and len(site.shares) < _MAX_CHARTED_SHARES:
             site.shares.append(share)
         if shown:
             site.shown.append(figures)
@@ -160,7 +160,7 @@ class _Report:
 
     # --- sites
 
-    def _write_site(self, site: SiteFigures, gathered: Gathered) -> None:
+    def _write_site(self, site: SiteFigures, gathered: SampledSites) -> None:
         sample = gathered.samples.get(site.name)
         method = gathered.denoiser.method_for(site.name)
         site.pages_known = method.pages_known
@@ -206,6 +206,6 @@ def _measure(figures: PageFigures, cleaned: Cleaned) -> str:
     clean, sizes = cleaned.clean_page, figures.sizes
     sizes.visible, sizes.kept = cleaned.visible, cleaned.kept
     sizes.text_bytes = len(clean.text.encode("utf-8", "replace"))
-    figures.title, figures.skipped = clean.title[:_LONGEST_TITLE], cleaned.page.skipped
+    figures.title, figures.skipped = clean.title[:_MAX_TITLE_CHARACTERS], cleaned.page.skipped
     figures.guarded = cleaned.guarded
     return clean.text

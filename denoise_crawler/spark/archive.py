@@ -27,7 +27,7 @@ logger = logging.getLogger(__name__)
 
 BY_SPARK = ("parquet", "jsonl")
 _PAGES = pa.schema([("url", pa.string()), ("html", pa.string())])
-_BATCH_PAGES, _BATCH_CHARACTERS = 64, 4 << 20
+_MAX_BATCH_PAGES, _MAX_BATCH_CHARACTERS = 64, 4 << 20
 
 
 def read_archive(
@@ -112,7 +112,7 @@ def _batches(pages: Iterator[tuple[str, str]]) -> Iterator[pa.RecordBatch]:
     for url, html in pages:
         rows.append((url, html))
         size += len(html)
-        if len(rows) >= _BATCH_PAGES or size >= _BATCH_CHARACTERS:
+        if len(rows) >= _MAX_BATCH_PAGES or size >= _MAX_BATCH_CHARACTERS:
             yield _batch(rows)
             rows, size = [], 0
     if rows:

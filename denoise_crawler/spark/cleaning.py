@@ -18,9 +18,9 @@ from denoise_crawler.output.clean_page import CleanPage
 from denoise_crawler.output.extractors import check
 from denoise_crawler.page.site import site_of
 from denoise_crawler.spark.addresses import KEY, SITE, with_site_and_key
+from denoise_crawler.spark.grouped_rows import group_and_sort
 from denoise_crawler.spark.learning import require_columns
 from denoise_crawler.spark.page_handler import JudgeOptions, PageHandler, page_worker
-from denoise_crawler.spark.sorted_rows import together_and_sorted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -92,7 +92,7 @@ def clean(
     task = _Task(JudgeOptions(choice, writing), limits or Limits(), warmup_pages, kept)
 
     def judge(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return _cleaned(batches, task)
+        return _clean_batches(batches, task)
 
     schema = StructType([*(field for field in df.schema.fields if field.name in kept), *_CLEAN.fields])
     pages = with_site_and_key(df, site).withColumn(_PAGE, lit(True))
@@ -117,10 +117,10 @@ def _beside_trees(pages: DataFrame, trees: DataFrame, shard_pages: int) -> DataF
         lit(False).alias(_PAGE),
     )
     both = placed.drop(KEY, _SHARDS).unionByName(copies, allowMissingColumns=True)
-    return together_and_sorted(both, [SITE, _SHARD], [col(_PAGE)])
+    return group_and_sort(both, [SITE, _SHARD], [col(_PAGE)])
 
 
-def _cleaned(batches: Iterator[pa.RecordBatch], task: _Task) -> Iterator[pa.RecordBatch]:
+def _clean_batches(batches: Iterator[pa.RecordBatch], task: _Task) -> Iterator[pa.RecordBatch]:
     judge = _Judge(page_worker(task.options, task.limits), task.warmup_pages)
     for batch in batches:
         found, places = [], []

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from denoise_crawler.methods import MethodChoice
     from denoise_crawler.output.writing import Writing
 
-_TRIES = 2  # a process that was killed from outside must not cost a page
+_MAX_TRIES = 2  # a process that was killed from outside must not cost a page
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class PageHandler:
         return clean_page(self._denoiser, site, url, html, short=self._short)
 
 
-_running: dict[bytes, Worker[PageHandler]] = {}
+_workers: dict[bytes, Worker[PageHandler]] = {}
 
 
 def page_worker(options: JudgeOptions, limits: Limits) -> Worker[PageHandler]:
@@ -67,9 +67,9 @@ def page_worker(options: JudgeOptions, limits: Limits) -> Worker[PageHandler]:
     Spark uses a Python process for many tasks; so does the process its worker.
     """
     key = pickle.dumps((options, limits))
-    if key not in _running:
-        for old in _running.values():
+    if key not in _workers:
+        for old in _workers.values():
             old.close()
-        _running.clear()
-        _running[key] = Worker(partial(PageHandler, options), limits, tries=_TRIES)
-    return _running[key]
+        _workers.clear()
+        _workers[key] = Worker(partial(PageHandler, options), limits, tries=_MAX_TRIES)
+    return _workers[key]

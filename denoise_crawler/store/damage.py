@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from denoise_crawler.errors import DamagedStoreError
 from denoise_crawler.methods.versioned_format import unpacked
 from denoise_crawler.store import Store
-from denoise_crawler.store.file import check_schema, fits, real_path, restrict, unusable
+from denoise_crawler.store.file import check_schema, fits, real_path, restrict, unusable_store
 from denoise_crawler.store.run_files import RunFiles
 
 if TYPE_CHECKING:
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _BESIDE = ("", "-wal", "-shm")  # the files that make up a database
-_MOST_UNREADABLE = 10_000  # rows that cannot be read, one behind the other: then no more are tried
+_MAX_UNREADABLE_ROWS = 10_000  # rows that cannot be read, one behind the other: then no more are tried
 # What is copied, in this order. Tables without a row id are read up to the first row that cannot be read.
 _TABLES = {"site": "name, method", "run": "name"}
 _TABLES_BY_ID = ("response", "page", "parked")
-_SMALLEST_ROW = 8  # bytes
-_MOST_STEPS = 2_000_000_000  # of SQLite's machine, some minutes: a file made to harm may be read without end
+_MIN_ROW_BYTES = 8  # bytes
+_MAX_SQLITE_STEPS = 2_000_000_000  # of SQLite's machine, some minutes: a file made to harm may be read without end
 
 
 def open_store(path: Path, *, owner: str, job: str) -> Store:
@@ -43,7 +43,7 @@ def open_store(path: Path, *, owner: str, job: str) -> Store:
         try:
             aside = _set_aside(path, inode)
         except OSError as failed:
-            raise unusable(path, failed) from None
+            raise unusable_store(path, failed) from None
         store = Store(path, owner=owner, job=job)
         if aside is not None:
             items, sites = salvage(aside, store)
@@ -72,11 +72,11 @@ def salvage(aside: Path, store: Store) -> tuple[int, int]:
         except sqlite3.Error as error:
             logger.error("Nothing of %s is read: %s", aside, error)
             return 0, 0
-        db.set_progress_handler(lambda: 1, _MOST_STEPS)
-        most = aside.stat().st_size // _SMALLEST_ROW + 1  # pages that lead to each other may have endlessly many
-        found = {table: _in_order(db, table, key) for table, key in _TABLES.items()}
-        found |= {table: _by_id(db, table) for table in _TABLES_BY_ID}
-        copied = {table: _copy(new, table, islice(rows, most)) for table, rows in found.items()}
+        db.set_progress_handler(lambda: 1, _MAX_SQLITE_STEPS)
+        most = aside.stat().st_size // _MIN_ROW_BYTES + 1  # pages that lead to each other may have endlessly many
+        found = {table: _rows_in_order(db, table, key) for table, key in _TABLES.items()}
+        found |= {table: _rows_by_id(db, table) for table in _TABLES_BY_ID}
+        copied = {table: _copy_rows(new, table, islice(rows, most)) for table, rows in found.items()}
         new.execute("DELETE FROM parked WHERE page NOT IN (SELECT id FROM page)")
         # of rows whose run cannot be read any more
         new.execute(
@@ -109,7 +109,7 @@ def _set_aside(path: Path, inode: int | None) -> Path | None:
     return aside
 
 
-def _copy(new: sqlite3.Connection, table: str, rows: Iterator[tuple[Any, ...]]) -> int:
+def _copy_rows(new: sqlite3.Connection, table: str, rows: Iterator[tuple[Any, ...]]) -> int:
     copied = 0
     for row in rows:
         if not fits(table, row):
@@ -119,17 +119,17 @@ def _copy(new: sqlite3.Connection, table: str, rows: Iterator[tuple[Any, ...]]) 
     return copied
 
 
-def _in_order(db: sqlite3.Connection, table: str, key: str) -> Iterator[tuple[Any, ...]]:
+def _rows_in_order(db: sqlite3.Connection, table: str, key: str) -> Iterator[tuple[Any, ...]]:
     try:
         yield from db.execute(f"SELECT * FROM {table} ORDER BY {key}")  # noqa: S608 - names of ours
     except sqlite3.Error:
         return
 
 
-def _by_id(db: sqlite3.Connection, table: str) -> Iterator[tuple[Any, ...]]:
+def _rows_by_id(db: sqlite3.Connection, table: str) -> Iterator[tuple[Any, ...]]:
     query = f"SELECT * FROM {table} WHERE id > ? ORDER BY id LIMIT 1"  # noqa: S608 - names of ours
     last, unreadable = 0, 0
-    while unreadable < _MOST_UNREADABLE:
+    while unreadable < _MAX_UNREADABLE_ROWS:
         try:
             row = db.execute(query, (last,)).fetchone()
         except sqlite3.Error:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 VERSION = 3
 _BUSY_SECONDS = 60
-_LOG_PAGES = 256  # of 4 KiB, then SQLite empties its log: a quarter of what it does by itself
+_MAX_LOG_PAGES = 256  # of 4 KiB, then SQLite empties its log: a quarter of what it does by itself
 _DAMAGED = "malformed"  # in what SQLite says of a damaged file, and of no other
 _SCHEMA = """
 CREATE TABLE site (
@@ -98,7 +98,7 @@ def open_database(path: Path, *, check: bool) -> sqlite3.Connection:
         _check_version(db)  # before anything is written, and before anything of the file is computed
         _use_wal(db)
         db.execute("PRAGMA synchronous = NORMAL")
-        db.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
+        db.execute(f"PRAGMA wal_autocheckpoint = {_MAX_LOG_PAGES}")
         _prepare(db)
         if check and (found := db.execute("PRAGMA quick_check(1)").fetchone()[0]) != "ok":
             raise sqlite3.DatabaseError(f"{_DAMAGED}: {found}")
@@ -106,7 +106,7 @@ def open_database(path: Path, *, check: bool) -> sqlite3.Connection:
     except (OSError, sqlite3.Error) as error:
         if db is not None:
             db.close()
-        raise unusable(path, error) from None
+        raise unusable_store(path, error) from None
     return db
 
 
@@ -165,11 +165,11 @@ def real_path(path: Path) -> Path:
         return path
     real = Path(os.path.realpath(path))
     if not real.is_file() or not real.stat().st_size:
-        raise unusable(path, OSError(f"it is a link, and {real} is no store"))
+        raise unusable_store(path, OSError(f"it is a link, and {real} is no store"))
     return real
 
 
-def unusable(path: Path, error: Exception) -> StoreError:
+def unusable_store(path: Path, error: Exception) -> StoreError:
     """Return the error for a file that cannot be used."""
     what = f"the store {path} cannot be used: {error}"
     message = f"{what}. Move it away or name another file in DENOISE_STORE."

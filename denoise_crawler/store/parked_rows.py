@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 _LEVEL = 1  # of zlib: a third of the time of its default for a tenth more bytes
-_NUMBERS_AT_ONCE = 10_000  # of rows that are read later
+_SPANS_AT_ONCE = 10_000  # of rows that are read later
 
 _encode = msgspec.msgpack.Encoder().encode
 
@@ -47,7 +47,7 @@ def insert(db: sqlite3.Connection, run: str, page: int, items: Sequence[bytes]) 
     db.execute(
         "INSERT INTO parked (id, run, page, count, items) "
         "VALUES (coalesce((SELECT id + count FROM parked ORDER BY id DESC LIMIT 1), 1), ?, ?, ?, ?)",
-        (run, page, len(items), _together(items)),
+        (run, page, len(items), _pack_items(items)),
     )
 
 
@@ -76,7 +76,7 @@ def spans_waiting(db: sqlite3.Connection, run: str, site: str | None, last: int,
         "WHERE run = ?1 AND NOT released AND parked.id > ?2 AND (?3 OR NOT inherited) AND page.site = ?5 "
         "ORDER BY parked.id LIMIT ?4"
     )
-    values = (run, last, inherited, _NUMBERS_AT_ONCE, *(() if site is None else (site,)))
+    values = (run, last, inherited, _SPANS_AT_ONCE, *(() if site is None else (site,)))
     return [Span(*found) for found in db.execute(query, values)]
 
 
@@ -93,12 +93,12 @@ def rows_waiting(db: sqlite3.Connection, span: Span) -> list[Row]:
 def set_released(db: sqlite3.Connection, numbers: Iterable[int], released: bool) -> None:
     """Note that items wait no longer, or wait again; a row of which others do not is cut."""
     for first, last in _spans(numbers):
-        _cut(db, first)
-        _cut(db, last + 1)
+        _split_row(db, first)
+        _split_row(db, last + 1)
         db.execute("UPDATE parked SET released = ? WHERE id BETWEEN ? AND ?", (released, first, last))
 
 
-def _cut(db: sqlite3.Connection, number: int) -> None:
+def _split_row(db: sqlite3.Connection, number: int) -> None:
     """Have a row begin with the item of this number, if the item is in the midst of one."""
     before = db.execute("SELECT id, count FROM parked WHERE id < ? ORDER BY id DESC LIMIT 1", (number,)).fetchone()
     if before is None or sum(before) <= number:
@@ -108,12 +108,12 @@ def _cut(db: sqlite3.Connection, number: int) -> None:
     found, place = items_of(items, count), number - first
     db.execute(
         "INSERT INTO parked SELECT ?, run, inherited, released, page, ?, ? FROM parked WHERE id = ?",
-        (number, count - place, _together(found[place:]), first),
+        (number, count - place, _pack_items(found[place:]), first),
     )
-    db.execute("UPDATE parked SET count = ?, items = ? WHERE id = ?", (place, _together(found[:place]), first))
+    db.execute("UPDATE parked SET count = ?, items = ? WHERE id = ?", (place, _pack_items(found[:place]), first))
 
 
-def _together(items: Sequence[bytes]) -> bytes:
+def _pack_items(items: Sequence[bytes]) -> bytes:
     return packed(_encode(items), _LEVEL)
 
 

@@ -52,7 +52,7 @@ class RunFiles:
         return self._file(run, "ended").exists()
 
     @contextmanager
-    def of_dead_run(self, run: str) -> Iterator[bool]:
+    def lock_dead_run(self, run: str) -> Iterator[bool]:
         """Yield whether ``run`` is dead; if it is, its files are deleted at the end, unless the block raises."""
         if self._has_strange_file(run):  # no live run holds such a one
             yield True

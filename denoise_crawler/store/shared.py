@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 SUFFIX = ".knowledge"
-_LONGEST_NAME = 100  # characters of a folder's name that come from the site's
-_TRIES = 20  # to read files that others are merging meanwhile
-_LARGEST = MAX_BYTES + 1_000_000  # bytes of a file: knowledge and what it is of
-_LARGEST_SITE = 4 * _LARGEST  # of the files of a site that are read at a time
+_MAX_NAME_CHARACTERS = 100  # characters of a folder's name that come from the site's
+_MAX_TRIES = 20  # to read files that others are merging meanwhile
+_MAX_FILE_BYTES = MAX_BYTES + 1_000_000  # bytes of a file: knowledge and what it is of
+_MAX_SITE_BYTES = 4 * _MAX_FILE_BYTES  # of the files of a site that are read at a time
 
 
-class _Record(msgspec.Struct, array_like=True):
+class _SharedRecord(msgspec.Struct, array_like=True):
     site: str
     method: str
     knowledge: bytes
@@ -63,23 +63,23 @@ class SharedStore:
 
     def known(self) -> Iterator[tuple[str, str]]:
         """Yield each site and method of which something is known."""
-        with self._reached():
+        with self._one_error():
             folders = [folder for method in self._folders(self._root) for folder in self._folders(method)]
         for folder in folders:
-            with self._reached():
+            with self._one_error():
                 record = next(iter(self._records(folder).values()), None)
             if record is not None:
                 yield record.site, record.method
 
     def knowledge(self, site: str, method: str) -> list[bytes]:
         """Return what is known of a site: parts to be merged."""
-        with self._reached():
+        with self._one_error():
             found = self._records(self._folder(site, method))
         return [record.knowledge for _, record in sorted(found.items())]
 
     def save_knowledge(self, site: str, method: str, known: bytes, merge: Callable[[list[bytes]], bytes]) -> None:
         """Add what is ``known`` of a site; ``merge`` makes one of several parts."""
-        with self._reached():
+        with self._one_error():
             self._put(site, method, known, merge)
 
     def _put(self, site: str, method: str, known: bytes, merge: Callable[[list[bytes]], bytes]) -> None:
@@ -87,7 +87,7 @@ class SharedStore:
         there = self._records(folder)
         parts = [record.knowledge for _, record in sorted(there.items())]
         whole = merge([*parts, known]) if parts else known
-        data = msgspec.msgpack.encode(_Record(site, method, whole))
+        data = msgspec.msgpack.encode(_SharedRecord(site, method, whole))
         name = f"{folder}/{sha256(data).hexdigest()}{SUFFIX}"
         if name not in there:
             self._write(folder, name, data)
@@ -109,9 +109,9 @@ class SharedStore:
         except Exception as error:
             logger.warning("%s is merged but cannot be deleted: %s", name, error)
 
-    def _records(self, folder: str) -> dict[str, _Record]:
+    def _records(self, folder: str) -> dict[str, _SharedRecord]:
         """Return the records of the site's files, by their names."""
-        for _ in range(_TRIES):
+        for _ in range(_MAX_TRIES):
             names = self._names(folder)
             try:
                 read = {name: self._record(folder, name) for name in names}
@@ -120,13 +120,13 @@ class SharedStore:
             return {name: record for name, record in read.items() if record is not None}
         raise OSError(f"{folder} is changed all the time by others; try again later")
 
-    def _record(self, folder: str, name: str) -> _Record | None:
+    def _record(self, folder: str, name: str) -> _SharedRecord | None:
         """Return what a file holds, None for one that is passed over; raise FileNotFoundError."""
         try:
-            data = self._files.cat_file(name, start=0, end=_LARGEST + 1)
+            data = self._files.cat_file(name, start=0, end=_MAX_FILE_BYTES + 1)
             if not name.endswith(f"/{sha256(data).hexdigest()}{SUFFIX}"):
                 raise ValueError("it does not hold what it is named by")
-            record: _Record = decoded(data, _Record)
+            record: _SharedRecord = decoded(data, _SharedRecord)
             if folder.split("/")[-2:] != self._folder(record.site, record.method).split("/")[-2:]:
                 raise ValueError("it is of another site or method")
         except FileNotFoundError:
@@ -143,12 +143,12 @@ class SharedStore:
 
     def _names(self, folder: str) -> list[str]:
         """Return the names of the files to read: none that is too large, no more than are read at a time."""
-        found, room = [], _LARGEST_SITE
+        found, room = [], _MAX_SITE_BYTES
         for entry in sorted(self._entries(folder), key=lambda entry: str(entry["name"])):
             name, size = str(entry["name"]), entry.get("size") or 0
             if not name.endswith(SUFFIX) or name in self._passed_over:
                 continue
-            if entry["type"] != "file" or size > _LARGEST:
+            if entry["type"] != "file" or size > _MAX_FILE_BYTES:
                 self._pass_over(name, "it is no file, or too large")
             elif size <= room:  # those that are left over are read when these are one
                 found.append(name)
@@ -166,7 +166,7 @@ class SharedStore:
             return []
 
     @contextmanager
-    def _reached(self) -> Iterator[None]:
+    def _one_error(self) -> Iterator[None]:
         """Make one error of all that the many kinds of addresses know."""
         try:
             yield
@@ -176,5 +176,8 @@ class SharedStore:
             ) from error
 
     def _folder(self, site: str, method: str) -> str:
-        name, unique = quote(site, safe="")[:_LONGEST_NAME], sha256(site.encode("utf-8", "replace")).hexdigest()
+        name, unique = (
+            quote(site, safe="")[:_MAX_NAME_CHARACTERS],
+            sha256(site.encode("utf-8", "replace")).hexdigest(),
+        )
         return f"{self._root}/{quote(method, safe='')}/{name}-{unique[:16]}"

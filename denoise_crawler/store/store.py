@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING
 from denoise_crawler.errors import DamagedRowError
 from denoise_crawler.methods.versioned_format import packed, unpacked
 from denoise_crawler.store import parked_rows
-from denoise_crawler.store.file import compact, open_database, open_read_only, real_path, transaction, unusable
+from denoise_crawler.store.file import (
+    compact,
+    open_database,
+    open_read_only,
+    real_path,
+    transaction,
+    unusable_store,
+)
 from denoise_crawler.store.parked import Parked, ParkedPage, ParkedResponse
 from denoise_crawler.store.run_files import RunFiles
 
@@ -224,9 +231,9 @@ class Store:
         if page.row:
             return response, page.row
         if page.response is not None and not response:
-            response = _inserted(db, "INSERT INTO response (data) VALUES (?)", packed(page.response.data, _LEVEL))
+            response = _insert(db, "INSERT INTO response (data) VALUES (?)", packed(page.response.data, _LEVEL))
         html = packed(page.html.encode("utf-8", "replace"), _LEVEL)
-        row = _inserted(
+        row = _insert(
             db,
             "INSERT INTO page (response, origin, site, url, html) VALUES (?, ?, ?, ?, ?)",
             *(response, page.origin, _utf8(page.site), _utf8(page.url), html),
@@ -266,10 +273,10 @@ class Store:
             "SELECT name, job FROM run WHERE owner = ? AND name <> ?", (self.owner, self.run)
         ).fetchall()
         for run, job in rows:
-            if job not in ("", self.job) and _is_there(job):
+            if job not in ("", self.job) and _exists(job):
                 continue
             try:
-                with self._runs.of_dead_run(run) as is_dead:
+                with self._runs.lock_dead_run(run) as is_dead:
                     taken += self._take_over(run) if is_dead else 0
             except OSError as error:
                 logger.error("What waits of an earlier run in %s stays there: %s", self.path, error)
@@ -294,7 +301,7 @@ class Store:
         try:
             self._runs.begin(self.run)
         except OSError as error:
-            raise unusable(self.path, error) from None
+            raise unusable_store(self.path, error) from None
         try:
             with transaction(self._db) as db:
                 db.execute("INSERT INTO run VALUES (?, ?, ?)", (self.run, self.owner, self.job))
@@ -303,13 +310,13 @@ class Store:
             raise
 
 
-def _inserted(db: sqlite3.Connection, statement: str, *values: object) -> int:
+def _insert(db: sqlite3.Connection, statement: str, *values: object) -> int:
     row = db.execute(statement, values).lastrowid
     assert row is not None  # noqa: S101 - SQLite numbers every row of these tables
     return row
 
 
-def _is_there(folder: str) -> bool:
+def _exists(folder: str) -> bool:
     try:
         return Path(folder).exists()
     except (OSError, ValueError):  # a path that no file system takes

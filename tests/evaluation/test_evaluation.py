@@ -30,7 +30,7 @@ from denoise_crawler.evaluation.contenders import page_by_page
 from denoise_crawler.evaluation.figures import Figures, figures
 from denoise_crawler.evaluation.gold import HALVES, Broken, GoldPage, addresses, gold_pages, half, html_pages
 from denoise_crawler.evaluation.html_report import html_report
-from denoise_crawler.evaluation.markdown import escaped, markdown
+from denoise_crawler.evaluation.markdown import escape_markdown, markdown
 from denoise_crawler.evaluation.measures import Score
 from denoise_crawler.evaluation.peers import PEERS, declared_language
 from denoise_crawler.evaluation.results import Evaluation, sites_of, whole, worst
@@ -40,7 +40,7 @@ from denoise_crawler.methods import METHODS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from denoise_crawler.evaluation.contenders import Extractor, Source
+    from denoise_crawler.evaluation.contenders import Extractor, PageSource
 
 PAGE = "<html><body><p>{}</p></body></html>"
 
@@ -57,7 +57,7 @@ def reversing() -> Extractor:
 def raising_at(word: str) -> Extractor:
     """Cannot read pages that hold a word."""
 
-    def extract(source: Source) -> str:
+    def extract(source: PageSource) -> str:
         if word in source.html:
             raise ValueError(f"no {word}, please")
         return source.html
@@ -68,7 +68,7 @@ def raising_at(word: str) -> Extractor:
 def breaking_off() -> Extractor:
     """Gives the text of the first page of a site, then breaks."""
 
-    def extractor(pages: Iterable[Source]) -> Iterator[str]:
+    def extractor(pages: Iterable[PageSource]) -> Iterator[str]:
         yield next(iter(pages)).html
         raise OverflowError("too many")
 
@@ -78,7 +78,7 @@ def breaking_off() -> Extractor:
 def dying() -> Extractor:
     """Takes its process with it at a page in Chinese."""
 
-    def extract(source: Source) -> str:
+    def extract(source: PageSource) -> str:
         if source.language == "zh":
             os._exit(3)
         return source.html
@@ -100,7 +100,7 @@ def addresses_seen() -> Extractor:
 def learning_from_all() -> Extractor:
     """Gives the number of the pages that came together."""
 
-    def extractor(pages: Iterable[Source]) -> Iterator[str]:
+    def extractor(pages: Iterable[PageSource]) -> Iterator[str]:
         count = len(list(pages))
         return iter([f"n{count}"] * count)
 
@@ -374,7 +374,7 @@ def test_markdown_keeps_its_columns_whatever_a_site_is_called(hostile: Evaluatio
     text = markdown(hostile)
     assert "<script" not in text.replace("\\<", "")
     assert "\x1b" not in text
-    assert escaped("a|b`c*d") == "a\\|b\\`c\\*d"
+    assert escape_markdown("a|b`c*d") == "a\\|b\\`c\\*d"
 
 
 def test_there_is_a_contender_for_every_method_and_every_peer() -> None:

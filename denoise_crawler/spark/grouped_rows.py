@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 
-def together_and_sorted(rows: DataFrame, columns: Sequence[str], then: Sequence[Column] = ()) -> DataFrame:
+def group_and_sort(rows: DataFrame, columns: Sequence[str], then: Sequence[Column] = ()) -> DataFrame:
     """Bring rows alike in ``columns`` into one partition, behind one another, among themselves by ``then``."""
     return rows.repartition(*(rows[name] for name in columns)).sortWithinPartitions(*columns, *then)
 
 
-def runs(batches: Iterator[pa.RecordBatch], column: str) -> Iterator[tuple[Any, Iterator[dict[str, Any]]]]:
+def grouped(batches: Iterator[pa.RecordBatch], column: str) -> Iterator[tuple[Any, Iterator[dict[str, Any]]]]:
     """Yield each value of ``column`` with its rows, which stand behind one another; only a batch is in memory."""
     rows = (row for batch in batches for row in batch.to_pylist())
     return groupby(rows, key=itemgetter(column))

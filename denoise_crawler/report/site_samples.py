@@ -44,7 +44,7 @@ class Sample:
 
 
 @dataclass(slots=True)
-class Gathered:
+class SampledSites:
     """What the first reading found: by site the number of pages, and of the first ``sites`` a sample."""
 
     denoiser: Denoiser
@@ -52,10 +52,12 @@ class Gathered:
     samples: dict[str, Sample] = field(default_factory=dict)
 
 
-def gather(pages: SitedPages, choice: MethodChoice, *, sites: int, store: StoreView | None = None) -> Gathered:
+def sample_sites(
+    pages: SitedPages, choice: MethodChoice, *, sites: int, store: StoreView | None = None
+) -> SampledSites:
     """Read ``pages`` and learn the sites of which ``store`` knows nothing by this method."""
     stored = StoredKnowledge(store, choice) if store is not None else None
-    found = Gathered(Denoiser(choice, knowledge=InMemoryKnowledge(below=stored)))
+    found = SampledSites(Denoiser(choice, knowledge=InMemoryKnowledge(below=stored)))
     for site, url, html in pages:
         found.pages[site] = found.pages.get(site, 0) + 1
         if site in found.samples or len(found.samples) < sites:
