@@ -1,4 +1,4 @@
-"""Types of the arguments of commands."""
+"""Types for argparse."""
 
 from __future__ import annotations
 
@@ -10,7 +10,13 @@ if TYPE_CHECKING:
 
 
 def whole_number(least: int) -> Callable[[str], int]:
-    """Return the type of an argument that is a whole number, ``least`` or more."""
+    """Return an argparse type for whole numbers of at least ``least``.
+
+    Example:
+        >>> whole_number(1)("20")
+        20
+
+    """
 
     def number(text: str) -> int:
         if not text.isdecimal() or int(text) < least:

@@ -1,4 +1,4 @@
-"""``scrapy denoise clean``: pages on disk in, their clean text out."""
+"""``scrapy denoise clean``: cleans pages on disk."""
 
 from __future__ import annotations
 
@@ -88,10 +88,10 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, settings: BaseSettings) -> int:
-    """Clean the pages; return the exit code. Raises UsageError for what cannot be done as it was said."""
+    """Clean the pages and return the exit code; raise UsageError for arguments that cannot be used."""
     work = _Run(arguments, _settings(arguments, settings))
     try:
-        work.read()  # a path that cannot be read from is told now, before anything is written
+        work.read()  # reports an unreadable path before anything is written
         output = output_to(
             arguments.rendering, arguments.output, arguments.overwrite_output, inputs=arguments.paths
         )
@@ -103,7 +103,7 @@ def run(arguments: Namespace, settings: BaseSettings) -> int:
     except KeyboardInterrupt:
         work.report_stop("interrupted")
         return INTERRUPTED
-    except BrokenPipeError:  # whoever reads the output has enough of it
+    except BrokenPipeError:  # the reader has closed the pipe
         discard_stdout()
         return DONE
     except (BatchError, OSError) as error:
@@ -112,7 +112,7 @@ def run(arguments: Namespace, settings: BaseSettings) -> int:
 
 
 class _Run:
-    """One run of the command: its pages, its progress bar, its report."""
+    """One run of the command: its pages, progress bar and report."""
 
     def __init__(self, arguments: Namespace, chosen: DenoiseSettings) -> None:
         self._arguments, self._chosen = arguments, chosen
@@ -122,7 +122,7 @@ class _Run:
         self._fallbacks = 0
 
     def write_all(self, write: WritePage) -> int:
-        """Clean all pages with ``write``, report, return the exit code."""
+        """Clean all pages, ``write`` and report them; return the exit code."""
         start = time.monotonic()
         with self._progress() as pages, closing(self._results(pages)) as results:
             for result in results:
@@ -134,12 +134,12 @@ class _Run:
         return FAILED if not self._tally.pages or (damaged and self._arguments.strict) else DONE
 
     def read(self) -> Pages:
-        """Return the pages, to be read once more."""
+        """Return the pages for one more reading."""
         arguments, self._reading = self._arguments, Reading()
         return read_named_pages(arguments.paths, arguments, self._chosen, self._reading)
 
     def report_stop(self, why: str) -> None:
-        """Say why the work ended early, and what is done."""
+        """Say why the work ended early and how much is done."""
         self._say(f"{why}; {counted(self._tally.pages, 'page')} done")
 
     def _results(self, pages: Callable[[], Pages]) -> Any:
@@ -215,7 +215,7 @@ def _share(part: int, whole: int) -> str:
 
 
 def _settings(arguments: Namespace, settings: BaseSettings) -> DenoiseSettings:
-    """Return the project's settings with what the command line says; raise UsageError for wrong ones."""
+    """Return the project's settings, overridden by the command line; raise UsageError for invalid ones."""
     given: dict[str, object] = {}
     if arguments.form is not None:
         given["DENOISE_FORM"] = arguments.form
@@ -223,13 +223,13 @@ def _settings(arguments: Namespace, settings: BaseSettings) -> DenoiseSettings:
         given["DENOISE_EXPLAIN"] = True
     if arguments.extractor is not None and arguments.extractor != settings.get("DENOISE_EXTRACTOR"):
         given["DENOISE_EXTRACTOR"] = arguments.extractor
-        given["DENOISE_EXTRACTOR_OPTIONS"] = {}  # the project's are those of another
+        given["DENOISE_EXTRACTOR_OPTIONS"] = {}  # those of the project belong to another extractor
     return settings_with_method(arguments, settings, given)
 
 
 @contextmanager
 def _sigterm_as_interrupt() -> Iterator[None]:
-    """Let SIGTERM end the work as Ctrl-C does: with the processes and the temporary folder gone."""
+    """Let SIGTERM end the work as Ctrl-C does, so that processes and temporary files go."""
 
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt

@@ -1,4 +1,4 @@
-"""``scrapy denoise evaluate``: methods and existing extractors side by side on pages with gold text."""
+"""``scrapy denoise evaluate``: compares methods and other extractors on pages with gold text."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _FORMS = {"json": figures, "html": html_report, "markdown": markdown}
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add what can be chosen."""
+    """Add the arguments of the command."""
     parser.epilog = _EPILOG
     gold = "JSON lines (.jsonl, .gz or .xz), a folder of them, or a folder of HTML files"
     parser.add_argument("gold", nargs="+", type=Path, metavar="GOLD", help=gold)
@@ -56,9 +56,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, settings: BaseSettings) -> int:  # noqa: ARG001
-    """Print the tables and write the files; return 1 where there is nothing to evaluate or a file fails."""
+    """Print the tables and write the files; return 1 if there is nothing to evaluate or a file fails."""
     try:
-        _check_files(arguments)  # now, not when hours of work are done
+        _check_files(arguments)  # before hours of work
         evaluation = _evaluate(arguments)
         if evaluation.pages:
             _show(evaluation, arguments)
@@ -73,7 +73,7 @@ def run(arguments: Namespace, settings: BaseSettings) -> int:  # noqa: ARG001
 
 
 def _check_files(arguments: Namespace) -> None:
-    """Raise OSError if a file to be written has no folder, or is one."""
+    """Raise OSError if an output file is a folder or has none."""
     for file in filter(None, (getattr(arguments, form) for form in _FORMS)):
         if file.is_dir():
             raise OSError(f"{file} is a folder; name a file")

@@ -1,4 +1,4 @@
-"""``scrapy denoise explain``: the blocks of a page, each with its verdict and why."""
+"""``scrapy denoise explain``: shows the blocks of a page, each with its verdict and reason."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from denoise_crawler.batch.arguments import whole_number
-from denoise_crawler.commands.fetching import fetch, is_address
+from denoise_crawler.commands.fetching import fetch, is_url
 from denoise_crawler.commands.help_text import help_text
 from denoise_crawler.commands.method_choice import add_method_choice, settings_with_method
 from denoise_crawler.commands.page_input import DONE, FAILED, discard_stdout, reading_bar, report_failure
@@ -78,7 +78,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, settings: BaseSettings) -> int:
-    """Explain the pages; return the exit code. Raises UsageError for what cannot be done as it was said."""
+    """Explain the pages and return the exit code; raise UsageError for arguments that cannot be used."""
     given = {} if arguments.store is None else {"DENOISE_STORE": arguments.store}
     chosen = settings_with_method(arguments, settings, given)
     with ExitStack() as opened:
@@ -101,7 +101,7 @@ def _explain(arguments: Namespace, settings: BaseSettings, chosen: DenoiseSettin
     except StoreError as error:
         print(printable(error), file=sys.stderr)
         return FAILED
-    except BrokenPipeError:  # whoever reads the output has enough of it
+    except BrokenPipeError:  # the reader has closed the pipe
         discard_stdout()
         return DONE
     if not explained and not failed:
@@ -110,7 +110,7 @@ def _explain(arguments: Namespace, settings: BaseSettings, chosen: DenoiseSettin
 
 
 def _read_source(source: str, chosen: DenoiseSettings, user_agent: str) -> Iterator[tuple[str, str | bytes]]:
-    if is_address(source):
+    if is_url(source):
         yield fetch(source, user_agent=user_agent)
         return
     reading = Reading()
@@ -121,7 +121,7 @@ def _read_source(source: str, chosen: DenoiseSettings, user_agent: str) -> Itera
 
 
 class _SiteDenoiser:
-    """What is known of the pages' sites: learned from pages on disk, or by a crawl."""
+    """Opens the denoiser that knows the pages' sites, from pages on disk or from a crawl."""
 
     def __init__(self, arguments: Namespace, chosen: DenoiseSettings, opened: ExitStack) -> None:
         self._arguments, self._chosen, self._open = arguments, chosen, opened
@@ -129,14 +129,14 @@ class _SiteDenoiser:
         self._one_site: str | None = arguments.site
 
     def site_of(self, url: str) -> str:
-        """Return the site of a page; with pages to learn, that of the first one."""
+        """Return the site of a page; with ``--site-pages``, all pages have the site of the first."""
         name = self._one_site or self._chosen.site(url)
         if self._arguments.site_pages:
             self._one_site = name
         return name
 
     def denoiser(self, site: str) -> Denoiser:
-        """Return the denoiser that knows ``site``; raise StoreError or SourceError."""
+        """Return the denoiser that knows ``site``; raise StoreError or SourceError if it cannot be made."""
         if self._denoiser is None:
             store = None if self._arguments.site_pages else self._store()
             opening = stored_denoiser(store, self._chosen.choice, _EXPLAINED)
@@ -166,7 +166,7 @@ class _SiteDenoiser:
 
 
 def _explain_page(arguments: Namespace, sites: _SiteDenoiser, url: str, html: str | bytes) -> bool:
-    """Explain a page; return False, and name it, for one that makes us raise: it costs no other."""
+    """Explain a page; return False if it raises, which costs no other page."""
     try:
         _print_page(arguments, sites, url, html)
     except (StoreError, SourceError, OSError):

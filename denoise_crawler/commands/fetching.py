@@ -1,4 +1,4 @@
-"""One page from its address, as ``scrapy fetch`` would get it, without a crawl around it."""
+"""Fetches one page without a crawl."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _CHUNK_BYTES = 1 << 16
 
 
 class _RedirectHandler(HTTPRedirectHandler):
-    """Follows no redirection to this machine or a private network, but on the host that was named."""
+    """Follows no redirection to this machine or a private network, except on the host that the user named."""
 
     def redirect_request(
         self, req: Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
@@ -38,16 +38,27 @@ class _RedirectHandler(HTTPRedirectHandler):
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
-def is_address(text: str) -> bool:
-    """Tell whether ``text`` is an address rather than a path."""
+def is_url(text: str) -> bool:
+    """Tell whether ``text`` is a URL, not a path."""
     return "://" in text
 
 
 def fetch(url: str, *, user_agent: str, seconds: float = SECONDS) -> tuple[str, str | bytes]:
-    """Return the address (after redirections) and the HTML at ``url``; raise :class:`FetchError`.
+    """Fetch a page of at most 8 MB.
 
-    ``seconds`` is the time for all of it, 8 MB the most that is read. The address is asked for because a person
-    named it, as in a browser: robots.txt, which is for crawlers, is not.
+    robots.txt is not asked: it is for crawlers, and here a person named the URL, as in a browser.
+
+    Args:
+        url: An http or https URL.
+        user_agent: The value of the User-Agent header.
+        seconds: The time limit for the whole download.
+
+    Returns:
+        The URL after redirections, and the HTML.
+
+    Raises:
+        FetchError: The page cannot be fetched, or is no HTML.
+
     """
     _check_scheme(url)
     headers = {

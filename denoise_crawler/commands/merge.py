@@ -1,4 +1,4 @@
-"""``scrapy denoise merge``: what several crawls, or Spark, know of sites, in one store."""
+"""``scrapy denoise merge``: merges what several crawls, or Spark, know of sites into one store."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, settings: BaseSettings) -> int:
-    """Merge and return the exit code."""
+    """Merge the stores and return the exit code."""
     logging.basicConfig(format="%(message)s")
     chosen = settings_with_method(arguments, settings, {})
     choices, account = _choices(chosen.choice), _Account()
@@ -89,7 +89,7 @@ def run(arguments: Namespace, settings: BaseSettings) -> int:
 
 
 def _with_spinner(name: str, sites: Iterator[_Known]) -> Iterator[_Known]:
-    """Yield the sites; on a terminal, say how many there were."""
+    """Yield the sites; on a terminal, show their count."""
     console = Console(stderr=True)
     columns = (SpinnerColumn(), TextColumn("{task.description}: {task.completed:,} sites"))
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
@@ -118,7 +118,7 @@ def _is_readable(known: _Known, choices: dict[str, MethodChoice], account: _Acco
 
 
 def _choices(chosen: MethodChoice) -> dict[str, MethodChoice]:
-    """Return the methods that can be merged, by store key: the chosen one, and all with their defaults."""
+    """Return the methods that can be merged, by store key: the chosen one and all defaults."""
     defaults = {choice.key: choice for choice in map(MethodChoice, METHODS)}
     return {**defaults, chosen.key: chosen}
 

@@ -1,4 +1,4 @@
-"""Where clean pages are written: JSON Lines as a Scrapy feed, or a folder with a file a page."""
+"""Writes clean pages as JSON Lines or as a folder with one file per page."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ STDOUT = "-"
 _CONTROL = re.compile("[\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _UNSAFE = re.compile(r"[^\w.-]+")
 _MAX_NAME = 60  # characters of four bytes at most: file systems take 255 bytes
-# Names that Windows keeps for devices, whatever their ending.
+# Names that Windows reserves for devices, with any suffix.
 _DEVICE_NAME = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)", re.IGNORECASE)
 
 
@@ -126,13 +126,25 @@ def _page_files(folder: Path, suffix: str) -> Iterator[WritePage]:
 
 
 def site_folder(site: str) -> str:
-    """Return a safe folder name for a site."""
+    """Return a safe folder name for a site.
+
+    Example:
+        >>> site_folder("example.com"), site_folder("con")
+        ('example.com', '_con')
+
+    """
     name = _UNSAFE.sub("_", site).strip("._")[:_MAX_NAME].rstrip(".") or "no-site"
     return f"_{name}" if _DEVICE_NAME.match(name) else name
 
 
 def readable_name(url: str) -> str:
-    """Return the path and query of an address as an ending for a file's name, empty if there are none."""
+    """Return the path and query of a URL for use in a file name, empty if there are none.
+
+    Example:
+        >>> readable_name("https://example.com/news/1.html?page=2")
+        '_news_1.html_page_2'
+
+    """
     try:
         parts = urlsplit(url)
     except ValueError:

@@ -1,4 +1,4 @@
-"""``scrapy denoise report``: a static site that shows what is known of sites and what was done to their pages."""
+"""``scrapy denoise report``: writes a static site that shows sites, style trees and judged pages."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, settings: BaseSettings) -> int:
-    """Write the report; return the exit code. Raises UsageError for what cannot be done as it was said."""
+    """Write the report and return the exit code; raise UsageError for arguments that cannot be used."""
     chosen = settings_with_method(arguments, settings, {})
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     try:
@@ -130,7 +130,7 @@ def run(arguments: Namespace, settings: BaseSettings) -> int:
 
 
 class _Source:
-    """The store and the pages that were named. Raises SourceError or StoreError for what cannot be read."""
+    """The store and the pages that the user named; raises SourceError or StoreError if one cannot be read."""
 
     def __init__(self, arguments: Namespace, chosen: DenoiseSettings) -> None:
         self._arguments, self._chosen = arguments, chosen
@@ -146,12 +146,12 @@ class _Source:
         self.read()
 
     def read(self) -> SitedPages:
-        """Return the pages, to be read once more: those that wait in the store, then those named."""
+        """Return the pages for one more reading: those that wait in the store, then those named."""
         self.reading = Reading()
         return self._pages(read_named_pages(self.paths, self._arguments, self._chosen, self.reading))
 
     def figures(self) -> RunFigures:
-        """Return the figures of a run that begins."""
+        """Return the figures of a new run."""
         named = [*([self.store.path] if self.store else []), *self.paths]
         return RunFigures(
             sources=[path.name or str(path) for path in named],

@@ -1,4 +1,4 @@
-"""``scrapy denoise tree``: draws a site's style tree, learned from pages on disk or by a crawl."""
+"""``scrapy denoise tree``: draws the style tree of a site, from pages on disk or from a crawl."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class _NoTreeError(DenoiseError):
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add what can be chosen."""
+    """Add the arguments of the command."""
     parser.epilog = _EPILOG
     parser.add_argument("paths", nargs="*", type=Path, metavar="PATH", help="pages to learn: files, folders")
     parser.add_argument(
@@ -82,7 +82,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, settings: BaseSettings) -> int:
-    """Write the drawing; return 1 where there is none to be made."""
+    """Write the drawing; return 1 if there is nothing to draw."""
     try:
         ours = DenoiseSettings.from_settings(settings)
         method = _method(arguments, ours)
@@ -102,7 +102,7 @@ def _output(value: str) -> Path:
 
 
 def _method(arguments: Namespace, settings: DenoiseSettings) -> StyleTree:
-    """Return the method of the settings if it is this one, else this one with its defaults."""
+    """Return the style tree with the options of the settings, or with defaults if these name another method."""
     options = dict(settings.choice.options) if settings.choice.name == StyleTree.name else {}
     if arguments.collapse is not None:
         options["collapse"] = arguments.collapse
@@ -110,7 +110,7 @@ def _method(arguments: Namespace, settings: DenoiseSettings) -> StyleTree:
 
 
 def _learn_site(arguments: Namespace, settings: DenoiseSettings, method: StyleTree) -> str:
-    """Learn the pages of the site that was named, or of the only one; return its name."""
+    """Learn the pages of the named site, or of the only one; return its name."""
     found: Counter[str] = Counter()
     paths, reading = arguments.paths, Reading()
     with reading_bar(lambda: read_pages(paths, reading=reading), lambda: reading, paths, ["learning"]) as pages:
@@ -134,7 +134,7 @@ def _learn_site(arguments: Namespace, settings: DenoiseSettings, method: StyleTr
 
 
 def _load_site(arguments: Namespace, settings: DenoiseSettings, method: StyleTree) -> str:
-    """Read what a crawl learned of the site that was named; return its name."""
+    """Load what a crawl learned of the named site; return its name."""
     path = arguments.store or settings.store
     if not arguments.site:
         raise _NoTreeError(f"name pages to learn, or with --site the site to take from the store {path}")
@@ -154,7 +154,7 @@ def _load_site(arguments: Namespace, settings: DenoiseSettings, method: StyleTre
 
 
 def _what_else_is_stored(store_keys: list[str], wanted: str) -> str:
-    """Say what the store holds of a site instead of the tree that is ``wanted``, and how to get one."""
+    """Say what the store holds instead of the ``wanted`` tree, and how to get one."""
     if not store_keys:
         return "it knows nothing of this site. Name another with --site or --store, or pages to learn"
     names = sorted({key.partition(":")[0] for key in store_keys})

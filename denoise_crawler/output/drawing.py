@@ -46,13 +46,20 @@ def tree_dot(
     max_nodes: int = MAX_NODES,
     title: str = "",
 ) -> str:
-    """Return ``tree`` in Graphviz's dot language; equal trees give equal text.
+    """Return a tree in Graphviz's dot language; equal trees give equal text.
 
     Element nodes are boxes with their CompImp and number of pages, style nodes are dashed boxes with their
-    sequence of children. Noise at ``threshold`` is grey with a yellow border, content blue with a red one.
-    Drawn are the element nodes down to ``depth`` levels below the body, style nodes of ``min_pages`` pages or
-    more (of all of them in a tree with fewer), and of all these ``max_nodes``: what most pages have first, the
-    inside of noise last. What is left out is said where it would stand.
+    sequence of children. Noise is grey with a yellow border, content blue with a red one. Boxes say what is left
+    out below them.
+
+    Args:
+        tree: The tree; only its importance is refreshed.
+        depth: The levels of element nodes below the body.
+        min_pages: Style nodes on fewer pages are left out.
+        threshold: Below this importance a node is noise.
+        max_nodes: How many nodes to draw, those on most pages first and the inside of noise last.
+        title: The first line above the drawing.
+
     """
     drawing = _Drawing(tree, depth, min(min_pages, tree.pages), threshold, max_nodes)
     graph = graphviz.Digraph(
@@ -72,7 +79,17 @@ def tree_dot(
 
 
 def rendered(dot: str, file_format: str, *, seconds: float = SECONDS) -> bytes:
-    """Return a drawing in one of :data:`FORMATS`; raise :class:`DrawingError` if Graphviz cannot make it."""
+    """Return a drawing as an image.
+
+    Args:
+        dot: The drawing in Graphviz's dot language.
+        file_format: One of :data:`FORMATS`.
+        seconds: The time limit for Graphviz.
+
+    Raises:
+        DrawingError: Graphviz is missing, fails or takes too long.
+
+    """
     if file_format not in FORMATS:
         raise DrawingError(f"no drawing is made as {file_format!r}; the formats are dot, {', '.join(FORMATS)}")
     program = shutil.which("dot")
@@ -111,7 +128,7 @@ class _Box:
 
 
 class _Drawing:
-    """Chooses what is drawn of a tree. The tree's importance is brought up to date, nothing else in it changes."""
+    """Chooses the nodes to draw. Of the tree only the importance is refreshed."""
 
     def __init__(self, tree: SiteStyleTree, depth: int, min_pages: int, threshold: float, max_nodes: int) -> None:
         tree.refresh()

@@ -1,4 +1,4 @@
-"""The report: what is known of sites and what was done to their pages, as a static site that opens from disk."""
+"""The report: a static site that shows what is known of sites and what was removed from their pages."""
 
 from __future__ import annotations
 

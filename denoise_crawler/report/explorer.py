@@ -1,4 +1,4 @@
-"""A site style tree as data to explore: its nodes in columns, with where they stand and what they say."""
+"""A site style tree as data for the report: its nodes in columns, with their pages and texts."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ _MAX_NAMES = 12
 
 @dataclass(slots=True)
 class TreeData:
-    """The nodes by columns, parents first: node i stands below ``parents[i]`` (-1: the root).
+    """The nodes in columns, parents first: node i is a child of ``parents[i]`` (-1: it is the root).
 
-    ``labels[names[i]]`` is its name: of an element as a CSS selector has it, of a style (``styles[i]``: one
-    sequence of children) the names of the children. ``counts`` are pages, ``importance`` and ``peaks`` CompImp of
-    the node and the highest in it, ``texts`` what it says on the pages shown (indices into ``strings``),
-    ``places`` on which of these (their numbers). ``left_out`` nodes had no place, ``left[i]`` of them below i.
+    ``labels[names[i]]`` is its name: the CSS selector of an element, or the selectors of the children of a style
+    (``styles[i]`` is 1). ``counts`` are pages, ``importance`` is the node's CompImp and ``peaks`` the highest
+    below it. ``texts`` are its texts on the pages shown (indices into ``strings``), ``places`` their numbers.
+    ``left_out`` nodes are not included, ``left[i]`` of them children of i.
     """
 
     pages: int
@@ -52,17 +52,23 @@ class TreeData:
     left_out: int = 0
 
     def as_json(self) -> dict[str, Any]:
-        """Return the columns to be written as JSON."""
+        """Return the columns for JSON."""
         return {name: getattr(self, name) for name in self.__slots__}
 
 
 def tree_data(
     tree: SiteStyleTree, pages: Sequence[Page], *, threshold: float, max_nodes: int = MAX_NODES
 ) -> TreeData:
-    """Return ``tree`` with at most ``max_nodes`` nodes: those that most pages have first.
+    """Return the nodes of a tree as data.
 
-    ``pages`` are the pages whose texts and numbers (from 1) the nodes tell; they need not be in the tree.
-    Where an element has one sequence of children on all its pages, they stand below it at once.
+    Children of an element that has the same sequence of children on all its pages are its direct children.
+
+    Args:
+        tree: The tree; only its importance is refreshed.
+        pages: Pages whose texts and numbers (from 1) the nodes show. They need not be in the tree.
+        threshold: Below this importance a node is noise.
+        max_nodes: How many nodes to include, those on most pages first.
+
     """
     explored = _Explorer(tree, threshold, max_nodes)
     for number, page in enumerate(pages, 1):
@@ -71,7 +77,7 @@ def tree_data(
 
 
 class _Explorer:
-    """Takes the nodes out of a tree, then lays pages over them. Of the tree only the importance is refreshed."""
+    """Collects the nodes of a tree, then the texts of pages on them."""
 
     def __init__(self, tree: SiteStyleTree, threshold: float, max_nodes: int) -> None:
         tree.refresh()
@@ -80,7 +86,7 @@ class _Explorer:
         self._labels: dict[str, int] = {}
         self._strings: dict[str, int] = {}
         self._rows: dict[int, int] = {}  # of element nodes, by identity
-        self._children: dict[int, Sequence[ElementNode]] = {}  # of style nodes, by identity: unfolded ones too
+        self._children: dict[int, Sequence[ElementNode]] = {}  # of style nodes, by identity
         self._queue: TreeQueue[int] = TreeQueue(max_nodes)
         self._queue.add(tree.root, 0, -1)
         for queued in self._queue:
@@ -89,7 +95,7 @@ class _Explorer:
         self.data.left, self.data.left_out = dict(Counter(left_out)), len(left_out)
 
     def add_page(self, number: int, page: Page) -> None:
-        """Note what the nodes say on ``page``."""
+        """Add the texts of ``page`` to its nodes."""
         shape, data = outline(page), self.data
         waiting = [(self.tree.root, [0])]
         while waiting:
@@ -152,7 +158,7 @@ class _Explorer:
 
 
 def _text_of_node(page: Page, index: int) -> str:
-    """Return the beginning of the text in node ``index``, or where its picture comes from."""
+    """Return the beginning of the text in node ``index``, or the address of its picture."""
     nodes, parts, size = page.nodes, [], 0
     for text in nodes.texts[index : nodes.ends[index]]:
         if text:

@@ -1,4 +1,4 @@
-"""The items of a crawl, in order: how much of each page was noise, and whether its site was known by then."""
+"""The chart of a feed: how much noise each item's page had, and whether its site was known by then."""
 
 from __future__ import annotations
 
@@ -23,7 +23,12 @@ class _Item(msgspec.Struct):
 
 
 def feed_chart(path: Path) -> Chart:
-    """Read a feed of clean items (JSON Lines with ``noise_ratio``); raise :class:`FeedError` for others."""
+    """Chart a feed of clean items: JSON Lines with ``noise_ratio``.
+
+    Raises:
+        FeedError: The file cannot be read or holds no clean items.
+
+    """
     items, broken = _items(path)
     each = -(-len(items) // _MAX_ROWS)
     rows = []

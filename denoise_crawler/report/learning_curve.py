@@ -1,4 +1,4 @@
-"""The learning curve of a site without gold text: how soon the verdicts become those of the whole site."""
+"""The learning curve of a site without gold text: how soon its verdicts settle."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _STEPS = (0, 1, 2, 3, 5, 10, 20, 50, 100)
 
 @dataclass(slots=True)
 class LearningCurve:
-    """What is said of the same few pages after so many other ``pages`` of the site were learned.
+    """The verdicts on the same few pages after each number of other ``pages`` was learned.
 
     ``removed`` is the mean share of visible characters removed from the ``judged`` pages, ``settled`` the share of
-    their visible characters whose verdict is that of the last step (0-1).
+    their visible characters with the verdict of the last step (0-1).
     """
 
     judged: int
@@ -36,9 +36,16 @@ class LearningCurve:
 def learning_curve(
     pages: Sequence[tuple[str, str | bytes]], choice: MethodChoice, site: str
 ) -> LearningCurve | None:
-    """Learn ``pages`` of one site in order and judge the last few of them at each step.
+    """Learn pages of one site in order and judge the last few of them at each step.
 
-    None for a method that does not learn, and for fewer than four readable pages.
+    Args:
+        pages: The (url, html) of the pages.
+        choice: The method.
+        site: The name of the site.
+
+    Returns:
+        The curve; None if the method does not learn or fewer than four pages are readable.
+
     """
     learner = Denoiser(choice)
     readable = [page for page in (Page.parse(url, html, site=site) for url, html in pages) if not page.skipped]

@@ -1,4 +1,4 @@
-"""One page to look at: painted, with its blocks and why each was kept or dropped, and its clean text."""
+"""A page for the report: painted, with its blocks and why each was kept or dropped."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MAX_PAINTED_CHARACTERS = 4_000_000
 
 @dataclass(slots=True)
 class ListedBlock:
-    """One block: the number of the element it stands in, its verdict, score and reason."""
+    """One block: the number of its element, its verdict, score and reason."""
 
     node: int
     text: str
@@ -32,10 +32,7 @@ class ListedBlock:
 
 @dataclass(slots=True)
 class PageView:
-    """A cleaned page to look at.
-
-    ``painted`` is empty for a page too long to be painted. ``more_blocks`` counts the blocks that are not listed.
-    """
+    """A painted page, empty if it is too long, and its blocks; ``more_blocks`` of them are not listed."""
 
     painted: str
     blocks: list[ListedBlock]
@@ -43,9 +40,12 @@ class PageView:
 
 
 def page_view(cleaned: Cleaned, *, remote: bool = False) -> PageView:
-    """Return the view of a page whose tree is of nobody else: its elements get their number as an attribute.
+    """Return the view of a page.
 
-    With ``remote`` its pictures and style sheets are fetched when it is looked at.
+    Args:
+        cleaned: The page. Its tree must have no other user: each element gets its number as an attribute.
+        remote: Whether the view may fetch the page's pictures and style sheets.
+
     """
     page, judgement = cleaned.page, cleaned.judgement or Judgement.all_kept(cleaned.page.nodes)
     found = list(blocks(page, judgement))

@@ -1,4 +1,4 @@
-"""The first reading of the pages: their sites are learned, and of each some pages are kept."""
+"""The first reading of the pages: it learns their sites and keeps a sample of each."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ _MAX_BYTES = 64 << 20
 
 @dataclass(slots=True)
 class Sample:
-    """Pages of one site, packed: for its style tree and its learning curve."""
+    """Compressed pages of one site, for its style tree and its learning curve."""
 
     packed: list[bytes] = field(default_factory=list)
     size: int = 0
 
     def add(self, url: str, html: str | bytes) -> None:
-        """Keep a page, if there is still room."""
+        """Keep a page while there is room."""
         if len(self.packed) < MAX_PAGES and self.size <= _MAX_BYTES:
             self.packed.append(zlib.compress(pickle.dumps((url[:], html[:])), 1))
             self.size += len(self.packed[-1])
@@ -45,7 +45,7 @@ class Sample:
 
 @dataclass(slots=True)
 class SampledSites:
-    """What the first reading found: by site the number of pages, and of the first ``sites`` a sample."""
+    """The number of pages of each site, samples of the first sites, and a denoiser that knows the sites."""
 
     denoiser: Denoiser
     pages: dict[str, int] = field(default_factory=dict)
@@ -55,7 +55,7 @@ class SampledSites:
 def sample_sites(
     pages: SitedPages, choice: MethodChoice, *, sites: int, store: StoreView | None = None
 ) -> SampledSites:
-    """Read ``pages`` and learn the sites of which ``store`` knows nothing by this method."""
+    """Read pages, sample the first ``sites`` sites and learn those that ``store`` does not know."""
     stored = StoredKnowledge(store, choice) if store is not None else None
     found = SampledSites(Denoiser(choice, knowledge=InMemoryKnowledge(below=stored)))
     for site, url, html in pages:
@@ -66,6 +66,6 @@ def sample_sites(
             continue
         try:
             found.denoiser.learn(Page.parse(url, html, site=site))
-        except Exception:  # noqa: S112 - it will fail again when it is judged, and is counted there
+        except Exception:  # noqa: S112 - judging will fail as well, and counts it
             continue
     return found

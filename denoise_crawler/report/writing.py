@@ -1,4 +1,4 @@
-"""Writing a report: a static site in a folder, its sites one after the other."""
+"""Writes a report into a folder, site by site."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _MAX_CHARTED_SHARES = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How much is shown: pages of a site, sites with pages of their own, nodes of a style tree."""
+    """How much a report shows: pages per site, sites with pages of their own, nodes per style tree."""
 
     pages: int = 20
     sites: int = 50
@@ -47,11 +47,16 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a report is made of.
+    """The sources of a report.
 
-    ``pages`` gives (site, url, html) of all pages, and is called twice. Sites that ``store`` knows by the method
-    are judged by that knowledge, the others by what their pages teach. With ``remote``, painted pages may fetch
-    their pictures and style sheets when they are looked at.
+    Args:
+        pages: Returns (site, url, html) of all pages. It is called twice.
+        choice: The method.
+        bounds: How much the report shows.
+        store: A store whose knowledge judges the sites that it knows. Other sites are learned from their pages.
+        feed: The chart of a feed.
+        remote: Whether painted pages may fetch their pictures and style sheets.
+
     """
 
     pages: Callable[[], SitedPages]
@@ -63,9 +68,16 @@ class Plan:
 
 
 def write_report(folder: Path, plan: Plan, run: RunFigures) -> RunFigures:
-    """Write the report into ``folder``, which is there; return ``run`` with its figures filled in.
+    """Write a report; ``index.html`` comes last.
 
-    ``index.html`` comes last. Of a page that makes the method raise only its failure is told.
+    Args:
+        folder: An existing folder.
+        plan: The sources of the report. A page on which the method raises shows the error only.
+        run: The figures of the run, which are filled in.
+
+    Returns:
+        ``run``.
+
     """
     _Report(folder, plan, run).write()
     return run
@@ -83,7 +95,7 @@ class _Report:
             if name not in self.sites:
                 self.sites[name] = self._site(name, gathered)
         for name, url, html in plan.pages():
-            if name in gathered.pages:  # the store of a crawl that runs may have more by now
+            if name in gathered.pages:  # the store of a running crawl may have more by now
                 self._judge(self.sites[name], gathered, url, html)
         for site in self.sites.values():
             if site.detailed:
@@ -119,7 +131,7 @@ class _Report:
             text = _measure(figures, cleaned)
             view = page_view(cleaned, remote=self.plan.remote) if shown else _NOTHING
             language = page.language
-        except Exception as error:  # whatever it is, the other pages are to go on
+        except Exception as error:  # whatever it is, the other pages go on
             text, view, language = "", _NOTHING, None
             figures.error = f"{type(error).__name__}: {error}"[:200]
             site.failed += 1

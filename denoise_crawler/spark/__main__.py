@@ -119,7 +119,7 @@ def _write(rows: DataFrame, to: str, file_format: str, *, overwrite: bool) -> No
 
 
 def _is_whole(spark: SparkSession, folder: str) -> bool:
-    """Tell whether a job that wrote ``folder`` came to its end."""
+    """Tell whether the job that wrote ``folder`` has finished."""
     hadoop: Any = spark.sparkContext._jvm
     path = hadoop.org.apache.hadoop.fs.Path(folder, "_SUCCESS")
     return bool(path.getFileSystem(spark.sparkContext._jsc.hadoopConfiguration()).exists(path))
@@ -143,7 +143,7 @@ def _report_pages(pages: DataFrame) -> None:
 
 @contextmanager
 def _session(master: str | None) -> Iterator[SparkSession]:
-    """Give the session that is there, else one that is stopped at the end."""
+    """Yield the active session, or a new one that is stopped at the end."""
     if running := SparkSession.getActiveSession():
         yield running
         return

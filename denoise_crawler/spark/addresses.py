@@ -1,4 +1,4 @@
-"""Addresses of pages as columns: their site, their key, and which of a site are to be learned."""
+"""Columns made of URLs: their site, their key, and which pages of a site are learned."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 SITE, KEY, PAGES, LIMIT = "_site", "_key", "_pages", "_bar"
-_MAX_KEYS_HELD = 1_000_000  # keys in memory before they are handed on
-_MIDDLE = 1 << 63  # keys are unsigned, Spark's numbers are not: moved down, they keep their order
+_MAX_KEYS_HELD = 1_000_000  # in memory
+_MIDDLE = 1 << 63  # subtracted from unsigned hashes: Spark has signed numbers, and the order stays
 _LOWEST = f"{SITE} string, {PAGES} bigint, keys array<bigint>"
 _LIMITS = f"{SITE} string, {PAGES} bigint, {LIMIT} bigint"
 _LOWEST_ARROW = pa.schema([(SITE, pa.string()), (PAGES, pa.int64()), ("keys", pa.list_(pa.int64()))])
@@ -28,7 +28,7 @@ _LIMITS_ARROW = pa.schema([(SITE, pa.string()), (PAGES, pa.int64()), (LIMIT, pa.
 
 
 def with_site_and_key(pages: DataFrame, site: Callable[[str], str]) -> DataFrame:
-    """Add the columns ``SITE`` and ``KEY``, made of ``url``."""
+    """Add the columns ``SITE`` and ``KEY``, computed from ``url``."""
     schema = pa.struct([(SITE, pa.string()), (KEY, pa.int64())])
 
     @arrow_udf(f"struct<{SITE}:string,{KEY}:bigint>")  # type: ignore[call-overload, untyped-decorator]
@@ -43,10 +43,9 @@ def with_site_and_key(pages: DataFrame, site: Callable[[str], str]) -> DataFrame
 
 
 def learning_limits(pages: DataFrame, site: Callable[[str], str], limit: int | None) -> DataFrame:
-    """Return of each site its number of ``PAGES`` and the highest key to be learned, ``BAR``.
+    """Return each site's number of ``PAGES`` and the highest key to learn, ``LIMIT``: null if all are learned.
 
-    The bar is null where all pages are to be learned. Only addresses are read; at most ``limit`` keys of a site
-    leave a partition.
+    Only URLs are read. At most ``limit`` keys of a site leave a partition.
     """
 
     def lowest(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -82,7 +81,7 @@ class _Address(NamedTuple):
 
 
 class _LowestKeys:
-    """The lowest keys of a site's pages: one more than are learned, to tell whether all are."""
+    """The lowest keys of a site's pages: one more than are learned, to see whether there are more."""
 
     def __init__(self, limit: int | None) -> None:
         self._limit = limit or 0

@@ -1,4 +1,4 @@
-"""Pages from files as a DataFrame: Parquet and JSON Lines by Spark, all other formats by ``read_pages``."""
+"""Reads pages from files as a DataFrame: Parquet and JSON Lines by Spark, other formats by ``read_pages``."""
 
 from __future__ import annotations
 
@@ -38,13 +38,21 @@ def read_archive(
     url_field: str = "url",
     html_field: str = "html",
 ) -> DataFrame:
-    """Return the pages in ``paths``, with columns ``url`` and ``html``.
+    """Return pages as rows with columns ``url`` and ``html``. Damage in files goes to the log of the task.
 
-    With ``file_format`` "parquet" or "jsonl" Spark reads them, with all their other columns. "archive" is all
-    that :func:`read_pages` knows, one task a file: WARC, Tianwang, HTML files, compressed JSON Lines; a key of
-    its ``FORMATS`` names one. The paths of these are local to all machines, or addresses that fsspec knows
-    (``s3://…``, ``hdfs://…``): files are then copied to the machine that reads them. They may have ``*``, and
-    name folders. Damage in files is told in the log of the task. Raises :class:`SourceError` without a file.
+    Args:
+        spark: The session.
+        paths: Files, folders and patterns with ``*``. For formats that Spark does not read, these are local paths
+            that exist on all machines, or addresses that fsspec knows (``s3://…``, ``hdfs://…``), whose files are
+            copied to the machine that reads them.
+        file_format: "parquet" or "jsonl", read by Spark with all other columns; a key of ``FORMATS``; or
+            "archive" for all that :func:`read_pages` recognizes, one task per file.
+        url_field: The column of the URL.
+        html_field: The column of the page.
+
+    Raises:
+        SourceError: There is no such file, column or format.
+
     """
     if file_format in BY_SPARK:
         rows = spark.read.parquet(*paths) if file_format == "parquet" else spark.read.json(list(paths))
@@ -96,7 +104,7 @@ def _pages(file: str, chosen: str | None, url_field: str, html_field: str) -> It
 
 @contextmanager
 def _local(file: str) -> Iterator[Path]:
-    """Give the file on this machine: a copy, if it lies elsewhere."""
+    """Yield the file on this machine: a copy if it lies elsewhere."""
     if "://" not in file:
         yield Path(file)
         return

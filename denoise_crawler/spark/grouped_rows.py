@@ -1,4 +1,4 @@
-"""Rows of one site behind one another: brought together by a shuffle, read as a stream."""
+"""Rows grouped by a shuffle and read as a stream."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 
 def group_and_sort(rows: DataFrame, columns: Sequence[str], then: Sequence[Column] = ()) -> DataFrame:
-    """Bring rows alike in ``columns`` into one partition, behind one another, among themselves by ``then``."""
+    """Bring rows with equal ``columns`` into one partition, next to each other, sorted by ``then``."""
     return rows.repartition(*(rows[name] for name in columns)).sortWithinPartitions(*columns, *then)
 
 
 def grouped(batches: Iterator[pa.RecordBatch], column: str) -> Iterator[tuple[Any, Iterator[dict[str, Any]]]]:
-    """Yield each value of ``column`` with its rows, which stand behind one another; only a batch is in memory."""
+    """Yield each value of ``column`` with its rows, which are adjacent; only a batch is in memory."""
     rows = (row for batch in batches for row in batch.to_pylist())
     return groupby(rows, key=itemgetter(column))

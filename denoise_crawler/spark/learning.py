@@ -1,4 +1,4 @@
-"""Learning sites: a tree of each page, merged by site."""
+"""Learns sites: one tree per page, merged by site."""
 
 from __future__ import annotations
 
@@ -41,17 +41,25 @@ def learn(
     site: Callable[[str], str] = site_of,
     limits: Limits | None = None,
 ) -> DataFrame:
-    """Return what is known of each site from its pages: the rows of ``df``, with columns ``url`` and ``html``.
+    """Learn each site from its pages, which may be in any order and partition.
 
-    A row of the result is a ``site`` with the ``method`` (its store key), the number of ``pages``, those that
-    ``failed`` to be learned and some of the ``failures``, and ``knowledge``: the bytes that the method's
-    ``merge_bytes`` takes. ``html`` is text or bytes. The pages of a site may stand anywhere; the result is the
-    same whatever the order and the partitions.
+    A method keeps the pages of a site with the lowest hashes of their URLs. These are found first, from the URLs
+    alone, so that no other pages are parsed. The result is lazy: write or ``persist`` it before use.
 
-    A method keeps of a site the pages with the lowest hashes of their address. Which these are is found first,
-    from the addresses alone, so of a site of any size no more than those are parsed. Lazy, and read once for
-    each use: write the result, or ``persist`` it. Raises :class:`MethodError` for an unknown method or option,
-    ValueError for a method that does not learn or a missing column.
+    Args:
+        df: Pages, with columns ``url`` and ``html`` (text or bytes).
+        method: The name of the method, or a choice of one with its options.
+        site: Returns the site of a URL.
+        limits: The limits of one page.
+
+    Returns:
+        One row per ``site``: the ``method`` (its store key), the number of ``pages``, how many ``failed``, some
+        of the ``failures``, and the ``knowledge``: bytes for the method's ``merge_bytes``.
+
+    Raises:
+        MethodError: The method or an option is unknown.
+        ValueError: The method does not learn, or a column is missing.
+
     """
     choice = MethodChoice.of(method)
     if not choice.learns:

@@ -1,4 +1,4 @@
-"""A store file that is damaged: found out, set aside, never deleted; what can be read of it moves to a new one."""
+"""Recovers damaged stores: the file is set aside, never deleted, and its readable rows move to a new one."""
 
 from __future__ import annotations
 
@@ -22,18 +22,25 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _BESIDE = ("", "-wal", "-shm")  # the files that make up a database
-_MAX_UNREADABLE_ROWS = 10_000  # rows that cannot be read, one behind the other: then no more are tried
-# What is copied, in this order. Tables without a row id are read up to the first row that cannot be read.
+_MAX_UNREADABLE_ROWS = 10_000  # in succession, then the rest is given up
+# Copied in this order. Tables without a row id are read up to the first unreadable row.
 _TABLES = {"site": "name, method", "run": "name"}
 _TABLES_BY_ID = ("response", "page", "parked")
 _MIN_ROW_BYTES = 8  # bytes
-_MAX_SQLITE_STEPS = 2_000_000_000  # of SQLite's machine, some minutes: a file made to harm may be read without end
+_MAX_SQLITE_STEPS = 2_000_000_000  # some minutes: reading a malicious file may never end
 
 
 def open_store(path: Path, *, owner: str, job: str) -> Store:
-    """Open a store; a damaged one is set aside first, and what can be read of it is copied into a new one.
+    """Open a store. A damaged one is set aside, and its readable rows are copied into a new one.
 
-    Raises :class:`StoreError` for a file that cannot be used.
+    Args:
+        path: The file, made if it is missing.
+        owner: The spider and project that this run belongs to.
+        job: The job folder of this run, "" without one.
+
+    Raises:
+        StoreError: The file cannot be used.
+
     """
     path = real_path(path)
     inode = _inode(path)
@@ -59,9 +66,15 @@ def open_store(path: Path, *, owner: str, job: str) -> Store:
 
 
 def salvage(aside: Path, store: Store) -> tuple[int, int]:
-    """Copy the readable rows of ``aside`` into ``store``; return the number of waiting items and of sites.
+    """Copy the readable rows of a damaged store, whose items then wait as those of a killed run.
 
-    The items wait there as those of a run that was killed.
+    Args:
+        aside: The damaged file.
+        store: The new store.
+
+    Returns:
+        The numbers of waiting items and of sites that were copied.
+
     """
     uri = f"{aside.absolute().as_uri()}?mode=ro"
     with closing(sqlite3.connect(uri, uri=True)) as db, closing(sqlite3.connect(store.path, timeout=60)) as new:
@@ -73,12 +86,12 @@ def salvage(aside: Path, store: Store) -> tuple[int, int]:
             logger.error("Nothing of %s is read: %s", aside, error)
             return 0, 0
         db.set_progress_handler(lambda: 1, _MAX_SQLITE_STEPS)
-        most = aside.stat().st_size // _MIN_ROW_BYTES + 1  # pages that lead to each other may have endlessly many
+        most = aside.stat().st_size // _MIN_ROW_BYTES + 1  # database pages that form a circle have endless rows
         found = {table: _rows_in_order(db, table, key) for table, key in _TABLES.items()}
         found |= {table: _rows_by_id(db, table) for table in _TABLES_BY_ID}
         copied = {table: _copy_rows(new, table, islice(rows, most)) for table, rows in found.items()}
         new.execute("DELETE FROM parked WHERE page NOT IN (SELECT id FROM page)")
-        # of rows whose run cannot be read any more
+        # for rows whose run cannot be read
         new.execute(
             "INSERT INTO run SELECT DISTINCT run, ?, ? FROM parked WHERE run NOT IN (SELECT name FROM run)",
             (store.owner, store.job),
@@ -145,7 +158,7 @@ def _rows_by_id(db: sqlite3.Connection, table: str) -> Iterator[tuple[Any, ...]]
 
 
 def _is_whole(packed: object) -> bool:
-    """Tell whether the last column of a row can be unpacked: SQLite does not notice all that is missing."""
+    """Tell whether the last column of a row can be unpacked: SQLite does not notice all damage."""
     try:
         unpacked(packed)  # type: ignore[arg-type]
     except (TypeError, ValueError, zlib.error):

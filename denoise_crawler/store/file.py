@@ -1,4 +1,4 @@
-"""The file of a store: opened, checked, made where there is none. Data only: what else is in it is refused."""
+"""Opens, checks and creates the SQLite file of a store. Triggers, views and foreign tables are refused."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 VERSION = 3
 _BUSY_SECONDS = 60
-_MAX_LOG_PAGES = 256  # of 4 KiB, then SQLite empties its log: a quarter of what it does by itself
-_DAMAGED = "malformed"  # in what SQLite says of a damaged file, and of no other
+_MAX_LOG_PAGES = 256  # of 4 KiB, before SQLite empties its log: a quarter of its default
+_DAMAGED = "malformed"  # SQLite says this of damaged files only
 _SCHEMA = """
 CREATE TABLE site (
     name TEXT NOT NULL, method TEXT NOT NULL, knowledge BLOB,
@@ -43,7 +43,7 @@ CREATE TABLE parked (
 );
 CREATE INDEX parked_page ON parked (page);
 """
-# Of each column the types that its values have: SQLite itself takes any.
+# The types of each column: SQLite itself accepts any.
 COLUMNS: dict[str, tuple[tuple[str, type | tuple[type, ...]], ...]] = {
     "site": (
         ("name", str),
@@ -63,19 +63,19 @@ COLUMNS: dict[str, tuple[tuple[str, type | tuple[type, ...]], ...]] = {
         *(("page", int), ("count", int), ("items", bytes)),
     ),
 }
-# How a run is named: its name is a part of the names of files.
+# The names of runs are parts of file names.
 RUN_NAME = re.compile("[0-9a-f]{32}")
 _RUN_NAME_IN_SQL = "[0-9a-f]" * 32
 _RUN_COLUMNS = {"run": "name", "parked": "run"}
 _NAMES = {str: "'text'", bytes: "'blob'", int: "'integer'", (bytes, type(None)): "'blob', 'null'"}
-_NUMBERS = (0, 1 << 62)  # from and to: one more still is a number
-_RANGES = {"count": (1, 1_000)}  # of the items of a row
-_JOURNAL_ENDS = bytes.fromhex("d9d505f920a163d7")  # in a journal that names a file, which SQLite then deletes
+_NUMBERS = (0, 1 << 62)  # lowest and highest; adding 1 does not overflow
+_RANGES = {"count": (1, 1_000)}  # items of a row
+_JOURNAL_ENDS = bytes.fromhex("d9d505f920a163d7")  # ends a journal that names a file for SQLite to delete
 _as_text = partial(str, encoding="utf-8", errors="replace")
 
 
 def _use_wal(db: sqlite3.Connection) -> None:
-    """Switch to write-ahead logging; SQLite does not wait for another process that does so right now."""
+    """Switch to write-ahead logging; wait for other processes that do so, as SQLite does not."""
     deadline = time.monotonic() + _BUSY_SECONDS
     while True:
         try:
@@ -88,14 +88,23 @@ def _use_wal(db: sqlite3.Connection) -> None:
 
 
 def open_database(path: Path, *, check: bool) -> sqlite3.Connection:
-    """Open the file, made if it is missing; ``check`` reads all of it for damage. Raises :class:`StoreError`."""
+    """Open the file of a store, made if it is missing.
+
+    Args:
+        path: The file.
+        check: Whether to read the whole file for damage.
+
+    Raises:
+        StoreError: The file cannot be used.
+
+    """
     db = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         _check_files(path)
         db = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
         restrict(db)
-        _check_version(db)  # before anything is written, and before anything of the file is computed
+        _check_version(db)  # before anything is written or computed
         _use_wal(db)
         db.execute("PRAGMA synchronous = NORMAL")
         db.execute(f"PRAGMA wal_autocheckpoint = {_MAX_LOG_PAGES}")
@@ -111,11 +120,13 @@ def open_database(path: Path, *, check: bool) -> sqlite3.Connection:
 
 
 def open_read_only(path: Path) -> sqlite3.Connection:
-    """Open the file of a store to read what is known of sites: nothing is written, not even beside it.
+    """Open the file of a store to read knowledge. Nothing is written, not even beside it.
 
-    Raises :class:`StoreError` for a file that is missing or empty, or is no store of this version.
+    Raises:
+        StoreError: The file is missing, empty or no store of this version.
+
     """
-    # SQLite makes files beside one that has none, and leaves them there, unless told that nobody writes to it
+    # unless told that nobody writes, SQLite makes files beside it and leaves them there
     alone = "" if path.with_name(f"{path.name}-wal").exists() else "&immutable=1"
     db = None
     try:
@@ -137,7 +148,7 @@ def open_read_only(path: Path) -> sqlite3.Connection:
 
 @contextmanager
 def transaction(db: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
-    """Have all that is written inside become true together, or nothing of it if that raises."""
+    """Commit all that is written inside the block, or roll it back if the block raises."""
     db.execute("BEGIN IMMEDIATE")
     try:
         yield db
@@ -149,7 +160,7 @@ def transaction(db: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
 
 
 def compact(db: sqlite3.Connection) -> None:
-    """Give the room of what was deleted back to the disk, where that is more than a quarter of the file."""
+    """Return the space of deleted rows to the disk if it is more than a quarter of the file."""
     free, pages = (db.execute(f"PRAGMA {name}_count").fetchone()[0] for name in ("freelist", "page"))
     if free > pages / 4:
         with suppress(sqlite3.OperationalError):  # another run reads, or there is no room for the copy
@@ -157,9 +168,11 @@ def compact(db: sqlite3.Connection) -> None:
 
 
 def real_path(path: Path) -> Path:
-    """Return where a link leads, or ``path`` itself: a store has one name, and its other files stand beside it.
+    """Return the target of a link, or ``path`` itself: the other files of a store are beside the real one.
 
-    Raises :class:`StoreError` for a link that leads to no file, or to an empty one: none is made there.
+    Raises:
+        StoreError: The link leads to no file or to an empty one.
+
     """
     if not path.is_symlink():
         return path
@@ -177,7 +190,7 @@ def unusable_store(path: Path, error: Exception) -> StoreError:
 
 
 def restrict(db: sqlite3.Connection) -> None:
-    """Have a file that may have been made to do harm run nothing, and give no value above 64 MB."""
+    """Let a file that may be malicious run nothing and return no value above 64 MB."""
     db.execute("PRAGMA trusted_schema = OFF")
     db.text_factory = _as_text  # text need not be UTF-8
     if hasattr(db, "setlimit"):  # since Python 3.11
@@ -185,7 +198,7 @@ def restrict(db: sqlite3.Connection) -> None:
 
 
 def check_content(db: sqlite3.Connection) -> None:
-    """Raise sqlite3.DatabaseError for tables, triggers, views or values that a store of this version has not."""
+    """Raise sqlite3.DatabaseError for tables, triggers, views or values that no store of this version has."""
     check_schema(db)
     for table, columns in COLUMNS.items():
         odd = " OR ".join(_is_odd(name, kind) for name, kind in columns)
@@ -199,7 +212,7 @@ def check_content(db: sqlite3.Connection) -> None:
 
 
 def _is_odd(name: str, kind: type | tuple[type, ...]) -> str:
-    """Return the SQL that tells a value no store has."""
+    """Return the SQL condition of a value that no store has."""
     lowest, highest = _RANGES.get(name, _NUMBERS)
     size = f"{name} NOT BETWEEN {lowest} AND {highest}" if kind is int else f"length({name}) > {MAX_BYTES}"
     return f"typeof({name}) NOT IN ({_NAMES[kind]}) OR {size}"
@@ -212,7 +225,7 @@ def check_schema(db: sqlite3.Connection) -> None:
 
 
 def fits(table: str, row: tuple[Any, ...]) -> bool:
-    """Tell whether a row has the types of the values of a table, and a run's name is one."""
+    """Tell whether the values of a row are valid for a table."""
     columns = COLUMNS[table]
     if len(row) != len(columns):
         return False
@@ -228,7 +241,7 @@ def fits(table: str, row: tuple[Any, ...]) -> bool:
 
 
 def _check_files(path: Path) -> None:
-    """Raise OSError for what is no file, and for files beside it that would lead SQLite to others."""
+    """Raise OSError if the store is no file, or a file beside it would lead SQLite to other files."""
     for ending in ("", "-wal", "-shm", "-journal"):
         file = path.with_name(path.name + ending)
         try:
@@ -277,7 +290,7 @@ def _prepare(db: sqlite3.Connection) -> None:
 
 
 def _schema_of(db: sqlite3.Connection) -> frozenset[tuple[str, ...]]:
-    """Return all that the schema holds but the indexes that SQLite makes for primary keys, which have no text."""
+    """Return the schema without the indexes of primary keys, which have no SQL."""
     rows = db.execute("SELECT type, name, tbl_name, sql FROM sqlite_master WHERE type <> 'index' OR sql NOT NULL")
     return frozenset(tuple(map(str, row)) for row in rows)
 
