@@ -68,7 +68,7 @@ def run(arguments: Namespace, settings: BaseSettings) -> int:  # noqa: ARG001
     for note in notes(evaluation):
         print(note, file=sys.stderr)
     if not evaluation.pages:
-        print("No page was chosen, so there is nothing to evaluate.", file=sys.stderr)
+        print("No page was select_names, so there is nothing to evaluate.", file=sys.stderr)
     return 0 if evaluation.pages else 1
 
 

@@ -1,4 +1,4 @@
-"""``python -m denoise_crawler.demo``: a real crawl of the bundled site, and what came out of it."""
+"""``python -m denoise_crawler.demo``: crawls the bundled site and shows the result."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _show_progress(crawl: subprocess.Popen[bytes], server: DemoServer, folder: P
     ended = False
     while not ended:
         time.sleep(0.25 if live else 1.0)
-        ended = crawl.poll() is not None  # what it wrote until then is still to be shown
+        ended = crawl.poll() is not None  # its last lines are still to be shown
         log = (folder / "crawl.log").read_text("utf-8", "replace").splitlines()
         for line in log[read:]:
             if "[denoise_crawler.crawl." in line and "] INFO" in line:

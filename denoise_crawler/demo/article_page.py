@@ -1,4 +1,4 @@
-"""A story's own page, as portals served it before 2021: the text with all the noise around it."""
+"""The page of a story, as portals served it before 2021: the text with noise around it."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ LONGEST_MARKED = 60
 
 
 def charset_of(article: Article) -> str:
-    """Return the encoding in which the article's page is served."""
+    """Return the encoding of the article's page."""
     return "gb18030" if article.slug == GB18030_SLUG else "utf-8"
 
 
 def breakage_of(article: Article) -> str | None:
-    """Return the name of what is broken in the article's HTML: every third page, in turn."""
+    """Return how the HTML of an article is broken; None for two pages of three."""
     place = articles().index(article)
     if place % 3 != 1 or charset_of(article) != "utf-8":
         return None
@@ -34,7 +34,7 @@ def breakage_of(article: Article) -> str | None:
 
 
 def article_page(article: Article, base: str) -> str:
-    """Return the page of an article, broken if it is one of the broken ones."""
+    """Return the page of an article, broken if :func:`breakage_of` says so."""
     frame = _article_frame(article, base)
     main = f"""{breadcrumb(frame, article.section)}
 {blocks.advertisement(frame, "top")}
@@ -148,7 +148,7 @@ def _row(row: tuple[str, ...]) -> str:
 
 
 def _inline(words: str, article: Article, place: int) -> str:
-    """Return a paragraph's text with, now and then, its first clause in bold or as a link."""
+    """Return the text of a paragraph, sometimes with its first clause in bold or as a link."""
     mark = "，" if article.lang == "zh" else ", "
     first, comma, rest = words.partition(mark)
     choice = number(f"{article.id}|{place}") % 6

@@ -1,4 +1,4 @@
-"""The demo site's articles and slideshows, and what a perfect extractor should give for them."""
+"""The articles and slideshows of the demo site, and their gold texts."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ LOCALES = {"en": "en-us", "zh": "zh-cn"}
 
 @dataclass(frozen=True)
 class Block:
-    """One piece of an article's body; rows of cells, where all but tables have one cell a row."""
+    """A block of an article's body as rows of cells; only tables have several cells in a row."""
 
     kind: BlockKind
     rows: tuple[tuple[str, ...], ...]
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """Return the block's text, one line a row, a table's cells separated by tabs."""
+        """The text of each row, with tabs between cells."""
         return tuple("\t".join(row) for row in self.rows)
 
 
@@ -197,7 +197,7 @@ def slideshow_path(show: Slideshow) -> str:
 
 
 def gold_text(article: Article) -> str:
-    """Return the title and the body, one line a block (list items and table rows on their own)."""
+    """Return the title and the body, with a line for each block, list item and table row."""
     return "\n".join([article.title, *(line for block in article.paragraphs for line in block.lines)])
 
 

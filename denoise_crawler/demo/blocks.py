@@ -56,7 +56,7 @@ def newsletter(frame: Frame) -> str:
 
 
 def most_read(frame: Frame, period: str) -> str:
-    """Return the list of most read stories, which changes with the period; one of its links is stale."""
+    """Return the list of most read stories, which changes with the period; one link is dead."""
     words = WORDS[frame.lang]
     chosen = pick(f"most read|{period}", newest(frame.locale), 6)
     items = [f"<li>{link(article_path(a), a.title)}</li>" for a in chosen]
@@ -67,7 +67,7 @@ def most_read(frame: Frame, period: str) -> str:
 
 
 def related(frame: Frame, base: str) -> str:
-    """Return stories chosen for the page; one link is absolute, one tracked, one an old address."""
+    """Return stories related to the page; one link is absolute, one tracked, one an old URL."""
     words = WORDS[frame.lang]
     others = [a for a in newest(frame.locale) if article_path(a) != frame.path]
     chosen = pick(f"related|{frame.path}", others, 5)
@@ -105,5 +105,5 @@ def rail(frame: Frame, period: str) -> str:
 
 
 def period_of(article: Article) -> str:
-    """Return the stretch of two days in which a story appeared, by which slow boxes change."""
+    """Return the two-day period in which a story appeared; slow boxes change with it."""
     return str(article.time.toordinal() // 2)

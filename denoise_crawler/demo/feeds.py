@@ -1,4 +1,4 @@
-"""What machines read: robots.txt, RSS, the detail API and the client-rendered shell."""
+"""The parts of the site for machines: robots.txt, RSS, the detail API and the client-rendered shell."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def _iso(time: datetime) -> str:
 
 
 def shell(article: Article) -> str:
-    """Return the page that a client-rendered portal serves: scripts and not a word of the story."""
+    """Return the page of a client-rendered portal: scripts without a word of the story."""
     chunks = {f"{number(f'chunk{place}') % 16**6:06x}": f"/bundles/v1/{place}.js" for place in range(240)}
     preloads = "\n".join(
         f'<link rel="preload" as="script" href="/bundles/v1/{place}.js" crossorigin>' for place in range(12)

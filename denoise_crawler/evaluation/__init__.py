@@ -1,4 +1,4 @@
-"""Measures, pages with gold text to measure on, and methods and extractors side by side."""
+"""Compares methods and other extractors on pages with gold text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Contenders side by side on gold sets: each runs over every page exactly once."""
+"""Runs contenders over gold sets, each over every page exactly once."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which pages to take: of one language, of one half of the sites, of sites with enough pages.
+    """Which pages to evaluate: of one language, of one half of the sites, of sites with enough pages.
 
-    What is left out does not exist: no site is learned from it, and ``sites_with`` counts what the others left.
+    Sites are not learned from other pages. ``sites_with`` counts the pages that the other criteria select.
     """
 
     language: str | None = None
@@ -46,13 +46,13 @@ class Selection:
     sites_with: int = 1
 
     def takes(self, page: GoldPage) -> bool:
-        """Tell whether ``page`` is taken if its site has enough pages."""
+        """Tell whether ``page`` is selected, if its site has enough pages."""
         return self.language in (None, page.language) and self.half in (None, half(page.site))
 
 
 @dataclass(slots=True)
 class _Stored:
-    """A page whose HTML lies in the file."""
+    """A page whose HTML is in the file."""
 
     set: str
     page: GoldPage
@@ -61,7 +61,7 @@ class _Stored:
 
 @dataclass(slots=True)
 class _Site:
-    """The pages of one site of one set, and the numbers that they have among all."""
+    """The pages of one site of a set, with their numbers among all pages."""
 
     set: str
     numbers: range
@@ -76,12 +76,21 @@ def evaluate(
     workers: int = 1,
     progress: Progress | None = None,
 ) -> Evaluation:
-    """Run ``contenders`` over the pages of ``sets``, by name, and score what they give.
+    """Run contenders over gold sets and score their texts.
 
-    Each contender has a process of its own; ``workers`` of them run at a time, and times are best compared with
-    one. ``progress`` is called with a contender's name, the pages it has done and those it has to do. A page
-    without gold text is learned and timed, not scored. Like all that starts processes, call it in a script
-    below ``if __name__ == "__main__"``.
+    A page without gold text is learned and timed, but not scored. Processes are spawned, so a script must
+    call this under ``if __name__ == "__main__"``.
+
+    Args:
+        sets: The pages of each set, by its name.
+        contenders: The contenders, each of which gets its own process.
+        selection: Which pages to evaluate; all if not given.
+        workers: How many contenders run at a time. Times are best compared with one.
+        progress: Called with a contender's name, the number of pages done and of all pages.
+
+    Returns:
+        The scores and costs.
+
     """
     with TemporaryDirectory(prefix="denoise_crawler-") as folder:
         file = Path(folder) / "pages"
@@ -102,7 +111,7 @@ def evaluate(
 
 
 def _store_pages(sets: Mapping[str, Iterable[GoldPage]], selection: Selection, file: IO[bytes]) -> list[_Stored]:
-    """Write the selected pages to ``file``; return them in the order of the sets, those of a site together."""
+    """Write the selected pages to ``file``; return them by set and site."""
     sites: dict[tuple[str, str], list[_Stored]] = {}
     for name, pages in sets.items():
         for page in filter(selection.takes, pages):
@@ -126,7 +135,7 @@ def _group_by_site(stored: Sequence[_Stored]) -> list[_Site]:
 def _run_contender(
     board: _Scoreboard, file: Path, sites: Sequence[_Site], progress: Progress | None
 ) -> Generator[Future[Any], None, None]:
-    """Have a contender read all sites; a site that its process dies over costs the pages of that site only."""
+    """Run a contender over all sites; if its process dies, only the pages of that site fail."""
     with Worker(partial(ContenderProcess, board.contender, file)) as worker:
         yield (loaded := worker.submit(ContenderProcess.why_missing))
         if board.is_left_out(loaded):
@@ -150,7 +159,7 @@ def _info(stored: _Stored) -> PageInfo:
 
 @dataclass(slots=True)
 class _Scoreboard:
-    """What has come from one contender so far."""
+    """The results of one contender so far."""
 
     contender: Contender
     stored: Sequence[_Stored]
@@ -186,7 +195,7 @@ class _Scoreboard:
             contender=self.contender.name,
             call=self.contender.call,
             versions={name: _version(name) for name in self.contender.packages},
-            seconds={} if self.has_died else self.seconds,  # what a process took that died is not known
+            seconds={} if self.has_died else self.seconds,  # the cost of a dead process is unknown
             peak_bytes=None if self.has_died else self.peak_bytes,
             pages=self.pages,
         )

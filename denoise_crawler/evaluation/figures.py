@@ -1,4 +1,4 @@
-"""All figures of an evaluation as JSON, per page and per group of pages."""
+"""The figures of an evaluation as JSON, by page and by group of pages."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from denoise_crawler.evaluation.results import Evaluation, Group, Summary, group
 
 
 class GroupFigures(msgspec.Struct):
-    """The figures of all contenders on some pages."""
+    """The figures of all contenders on a group of pages."""
 
     set: str
     label: str
@@ -25,7 +25,7 @@ class Figures(msgspec.Struct):
 
 
 def figures(evaluation: Evaluation, *, halves: bool = False) -> str:
-    """Return the JSON of :class:`Figures`; with ``halves`` of the halves of the sites as well."""
+    """Return :class:`Figures` as JSON; with ``halves`` also for each half of the sites."""
     found = Figures(
         [_group_figures(evaluation, group) for group in groups_of(evaluation, halves=halves)],
         [_group_figures(evaluation, site) for name in evaluation.sets for site in sites_of(evaluation, name)],

@@ -1,4 +1,4 @@
-"""An evaluation as one HTML page that needs nothing else: no script, no style sheet, no picture."""
+"""An evaluation as one HTML page without scripts or other files."""
 
 from __future__ import annotations
 

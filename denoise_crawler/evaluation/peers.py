@@ -1,7 +1,7 @@
-"""Existing extractors to compare with, from the optional extra ``peers``.
+"""Other extractors to compare with, from the extra ``peers``.
 
-Each sees one page at a time. None of the gold sets holds readers' comments, so extractors that can leave them
-out are told to. What gives HTML is turned into text by html-text.
+Each handles one page at a time. No gold text has readers' comments, so extractors that can omit them do so.
+html-text turns HTML results into text.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from denoise_crawler.evaluation.contenders import Contender, Extractor, PageSour
 
 _EXTRA = "pip install 'denoise-crawler[peers]'"
 _DECLARED = re.compile(r"<html[^>]*?\slang\s*=\s*[\"']?\s*([a-z]{2,3})\b", re.IGNORECASE)
-_MAX_SEARCHED_CHARACTERS = 4_000  # the html element stands before
-# The stop lists that jusText has, by ISO 639-1 code; the others it has are of rarer languages.
+_MAX_SEARCHED_CHARACTERS = 4_000  # the html element comes before
+# The stop lists of jusText by ISO 639-1 code, without those of rarer languages.
 _STOP_LISTS = {
     "ar": "Arabic",
     "bg": "Bulgarian",
@@ -75,7 +75,7 @@ def _load_justext() -> Extractor:
         language = page.language or declared_language(page.html) or "en"
         if language in _STOP_LISTS:
             paragraphs = justext(page.html, stop_list(_STOP_LISTS[language]))
-        else:  # its own mode for languages without a list
+        else:  # jusText's mode for languages without a list
             paragraphs = justext(page.html, frozenset(), stopwords_low=0, stopwords_high=0)
         return "\n".join(paragraph.text for paragraph in paragraphs if not paragraph.is_boilerplate)
 
@@ -91,7 +91,7 @@ def declared_language(html: str) -> str | None:
 def _load_boilerpy3() -> Extractor:
     from boilerpy3.extractors import ArticleExtractor
 
-    extractor = ArticleExtractor(raise_on_failure=False)  # else broken markup, one page in twenty, gives nothing
+    extractor = ArticleExtractor(raise_on_failure=False)  # else broken markup (5 % of pages) gives no text
     return page_by_page(lambda page: str(extractor.get_content(page.html)))
 
 

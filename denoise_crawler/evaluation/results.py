@@ -1,4 +1,4 @@
-"""What an evaluation found: figures by page, and their means over groups of pages."""
+"""The results of an evaluation by page, and their means over groups of pages."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SIZES = (5, 10)
 
 
 class PageInfo(msgspec.Struct, frozen=True):
-    """A page that was evaluated; ``html_bytes`` in UTF-8."""
+    """An evaluated page; ``html_bytes`` in UTF-8."""
 
     set: str
     site: str
@@ -29,9 +29,9 @@ class PageInfo(msgspec.Struct, frozen=True):
 
 
 class PageResult(msgspec.Struct, frozen=True):
-    """What one contender made of one page: scores where there is gold, bytes of text in UTF-8.
+    """The result of one contender on one page: scores if there is gold text, bytes of text in UTF-8.
 
-    ``failure`` says why there is no text; such a page counts as empty text.
+    ``failure`` says why there is no text; the page is then scored as empty text.
     """
 
     words: Score | None
@@ -41,9 +41,9 @@ class PageResult(msgspec.Struct, frozen=True):
 
 
 class Result(msgspec.Struct):
-    """What one contender did: ``pages`` in the order of :attr:`Evaluation.pages`.
+    """The results of one contender: ``pages`` in the order of :attr:`Evaluation.pages`.
 
-    ``seconds`` are CPU seconds by set, ``peak_bytes`` is the most memory that its process held.
+    ``seconds`` are CPU seconds by set, ``peak_bytes`` is the peak memory of its process.
     """
 
     contender: str
@@ -55,7 +55,7 @@ class Result(msgspec.Struct):
 
 
 class Evaluation(msgspec.Struct):
-    """Contenders side by side. ``parse`` is lxml's mere parse of the same pages, ``missing`` says who and why."""
+    """The results of all contenders; ``parse`` is lxml's parse alone, ``missing`` says who is left out and why."""
 
     python: str
     platform: str
@@ -80,7 +80,7 @@ class Group(msgspec.Struct, frozen=True):
 
 
 class Summary(msgspec.Struct, frozen=True):
-    """The figures of one contender on some pages; means are over those ``scored``, each counting the same."""
+    """The figures of one contender on some pages; means are over the ``scored`` pages, with equal weight."""
 
     pages: int
     scored: int
@@ -93,7 +93,7 @@ class Summary(msgspec.Struct, frozen=True):
 
     @property
     def kept(self) -> float:
-        """The bytes of text as a share of the bytes of HTML, 0 without any."""
+        """The bytes of text as a share of the bytes of HTML; 0 without HTML."""
         return self.text_bytes / self.html_bytes if self.html_bytes else 0.0
 
 
@@ -114,10 +114,10 @@ def summary(evaluation: Evaluation, result: Result, group: Group) -> Summary:
 
 
 def groups_of(evaluation: Evaluation, *, halves: bool = False) -> list[Group]:
-    """Return the groups of each set: all pages, by language, type and number of pages of their site.
+    """Return the groups of each set: all pages, then by language, by type and by number of pages of their site.
 
-    With ``halves`` those of the halves as well.
-    What has no pages, or all, is no group of its own.
+    A group without pages, or with all pages of a set, is left out. ``halves`` adds groups of each half of
+    the sites.
     """
     groups = []
     for name in evaluation.sets:
@@ -136,7 +136,7 @@ def whole(evaluation: Evaluation, name: str) -> Group:
 
 
 def sites_of(evaluation: Evaluation, name: str) -> list[Group]:
-    """Return the sites of a set, those with most pages first."""
+    """Return the sites of a set, those with the most pages first."""
     sites: dict[str, list[int]] = {}
     for number in whole(evaluation, name).pages:
         sites.setdefault(evaluation.pages[number].site, []).append(number)
@@ -144,7 +144,7 @@ def sites_of(evaluation: Evaluation, name: str) -> list[Group]:
 
 
 def _parts(evaluation: Evaluation, everything: Group, halves: bool) -> Iterable[tuple[str, Callable[[int], bool]]]:
-    """Yield labels and what tells whether a page belongs."""
+    """Yield the label of each group and a function that tells whether a page belongs to it."""
     pages = evaluation.pages
     counts = Counter(pages[number].site for number in everything.pages)
     languages = Counter(pages[number].language for number in everything.pages)
@@ -172,7 +172,7 @@ def _parts(evaluation: Evaluation, everything: Group, halves: bool) -> Iterable[
 
 
 def worst(evaluation: Evaluation, result: Result, name: str, count: int) -> list[int]:
-    """Return the numbers of the pages of a set that have the lowest F1 by words, the lowest first."""
+    """Return the numbers of the pages of a set with the lowest F1 by words, the lowest first."""
     f1s = {
         number: found.words.f1
         for number in whole(evaluation, name).pages

@@ -1,4 +1,4 @@
-"""The tables of an evaluation, as cells: the terminal, Markdown and HTML show the same."""
+"""The tables of an evaluation as cells, for the terminal, Markdown and HTML."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ LEGEND = (
 
 
 class Cell(NamedTuple):
-    """A table's cell; ``share`` (0 to 1) where it can be drawn as a bar."""
+    """A cell; its ``share`` (0-1) can be drawn as a bar."""
 
     text: str
     share: float | None = None
@@ -51,7 +51,7 @@ class Table(NamedTuple):
 
 
 def main_tables(evaluation: Evaluation, *, halves: bool = False) -> list[Table]:
-    """Return quality and cost on each set, and F1 on its groups of pages."""
+    """Return quality and cost on each set, and F1 on its groups of pages; ``halves`` adds groups by half."""
     groups = groups_of(evaluation, halves=halves)
     tables = []
     for name in evaluation.sets:
@@ -129,7 +129,7 @@ def _percent(part: int, whole_: int) -> Cell:
 
 
 def f1_table(evaluation: Evaluation, groups: Sequence[Group]) -> Table:
-    """Return the mean F1 by words, one column a group of pages of a set, with their number in the head."""
+    """Return the mean F1 by words, with a column for each group of pages."""
     heads = ["", *(f"{printable(group.label)} ({len(group.pages)})" for group in groups)]
     rows = [
         [Cell(result.contender), *(_f1(evaluation, result, group) for group in groups)]
@@ -144,7 +144,7 @@ def _f1(evaluation: Evaluation, result: Result, group: Group) -> Cell:
 
 
 def site_table(evaluation: Evaluation, name: str) -> Table:
-    """Return the mean F1 by words, one row a site, those with most pages first."""
+    """Return the mean F1 by words, with a row for each site, those with the most pages first."""
     rows = [
         [
             Cell(printable(site.label)),
@@ -158,7 +158,7 @@ def site_table(evaluation: Evaluation, name: str) -> Table:
 
 
 def worst_table(evaluation: Evaluation, result: Result, name: str, count: int = 10) -> Table:
-    """Return the pages of a set where a contender has its lowest F1 by words."""
+    """Return the pages of a set on which a contender has its lowest F1 by words."""
     rows = []
     for number in worst(evaluation, result, name, count):
         page, found = evaluation.pages[number], result.pages[number]
@@ -172,7 +172,7 @@ def worst_table(evaluation: Evaluation, result: Result, name: str, count: int = 
 
 
 def contender_table(evaluation: Evaluation) -> Table:
-    """Return how the contenders are called, and their versions."""
+    """Return the calls and versions of the contenders."""
     rows = [
         [
             Cell(result.contender),
@@ -185,7 +185,7 @@ def contender_table(evaluation: Evaluation) -> Table:
 
 
 def notes(evaluation: Evaluation) -> list[str]:
-    """Return what else must be said: who is missing, what failed, which lines are broken."""
+    """Return notes: missing contenders, failed pages, broken lines."""
     said = [f"{name} is left out: {printable(why)}" for name, why in evaluation.missing.items()]
     for result in evaluation.results:
         failed = [

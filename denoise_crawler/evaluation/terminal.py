@@ -1,4 +1,4 @@
-"""An evaluation in the terminal: a progress bar on stderr, tables on stdout."""
+"""An evaluation in the terminal, with a progress bar on stderr and tables on stdout."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def evaluate_with_progress(
     selection: Selection | None = None,
     workers: int = 1,
 ) -> Evaluation:
-    """Return what :func:`evaluate` returns, behind a progress bar."""
+    """Run :func:`evaluate` with a progress bar."""
     columns = (TextColumn("{task.description:18}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("reading pages", total=None)
@@ -47,7 +47,7 @@ def evaluate_with_progress(
 
 
 def print_tables(tables: Iterable[Table]) -> None:
-    """Print ``tables`` without cutting a column, however narrow the terminal is."""
+    """Print tables with all columns whole, however narrow the terminal is."""
     console = Console(width=_CONSOLE_COLUMNS)
     for shown in tables:
         table = RichTable(box=SIMPLE_HEAD, pad_edge=False)
