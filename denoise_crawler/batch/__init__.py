@@ -164,7 +164,7 @@ def _clean_all(pages: Callable[[], Pages], job: Job, *, tally: Tally) -> Iterato
         if job.choice.learns:
             _learn_sites(pages(), run, job.workers, tally)
         for results in run(
-            Task(BatchWorker.judge, (batch,), None, _describe_batch(batch)) for _, batch in _batches(pages())
+            Task(BatchWorker.judge, (batch,), None, _describe_batch(batch)) for _, batch in batches_of(pages())
         ):
             for result in results:
                 tally.add(result)
@@ -193,7 +193,7 @@ def _learn_sites(pages: Pages, run: Run, count: int, tally: Tally) -> None:
     All pages of a URL go to one process, in order: the first of them is learned.
     """
     found: Counter[str] = Counter()
-    batches = _batches(pages, count)
+    batches = batches_of(pages, count)
     for learned in run(Task(BatchWorker.learn, (batch,), home, _describe_batch(batch)) for home, batch in batches):
         found.update(learned.pages)
         tally.unlearned += len(learned.failed)
@@ -206,7 +206,7 @@ def _learn_sites(pages: Pages, run: Run, count: int, tally: Tally) -> None:
     list(run(Task(BatchWorker.merge, (sites,), home) for home, sites in enumerate(homes)))
 
 
-def _batches(pages: Pages, count: int = 1) -> Iterator[tuple[int, Batch]]:
+def batches_of(pages: Pages, count: int = 1) -> Iterator[tuple[int, Batch]]:
     """Yield pages in batches, each with the number of the worker that handles their URLs."""
     batches: list[Batch] = [[] for _ in range(count)]
     sizes = [0] * count

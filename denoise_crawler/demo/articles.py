@@ -47,8 +47,8 @@ class Provider:
 
 
 @dataclass(frozen=True)
-class Article:
-    """A news story; ``published`` is an ISO 8601 time in UTC."""
+class Story:
+    """What articles and slideshows have in common; ``published`` is an ISO 8601 time in UTC."""
 
     id: str
     lang: str
@@ -59,48 +59,40 @@ class Article:
     author: str
     provider: Provider
     published: str
-    paragraphs: tuple[Block, ...]
-    comments: tuple[Comment, ...]
 
     @property
     def locale(self) -> str:
-        """Return the locale under which the story is served, such as ``en-us``."""
+        """The locale of the story, such as ``en-us``."""
         return LOCALES[self.lang]
 
     @property
     def time(self) -> datetime:
-        """Return the time of publication, aware, in UTC."""
-        return iso_time(self.published)
+        """The time of publication, in UTC."""
+        return datetime.fromisoformat(self.published.replace("Z", "+00:00"))
+
+
+@dataclass(frozen=True)
+class Article(Story):
+    """A news story."""
+
+    paragraphs: tuple[Block, ...]
+    comments: tuple[Comment, ...]
 
     @property
     def source_url(self) -> str:
-        """Return the story's address at its publisher, the page's canonical link."""
+        """The URL of the story at its publisher, the page's canonical link."""
         return f"https://{self.provider.host}/{self.time:%Y/%m}/{quote(self.slug)}"
 
 
 @dataclass(frozen=True)
-class Slideshow:
+class Slideshow(Story):
     """A picture story; ``slides`` are pairs of title and text."""
 
-    id: str
-    lang: str
-    section: str
-    slug: str
-    title: str
-    abstract: str
-    author: str
-    provider: Provider
-    published: str
     slides: tuple[tuple[str, str], ...]
 
     @property
-    def locale(self) -> str:
-        """Return the locale under which the slideshow is served."""
-        return LOCALES[self.lang]
-
-    @property
     def source_url(self) -> str:
-        """Return the slideshow's address at its publisher."""
+        """The URL of the slideshow at its publisher."""
         return f"https://{self.provider.host}/pictures/{quote(self.slug)}"
 
 
@@ -199,11 +191,6 @@ def slideshow_path(show: Slideshow) -> str:
 def gold_text(article: Article) -> str:
     """Return the title and the body, with a line for each block, list item and table row."""
     return "\n".join([article.title, *(line for block in article.paragraphs for line in block.lines)])
-
-
-def iso_time(text: str) -> datetime:
-    """Return an aware time for an ISO 8601 text that ends in Z."""
-    return datetime.fromisoformat(text.replace("Z", "+00:00"))
 
 
 def _data(name: str) -> list[dict[str, Any]]:

@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import re
 from functools import cache, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from denoise_crawler.evaluation.contenders import Contender, Extractor, PageSource, page_by_page
+from denoise_crawler.evaluation.contenders import Contender, PageSource, page_by_page
 
-_EXTRA = "pip install 'denoise-crawler[peers]'"
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from denoise_crawler.evaluation.contenders import Extractor
+
 _DECLARED = re.compile(r"<html[^>]*?\slang\s*=\s*[\"']?\s*([a-z]{2,3})\b", re.IGNORECASE)
 _MAX_SEARCHED_CHARACTERS = 4_000  # the html element comes before
 # The stop lists of jusText by ISO 639-1 code, without those of rarer languages.
@@ -103,50 +107,39 @@ def _load_magic_html() -> Extractor:
     return page_by_page(lambda page: str(extract_text(extractor.extract(page.html, base_url=page.url)["html"])))
 
 
+def _peer(name: str, load: Callable[[], Extractor], call: str, *packages: str, note: str = "") -> Contender:
+    return Contender(name, load, call, packages, f"pip install 'denoise-crawler[peers]'{note}")
+
+
 _ALL = (
-    Contender("trafilatura", _load_trafilatura, "extract(html, include_comments=False)", ("trafilatura",), _EXTRA),
-    Contender(
+    _peer("trafilatura", _load_trafilatura, "extract(html, include_comments=False)", "trafilatura"),
+    _peer(
         "trafilatura-fast",
         partial(_load_trafilatura, fast=True),
         "extract(html, include_comments=False, fast=True)",
-        ("trafilatura",),
-        _EXTRA,
+        "trafilatura",
     ),
-    Contender(
-        "resiliparse",
-        _load_resiliparse,
-        "extract_plain_text(html, main_content=True)",
-        ("resiliparse",),
-        _EXTRA,
-    ),
-    Contender(
+    _peer("resiliparse", _load_resiliparse, "extract_plain_text(html, main_content=True)", "resiliparse"),
+    _peer(
         "resiliparse-text",
         partial(_load_resiliparse, comments=False, alt_texts=False),
         "extract_plain_text(html, main_content=True, comments=False, alt_texts=False)",
-        ("resiliparse",),
-        _EXTRA,
+        "resiliparse",
     ),
-    Contender(
+    _peer(
         "readability",
         _load_readability,
         "html_text.extract_text(Document(html).summary(html_partial=True))",
-        ("readability-lxml", "html-text"),
-        _EXTRA,
+        *("readability-lxml", "html-text"),
     ),
-    Contender("justext", _load_justext, "justext(html, stop list of its language)", ("justext",), _EXTRA),
-    Contender(
-        "boilerpy3",
-        _load_boilerpy3,
-        "ArticleExtractor(raise_on_failure=False).get_content(html)",
-        ("boilerpy3",),
-        _EXTRA,
-    ),
-    Contender(
+    _peer("justext", _load_justext, "justext(html, stop list of its language)", "justext"),
+    _peer("boilerpy3", _load_boilerpy3, "ArticleExtractor(raise_on_failure=False).get_content(html)", "boilerpy3"),
+    _peer(
         "magic-html",
         _load_magic_html,
         "html_text.extract_text(GeneralExtractor().extract(html, base_url=url)['html'])",
-        ("magic-html", "html-text"),
-        f"{_EXTRA} (Python 3.12 or newer)",
+        *("magic-html", "html-text"),
+        note=" (Python 3.12 or newer)",
     ),
 )
 PEERS = {peer.name: peer for peer in _ALL}

@@ -11,7 +11,7 @@ from denoise_crawler.evaluation.gold import REPORTING, TUNING, Broken, half
 from denoise_crawler.evaluation.measures import Score, grade_shares, mean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterator
 
 SIZES = (5, 10)
 
@@ -122,10 +122,7 @@ def groups_of(evaluation: Evaluation, *, halves: bool = False) -> list[Group]:
     groups = []
     for name in evaluation.sets:
         everything = whole(evaluation, name)
-        parts = [
-            Group(name, label, [number for number in everything.pages if belongs(number)])
-            for label, belongs in _parts(evaluation, everything, halves)
-        ]
+        parts = [Group(name, label, pages) for label, pages in _parts(evaluation, everything, halves)]
         groups += [everything, *(part for part in parts if 0 < len(part.pages) < len(everything.pages))]
     return groups
 
@@ -143,32 +140,23 @@ def sites_of(evaluation: Evaluation, name: str) -> list[Group]:
     return [Group(name, site, found) for site, found in sorted(sites.items(), key=lambda pair: -len(pair[1]))]
 
 
-def _parts(evaluation: Evaluation, everything: Group, halves: bool) -> Iterable[tuple[str, Callable[[int], bool]]]:
-    """Yield the label of each group and a function that tells whether a page belongs to it."""
-    pages = evaluation.pages
-    counts = Counter(pages[number].site for number in everything.pages)
-    languages = Counter(pages[number].language for number in everything.pages)
-
-    def of_type(page_type: str) -> Callable[[int], bool]:
-        return lambda number: pages[number].page_type == page_type
-
-    def spoken(language: str | None) -> Callable[[int], bool]:
-        return lambda number: pages[number].language == language
-
-    def sized(at_least: int) -> Callable[[int], bool]:
-        return lambda number: counts[pages[number].site] >= at_least
-
-    def in_half(part: int, at_least: int) -> Callable[[int], bool]:
-        return lambda number: half(pages[number].site) == part and sized(at_least)(number)
-
-    yield from ((language or "language unknown", spoken(language)) for language, _ in languages.most_common())
-    types = Counter(pages[number].page_type for number in everything.pages)
-    yield from ((name, of_type(name)) for name, _ in types.most_common() if name)
-    yield from ((f"sites ≥ {size}", sized(size)) for size in SIZES)
+def _parts(evaluation: Evaluation, everything: Group, halves: bool) -> Iterator[tuple[str, list[int]]]:
+    """Yield the label and the pages of each group."""
+    pages = [(number, evaluation.pages[number]) for number in everything.pages]
+    sizes = Counter(page.site for _, page in pages)
+    for language, _ in Counter(page.language for _, page in pages).most_common():
+        yield language or "language unknown", [number for number, page in pages if page.language == language]
+    for kind, _ in Counter(page.page_type for _, page in pages if page.page_type).most_common():
+        yield str(kind), [number for number, page in pages if page.page_type == kind]
+    for size in SIZES:
+        yield f"sites ≥ {size}", [number for number, page in pages if sizes[page.site] >= size]
     if halves:
-        yield "tuning half", in_half(TUNING, 1)
-        yield "reporting half", in_half(REPORTING, 1)
-        yield from ((f"reporting half, sites ≥ {size}", in_half(REPORTING, size)) for size in SIZES)
+        yield "tuning half", [number for number, page in pages if half(page.site) == TUNING]
+        reporting = [(number, page) for number, page in pages if half(page.site) == REPORTING]
+        yield "reporting half", [number for number, _ in reporting]
+        for size in SIZES:
+            large = [number for number, page in reporting if sizes[page.site] >= size]
+            yield f"reporting half, sites ≥ {size}", large
 
 
 def worst(evaluation: Evaluation, result: Result, name: str, count: int) -> list[int]:

@@ -13,6 +13,7 @@ import fsspec
 import pyarrow as pa
 from pyspark.sql.functions import col
 
+from denoise_crawler.batch import batches_of
 from denoise_crawler.errors import SourceError
 from denoise_crawler.page.parsing import decode
 from denoise_crawler.page.text import without_lone_surrogates
@@ -27,7 +28,6 @@ logger = logging.getLogger(__name__)
 
 BY_SPARK = ("parquet", "jsonl")
 _PAGES = pa.schema([("url", pa.string()), ("html", pa.string())])
-_MAX_BATCH_PAGES, _MAX_BATCH_CHARACTERS = 64, 4 << 20
 
 
 def read_archive(
@@ -71,7 +71,8 @@ def read_archive(
     def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for number in batch.column("id").to_pylist():
-                yield from _batches(_pages(files[number], chosen, url_field, html_field))
+                pages = _pages(files[number], chosen, url_field, html_field)
+                yield from (_to_arrow(rows) for _, rows in batches_of(pages))
 
     return spark.range(len(files), numPartitions=len(files)).mapInArrow(read, "url string, html string")
 
@@ -115,18 +116,6 @@ def _local(file: str) -> Iterator[Path]:
         yield path
 
 
-def _batches(pages: Iterator[tuple[str, str]]) -> Iterator[pa.RecordBatch]:
-    rows, size = list[tuple[str, str]](), 0
-    for url, html in pages:
-        rows.append((url, html))
-        size += len(html)
-        if len(rows) >= _MAX_BATCH_PAGES or size >= _MAX_BATCH_CHARACTERS:
-            yield _batch(rows)
-            rows, size = [], 0
-    if rows:
-        yield _batch(rows)
-
-
-def _batch(rows: list[tuple[str, str]]) -> pa.RecordBatch:
-    columns = [pa.array([row[place] for row in rows], pa.string()) for place in (0, 1)]
+def _to_arrow(rows: Sequence[tuple[str, str | bytes]]) -> pa.RecordBatch:
+    columns = [pa.array(column, pa.string()) for column in zip(*rows, strict=True)]
     return pa.RecordBatch.from_arrays(columns, schema=_PAGES)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from denoise_crawler.errors import DamagedStoreError
 from denoise_crawler.methods.versioned_format import unpacked
 from denoise_crawler.store import Store
-from denoise_crawler.store.file import check_schema, fits, real_path, restrict, unusable_store
+from denoise_crawler.store.file import check_schema, invalid_rows, real_path, restrict, unusable_store
 from denoise_crawler.store.run_files import RunFiles
 
 if TYPE_CHECKING:
@@ -90,6 +90,8 @@ def salvage(aside: Path, store: Store) -> tuple[int, int]:
         found = {table: _rows_in_order(db, table, key) for table, key in _TABLES.items()}
         found |= {table: _rows_by_id(db, table) for table in _TABLES_BY_ID}
         copied = {table: _copy_rows(new, table, islice(rows, most)) for table, rows in found.items()}
+        for table, invalid in invalid_rows():
+            copied[table] -= new.execute(f"DELETE FROM {table} WHERE {invalid}").rowcount  # noqa: S608
         new.execute("DELETE FROM parked WHERE page NOT IN (SELECT id FROM page)")
         # for rows whose run cannot be read
         new.execute(
@@ -125,8 +127,6 @@ def _set_aside(path: Path, inode: int | None) -> Path | None:
 def _copy_rows(new: sqlite3.Connection, table: str, rows: Iterator[tuple[Any, ...]]) -> int:
     copied = 0
     for row in rows:
-        if not fits(table, row):
-            continue
         places = ", ".join("?" * len(row))
         copied += new.execute(f"INSERT OR IGNORE INTO {table} VALUES ({places})", row).rowcount  # noqa: S608
     return copied

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
 import sqlite3
 import stat
 import time
 from contextlib import closing, contextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from denoise_crawler.errors import DamagedStoreError, StoreError
 from denoise_crawler.methods.versioned_format import MAX_BYTES
@@ -44,30 +43,21 @@ CREATE TABLE parked (
 CREATE INDEX parked_page ON parked (page);
 """
 # The types of each column: SQLite itself accepts any.
-COLUMNS: dict[str, tuple[tuple[str, type | tuple[type, ...]], ...]] = {
-    "site": (
-        ("name", str),
-        ("method", str),
-        ("knowledge", (bytes, type(None))),
-        ("pages_seen", int),
-        ("ready", int),
-    ),
-    "run": (("name", str), ("owner", str), ("job", str)),
-    "response": (("id", int), ("data", bytes)),
-    "page": (
-        *(("id", int), ("response", int), ("origin", bytes)),
-        *(("site", str), ("url", str), ("html", bytes)),
-    ),
-    "parked": (
-        *(("id", int), ("run", str), ("inherited", int), ("released", int)),
-        *(("page", int), ("count", int), ("items", bytes)),
-    ),
+_NULLABLE_BYTES = (bytes, type(None))
+COLUMNS: dict[str, dict[str, type | tuple[type, ...]]] = {
+    "site": {"name": str, "method": str, "knowledge": _NULLABLE_BYTES, "pages_seen": int, "ready": int},
+    "run": {"name": str, "owner": str, "job": str},
+    "response": {"id": int, "data": bytes},
+    "page": {"id": int, "response": int, "origin": bytes, "site": str, "url": str, "html": bytes},
+    "parked": {
+        **{"id": int, "run": str, "inherited": int, "released": int},
+        **{"page": int, "count": int, "items": bytes},
+    },
 }
 # The names of runs are parts of file names.
-RUN_NAME = re.compile("[0-9a-f]{32}")
 _RUN_NAME_IN_SQL = "[0-9a-f]" * 32
 _RUN_COLUMNS = {"run": "name", "parked": "run"}
-_NAMES = {str: "'text'", bytes: "'blob'", int: "'integer'", (bytes, type(None)): "'blob', 'null'"}
+_SQL_TYPES = {str: "'text'", bytes: "'blob'", int: "'integer'", _NULLABLE_BYTES: "'blob', 'null'"}
 _NUMBERS = (0, 1 << 62)  # lowest and highest; adding 1 does not overflow
 _RANGES = {"count": (1, 1_000)}  # items of a row
 _JOURNAL_ENDS = bytes.fromhex("d9d505f920a163d7")  # ends a journal that names a file for SQLite to delete
@@ -200,44 +190,33 @@ def restrict(db: sqlite3.Connection) -> None:
 def check_content(db: sqlite3.Connection) -> None:
     """Raise sqlite3.DatabaseError for tables, triggers, views or values that no store of this version has."""
     check_schema(db)
-    for table, columns in COLUMNS.items():
-        odd = " OR ".join(_is_odd(name, kind) for name, kind in columns)
-        if column := _RUN_COLUMNS.get(table):
-            # GLOB reads up to the first NUL only
-            odd += f" OR {column} NOT GLOB '{_RUN_NAME_IN_SQL}' OR length(CAST({column} AS BLOB)) <> 32"
-        if db.execute(f"SELECT 1 FROM {table} WHERE {odd} LIMIT 1").fetchone():  # noqa: S608 - names of ours
+    for table, invalid in invalid_rows():
+        if db.execute(f"SELECT 1 FROM {table} WHERE {invalid} LIMIT 1").fetchone():  # noqa: S608 - names of ours
             raise sqlite3.DatabaseError(
                 f"its table {table} has values of a wrong type or size: another program changed it"
             )
 
 
-def _is_odd(name: str, kind: type | tuple[type, ...]) -> str:
-    """Return the SQL condition of a value that no store has."""
+def invalid_rows() -> Iterator[tuple[str, str]]:
+    """Yield each table with the SQL condition of rows that no store has."""
+    for table, columns in COLUMNS.items():
+        conditions = [_is_invalid(name, kind) for name, kind in columns.items()]
+        if column := _RUN_COLUMNS.get(table):
+            # GLOB reads up to the first NUL only
+            conditions += [f"{column} NOT GLOB '{_RUN_NAME_IN_SQL}'", f"length(CAST({column} AS BLOB)) <> 32"]
+        yield table, " OR ".join(conditions)
+
+
+def _is_invalid(name: str, kind: type | tuple[type, ...]) -> str:
     lowest, highest = _RANGES.get(name, _NUMBERS)
     size = f"{name} NOT BETWEEN {lowest} AND {highest}" if kind is int else f"length({name}) > {MAX_BYTES}"
-    return f"typeof({name}) NOT IN ({_NAMES[kind]}) OR {size}"
+    return f"typeof({name}) NOT IN ({_SQL_TYPES[kind]}) OR {size}"
 
 
 def check_schema(db: sqlite3.Connection) -> None:
     """Raise sqlite3.DatabaseError unless the file holds the tables and indexes of a store and nothing else."""
     if _schema_of(db) != _schema():
         raise sqlite3.DatabaseError("its tables are not those of a store: another program changed it")
-
-
-def fits(table: str, row: tuple[Any, ...]) -> bool:
-    """Tell whether the values of a row are valid for a table."""
-    columns = COLUMNS[table]
-    if len(row) != len(columns):
-        return False
-    named = {name: (value, kind) for value, (name, kind) in zip(row, columns, strict=True)}
-    if not all(isinstance(value, kind) for value, kind in named.values()):
-        return False
-    for name, (value, _) in named.items():
-        lowest, highest = _RANGES.get(name, _NUMBERS)
-        if isinstance(value, int) and not lowest <= value <= highest:
-            return False
-    column = _RUN_COLUMNS.get(table)
-    return column is None or RUN_NAME.fullmatch(named[column][0]) is not None
 
 
 def _check_files(path: Path) -> None:
