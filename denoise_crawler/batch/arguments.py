@@ -1,4 +1,4 @@
-"""Types for argparse."""
+"""Command line options for whole numbers."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from argparse import ArgumentTypeError
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from argparse import ArgumentParser
     from collections.abc import Callable
 
 
@@ -24,3 +25,10 @@ def whole_number(least: int) -> Callable[[str], int]:
         return int(text)
 
     return number
+
+
+def add_number(parser: ArgumentParser, option: str, least: int, default: int, what: str) -> None:
+    """Add an option for a whole number of at least ``least``; its help ends in the default."""
+    parser.add_argument(
+        option, type=whole_number(least), default=default, metavar="N", help=f"{what} (%(default)s)"
+    )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.text import Text
 
-from denoise_crawler.batch.arguments import whole_number
+from denoise_crawler.batch.arguments import add_number
 from denoise_crawler.commands.fetching import fetch, is_url
 from denoise_crawler.commands.help_text import help_text
 from denoise_crawler.commands.method_choice import add_method_choice, settings_with_method
@@ -20,7 +20,7 @@ from denoise_crawler.crawl.stored_denoiser import stored_denoiser
 from denoise_crawler.errors import FetchError, SourceError, StoreError
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
-from denoise_crawler.page.text import printable
+from denoise_crawler.page.text import counted, printable
 from denoise_crawler.reading import Reading, read_pages
 
 if TYPE_CHECKING:
@@ -67,13 +67,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     add("--site", metavar="NAME", help="the site's name (default: by DENOISE_SITE from the page's address)")
     add("--only", choices=("kept", "dropped"), help="these blocks alone")
-    add(
-        "--min-characters",
-        type=whole_number(0),
-        default=0,
-        metavar="N",
-        help="blocks of N characters or more alone",
-    )
+    add_number(parser, "--min-characters", 0, 0, "blocks of N characters or more alone")
     add("--json", action="store_true", help="one JSON object a page, on one line")
 
 
@@ -220,7 +214,7 @@ def _summary_lines(
     if known is None:
         of_site = "this method needs one page only"
     else:
-        of_site = f"{known} page{'s' * (known != 1)} known" if known else "nothing known: judged by the page alone"
+        of_site = f"{counted(known, 'page')} known" if known else "nothing known: judged by the page alone"
     yield Text(f"method {clean.method}; site {printable(clean.site)}, {of_site}")
     if skipped:
         yield Text(f"nothing to read: {skipped}", style="yellow")

@@ -17,7 +17,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn
 
 from denoise_crawler.commands.help_text import help_text
 from denoise_crawler.commands.method_choice import add_method_choice, settings_with_method
-from denoise_crawler.errors import DenoiseError, StoreError
+from denoise_crawler.errors import StoreError
 from denoise_crawler.methods import METHODS, MethodChoice
 from denoise_crawler.page.text import printable
 from denoise_crawler.store import SiteState, Store
@@ -51,10 +51,6 @@ class _Known(NamedTuple):
     state: SiteState = SiteState()
 
 
-class _MergeError(DenoiseError):
-    """A store cannot be merged; the message says which and why."""
-
-
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.epilog = _EPILOG
@@ -75,7 +71,7 @@ def run(arguments: Namespace, settings: BaseSettings) -> int:
                     if _is_readable(known, choices, account):
                         _add(known, choices[known.method], target, chosen.warmup_pages)
                         account.sites.add(known.site)
-    except (_MergeError, StoreError, OSError, sqlite3.Error) as error:
+    except (StoreError, OSError, sqlite3.Error) as error:
         print(printable(error), file=sys.stderr)
         return 1
     print(f"{arguments.output}: {len(account.sites):,} sites from {len(arguments.stores)} stores")
@@ -126,7 +122,7 @@ def _choices(chosen: MethodChoice) -> dict[str, MethodChoice]:
 def _open_source(name: str) -> Iterator[_Known]:
     path = Path(name)
     if "://" not in name and not path.exists():
-        raise _MergeError(f"{name} is not there")
+        raise StoreError(f"{name} is not there")
     if path.is_file():
         return _read_file(path)
     if any(path.glob("*.parquet")):
@@ -148,18 +144,18 @@ def _read_shared_store(name: str) -> Iterator[_Known]:
             found = True
             yield _Known(site, method, knowledge)
     if not found:
-        raise _MergeError(f"{name} holds nothing that is known of sites")
+        raise StoreError(f"{name} holds nothing that is known of sites")
 
 
 def _read_spark_trees(path: Path) -> Iterator[_Known]:
     try:
         from pyarrow import dataset
     except ImportError:
-        raise _MergeError(f"reading {path} needs pyarrow: pip install 'denoise-crawler[spark]'") from None
+        raise StoreError(f"reading {path} needs pyarrow: pip install 'denoise-crawler[spark]'") from None
     columns = ["site", "method", "knowledge"]
     trees = dataset.dataset(path, format="parquet", ignore_prefixes=["_", "."])
     if missing := set(columns) - set(trees.schema.names):
-        raise _MergeError(f"{path} has no trees: no column {', '.join(sorted(missing))}")
+        raise StoreError(f"{path} has no trees: no column {', '.join(sorted(missing))}")
     for batch in trees.to_batches(columns=columns, batch_size=64):
         for row in batch.to_pylist():
             if row["knowledge"]:

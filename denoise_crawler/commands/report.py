@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from scrapy.exceptions import UsageError
 
-from denoise_crawler.batch.arguments import whole_number
+from denoise_crawler.batch.arguments import add_number
 from denoise_crawler.commands.help_text import help_text
 from denoise_crawler.commands.method_choice import add_method_choice, settings_with_method
 from denoise_crawler.commands.page_input import (
@@ -64,27 +64,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument("-o", "--output", metavar="DIR", help="a new or empty folder")
     where.add_argument("-O", "--overwrite-output", metavar="DIR", help="the same, overwriting what is there")
-    add(
-        "--pages",
-        type=whole_number(0),
-        default=_DEFAULTS.pages,
-        metavar="N",
-        help="pages shown of a site (%(default)s)",
-    )
-    add(
-        "--sites",
-        type=whole_number(0),
-        default=_DEFAULTS.sites,
-        metavar="N",
-        help="sites with pages of their own (%(default)s)",
-    )
-    add(
-        "--nodes",
-        type=whole_number(1),
-        default=_DEFAULTS.nodes,
-        metavar="N",
-        help="nodes of a style tree (%(default)s)",
-    )
+    add_number(parser, "--pages", 0, _DEFAULTS.pages, "pages shown of a site")
+    add_number(parser, "--sites", 0, _DEFAULTS.sites, "sites with pages of their own")
+    add_number(parser, "--nodes", 1, _DEFAULTS.nodes, "nodes of a style tree")
     add(
         "--items",
         type=Path,

@@ -9,11 +9,11 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from denoise_crawler.batch.arguments import whole_number
+from denoise_crawler.batch.arguments import add_number
 from denoise_crawler.commands.help_text import help_text
 from denoise_crawler.commands.page_input import reading_bar, report_failure
 from denoise_crawler.crawl.settings import DenoiseSettings
-from denoise_crawler.errors import DenoiseError, DrawingError, SettingError, SourceError, StoreError
+from denoise_crawler.errors import DenoiseError, DrawingError
 from denoise_crawler.methods.style_tree.method import StyleTree
 from denoise_crawler.output import drawing
 from denoise_crawler.page import Page
@@ -39,10 +39,6 @@ _TEXT_FORMATS = (".dot", ".gv")
 _SITES_NAMED = 10
 
 
-class _NoTreeError(DenoiseError):
-    """There is no tree to draw; the message says why and what to do."""
-
-
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.epilog = _EPILOG
@@ -57,23 +53,9 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="FILE",
         help="without PATH: the store of a crawl whose method was style_tree (default: DENOISE_STORE)",
     )
-    parser.add_argument(
-        "--depth", type=whole_number(0), default=drawing.DEPTH, metavar="N", help="levels (%(default)s)"
-    )
-    parser.add_argument(
-        "--min-pages",
-        type=whole_number(1),
-        default=drawing.MIN_PAGES,
-        metavar="N",
-        help="sequences of children on N pages or more (%(default)s)",
-    )
-    parser.add_argument(
-        "--max-nodes",
-        type=whole_number(1),
-        default=drawing.MAX_NODES,
-        metavar="N",
-        help="nodes in all (%(default)s)",
-    )
+    add_number(parser, "--depth", 0, drawing.DEPTH, "levels")
+    add_number(parser, "--min-pages", 1, drawing.MIN_PAGES, "sequences of children on N pages or more")
+    add_number(parser, "--max-nodes", 1, drawing.MAX_NODES, "nodes in all")
     parser.add_argument(
         "--collapse",
         action=BooleanOptionalAction,
@@ -88,7 +70,7 @@ def run(arguments: Namespace, settings: BaseSettings) -> int:
         method = _method(arguments, ours)
         name = _learn_site(arguments, ours, method) if arguments.paths else _load_site(arguments, ours, method)
         _write_drawing(arguments, method, name)
-    except (DrawingError, SettingError, SourceError, StoreError, _NoTreeError, OSError) as error:
+    except (DenoiseError, OSError) as error:
         print(printable(error), file=sys.stderr)
         return 1
     return 0
@@ -122,14 +104,14 @@ def _learn_site(arguments: Namespace, settings: DenoiseSettings, method: StyleTr
                     if not (page := Page.parse(url, html, site=site)).skipped:
                         method.observe(page)
     if not found:
-        raise _NoTreeError(f"no page was found in {', '.join(map(str, arguments.paths))}")
+        raise DrawingError(f"no page was found in {', '.join(map(str, arguments.paths))}")
     name = str(arguments.site or next(iter(found)))
     if name not in found or (not arguments.site and len(found) > 1):
         named = ", ".join(f"{site} ({pages})" for site, pages in found.most_common(_SITES_NAMED))
         more = f" and {len(found) - _SITES_NAMED} more" if len(found) > _SITES_NAMED else ""
-        raise _NoTreeError(f"a drawing shows one site: name it with --site. Found (pages): {named}{more}")
+        raise DrawingError(f"a drawing shows one site: name it with --site. Found (pages): {named}{more}")
     if not method.pages_known:
-        raise _NoTreeError(f"no page of {name} can be read")
+        raise DrawingError(f"no page of {name} can be read")
     return name
 
 
@@ -137,19 +119,19 @@ def _load_site(arguments: Namespace, settings: DenoiseSettings, method: StyleTre
     """Load what a crawl learned of the named site; return its name."""
     path = arguments.store or settings.store
     if not arguments.site:
-        raise _NoTreeError(f"name pages to learn, or with --site the site to take from the store {path}")
+        raise DrawingError(f"name pages to learn, or with --site the site to take from the store {path}")
     if not path.is_file():
-        raise _NoTreeError(f"there is no store {path}; name another with --store")
+        raise DrawingError(f"there is no store {path}; name another with --store")
     with closing(Store(path, read_only=True)) as store:
         known = store.knowledge(arguments.site, method.store_key)
         others = store.methods_that_know(arguments.site)
     if not known:
         of_others = _what_else_is_stored(others, method.store_key)
-        raise _NoTreeError(f"the store {path} has no style tree of {arguments.site!r}: {of_others}")
+        raise DrawingError(f"the store {path} has no style tree of {arguments.site!r}: {of_others}")
     try:
         method.merge_bytes(known[0])
     except ValueError as error:
-        raise _NoTreeError(f"the tree of {arguments.site} in {path} cannot be read: {error}") from None
+        raise DrawingError(f"the tree of {arguments.site} in {path} cannot be read: {error}") from None
     return str(arguments.site)
 
 

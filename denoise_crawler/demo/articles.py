@@ -139,13 +139,9 @@ PROVIDERS = {provider.id: provider for provider in _PROVIDERS}
 
 
 @cache
-def _articles() -> tuple[Article, ...]:
-    return tuple(_article(entry) for lang in LOCALES for entry in _data(f"articles.{lang}.json"))
-
-
-def articles() -> list[Article]:
+def articles() -> tuple[Article, ...]:
     """Return all articles, the English ones first, in a fixed order."""
-    return list(_articles())
+    return tuple(_article(entry) for lang in LOCALES for entry in _data(f"articles.{lang}.json"))
 
 
 @cache
@@ -156,7 +152,7 @@ def slideshows() -> tuple[Slideshow, ...]:
 
 @cache
 def _by_id() -> dict[str, Article | Slideshow]:
-    stories: list[Article | Slideshow] = [*_articles(), *slideshows()]
+    stories: list[Article | Slideshow] = [*articles(), *slideshows()]
     return {story.id: story for story in stories}
 
 
@@ -174,7 +170,7 @@ def find_slideshow(story_id: str) -> Slideshow | None:
 
 def newest(locale: str, section: str | None = None) -> list[Article]:
     """Return the articles of a locale, and of one of its sections if given, newest first."""
-    chosen = [a for a in _articles() if a.locale == locale and section in (None, a.section)]
+    chosen = [a for a in articles() if a.locale == locale and section in (None, a.section)]
     return sorted(chosen, key=lambda article: (article.published, article.id), reverse=True)
 
 

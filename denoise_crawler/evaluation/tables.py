@@ -207,7 +207,7 @@ def notes(evaluation: Evaluation) -> list[str]:
 def _first_few(found: Sequence[str], what: str) -> str:
     shown = "; ".join(map(printable, found[:_MAX_NAMED]))
     more = f"; and {len(found) - _MAX_NAMED} more" if len(found) > _MAX_NAMED else ""
-    return f"{len(found)} {what}{'s' * (len(found) != 1)} ({shown}{more})"
+    return f"{counted(len(found), what)} ({shown}{more})"
 
 
 def _title(group: Group) -> str:

@@ -8,7 +8,7 @@ from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from denoise_crawler.batch.arguments import whole_number
+from denoise_crawler.batch.arguments import add_number, whole_number
 from denoise_crawler.batch.workers import Limits
 from denoise_crawler.errors import ExtractorError, MethodError, MissingExtraError, SourceError, needs
 from denoise_crawler.methods import DEFAULT_METHOD, METHODS, MethodChoice
@@ -191,7 +191,7 @@ def _parser() -> ArgumentParser:
     add("--method", default=DEFAULT_METHOD, choices=tuple(METHODS), help=f"default: {DEFAULT_METHOD}")
     add("--form", default="text", choices=FORMS, help="form of the text (default: text)")
     add("--extractor", choices=tuple(EXTRACTORS), help="the library that writes the text, without the noise")
-    add("--warmup-pages", type=whole_number(0), default=0, metavar="N", help="a site with fewer is not warm (0)")
+    add_number(parser, "--warmup-pages", 0, 0, "a site with fewer is not warm")
     add(
         "--seconds",
         type=float,
@@ -206,13 +206,7 @@ def _parser() -> ArgumentParser:
         metavar="MIB",
         help="the most memory of the process that handles pages (4096)",
     )
-    add(
-        "--shard-pages",
-        type=whole_number(1),
-        default=SHARD_PAGES,
-        metavar="N",
-        help="a larger site is cleaned in several tasks (10000)",
-    )
+    add_number(parser, "--shard-pages", 1, SHARD_PAGES, "a larger site is cleaned in several tasks")
     add("--master", metavar="URL", help="Spark's master; default: spark-submit's, else all cores of this machine")
     return parser
 
