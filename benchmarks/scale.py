@@ -39,7 +39,7 @@ from denoise_crawler.methods.fusion.method import Fusion
 from denoise_crawler.methods.style_tree.method import StyleTree
 from denoise_crawler.page import Page
 from denoise_crawler.store import Store
-from denoise_crawler.store.knowledge import StoredKnowledge
+from denoise_crawler.store.stored_knowledge import StoredKnowledge
 
 if TYPE_CHECKING:
     from argparse import Namespace

@@ -16,7 +16,7 @@ from denoise_crawler.page import Page
 from denoise_crawler.page.site import site_name
 from denoise_crawler.page.text import hash64, without_lone_surrogates
 from denoise_crawler.store import SiteState, Store
-from denoise_crawler.store.knowledge import StoredKnowledge
+from denoise_crawler.store.stored_knowledge import StoredKnowledge
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

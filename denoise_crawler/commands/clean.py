@@ -12,7 +12,7 @@ from rich.filesize import decimal
 from scrapy.exceptions import UsageError
 
 from denoise_crawler.batch import Tally, clean_pages, cores
-from denoise_crawler.batch.arguments import whole_number
+from denoise_crawler.batch.number_options import whole_number
 from denoise_crawler.commands.help_text import help_text
 from denoise_crawler.commands.method_choice import add_method_choice, settings_with_method
 from denoise_crawler.commands.page_input import (

@@ -10,10 +10,10 @@ from denoise_crawler.commands.help_text import help_text
 from denoise_crawler.errors import GoldError
 from denoise_crawler.evaluation.choice import add_choices, contenders, count
 from denoise_crawler.evaluation.contest import Selection
-from denoise_crawler.evaluation.figures import figures
 from denoise_crawler.evaluation.gold import HALVES, Broken, gold_sets
 from denoise_crawler.evaluation.html_report import html_report
-from denoise_crawler.evaluation.markdown import markdown
+from denoise_crawler.evaluation.json_figures import figures
+from denoise_crawler.evaluation.markdown_tables import markdown
 from denoise_crawler.evaluation.tables import main_tables, notes, site_table
 from denoise_crawler.evaluation.terminal import evaluate_with_progress, print_tables
 from denoise_crawler.page.text import printable
@@ -58,10 +58,10 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace, settings: BaseSettings) -> int:  # noqa: ARG001
     """Print the tables and write the files; return 1 if there is nothing to evaluate or a file fails."""
     try:
-        _check_files(arguments)  # before hours of work
+        _check_output_files(arguments)  # before hours of work
         evaluation = _evaluate(arguments)
         if evaluation.pages:
-            _show(evaluation, arguments)
+            _show_results(evaluation, arguments)
     except (GoldError, OSError) as error:
         print(printable(error), file=sys.stderr)
         return 1
@@ -72,7 +72,7 @@ def run(arguments: Namespace, settings: BaseSettings) -> int:  # noqa: ARG001
     return 0 if evaluation.pages else 1
 
 
-def _check_files(arguments: Namespace) -> None:
+def _check_output_files(arguments: Namespace) -> None:
     """Raise OSError if an output file is a folder or has none."""
     for file in filter(None, (getattr(arguments, form) for form in _FORMS)):
         if file.is_dir():
@@ -95,7 +95,7 @@ def _evaluate(arguments: Namespace) -> Evaluation:
     return evaluation
 
 
-def _show(evaluation: Evaluation, arguments: Namespace) -> None:
+def _show_results(evaluation: Evaluation, arguments: Namespace) -> None:
     sites = [site_table(evaluation, name) for name in evaluation.sets] if arguments.by_site else []
     print_tables([*main_tables(evaluation), *sites])
     for form, written in _FORMS.items():

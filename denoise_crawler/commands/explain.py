@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.text import Text
 
-from denoise_crawler.batch.arguments import add_number
+from denoise_crawler.batch.number_options import add_number
 from denoise_crawler.commands.fetching import fetch, is_url
 from denoise_crawler.commands.help_text import help_text
 from denoise_crawler.commands.method_choice import add_method_choice, settings_with_method

@@ -21,8 +21,8 @@ from denoise_crawler.errors import StoreError
 from denoise_crawler.methods import METHODS, MethodChoice
 from denoise_crawler.page.text import printable
 from denoise_crawler.store import SiteState, Store
-from denoise_crawler.store.knowledge import StoredKnowledge
 from denoise_crawler.store.shared import SharedStore
+from denoise_crawler.store.stored_knowledge import StoredKnowledge
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace

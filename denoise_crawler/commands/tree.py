@@ -9,7 +9,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from denoise_crawler.batch.arguments import add_number
+from denoise_crawler.batch.number_options import add_number
 from denoise_crawler.commands.help_text import help_text
 from denoise_crawler.commands.page_input import reading_bar, report_failure
 from denoise_crawler.crawl.settings import DenoiseSettings
@@ -164,5 +164,5 @@ def _write_drawing(arguments: Namespace, method: StyleTree, name: str) -> None:
     if path.suffix in _TEXT_FORMATS:
         path.write_text(dot, encoding="utf-8")
     else:
-        path.write_bytes(drawing.rendered(dot, path.suffix[1:]))
+        path.write_bytes(drawing.render_dot(dot, path.suffix[1:]))
     print(printable(f"{path}: {name}, {method.pages_known} pages"))

@@ -26,7 +26,7 @@ from denoise_crawler.crawl.warmup import Warmup
 from denoise_crawler.page import Page
 from denoise_crawler.report.figures import PageFigures, Sizes
 from denoise_crawler.report.page_view import page_view
-from denoise_crawler.report.rendering import rendered
+from denoise_crawler.report.rendering import render_page
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -194,9 +194,9 @@ class _LiveResource(Resource):
         if path == "":
             return 302, ""
         if path == "/denoise":
-            return 200, rendered("live.html", scripts=["live.js"], connect="'self'", **self._now())
+            return 200, render_page("live.html", scripts=["live.js"], connect="'self'", **self._now())
         if path == "/denoise/now":
-            return 200, rendered("live_now.html", **self._now())
+            return 200, render_page("live_now.html", **self._now())
         number = path.removeprefix("/denoise/page/")
         last = next((last for last in self._warmup.last if str(last.number) == number), None)
         if last is None:
@@ -224,7 +224,7 @@ class _LiveResource(Resource):
     def _page(self, last: LastPage) -> str:
         page = Page.parse(last.figures.url, last.html, site=last.site)
         cleaned = self._warmup.sites.clean_again(page)
-        return rendered(
+        return render_page(
             "live_page.html",
             scripts=["page.js"],
             page=_figures(cleaned),

@@ -38,7 +38,7 @@ def main() -> int:
         if code:
             print(f"The crawl ended with exit code {code}; see {folder / 'crawl.log'}", file=sys.stderr)
             return code
-        _show(folder, server.url)
+        _show_results(folder, server.url)
     return 0
 
 
@@ -75,7 +75,7 @@ def _show_progress(crawl: subprocess.Popen[bytes], server: DemoServer, folder: P
     print("\r\033[K" if live else "", end="")
 
 
-def _show(folder: Path, base: str) -> None:
+def _show_results(folder: Path, base: str) -> None:
     stats: dict[str, Any] = json.loads((folder / "stats.json").read_text("utf-8"))
     items = [json.loads(line) for line in (folder / "items.jsonl").read_text("utf-8").splitlines()]
     counts = {name: stats.get(f"denoise/{name}", 0) for name in ("pages", "parked", "replayed", "cleaned")}

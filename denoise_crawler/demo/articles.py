@@ -16,7 +16,7 @@ LOCALES = {"en": "en-us", "zh": "zh-cn"}
 
 
 @dataclass(frozen=True)
-class Block:
+class ArticleBlock:
     """A block of an article's body as rows of cells; only tables have several cells in a row."""
 
     kind: BlockKind
@@ -75,7 +75,7 @@ class Story:
 class Article(Story):
     """A news story."""
 
-    paragraphs: tuple[Block, ...]
+    paragraphs: tuple[ArticleBlock, ...]
     comments: tuple[Comment, ...]
 
     @property
@@ -208,9 +208,9 @@ def _slideshow(entry: dict[str, Any]) -> Slideshow:
     return Slideshow(**{**entry, "provider": PROVIDERS[entry["provider"]], "slides": slides})
 
 
-def _block(item: str | dict[str, Any]) -> Block:
+def _block(item: str | dict[str, Any]) -> ArticleBlock:
     if isinstance(item, str):
-        return Block("text", ((item,),))
+        return ArticleBlock("text", ((item,),))
     ((kind, value),) = item.items()
     if kind == "table":
         rows = tuple(tuple(row) for row in value)
@@ -218,4 +218,4 @@ def _block(item: str | dict[str, Any]) -> Block:
         rows = tuple((entry,) for entry in value)
     else:
         rows = ((value,),)
-    return Block(cast("BlockKind", kind), rows)
+    return ArticleBlock(cast("BlockKind", kind), rows)

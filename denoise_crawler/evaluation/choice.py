@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from denoise_crawler.batch.arguments import whole_number
-from denoise_crawler.evaluation.contenders import after, alone, method, visible_text
+from denoise_crawler.batch.number_options import whole_number
+from denoise_crawler.evaluation.contenders import extractor_after, extractor_alone, method, visible_text
 from denoise_crawler.evaluation.peers import PEERS
 from denoise_crawler.methods import DEFAULT_METHOD, METHODS
 from denoise_crawler.output.extractors import EXTRACTORS
@@ -64,7 +64,7 @@ def contenders(
     pairs = [
         contender
         for name in select_names(extractors, EXTRACTORS)
-        for contender in (alone(name), *(after(before, name) for before in after_methods))
+        for contender in (extractor_alone(name), *(extractor_after(before, name) for before in after_methods))
     ]
     return [visible_text(), *ours, *theirs, *pairs]
 

@@ -104,7 +104,7 @@ def _load_method(name: str, options: dict[str, Any], writing: Writing = AS_TEXT)
     return extractor
 
 
-def after(method: str, extractor: str) -> Contender:
+def extractor_after(method: str, extractor: str) -> Contender:
     """Return an extractor on pages whose noise ``method`` has removed, as with ``DENOISE_EXTRACTOR``.
 
     Raises:
@@ -123,7 +123,7 @@ def after(method: str, extractor: str) -> Contender:
     )
 
 
-def alone(extractor: str) -> Contender:
+def extractor_alone(extractor: str) -> Contender:
     """Return an extractor on the pages as they are."""
     library = library_named(extractor)
     return Contender(

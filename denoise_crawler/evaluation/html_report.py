@@ -80,11 +80,13 @@ def _details(shown: Table) -> Element:
 def _table(shown: Table) -> Element:
     captions = [E.caption(shown.title)] if shown.title else []
     heads = E.thead(E.tr(*(E.th(head) for head in shown.heads)))
-    rows = [E.tr(*(_cell(cell, head) for cell, head in zip(row, shown.heads, strict=True))) for row in shown.rows]
+    rows = [
+        E.tr(*(_table_cell(cell, head) for cell, head in zip(row, shown.heads, strict=True))) for row in shown.rows
+    ]
     return E.div(E.table(*captions, heads, E.tbody(*rows)), {"class": "wide"})
 
 
-def _cell(cell: Cell, head: str) -> Element:
+def _table_cell(cell: Cell, head: str) -> Element:
     if cell.share is not None:
         return E.td(cell.text, {"class": "bar", "style": f"--share: {cell.share:.1%}"})
     return E.td(cell.text, {"class": "text"} if head in _TEXT_HEADS else {})

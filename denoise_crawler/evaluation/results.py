@@ -97,7 +97,7 @@ class Summary(msgspec.Struct, frozen=True):
         return self.text_bytes / self.html_bytes if self.html_bytes else 0.0
 
 
-def summary(evaluation: Evaluation, result: Result, group: Group) -> Summary:
+def summarize(evaluation: Evaluation, result: Result, group: Group) -> Summary:
     """Return the figures of ``result`` on the pages of ``group``."""
     found = [result.pages[number] for number in group.pages]
     words = [page.words for page in found if page.words is not None]

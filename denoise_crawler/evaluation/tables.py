@@ -12,7 +12,7 @@ from denoise_crawler.evaluation.results import (
     Result,
     groups_of,
     sites_of,
-    summary,
+    summarize,
     whole,
     worst,
 )
@@ -69,13 +69,13 @@ def quality_table(evaluation: Evaluation, group: Group) -> Table:
     heads = ["", "words P", "R", "F1", "characters P", "R", "F1", *grades]
     rows = []
     for result in evaluation.results:
-        found = summary(evaluation, result, group)
+        found = summarize(evaluation, result, group)
         shares = [
             Cell(f"{share:.1%}".rstrip("%"), share) if found.scored else Cell(_NONE) for share in found.grades
         ]
         both = (*_score(found.words, found.scored), *_score(found.characters, found.scored))
         rows.append([Cell(result.contender), *both, *shares])
-    return Table(f"{_title(group)}: quality, {_page_and_site_counts(evaluation, group)}", heads, rows)
+    return Table(f"{_group_title(group)}: quality, {_page_and_site_counts(evaluation, group)}", heads, rows)
 
 
 def _score(score: Score, pages: int) -> list[Cell]:
@@ -90,7 +90,7 @@ def cost_table(evaluation: Evaluation, name: str) -> Table:
     """Return bytes before and after, time and memory on a set."""
     group = whole(evaluation, name)
     everything = [result for result in evaluation.results if result.contender == VISIBLE_TEXT]
-    visible = summary(evaluation, everything[0], group).text_bytes if everything else 0
+    visible = summarize(evaluation, everything[0], group).text_bytes if everything else 0
     heads = [
         "",
         "HTML MB",
@@ -106,12 +106,12 @@ def cost_table(evaluation: Evaluation, name: str) -> Table:
         [Cell(evaluation.parse.contender), *[Cell("")] * 4, *_cost(evaluation, evaluation.parse, group), Cell("")]
     ]
     for result in evaluation.results:
-        found = summary(evaluation, result, group)
+        found = summarize(evaluation, result, group)
         size = [Cell(f"{found.html_bytes / _MB:.2f}"), Cell(f"{found.text_bytes / _MB:.2f}")]
         shares = [_percent(found.text_bytes, found.html_bytes), _percent(found.text_bytes, visible)]
         cost = _cost(evaluation, result, group)
         rows.append([Cell(result.contender), *size, *shares, *cost, Cell(str(found.failed or ""))])
-    return Table(f"{_title(group)}: cost (CPU time)", heads, rows)
+    return Table(f"{_group_title(group)}: cost (CPU time)", heads, rows)
 
 
 def _cost(evaluation: Evaluation, result: Result, group: Group) -> list[Cell]:
@@ -139,7 +139,7 @@ def f1_table(evaluation: Evaluation, groups: Sequence[Group]) -> Table:
 
 
 def _f1(evaluation: Evaluation, result: Result, group: Group) -> Cell:
-    found = summary(evaluation, result, group)
+    found = summarize(evaluation, result, group)
     return _unit(found.words.f1, found.scored)
 
 
@@ -210,7 +210,7 @@ def _first_few(found: Sequence[str], what: str) -> str:
     return f"{counted(len(found), what)} ({shown}{more})"
 
 
-def _title(group: Group) -> str:
+def _group_title(group: Group) -> str:
     return printable(group.set) if group.label == "all" else f"{printable(group.set)}, {printable(group.label)}"
 
 

@@ -78,7 +78,7 @@ def tree_dot(
     return str(graph.source)
 
 
-def rendered(dot: str, file_format: str, *, seconds: float = SECONDS) -> bytes:
+def render_dot(dot: str, file_format: str, *, seconds: float = SECONDS) -> bytes:
     """Return a drawing as an image.
 
     Args:

@@ -29,7 +29,7 @@ def feed_chart(path: Path) -> Chart:
         FeedError: The file cannot be read or holds no clean items.
 
     """
-    items, broken = _items(path)
+    items, broken = _read_items(path)
     each = -(-len(items) // _MAX_ROWS)
     rows = []
     for start in range(0, len(items), each):
@@ -46,7 +46,7 @@ def feed_chart(path: Path) -> Chart:
     )
 
 
-def _items(path: Path) -> tuple[list[_Item], int]:
+def _read_items(path: Path) -> tuple[list[_Item], int]:
     decoder, broken = msgspec.json.Decoder(_Item), 0
     items: list[_Item] = []
     try:

@@ -24,7 +24,7 @@ _ASSETS = "assets"
 _SAFE_JSON = {ord("<"): "\\u003c", ord(">"): "\\u003e", ord("&"): "\\u0026", 0x2028: "\\u2028", 0x2029: "\\u2029"}
 
 
-def rendered(
+def render_page(
     template: str, *, scripts: Iterable[str] = (), remote: bool = False, connect: str = "'none'", **values: Any
 ) -> str:
     """Render a page of the report.

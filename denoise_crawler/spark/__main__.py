@@ -8,7 +8,7 @@ from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from denoise_crawler.batch.arguments import add_number, whole_number
+from denoise_crawler.batch.number_options import add_number, whole_number
 from denoise_crawler.batch.workers import Limits
 from denoise_crawler.errors import ExtractorError, MethodError, MissingExtraError, SourceError, needs
 from denoise_crawler.methods import DEFAULT_METHOD, METHODS, MethodChoice
@@ -84,7 +84,7 @@ def _run(spark: SparkSession, arguments: Namespace) -> int:
     limits = Limits(arguments.seconds, arguments.memory << 20)
     learns = MethodChoice(arguments.method).learns
     if arguments.work != "clean" and learns:
-        if arguments.resume and _is_whole(spark, arguments.trees):
+        if arguments.resume and _has_finished(spark, arguments.trees):
             print(f"{arguments.trees} is whole and is taken as it is")
         else:
             trees = learn(pages, arguments.method, limits=limits)
@@ -118,7 +118,7 @@ def _write(rows: DataFrame, to: str, file_format: str, *, overwrite: bool) -> No
         writer.option("ignoreNullFields", value=False).option("compression", "gzip").json(to)
 
 
-def _is_whole(spark: SparkSession, folder: str) -> bool:
+def _has_finished(spark: SparkSession, folder: str) -> bool:
     """Tell whether the job that wrote ``folder`` has finished."""
     hadoop: Any = spark.sparkContext._jvm
     path = hadoop.org.apache.hadoop.fs.Path(folder, "_SUCCESS")

@@ -71,7 +71,7 @@ def read_archive(
     def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for number in batch.column("id").to_pylist():
-                pages = _pages(files[number], chosen, url_field, html_field)
+                pages = _read_pages(files[number], chosen, url_field, html_field)
                 yield from (_to_arrow(rows) for _, rows in batches_of(pages))
 
     return spark.range(len(files), numPartitions=len(files)).mapInArrow(read, "url string, html string")
@@ -88,7 +88,7 @@ def _files(paths: Iterable[str]) -> list[str]:
     return found
 
 
-def _pages(file: str, chosen: str | None, url_field: str, html_field: str) -> Iterator[tuple[str, str]]:
+def _read_pages(file: str, chosen: str | None, url_field: str, html_field: str) -> Iterator[tuple[str, str]]:
     reading = Reading()
     with _local(file) as path:
         try:

@@ -170,9 +170,9 @@ class _Judge:
             result = self._worker.call(PageHandler.cleaned, site, url, html)
         except WorkerDiedError as error:
             nothing = CleanPage(url, site, method=RAW, warm=False)
-            return {**_values(nothing), "skipped": None, "error": str(error)}
-        return {**_values(result.page), "skipped": result.skipped, "error": result.error}
+            return {**_page_values(nothing), "skipped": None, "error": str(error)}
+        return {**_page_values(result.page), "skipped": result.skipped, "error": result.error}
 
 
-def _values(page: CleanPage) -> dict[str, Any]:
+def _page_values(page: CleanPage) -> dict[str, Any]:
     return {name: getattr(page, name) for name in _OF_PAGE}

@@ -211,7 +211,7 @@ class Store:
             inherited: Whether to yield items of earlier runs, too.
 
         """
-        name, last = None if site is None else _utf8(site), -1
+        name, last = None if site is None else _without_surrogates(site), -1
         while spans := parked_rows.spans_waiting(self._db, self.run, name, last, inherited=inherited):
             last = spans[-1].last
             for span in spans:
@@ -250,7 +250,7 @@ class Store:
         row = _insert(
             db,
             "INSERT INTO page (response, origin, site, url, html) VALUES (?, ?, ?, ?, ?)",
-            *(response, page.origin, _utf8(page.site), _utf8(page.url), html),
+            *(response, page.origin, _without_surrogates(page.site), _without_surrogates(page.url), html),
         )
         return response, row
 
@@ -337,6 +337,6 @@ def _exists(folder: str) -> bool:
         return False
 
 
-def _utf8(text: str) -> str:
+def _without_surrogates(text: str) -> str:
     """Return ``text`` without lone surrogates, which SQLite does not take."""
     return text.encode("utf-8", "replace").decode()

@@ -22,15 +22,15 @@ from denoise_crawler.evaluation import (
     gold_sets,
     groups_of,
     method,
-    summary,
+    summarize,
     visible_text,
 )
 from denoise_crawler.evaluation.choice import contenders
 from denoise_crawler.evaluation.contenders import page_by_page
-from denoise_crawler.evaluation.figures import Figures, figures
 from denoise_crawler.evaluation.gold import HALVES, Broken, GoldPage, addresses, gold_pages, half, html_pages
 from denoise_crawler.evaluation.html_report import html_report
-from denoise_crawler.evaluation.markdown import escape_markdown, markdown
+from denoise_crawler.evaluation.json_figures import Figures, figures
+from denoise_crawler.evaluation.markdown_tables import escape_markdown, markdown
 from denoise_crawler.evaluation.measures import Score
 from denoise_crawler.evaluation.peers import PEERS, declared_language
 from denoise_crawler.evaluation.results import Evaluation, sites_of, whole, worst
@@ -134,7 +134,7 @@ def test_scores_bytes_and_means_are_those_worked_out_by_hand(four: Evaluation) -
         None,
         Score(1.0, 1.0, 1.0),
     ]
-    found = summary(four, lost, whole(four, "first"))
+    found = summarize(four, lost, whole(four, "first"))
     assert (found.pages, found.scored, found.failed) == (4, 3, 0)
     assert (found.words.precision, found.words.recall, found.words.f1) == pytest.approx((1 / 2, 2 / 3, 5 / 9))
     assert (found.characters.precision, found.characters.recall) == pytest.approx((1 / 2, 2 / 3))
@@ -145,7 +145,7 @@ def test_scores_bytes_and_means_are_those_worked_out_by_hand(four: Evaluation) -
 
 
 def test_all_visible_text_keeps_every_word(four: Evaluation) -> None:
-    visible = summary(four, four.results[0], whole(four, "first"))
+    visible = summarize(four, four.results[0], whole(four, "first"))
     assert visible.words.recall == pytest.approx(2 / 3)  # one page does not hold its gold text
     assert visible.text_bytes == len("one two three four" + "noise " + "noise" + "x y") + 3 * len("港湾纪事")
 
@@ -205,7 +205,7 @@ def test_a_page_that_cannot_be_read_counts_as_empty_text() -> None:
     assert whys == [None, "ValueError: no noise, please", "ValueError: no noise, please", None]
     assert [one.text_bytes for one in result.pages][1:3] == [0, 0]
     assert result.pages[1].words == Score(0.0, 0.0, 0.0)
-    assert summary(found, result, whole(found, "set")).failed == 2
+    assert summarize(found, result, whole(found, "set")).failed == 2
     assert any(note.startswith("raising failed on 2 pages (set 2: ValueError: no noise") for note in notes(found))
     assert cost_table(found, "set").rows[-1][-1].text == "2"
 
@@ -282,8 +282,8 @@ def test_breakdowns_add_up(many: Evaluation, by: str) -> None:
     parts = [group for group in groups_of(many, halves=True) if group.label in labels] or sites_of(many, "set")
     assert sorted(number for part in parts for number in part.pages) == everything.pages
     for result in many.results:
-        total = summary(many, result, everything)
-        found = [summary(many, result, part) for part in parts]
+        total = summarize(many, result, everything)
+        found = [summarize(many, result, part) for part in parts]
         assert sum(part.pages for part in found) == total.pages
         assert sum(part.text_bytes for part in found) == total.text_bytes
         assert sum(part.words.f1 * part.scored for part in found) == pytest.approx(total.words.f1 * total.scored)

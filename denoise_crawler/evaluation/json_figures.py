@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from denoise_crawler.evaluation.results import Evaluation, Group, Summary, groups_of, sites_of, summary
+from denoise_crawler.evaluation.results import Evaluation, Group, Summary, groups_of, sites_of, summarize
 
 
 class GroupFigures(msgspec.Struct):
@@ -35,5 +35,5 @@ def figures(evaluation: Evaluation, *, halves: bool = False) -> str:
 
 
 def _group_figures(evaluation: Evaluation, group: Group) -> GroupFigures:
-    summaries = {result.contender: summary(evaluation, result, group) for result in evaluation.results}
+    summaries = {result.contender: summarize(evaluation, result, group) for result in evaluation.results}
     return GroupFigures(group.set, group.label, len(group.pages), summaries)

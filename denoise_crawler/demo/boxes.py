@@ -12,7 +12,7 @@ from denoise_crawler.demo.words import ADS, WORDS, day, number, pick
 MISSING_ID = "AA0gone"
 
 
-def picture(story_id: str, alt: str) -> str:
+def picture_link(story_id: str, alt: str) -> str:
     """Return a linked picture."""
     source = f"/images/{story_id}.svg"
     return f'<a class="picture" href="{source}"><img src="{source}" alt="{escape(alt)}"></a>'
@@ -21,7 +21,7 @@ def picture(story_id: str, alt: str) -> str:
 def teaser(article: Article) -> str:
     """Return the card of an article on a list page."""
     meta = f"{article.provider.name} · {day(article.lang, article.time)}"
-    return f"""<div class="teaser">{picture(article.id, article.title)}
+    return f"""<div class="teaser">{picture_link(article.id, article.title)}
 <h3>{link(article_path(article), article.title)}</h3>
 <p>{text(article.abstract)}</p>
 <span class="meta">{text(meta)}</span></div>"""

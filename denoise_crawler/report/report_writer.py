@@ -14,7 +14,7 @@ from denoise_crawler.report.explorer import tree_data
 from denoise_crawler.report.figures import PageFigures, SiteFigures, Sizes
 from denoise_crawler.report.learning_curve import learning_curve
 from denoise_crawler.report.page_view import PageView, page_view
-from denoise_crawler.report.rendering import rendered
+from denoise_crawler.report.rendering import render_page
 from denoise_crawler.report.site_samples import sample_sites
 from denoise_crawler.report.tree_source import style_tree_of
 
@@ -209,7 +209,7 @@ class _Report:
         return self.plan.choice.options if self.plan.choice.name == StyleTree.name else {}
 
     def _write(self, name: str, template: str, **values: Any) -> None:
-        html = rendered(template, run=self.run, remote=self.plan.remote, **values)
+        html = render_page(template, run=self.run, remote=self.plan.remote, **values)
         write_below(self.folder, name, html)
 
 
