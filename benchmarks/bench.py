@@ -8,13 +8,15 @@ from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lxml import etree
+
 from denoise_crawler.evaluation.gold import CORPUS_VARIABLE, addressed, corpus_folder
-from denoise_crawler.evaluation.markdown import table
+from denoise_crawler.evaluation.markdown_tables import table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["addressed", "folder_with", "options", "say", "table", "write_figures"]
+__all__ = ["addressed", "folder_with", "options", "parse_with_lxml", "say", "table", "write_figures"]
 
 NO_CORPUS = 2
 
@@ -34,6 +36,11 @@ def folder_with(sets: Iterable[str]) -> Path:
         say(f"Set {CORPUS_VARIABLE} to a folder of gold pages that has {', '.join(files)}; nothing was measured.")
         sys.exit(NO_CORPUS)
     return folder
+
+
+def parse_with_lxml(source: bytes) -> object:
+    """Parse a page with lxml alone: the unit that costs are compared to."""
+    return etree.fromstring(source, etree.HTMLParser(encoding="utf-8", huge_tree=True))
 
 
 def say(line: str) -> None:

@@ -26,7 +26,7 @@ from time import perf_counter, process_time, thread_time
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.bench import folder_with, options, say, table, write_figures
-from benchmarks.loopback import Served, crawl_of, served
+from benchmarks.loopback import Served, crawl_of, serve_pages
 from benchmarks.scale import MIB, alone
 from denoise_crawler.crawl.middleware import ResponseSources
 from denoise_crawler.crawl.sites import Sites
@@ -282,7 +282,7 @@ def main(argv: list[str] | None = None) -> None:
     arguments = _arguments(argv)
     corpus = folder_with(arguments.sets)
     found: dict[str, Figures] = {}
-    with TemporaryDirectory() as made, served(corpus, arguments.sets, arguments.pages) as place:
+    with TemporaryDirectory() as made, serve_pages(corpus, arguments.sets, arguments.pages) as place:
         for name in (WITHOUT, *arguments.methods):
             for known in (False, True) if name != WITHOUT else (False,):
                 say(f"{name}{', sites known' * known}")

@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from benchmarks.bench import folder_with, options, say, table, write_figures
-from benchmarks.loopback import crawl_of, gold_by_path, served
+from benchmarks.loopback import crawl_of, gold_by_path, serve_pages
 from benchmarks.scale import alone
 from denoise_crawler.denoiser import DEFAULT_METHOD
 from denoise_crawler.evaluation.measures import mean, score
@@ -51,7 +51,7 @@ class Row:
     drifts: int
 
 
-def crawled(urls: Sequence[str], method: str, folder: Path) -> tuple[dict[str, str], int]:
+def crawl_texts(urls: Sequence[str], method: str, folder: Path) -> tuple[dict[str, str], int]:
     """Crawl ``urls`` in order; return the text of each, and how many drifts were noticed."""
     feed = folder / "items.jsonl"
     settings = {
@@ -67,12 +67,12 @@ def crawled(urls: Sequence[str], method: str, folder: Path) -> tuple[dict[str, s
     return {item["url"]: item["text"] for item in items}, drifts
 
 
-def measured(url: str, gold: dict[str, dict[str, str]], pair: tuple[str, str], method: str) -> Row:
+def measure_pair(url: str, gold: dict[str, dict[str, str]], pair: tuple[str, str], method: str) -> Row:
     """Crawl a pair, and its second site alone."""
     before, after = ([url + path for path in list(gold[site])[:MOST]] for site in pair)
     with TemporaryDirectory() as one, TemporaryDirectory() as other:
-        fresh, _ = alone(crawled, after, method, Path(one))
-        redesigned, drifts = alone(crawled, [*before, *after], method, Path(other))
+        fresh, _ = alone(crawl_texts, after, method, Path(one))
+        redesigned, drifts = alone(crawl_texts, [*before, *after], method, Path(other))
 
     def f1(texts: dict[str, str], pages: Sequence[str]) -> float:
         return mean(score(texts[page], gold[pair[1]][page.removeprefix(url)]) for page in pages).f1
@@ -96,11 +96,11 @@ def main(argv: list[str] | None = None) -> None:
     for path, page in gold_by_path(folder, SETS, OF_A_SET, sites):
         gold[page.site][path] = page.gold or ""
     rows: dict[str, Row] = {}
-    with served(folder, SETS, OF_A_SET, sites) as place:
+    with serve_pages(folder, SETS, OF_A_SET, sites) as place:
         for pair in PAIRS:
             name = " → ".join(pair)
             say(name)
-            rows[name] = measured(place.url, gold, pair, arguments.method)
+            rows[name] = measure_pair(place.url, gold, pair, arguments.method)
     heads = [arguments.method, "pages", "F1, B alone", "F1, B after A", "difference", "drifts"]
     print(table(heads, [[name, *_cells(row)] for name, row in rows.items()]))
     write_figures(arguments.json, {name: asdict(row) for name, row in rows.items()})

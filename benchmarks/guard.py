@@ -42,7 +42,7 @@ def outcomes(pages: Sequence[GoldPage], method: str) -> Iterable[str]:
             yield "empty"
 
 
-def counted(folder: Path, gold_set: str, method: str) -> Counter[str]:
+def count_outcomes(folder: Path, gold_set: str, method: str) -> Counter[str]:
     """Count the outcomes of all pages of a set whose gold has text."""
     sites = by_site(page for page in read_gold(folder, gold_set) if (page.gold or "").strip() or page.attrs)
     found: Counter[str] = Counter()
@@ -62,7 +62,7 @@ def main(argv: list[str] | None = None) -> None:
     for gold_set in arguments.sets:
         for method in arguments.methods:
             say(f"{gold_set} by {method}")
-            found = counted(folder, gold_set, method)
+            found = count_outcomes(folder, gold_set, method)
             skipped = sum(count for outcome, count in found.items() if outcome.startswith("skipped"))
             empty += found["empty"]
             cells = (found.total(), found["guarded"], skipped, found["empty"])

@@ -10,9 +10,9 @@ from time import process_time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import scrapy
-from lxml import etree
 from scrapy.crawler import CrawlerProcess
 
+from benchmarks.bench import parse_with_lxml
 from denoise_crawler.evaluation.gold import read_gold
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from denoise_crawler.evaluation.gold import GoldPage
 
 HOST = "127.0.0.1"
+QUIET = {"LOG_LEVEL": "ERROR", "REMOTE_CONTROL_ENABLED": False, "TELNETCONSOLE_ENABLED": False}
 _REPEATS = 3
 
 
@@ -41,7 +42,9 @@ def site_of_path(url: str) -> str:
 
 
 @contextmanager
-def served(folder: Path, sets: Sequence[str], most: int, sites: Collection[str] | None = None) -> Iterator[Served]:
+def serve_pages(
+    folder: Path, sets: Sequence[str], most: int, sites: Collection[str] | None = None
+) -> Iterator[Served]:
     """Serve up to ``most`` pages of each set, those of ``sites`` only, until the end of the block."""
     context = get_context("spawn")
     ours, theirs = context.Pipe()
@@ -57,7 +60,7 @@ def served(folder: Path, sets: Sequence[str], most: int, sites: Collection[str] 
 def gold_by_path(
     folder: Path, sets: Sequence[str], most: int, sites: Collection[str] | None = None
 ) -> Iterator[tuple[str, GoldPage]]:
-    """Yield each page that :func:`served` serves behind its path."""
+    """Yield each page that :func:`serve_pages` serves behind its path."""
     for name in sets:
         for number, page in enumerate(islice(read_gold(folder, name), most)):
             if sites is None or page.site in sites:
@@ -85,9 +88,8 @@ class PagesSpider(scrapy.Spider):
 
 def crawl_of(urls: Sequence[str], feed: Path, settings: dict[str, Any]) -> tuple[CrawlerProcess, Crawler]:
     """Return a process that will crawl ``urls``, without any delay, into JSON Lines, and its crawler."""
-    quiet = {"LOG_LEVEL": "ERROR", "REMOTE_CONTROL_ENABLED": False, "TELNETCONSOLE_ENABLED": False}
     feeds = {str(feed): {"format": "jsonlines", "overwrite": True}}
-    process = CrawlerProcess({**quiet, "FEEDS": feeds, **settings})
+    process = CrawlerProcess({**QUIET, "FEEDS": feeds, **settings})
     crawler = process.create_crawler(PagesSpider)
     process.crawl(crawler, urls=list(urls))
     return process, crawler
@@ -109,7 +111,7 @@ def _serve(
 
 def _parse(body: bytes) -> float:
     start = process_time()
-    etree.fromstring(body, etree.HTMLParser(encoding="utf-8", huge_tree=True))
+    parse_with_lxml(body)
     return process_time() - start
 
 

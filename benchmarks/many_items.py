@@ -24,6 +24,7 @@ from scrapy import signals
 from scrapy.crawler import CrawlerProcess
 
 from benchmarks.bench import options, say, table, write_figures
+from benchmarks.loopback import QUIET
 from benchmarks.scale import MIB, alone
 from denoise_crawler.evaluation.contender_process import peak_bytes
 from tests.guests.site import html, story
@@ -124,9 +125,8 @@ def page(name: str) -> bytes:
 
 def crawl(order: Order, store: Path) -> Figures:
     """Crawl as ordered and return what it took."""
-    quiet = {"LOG_LEVEL": "ERROR", "REMOTE_CONTROL_ENABLED": False, "TELNETCONSOLE_ENABLED": False}
     feeds = {"/dev/null": {"format": "jsonlines"}}
-    process = CrawlerProcess({**quiet, "FEEDS": feeds, "CONCURRENT_REQUESTS_PER_DOMAIN": 16, **order.settings})
+    process = CrawlerProcess({**QUIET, "FEEDS": feeds, "CONCURRENT_REQUESTS_PER_DOMAIN": 16, **order.settings})
     crawler = process.create_crawler(EntriesSpider)
     lengths: dict[str, int] = {}
 
@@ -164,7 +164,7 @@ def large_crawl(urls: Sequence[str], items: int, folder: Path) -> dict[str, Figu
     return found
 
 
-def compared(urls: Sequence[str], items: int, folder: Path, repeats: int) -> tuple[Figures, Figures]:
+def measure_both(urls: Sequence[str], items: int, folder: Path, repeats: int) -> tuple[Figures, Figures]:
     """Return what pages of so many items take with us and without us: of each the run with the least CPU time."""
     ours, theirs = [], []
     for number in range(repeats):
@@ -241,7 +241,7 @@ def main(argv: list[str] | None = None) -> None:
         urls = [site.url + path for path in bodies]
         large = large_crawl(urls[: arguments.pages], arguments.items, Path(made))
         one, many = (
-            compared(urls[: arguments.compared], items, Path(made), arguments.repeats)
+            measure_both(urls[: arguments.compared], items, Path(made), arguments.repeats)
             for items in (1, arguments.items)
         )
     without = large["without, a text of equal length"]

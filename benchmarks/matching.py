@@ -13,9 +13,7 @@ from statistics import median
 from time import process_time_ns
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from lxml import etree
-
-from benchmarks.bench import addressed, folder_with, options, say, table, write_figures
+from benchmarks.bench import addressed, folder_with, options, parse_with_lxml, say, table, write_figures
 from denoise_crawler.evaluation.gold import by_site, read_gold
 from denoise_crawler.methods.feature_tree import read
 from denoise_crawler.methods.feature_tree.matching import match
@@ -95,17 +93,13 @@ def measure(pair: Pair, repeats: int) -> Times:
     threshold = in_parts(method.similarity_threshold)
     target, similar = (read(page).tree for page in both)
     times = {
-        PARSE: cpu(lambda: [_parse(source) for source in encoded], repeats),
+        PARSE: cpu(lambda: [parse_with_lxml(source) for source in encoded], repeats),
         STAGES[1]: cpu(lambda: [_fresh(page).nodes for page in both], repeats),
         STAGES[2]: cpu(lambda: [read(page) for page in both], repeats),
         STAGES[3]: cpu(lambda: match(target, similar, threshold), repeats),
         STAGES[5]: cpu(lambda: method.judge(_fresh(pair.target)), repeats),
     }
     return times | {STAGES[4]: sum(times[stage] for stage in STAGES[1:4])}
-
-
-def _parse(source: bytes) -> object:
-    return etree.fromstring(source, etree.HTMLParser(encoding="utf-8", huge_tree=True))
 
 
 def _fresh(page: Page) -> Page:

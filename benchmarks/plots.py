@@ -157,7 +157,7 @@ def _common(title: str) -> dict[str, Any]:
     }
 
 
-def drawn(chart: Any) -> bytes:
+def to_svg(chart: Any) -> bytes:
     """Return the SVG of a chart, without script; the same figures give the same bytes."""
     chart.uuid = "plot"
     root = etree.fromstring(chart.render())
@@ -185,7 +185,7 @@ def main(argv: list[str] | None = None) -> None:
     except (OSError, NoPlotError, ValueError) as error:
         print(f"{file} cannot be drawn: {error}", file=sys.stderr)
         sys.exit(NOT_DRAWN)
-    arguments.output.write_bytes(drawn(chart))
+    arguments.output.write_bytes(to_svg(chart))
 
 
 if __name__ == "__main__":

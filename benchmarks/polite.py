@@ -10,7 +10,6 @@ import subprocess
 import tempfile
 import time
 from collections import defaultdict
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -43,19 +42,12 @@ class Row:
     shortest_gap: float | None
 
 
-@contextmanager
-def folder() -> Iterator[Path]:
-    """Give a folder for one crawl."""
-    with tempfile.TemporaryDirectory() as made:
-        yield Path(made)
-
-
-def tried(
+def try_crawl(
     name: str, site: Site, urls: list[str], settings: dict[str, Any], ended_by: signal.Signals | None = None
 ) -> Row:
     """Crawl, and end the crawl by a signal a second after the first request if one is given."""
-    with folder() as place:
-        crawl, begun, seconds = Crawl(place, urls, settings), time.monotonic(), None
+    with tempfile.TemporaryDirectory() as folder:
+        crawl, begun, seconds = Crawl(Path(folder), urls, settings), time.monotonic(), None
         try:
             if ended_by:
                 while not site.arrivals and time.monotonic() < begun + PATIENCE:
@@ -96,23 +88,25 @@ def rows() -> Iterator[Row]:
     with serving() as site:
         site.robots = {"slow.test": ENDLESS}
         slow, other = site.pages("slow.test", 4), site.pages("a.test", 4)
-        yield tried("Crawl-delay of 1,000,000,000 s, another host beside it", site, slow + other, quick)
+        yield try_crawl("Crawl-delay of 1,000,000,000 s, another host beside it", site, slow + other, quick)
     for name, (ended_by, settings) in ends.items():
         with serving() as site:
             site.robots = {"slow.test": ENDLESS}
             slow = site.pages("slow.test", 4)
-            yield tried(f"waiting for that Crawl-delay, then {name}", site, slow, settings, ended_by)
+            yield try_crawl(f"waiting for that Crawl-delay, then {name}", site, slow, settings, ended_by)
     with serving() as site:
         urls = [site.url(host, f"of/{host}") for host in SPELLINGS]
-        yield tried(f"one host in {len(SPELLINGS)} spellings, gaps of 0.5 s", site, urls, delays(0.5, 0.5))
+        yield try_crawl(f"one host in {len(SPELLINGS)} spellings, gaps of 0.5 s", site, urls, delays(0.5, 0.5))
     with serving() as site:
         site.robots_status = {"down.test": 503}
         settings = {**quick, "DENOISE_ROBOTS_RETRY": 1, "RETRY_ENABLED": False}
-        yield tried("robots.txt answers 503, asked again after 1 s", site, site.pages("down.test", 5), settings)
+        yield try_crawl(
+            "robots.txt answers 503, asked again after 1 s", site, site.pages("down.test", 5), settings
+        )
     with serving() as site:
         urls = [site.url(f"h{number}.test", "page") for number in range(12)]
         one = delays(2, 2, CONCURRENT_REQUESTS=1)
-        yield tried("12 hosts, gaps of 2 s, CONCURRENT_REQUESTS = 1", site, urls, one)
+        yield try_crawl("12 hosts, gaps of 2 s, CONCURRENT_REQUESTS = 1", site, urls, one)
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -120,16 +114,8 @@ def main(argv: list[str] | None = None) -> None:
     arguments = options(__doc__).parse_args(argv)
     polite_crawl.PATIENCE = PATIENCE
     found = list(rows())
-    heads = [
-        "tried",
-        "ended after s",
-        "reason",
-        "pages",
-        "dropped",
-        "robots.txt asked",
-        "pages asked",
-        "shortest gap s",
-    ]
+    heads = ["tried", "ended after s", "reason", "pages", "dropped"]
+    heads += ["robots.txt asked", "pages asked", "shortest gap s"]
     cells = [
         [
             row.tried,

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from benchmarks.bench import addressed, folder_with, options, say, table, write_figures
 from denoise_crawler.denoiser import Denoiser
-from denoise_crawler.evaluation.choice import add_choices, chosen, contenders, count
+from denoise_crawler.evaluation.choice import add_choices, contenders, count, select_names
 from denoise_crawler.evaluation.contenders import method as method_contender
-from denoise_crawler.evaluation.figures import figures
 from denoise_crawler.evaluation.gold import REPORTING, TUNING, GoldPage, by_site, half, read_gold
 from denoise_crawler.evaluation.html_report import html_report
-from denoise_crawler.evaluation.markdown import markdown
+from denoise_crawler.evaluation.json_figures import figures
+from denoise_crawler.evaluation.markdown_tables import markdown
 from denoise_crawler.evaluation.measures import mean, score
 from denoise_crawler.evaluation.results import groups_of
 from denoise_crawler.evaluation.terminal import evaluate_with_progress
@@ -64,7 +64,7 @@ def all_contenders(
     after: Sequence[str] = (DEFAULT_METHOD,),
 ) -> list[Contender]:
     """Return the contenders with these names, and what is worth a row with other options."""
-    variants = [method_contender(name, **VARIANTS[name]) for name in chosen(methods, VARIANTS)]
+    variants = [method_contender(name, **VARIANTS[name]) for name in select_names(methods, VARIANTS)]
     return contenders(methods, peers, extractors, after) + variants
 
 
@@ -160,7 +160,7 @@ def main(argv: list[str] | None = None) -> None:
         return
     least = arguments.at_least or TUNED_WITH
     sets = {name: sites_of_set(folder, name, least, arguments.sites) for name in arguments.sets or TUNING_SETS}
-    methods = [name for name in chosen(arguments.methods, METHODS) if threshold_of(name) is not None]
+    methods = [name for name in select_names(arguments.methods, METHODS) if threshold_of(name) is not None]
     printed, found = tune(sets, methods, THRESHOLDS)
     print(printed)
     write_figures(arguments.json, found)

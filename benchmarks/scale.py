@@ -29,9 +29,7 @@ from tempfile import TemporaryDirectory
 from time import process_time
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
-from lxml import etree
-
-from benchmarks.bench import folder_with, options, say, table, write_figures
+from benchmarks.bench import folder_with, options, parse_with_lxml, say, table, write_figures
 from benchmarks.memory import bytes_held
 from denoise_crawler.denoiser import SITES_IN_MEMORY, Denoiser
 from denoise_crawler.evaluation.contender_process import peak_bytes
@@ -41,7 +39,7 @@ from denoise_crawler.methods.fusion.method import Fusion
 from denoise_crawler.methods.style_tree.method import StyleTree
 from denoise_crawler.page import Page
 from denoise_crawler.store import Store
-from denoise_crawler.store.knowledge import StoredKnowledge
+from denoise_crawler.store.stored_knowledge import StoredKnowledge
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -87,7 +85,7 @@ class Step:
         """Learn and clean one page, and let lxml parse it."""
         source = html.encode("utf-8", "replace")
         start = process_time()
-        etree.fromstring(source, etree.HTMLParser(encoding="utf-8", huge_tree=True))
+        parse_with_lxml(source)
         parsed = process_time()
         page = Page.parse(url, source)
         denoiser.learn(page)
@@ -99,7 +97,7 @@ class Step:
         self.pages += 1
 
 
-def renumbered(html: str, by: int) -> str:
+def renumber(html: str, by: int) -> str:
     """Return ``html`` with every digit of its text raised by ``by``; 9 is followed by 0."""
     if not by % 10:
         return html
@@ -114,7 +112,7 @@ def shop_pages(folder: Path) -> Iterator[tuple[str, str]]:
             url = page.address
             if again:
                 url += f"{'&' if '?' in url else '?'}copy={again}"
-            yield url, renumbered(page.html, again)
+            yield url, renumber(page.html, again)
 
 
 def one_site(folder: Path, method: str, pages: int, every: int) -> list[Step]:
@@ -197,7 +195,7 @@ def many_sites(pages: Path, groups: int, method: str, sites: int, order: Order) 
         for site, number in order.places(sites):
             html = (pages / f"{site % groups}-{number}.html").read_text("utf-8")
             name = f"site{site:05}.example"
-            step.take(denoiser, f"https://{name}/{number}", renumbered(html, site // groups))
+            step.take(denoiser, f"https://{name}/{number}", renumber(html, site // groups))
             if number == PAGES_OF_A_SITE - 1 and site % 20 == 0:
                 held[name] = known_bytes(denoiser.method_for(name))
         step.peak_bytes = peak_bytes()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks.bench import folder_with, options, say, table, write_figures
 from denoise_crawler.denoiser import Denoiser
-from denoise_crawler.evaluation.contenders import Source
+from denoise_crawler.evaluation.contenders import PageSource
 from denoise_crawler.evaluation.gold import read_gold
 from denoise_crawler.evaluation.measures import token_sequence
 from denoise_crawler.evaluation.peers import PEERS
@@ -88,7 +88,7 @@ def main(argv: list[str] | None = None) -> None:
         except ImportError as error:
             say(f"  left out: {error}")
             continue
-        sources = [Source(page.address, page.html, page.lang) for page in cleaned]
+        sources = [PageSource(page.address, page.html, page.lang) for page in cleaned]
         texts[peer.name] = [text if isinstance(text, str) else "" for text in extract(sources)]
     rows, figures = [], {}
     for name, found in texts.items():

@@ -18,10 +18,9 @@ from time import process_time_ns
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import trafilatura
-from lxml import etree
 from resiliparse.extract.html2text import extract_plain_text
 
-from benchmarks.bench import folder_with, options, say, table, write_figures
+from benchmarks.bench import folder_with, options, parse_with_lxml, say, table, write_figures
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.evaluation.gold import addressed, by_site, read_gold
 from denoise_crawler.methods.fusion.blocks import blocks_of
@@ -112,11 +111,11 @@ def sample(folder: Path, name: str, size: int) -> tuple[list[Source], dict[str, 
     chosen = set(sorted(every, key=lambda page: hash64(page.url))[:size])
     say(f"{name}: {len(chosen)} pages; other pages of their sites are learned first")
     of_sites = {page.site for page in chosen}
-    known = {site: learned([page for page in sites[site] if page not in chosen][:OTHERS]) for site in of_sites}
+    known = {site: learn_pages([page for page in sites[site] if page not in chosen][:OTHERS]) for site in of_sites}
     return sorted(chosen), known
 
 
-def learned(pages: list[Source]) -> Known:
+def learn_pages(pages: list[Source]) -> Known:
     """Return what ``pages`` of one site teach."""
     knowledge, style_tree = InMemoryKnowledge(), Denoiser("style_tree")
     fusion = Denoiser("fusion", knowledge=knowledge)
@@ -160,7 +159,7 @@ def stages(known: Known, source: Source) -> dict[str, Ready]:
         return lambda: run
 
     return {
-        PARSE: at_once(lambda: etree.fromstring(encoded, etree.HTMLParser(encoding="utf-8", huge_tree=True))),
+        PARSE: at_once(lambda: parse_with_lxml(encoded)),
         "nodes": at_once(lambda: parsed().nodes),
         "blocks": at_once(lambda: blocks_of(page)),
         "learn": lambda: partial(known.denoiser(site).learn, cut()),

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import pickle
 from collections import OrderedDict
 from dataclasses import dataclass, replace
 from tempfile import SpooledTemporaryFile
-from typing import IO, TYPE_CHECKING
-
-import msgspec
+from typing import TYPE_CHECKING
 
 from denoise_crawler.methods import DEFAULT_METHOD, Judgement, Method, MethodChoice, guarded
 from denoise_crawler.methods.knowledge import InMemoryKnowledge, Knowledge
@@ -283,7 +282,7 @@ def _denoised(denoiser: Denoiser, pages: Iterable[tuple[str, str | bytes]]) -> I
         yield from (denoiser.clean(Page.parse(url, html)).clean_page for url, html in pages)
         return
     kept: list[Page] = []  # the first pages need not be parsed again
-    room = _KEPT_CHARACTERS
+    room, spooled = _KEPT_CHARACTERS, 0
     with SpooledTemporaryFile(max_size=_SPOOLED_BYTES) as spool:
         for url, html in pages:
             page = Page.parse(url, html)
@@ -292,25 +291,12 @@ def _denoised(denoiser: Denoiser, pages: Iterable[tuple[str, str | bytes]]) -> I
             if room >= 0:
                 kept.append(page)
             else:
-                _spool(spool, url, html)
+                pickle.dump((url[:], html[:]), spool)  # sliced: not a subclass, as lxml gives
+                spooled += 1
         kept.reverse()
         while kept:
             yield denoiser.clean(kept.pop()).clean_page
         spool.seek(0)
-        for url, html in _spooled(spool):
+        for _ in range(spooled):
+            url, html = pickle.load(spool)  # noqa: S301 - a file of our own, without a name
             yield denoiser.clean(Page.parse(url, html)).clean_page
-
-
-def _spool(spool: IO[bytes], url: str, html: str | bytes) -> None:
-    is_text = isinstance(html, str)
-    body = html.encode("utf-8", "surrogatepass") if isinstance(html, str) else html
-    packed = msgspec.msgpack.encode((url.encode("utf-8", "surrogatepass"), is_text, body))
-    spool.write(len(packed).to_bytes(8, "little"))
-    spool.write(packed)
-
-
-def _spooled(spool: IO[bytes]) -> Iterator[tuple[str, str | bytes]]:
-    decode = msgspec.msgpack.Decoder(tuple[bytes, bool, bytes]).decode
-    while size := spool.read(8):
-        url, is_text, body = decode(spool.read(int.from_bytes(size, "little")))
-        yield url.decode("utf-8", "surrogatepass"), body.decode("utf-8", "surrogatepass") if is_text else body

@@ -1,4 +1,4 @@
-"""The errors that denoise_crawler raises, all of one base; each message says what is wrong and what to do."""
+"""The errors of denoise_crawler. All have one base; each message says what is wrong and what to do."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ class DenoiseError(Exception):
 
 
 class SourceError(DenoiseError, ValueError):
-    """A path cannot be read from; the message names it and what is understood."""
+    """A path cannot be read; the message names it and the formats that can."""
 
 
 class UnreadableBodyError(DenoiseError, ValueError):
-    """The body is in an encoding that cannot be undone; the message names it."""
+    """The body has a content encoding that cannot be decoded; the message names it."""
 
 
 class GoldError(DenoiseError, ValueError):
-    """A file or folder that holds no gold set; the message names it."""
+    """A file or folder holds no gold set; the message names it."""
 
 
 class FeedError(DenoiseError, ValueError):
-    """A file holds no clean items; the message names it and says what is wanted."""
+    """A file holds no clean items; the message names it and the format that is expected."""
 
 
 class GivenPageError(DenoiseError, ValueError):
-    """What a spider gives as the page of its items is none; the message says what to give."""
+    """A spider names something as the page of its items that is no page; the message says what to give."""
 
 
 class UnparkableError(DenoiseError, ValueError):
-    """An item cannot be stored, or not be read again; the message names the class and what is wrong."""
+    """An item cannot be stored or read back; the message names its class and the reason."""
 
 
 class RenderingError(DenoiseError):
@@ -42,18 +42,18 @@ class RenderingError(DenoiseError):
 
 
 class OldScrapyError(DenoiseError, ValueError):
-    """A part of ours needs a newer Scrapy; the message says which."""
+    """A part of denoise_crawler needs a newer Scrapy; the message says which version."""
 
 
 class SettingError(DenoiseError, ValueError):
-    """A setting has a value that cannot be used; the message names it and says what to set."""
+    """A setting has an invalid value; the message names it and says what to set."""
 
 
 class CrawlError(DenoiseError, SystemExit, RuntimeError):
     """A crawl cannot begin; the message says why and what to do.
 
-    A script may catch it around ``CrawlerProcess.start()``, as any error. Where nobody does, the program ends with
-    the message and exit status 1. It is a SystemExit because an event loop lets no other error of a crawl out.
+    A script may catch it around ``CrawlerProcess.start()``. Uncaught, it ends the program with the message and
+    exit status 1. It is a SystemExit because the event loop swallows every other error of a crawl.
     """
 
 
@@ -62,7 +62,7 @@ class EvidenceFormatError(DenoiseError, ValueError):
 
 
 class WeightsError(DenoiseError, ValueError):
-    """A file of weights that cannot be used; the message says why."""
+    """A file of weights cannot be used; the message says why."""
 
 
 class MethodError(DenoiseError, ValueError):
@@ -86,7 +86,7 @@ class DrawingError(DenoiseError, RuntimeError):
 
 
 class LinkedOutputError(DenoiseError, OSError):
-    """A link stands where a file or a folder is to be written; the message names it."""
+    """The output would be written through a link; the message names it."""
 
 
 class ExtractorError(DenoiseError, ValueError):
@@ -102,7 +102,7 @@ class StoreError(DenoiseError):
 
 
 class DamagedStoreError(StoreError):
-    """The file is a store that SQLite finds damaged; ``what`` says so without advice."""
+    """SQLite finds the store damaged; ``what`` describes the damage without advice."""
 
     def __init__(self, message: str, what: str) -> None:
         super().__init__(message)
@@ -110,7 +110,7 @@ class DamagedStoreError(StoreError):
 
 
 class DamagedRowError(StoreError):
-    """A row cannot be read; the file as a whole can."""
+    """A row of the store cannot be read; the rest of the file can."""
 
 
 class SharedStoreError(StoreError):
@@ -118,7 +118,7 @@ class SharedStoreError(StoreError):
 
 
 class AppendError(DenoiseError, ValueError):
-    """The feed's file has something in it already, and Parquet cannot be appended to."""
+    """The feed's file is not empty, and Parquet cannot be appended to."""
 
 
 class MissingExtraError(DenoiseError, ImportError):
@@ -126,7 +126,7 @@ class MissingExtraError(DenoiseError, ImportError):
 
 
 class BatchError(DenoiseError):
-    """The work cannot go on: a process died, or a disk is full; the message says what happened."""
+    """The batch cannot go on, because a process died or the disk is full; the message says which."""
 
 
 class FetchError(DenoiseError):
@@ -134,35 +134,35 @@ class FetchError(DenoiseError):
 
 
 class OutputError(DenoiseError, ValueError):
-    """The output cannot be written as it was said; the message says why."""
+    """The output cannot be written where or how the user asked; the message says why."""
 
 
 class BadArgumentError(DenoiseError, ValueError):
-    """A spider argument that cannot be used; the message names it and says what to write."""
+    """A spider argument is invalid; the message names it and says what to write."""
 
 
 class WorkerError(DenoiseError):
-    """A task has no result; the message says why. ``about`` is what :class:`Task` said the task is about."""
+    """A task has no result; the message says why, ``about`` which task it was."""
 
     about = ""
 
 
 class TaskError(WorkerError):
-    """A task raised; the message says what and where. Its process goes on."""
+    """A task raised; the message says what and where. Its process lives on."""
 
 
 class WorkerDiedError(WorkerError):
-    """A task was lost with its process; the message says how. ``too_long``: because it was over its time."""
+    """The process of a task died; the message says how. ``too_long``: the task exceeded its time limit."""
 
     too_long = False
 
 
 @contextmanager
 def needs(extra: str) -> Iterator[None]:
-    """Import what ``extra`` brings.
+    """Turn a failed import inside the block into an error that names the extra to install.
 
     Args:
-        extra: The name of an extra of the package.
+        extra: The extra of denoise_crawler that installs the package.
 
     Raises:
         MissingExtraError: A package of the extra is not installed.

@@ -11,7 +11,7 @@ from functools import partial
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from denoise_crawler.batch.worker import BatchResult, BatchWorker, Job, home_of
+from denoise_crawler.batch.worker import BatchResult, BatchWorker, Job, worker_number
 from denoise_crawler.batch.workers import Task, Workers
 from denoise_crawler.denoiser import AS_TEXT, SITES_IN_MEMORY
 from denoise_crawler.errors import BatchError, WorkerError
@@ -32,20 +32,19 @@ if TYPE_CHECKING:
 __all__ = ["BatchError", "BatchResult", "Tally", "clean_pages", "cores"]
 
 SHORT_SITES = ("clean", "raw", "drop")
-_BATCH_PAGES = 64
-_BATCH_BYTES = 1 << 20
-_EXAMPLES = 3
+_MAX_BATCH_PAGES = 64
+_MAX_BATCH_BYTES = 1 << 20
+_MAX_EXAMPLES = 3
 
 
 @dataclass
 class Tally:
     """The sums of a batch.
 
-    ``failed`` counts pages that made the method or the rendering raise, ``examples`` has (url, error) of
-    some; ``unlearned`` those that raised while they were learned. ``cold`` ones are of sites with too few
-    pages. ``html_bytes`` is the size of the pages as read (text counts in UTF-8), ``text_bytes`` that of the
-    clean text. ``characters_before`` counts the characters of the pages that are no white space,
-    ``characters_after`` those of them that were kept.
+    ``failed`` counts the pages on which the method or the rendering raised, ``unlearned`` those that raised while
+    they were learned; ``examples`` holds (url, error) of some. ``cold`` pages belong to sites with too few pages.
+    ``html_bytes`` and ``text_bytes`` are sizes in UTF-8. ``characters_before`` and ``characters_after`` count
+    characters without white space: all, and those that were kept.
     """
 
     pages: int = 0
@@ -81,8 +80,8 @@ class Tally:
             self.name(page.url, result.error)
 
     def name(self, url: str, error: str) -> None:
-        """Keep what went wrong with a page as an example, if there are few so far."""
-        if len(self.examples) < _EXAMPLES:
+        """Keep an error as an example while there are few."""
+        if len(self.examples) < _MAX_EXAMPLES:
             self.examples.append((url, error))
 
 
@@ -99,17 +98,37 @@ def clean_pages(
     writing: Writing = AS_TEXT,
     tally: Tally | None = None,
 ) -> Iterator[BatchResult]:
-    """Learn each site from all of its pages and yield these cleaned, in order, by ``workers`` processes.
+    """Learn each site from all of its pages, then clean the pages, on all cores.
 
-    ``pages`` is called for each reading: a method that learns reads twice. The result does not depend on
-    the number of workers (None: one a core; with 1 all is done in this process). ``render`` is one of
-    :data:`RENDERINGS`, ``writing`` says how the text is written. A page is warm if its site has at least
-    ``warmup_pages`` readable pages; ``short_sites`` says what becomes of the others, as the setting
-    DENOISE_SHORT_SITES does. What is known of sites lies in a temporary folder. ``tally`` is kept up to date.
+    A page on which the method raises keeps all of its text. Processes are spawned, so a script must call this
+    under ``if __name__ == "__main__"``.
 
-    A page that makes the method raise comes out with all of its text. Raises :class:`MethodError` for an
-    unknown method or option and ValueError for other arguments, at once; later :class:`BatchError`.
-    Processes are spawned: a script must call this under ``if __name__ == "__main__"``.
+    Args:
+        pages: Returns (url, html) pairs. It is called twice for a method that learns.
+        method: The name of the method, or a choice of one with its options.
+        workers: The number of processes; one per core if not given. With 1 all is done in this process. The
+            result is the same for every number.
+        render: One of :data:`RENDERINGS`, to get each page rendered as well.
+        site: Returns the site of a URL.
+        warmup_pages: A page is warm if its site has this many readable pages.
+        short_sites: What becomes of other pages, as the setting DENOISE_SHORT_SITES says: one of ``SHORT_SITES``.
+        sites_in_memory: How many sites each process keeps in memory; the others lie in a temporary folder.
+        writing: How the text is written.
+        tally: Sums to keep up to date.
+
+    Returns:
+        An iterator over the results, in the order of the pages.
+
+    Raises:
+        MethodError: The method or an option is unknown.
+        ValueError: Another argument is wrong.
+        BatchError: While iterating: a process died, or the disk is full.
+
+    Example:
+        >>> pages = [("https://example.com/1", "<nav><a href=/>Home</a></nav><p>A story.</p>")]
+        >>> [result.page.text for result in clean_pages(lambda: pages, "link_ratio", workers=1)]
+        ['A story.']
+
     """
     choice = MethodChoice.of(method)
     if render is not None and render not in RENDERINGS:
@@ -123,11 +142,11 @@ def clean_pages(
     job = Job(choice, render, site, warmup_pages, short_sites, sites_in_memory, count, writing)
     if count > 1:
         _check_picklable(job)
-    return _cleaned(pages, job, tally=Tally() if tally is None else tally)
+    return _clean_all(pages, job, tally=Tally() if tally is None else tally)
 
 
 def cores() -> int:
-    """Return the number of cores that this process may use."""
+    """Return the number of CPU cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -140,12 +159,12 @@ def _check_picklable(job: Job) -> None:
         ) from None
 
 
-def _cleaned(pages: Callable[[], Pages], job: Job, *, tally: Tally) -> Iterator[BatchResult]:
-    with TemporaryDirectory(prefix="denoise-") as folder, _crew(job, folder) as run:
+def _clean_all(pages: Callable[[], Pages], job: Job, *, tally: Tally) -> Iterator[BatchResult]:
+    with TemporaryDirectory(prefix="denoise-") as folder, _workers(job, folder) as run:
         if job.choice.learns:
-            _learn(pages(), run, job.workers, tally)
+            _learn_sites(pages(), run, job.workers, tally)
         for results in run(
-            Task(BatchWorker.judge, (batch,), None, _about(batch)) for _, batch in _batches(pages())
+            Task(BatchWorker.judge, (batch,), None, _describe_batch(batch)) for _, batch in batches_of(pages())
         ):
             for result in results:
                 tally.add(result)
@@ -153,8 +172,8 @@ def _cleaned(pages: Callable[[], Pages], job: Job, *, tally: Tally) -> Iterator[
 
 
 @contextmanager
-def _crew(job: Job, folder: str) -> Iterator[Run]:
-    """Give what does tasks and yields their results in order: in processes, or with one worker in this one."""
+def _workers(job: Job, folder: str) -> Iterator[Run]:
+    """Yield a function that runs tasks and yields their results in order."""
     make = partial(BatchWorker, job, folder)
     if job.workers == 1:
         with closing(make(0)) as alone:
@@ -168,38 +187,38 @@ def _crew(job: Job, folder: str) -> Iterator[Run]:
         raise BatchError(f"a worker process failed: {error}{about}") from None
 
 
-def _learn(pages: Pages, run: Run, count: int, tally: Tally) -> None:
-    """Have all pages learned, then what each process knows of a site merged into one place.
+def _learn_sites(pages: Pages, run: Run, count: int, tally: Tally) -> None:
+    """Learn all pages, then merge what the processes learned of each site.
 
-    All pages of an address go to one process, in order: of them the first one is learned.
+    All pages of a URL go to one process, in order: the first of them is learned.
     """
     found: Counter[str] = Counter()
-    batches = _batches(pages, count)
-    for learned in run(Task(BatchWorker.learn, (batch,), home, _about(batch)) for home, batch in batches):
+    batches = batches_of(pages, count)
+    for learned in run(Task(BatchWorker.learn, (batch,), home, _describe_batch(batch)) for home, batch in batches):
         found.update(learned.pages)
         tally.unlearned += len(learned.failed)
         for url, error in learned.failed:
             tally.name(url, error)
     homes: list[dict[str, int]] = [{} for _ in range(count)]
     for site, known in found.items():
-        homes[home_of(site, count)][site] = known
+        homes[worker_number(site, count)][site] = known
     list(run(Task(BatchWorker.settle, (), home) for home in range(count)))
     list(run(Task(BatchWorker.merge, (sites,), home) for home, sites in enumerate(homes)))
 
 
-def _batches(pages: Pages, count: int = 1) -> Iterator[tuple[int, Batch]]:
-    """Yield pages that are worth a task, with the number of the worker that their addresses belong to."""
+def batches_of(pages: Pages, count: int = 1) -> Iterator[tuple[int, Batch]]:
+    """Yield pages in batches, each with the number of the worker that handles their URLs."""
     batches: list[Batch] = [[] for _ in range(count)]
     sizes = [0] * count
     for page in pages:
-        home = home_of(page[0], count)
+        home = worker_number(page[0], count)
         batches[home].append(page)
         sizes[home] += len(page[1])
-        if len(batches[home]) >= _BATCH_PAGES or sizes[home] >= _BATCH_BYTES:
+        if len(batches[home]) >= _MAX_BATCH_PAGES or sizes[home] >= _MAX_BATCH_BYTES:
             yield home, batches[home]
             batches[home], sizes[home] = [], 0
     yield from ((home, batch) for home, batch in enumerate(batches) if batch)
 
 
-def _about(batch: Batch) -> str:
+def _describe_batch(batch: Batch) -> str:
     return f"{len(batch)} pages, from {batch[0][0]} to {batch[-1][0]},"

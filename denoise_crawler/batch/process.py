@@ -1,4 +1,4 @@
-"""A worker's process: how it is started and limited, and how it does a task."""
+"""What runs inside a worker process: its start, its limits, its tasks."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
-ENDED_WITH_0 = 256  # what the exit code 0 is told as
+EXIT_CODE_0 = 256  # reported instead of 0
 OVER_TIME = getattr(signal, "SIGPROF", 0)  # 0: a system without it
 _SPAWN: Any = multiprocessing.get_context("spawn")  # no fork: it must not keep the files and sockets of its parent
 
 _states: list[Any] = []  # the one of this process
 
 
-def begin(make: Callable[[], Any], memory: int) -> None:
-    """Limit this process and make its state, which has no limit of time: it takes imports."""
+def start_process(make: Callable[[], Any], memory: int) -> None:
+    """Limit this process and make its state. Making it has no time limit, because imports are slow."""
     _limit_time(0)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # kills, also inside a library that never comes back
     if OVER_TIME:
@@ -36,13 +36,13 @@ def begin(make: Callable[[], Any], memory: int) -> None:
     _states.append(make())
 
 
-def with_state(function: Callable[..., Result], *given: Any, **named: Any) -> Result:
-    """Call ``function`` with the state of this process first."""
+def call_with_state(function: Callable[..., Result], *given: Any, **named: Any) -> Result:
+    """Call ``function`` with the state of this process as first argument."""
     return function(_states[0], *given, **named)
 
 
 def perform(task: partial[Result], seconds: float) -> tuple[Result | None, str]:
-    """Do a task; an error comes back as text, since not every error can be pickled."""
+    """Run a task. An error comes back as text, because not every error can be pickled."""
     _limit_time(seconds)
     try:
         return task(), ""
@@ -58,22 +58,22 @@ def _limit_time(seconds: float) -> None:
 
 
 def describe_error(error: BaseException) -> str:
-    """Return what an error is and where it was raised, in a line."""
+    """Return an error and where it was raised, in one line."""
     place = traceback.extract_tb(error.__traceback__)[-1]
     return f"{type(error).__name__}: {error} ({Path(place.filename).name}, line {place.lineno})"
 
 
 class _Process(_SPAWN.Process):  # type: ignore[misc]
-    """A process that never ended well: pebble waits for ever for the result of one with the exit code 0."""
+    """A process that never reports exit code 0, for which pebble would wait for ever."""
 
     @property
     def exitcode(self) -> int | None:
         code: int | None = super().exitcode
-        return ENDED_WITH_0 if code == 0 else code
+        return EXIT_CODE_0 if code == 0 else code
 
 
 class _NoLock:
-    """The lock of a pipe that only one process reads: a real one would outlive a parent that is killed."""
+    """A lock that does nothing: only one process reads the pipe, and a real lock would outlive a killed parent."""
 
     def acquire(self, *_: object, **__: object) -> bool:
         return True
@@ -83,7 +83,7 @@ class _NoLock:
 
 
 class _OneProcess:
-    """What a pool of one process asks of ``multiprocessing``."""
+    """The parts of ``multiprocessing`` that a pool of one process uses."""
 
     Pipe = staticmethod(_SPAWN.Pipe)
     Process, RLock = _Process, _NoLock
@@ -94,7 +94,7 @@ ONE_PROCESS: Any = _OneProcess()
 
 @contextmanager
 def no_interrupts() -> Iterator[None]:
-    """Keep Ctrl-C from the processes and threads that are started meanwhile: it is this process that ends them."""
+    """Block Ctrl-C in the processes and threads started inside the block: this process ends them."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return

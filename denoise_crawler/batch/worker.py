@@ -1,4 +1,4 @@
-"""What one process of a batch does: learn pages, merge what was learned, judge pages."""
+"""The work of one process of a batch: it learns pages, merges knowledge and judges pages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from denoise_crawler.page import Page
 from denoise_crawler.page.site import site_name
 from denoise_crawler.page.text import hash64, without_lone_surrogates
 from denoise_crawler.store import SiteState, Store
-from denoise_crawler.store.knowledge import StoredKnowledge
+from denoise_crawler.store.stored_knowledge import StoredKnowledge
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What every process of a batch must know; see :func:`denoise_crawler.batch.clean_pages`."""
+    """The arguments of :func:`denoise_crawler.batch.clean_pages`, for its processes."""
 
     choice: MethodChoice
     render: str | None
@@ -44,7 +44,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """What came of learning pages: how many readable ones each site had, and (url, error) of those that failed."""
+    """The readable pages learned of each site, and (url, error) of the pages that failed."""
 
     pages: Counter[str] = field(default_factory=Counter)
     failed: list[tuple[str, str]] = field(default_factory=list)
@@ -54,10 +54,10 @@ class Learned:
 class BatchResult:
     """One page of a batch: its :class:`CleanPage` and, if asked for, the page as ``rendered``.
 
-    ``visible`` and ``kept`` count characters as in :class:`denoise_crawler.denoiser.Cleaned`, ``html_bytes``
-    the bytes of the page as read (text counts in UTF-8). ``skipped`` names why it has no nodes. ``error`` is
-    what was raised: by the method, then all of the page's text is kept and its method is "raw", or by the
-    rendering, then ``rendered`` is None. A ``dropped`` page is one of a short site and is not to be written.
+    ``visible`` and ``kept`` count characters as in :class:`denoise_crawler.denoiser.Cleaned`, ``html_bytes`` is
+    the size of the page (text in UTF-8). ``skipped`` says why the page has no nodes. ``error`` is what was raised:
+    by the method (then all text is kept and the page's method is "raw") or by the rendering (then ``rendered`` is
+    None). A ``dropped`` page belongs to a short site and is not written.
     """
 
     page: CleanPage
@@ -72,10 +72,10 @@ class BatchResult:
 
 
 class BatchWorker:
-    """Does the tasks of process ``number``. What is known of sites lies in ``folder``.
+    """Does the tasks of process ``number``, with stores in ``folder``.
 
-    What each process learns goes into a store of its own; merged, the sites are shared out among stores by
-    the hash of their names.
+    Each process learns into a store of its own. Merged knowledge of a site lies in the store that the hash of its
+    name chooses.
     """
 
     def __init__(self, job: Job, folder: str, number: int) -> None:
@@ -91,24 +91,24 @@ class BatchWorker:
             store.close()
 
     def learn(self, batch: Batch) -> Learned:
-        """Learn pages, site by site."""
+        """Learn a batch of pages, site by site."""
         learned = Learned()
-        for site, url, html in sorted(self._sited(batch), key=lambda page: page[0]):
+        for site, url, html in sorted(self._with_sites(batch), key=lambda page: page[0]):
             try:
                 page = Page.parse(url, html, site=site)
                 self._denoiser.learn(page)
                 learned.pages[site] += not page.skipped
-            except Exception as error:  # whatever it is, the other pages are to go on
+            except Exception as error:  # whatever it is, the other pages go on
                 learned.failed.append((url, describe_error(error)))
         return learned
 
     def settle(self) -> None:
-        """Write what was learned to disk."""
+        """Write the knowledge to disk; from now on judge by the merged knowledge."""
         self._denoiser.save()
-        self._denoiser = self._denoiser_with(_Homes(self._job.choice, self._home))
+        self._denoiser = self._denoiser_with(_MergedKnowledge(self._job.choice, self._merged_store))
 
     def merge(self, sites: dict[str, int]) -> None:
-        """Merge what all processes learned of ``sites``, given with their numbers of pages."""
+        """Merge what all processes learned of ``sites``, given with their page counts."""
         home = self._store("known", self._number)
         learned = [self._store("learned", number) for number in range(self._job.workers)]
         for site, pages in sites.items():
@@ -120,9 +120,9 @@ class BatchWorker:
             home.save_state(site, self._key, SiteState(pages, pages >= self._job.warmup_pages))
 
     def judge(self, batch: Batch) -> list[BatchResult]:
-        """Judge pages, site by site, and return them in the order they came."""
+        """Judge a batch of pages, site by site, and return the results in the order of the batch."""
         found: dict[int, BatchResult] = {}
-        for number, (site, url, html) in sorted(enumerate(self._sited(batch)), key=lambda page: page[1][0]):
+        for number, (site, url, html) in sorted(enumerate(self._with_sites(batch)), key=lambda page: page[1][0]):
             short = None if self._is_warm(site) else self._job.short_sites
             found[number] = clean_page(self._denoiser, site, url, html, render=self._job.render, short=short)
         return [found[number] for number in range(len(batch))]
@@ -131,10 +131,10 @@ class BatchWorker:
         if not self._job.warmup_pages or not self._denoiser.learns:
             return True
         if site not in self._ready:
-            self._ready[site] = self._home(site).site(site, self._key).ready
+            self._ready[site] = self._merged_store(site).site(site, self._key).ready
         return self._ready[site]
 
-    def _sited(self, batch: Batch) -> Iterator[tuple[str, str, str | bytes]]:
+    def _with_sites(self, batch: Batch) -> Iterator[tuple[str, str, str | bytes]]:
         for url, html in batch:
             yield site_by(self._job.site, url), without_lone_surrogates(url), html
 
@@ -142,8 +142,8 @@ class BatchWorker:
         job = self._job
         return Denoiser(job.choice, knowledge=knowledge, sites_in_memory=job.sites_in_memory, writing=job.writing)
 
-    def _home(self, site: str) -> Store:
-        return self._store("known", home_of(site, self._job.workers))
+    def _merged_store(self, site: str) -> Store:
+        return self._store("known", worker_number(site, self._job.workers))
 
     def _store(self, kind: str, number: int) -> Store:
         name = f"{kind}-{number}.sqlite"
@@ -153,15 +153,15 @@ class BatchWorker:
 
 
 def site_by(site: Callable[[str], str], url: str) -> str:
-    """Return the site of ``url``; "" where the user's function cannot take the address."""
+    """Return the site of ``url``; "" if the user's function raises."""
     try:
         return site_name(site(url))
     except Exception:
         return ""
 
 
-def home_of(name: str, workers: int) -> int:
-    """Return the number of the process that a site or an address belongs to."""
+def worker_number(name: str, workers: int) -> int:
+    """Return the number of the process that handles a site or a URL."""
     return hash64(name) % workers
 
 
@@ -174,9 +174,19 @@ def clean_page(
     render: str | None = None,
     short: str | None = None,
 ) -> BatchResult:
-    """Clean a page; one that raises comes out with all its text; without any, if that cannot be had either.
+    """Clean a page. If the method raises, all text is kept; if even that fails, the text is empty.
 
-    ``short`` says what becomes of a page whose site has too few pages (see SHORT_SITES), None that it has enough.
+    Args:
+        denoiser: Knows the site.
+        site: The page's site.
+        url: The page's URL.
+        html: The page.
+        render: One of :data:`RENDERINGS`, to get the page rendered as well.
+        short: What becomes of the page if its site has too few pages (see SHORT_SITES); None if it has enough.
+
+    Returns:
+        The result, with the error if there was one.
+
     """
     size = len(html) if isinstance(html, bytes) else len(html.encode("utf-8", "surrogatepass"))
     if short == "drop":
@@ -186,13 +196,13 @@ def clean_page(
         try:
             page = Page.parse(url, html, site=site)
             cleaned = denoiser.raw(page) if is_raw else denoiser.clean(page, warm=short is None)
-            return _result(cleaned, size, render, error)
-        except Exception as raised:  # whatever it is, the other pages are to go on
+            return _batch_result(cleaned, size, render, error)
+        except Exception as raised:  # whatever it is, the other pages go on
             error = error or describe_error(raised)
     return BatchResult(CleanPage(url, site, method=RAW, warm=False), html_bytes=size, error=error)
 
 
-def _result(cleaned: Cleaned, size: int, render: str | None, error: str | None) -> BatchResult:
+def _batch_result(cleaned: Cleaned, size: int, render: str | None, error: str | None) -> BatchResult:
     rendered = None
     if render is not None:
         try:
@@ -212,8 +222,8 @@ def _result(cleaned: Cleaned, size: int, render: str | None, error: str | None) 
 
 
 @dataclass(frozen=True, slots=True)
-class _Homes:
-    """What all processes learned: of each site in its ``home``. Judging adds nothing to it."""
+class _MergedKnowledge:
+    """The merged knowledge of all sites. Judging adds nothing to it."""
 
     choice: MethodChoice
     home: Callable[[str], Store]

@@ -1,7 +1,7 @@
-"""Worker processes: each keeps a state of its own, a task has limits, a process that dies costs its task only.
+"""Worker processes: each has a state of its own, tasks have limits, and a process that dies costs only its task.
 
-The processes are pebble's, one in each of its pools. So a state stays where it is, and a process that dies, maybe
-while it writes into a pipe, leaves nothing broken behind: its pool goes with it.
+Each worker is a pool of pebble with one process, so that its state stays in place. A process that dies while it
+writes into a pipe breaks only its own pool, which is replaced.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 from pebble import ProcessExpired, ProcessPool
 
 from denoise_crawler.batch.process import (
-    ENDED_WITH_0,
+    EXIT_CODE_0,
     ONE_PROCESS,
     OVER_TIME,
-    begin,
+    call_with_state,
     no_interrupts,
     perform,
-    with_state,
+    start_process,
 )
 from denoise_crawler.errors import TaskError, WorkerDiedError, WorkerError
 
@@ -42,13 +42,13 @@ if TYPE_CHECKING:
 State = TypeVar("State")
 Result = TypeVar("Result")
 
-_TASKS_AHEAD = 4  # of each worker
-_SECONDS_TO_LOOK = 1.0
+_TASKS_AHEAD_PER_WORKER = 4  # of each worker
+_POLL_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one task may take; 0 is no limit.
+    """The limits of one task; 0 is no limit.
 
     Args:
         seconds: CPU time, where the system counts it (not on Windows).
@@ -66,7 +66,7 @@ NO_LIMITS = Limits(0.0, 0, 0.0)
 
 
 class Task(NamedTuple):
-    """A task for :meth:`Workers.run`: a function, what it gets after the state, and its worker (None: any)."""
+    """A function for :meth:`Workers.run`, its arguments behind the state, and its worker's number (None: any)."""
 
     function: Callable[..., Any]
     given: tuple[Any, ...] = ()
@@ -75,14 +75,14 @@ class Task(NamedTuple):
 
 
 class Worker(Generic[State]):
-    """A process that does tasks: functions that get its state first, so methods of the state are tasks.
+    """A process that runs tasks: functions whose first argument is the state, such as its methods.
 
-    The process starts with the first task. After it died, the next task starts another, with a new state.
+    The process starts with the first task. If it dies, the next task starts another with a new state.
 
     Args:
-        make: Makes the state, in the process. This and all that tasks get and return must be picklable.
-        limits: What one task may take.
-        tries: How often a task whose process dies is tried; one that is over its time is not tried again.
+        make: Makes the state, in the process. It must be picklable, and so must arguments and results.
+        limits: The limits of one task.
+        tries: How often a task is tried whose process dies. A task that exceeds its time is not tried again.
 
     Example:
         >>> with Worker(list) as worker:
@@ -94,11 +94,11 @@ class Worker(Generic[State]):
 
     def __init__(self, make: Callable[[], State], limits: Limits = NO_LIMITS, *, tries: int = 1) -> None:
         self._limits, self._tries = limits, tries
-        self._begin = partial(begin, make, limits.memory)
+        self._begin = partial(start_process, make, limits.memory)
         self._pool: Any = None  # pebble does not type all of its methods
-        self._under_way: Future[Any] | None = None
-        self._first: list[partial[Any]] = []  # of each process
-        self._due: list[partial[Any]] = []  # before the next task
+        self._current: Future[Any] | None = None
+        self._on_start: list[partial[Any]] = []  # of each process
+        self._before_next: list[partial[Any]] = []  # before the next task
         self._is_closed = False
         self._lock = Lock()
         self._thread = futures.ThreadPoolExecutor(1)
@@ -112,59 +112,59 @@ class Worker(Generic[State]):
     def call(
         self, function: Callable[Concatenate[State, Given], Result], *given: Given.args, **named: Given.kwargs
     ) -> Result:
-        """Return what ``function`` returns in the process.
+        """Run ``function`` in the process and return its result.
 
         Raises:
-            TaskError: It raised.
-            WorkerDiedError: The process died each time it was tried, or it took too long.
+            TaskError: The function raised.
+            WorkerDiedError: The process died in each try, or the task took too long.
 
         """
-        task: partial[Result] = partial(with_state, function, *given, **named)
+        task: partial[Result] = partial(call_with_state, function, *given, **named)
         for _ in range(self._tries - 1):
             try:
-                return self._tried(task)
+                return self._try(task)
             except WorkerDiedError as error:
                 if error.too_long:
                     raise
-        return self._tried(task)
+        return self._try(task)
 
     def submit(
         self, function: Callable[Concatenate[State, Given], Result], *given: Given.args, **named: Given.kwargs
     ) -> Future[Result]:
-        """Have ``function`` called after the tasks that wait, and return at once a future of its result."""
+        """Queue ``function`` and return a future of its result."""
         return self._thread.submit(partial(self.call, function, *given, **named))
 
     def prepare(
         self, function: Callable[Concatenate[State, Given], Any], *given: Given.args, **named: Given.kwargs
     ) -> None:
-        """Have ``function`` called before the next :meth:`call`, and first of all in each process that follows."""
-        self._first = [partial(with_state, function, *given, **named)]
-        self._due = [*(due for due in self._due if due is self._begin), *self._first]
+        """Run ``function`` before the next :meth:`call`, and at the start of each later process."""
+        self._on_start = [partial(call_with_state, function, *given, **named)]
+        self._before_next = [*(due for due in self._before_next if due is self._begin), *self._on_start]
 
     def close(self) -> None:
-        """End the process at once; tasks that are not done are cancelled."""
+        """End the process at once and cancel the queued tasks."""
         with self._lock:
             self._is_closed = True
-            if self._under_way is not None:
-                self._under_way.cancel()
+            if self._current is not None:
+                self._current.cancel()
         self._thread.shutdown(cancel_futures=True)
         self._end()
 
-    def _tried(self, task: partial[Result]) -> Result:
+    def _try(self, task: partial[Result]) -> Result:
         if self._pool is None:
             self._pool = ProcessPool(1, context=ONE_PROCESS)
-            self._due = [self._begin, *self._first]
-        while self._due:
-            self._done(self._due[0])
-            del self._due[0]
-        return self._done(task)
+            self._before_next = [self._begin, *self._on_start]
+        while self._before_next:
+            self._run_task(self._before_next[0])
+            del self._before_next[0]
+        return self._run_task(task)
 
-    def _done(self, task: partial[Result]) -> Result:
+    def _run_task(self, task: partial[Result]) -> Result:
         try:
             outcome: tuple[Result, str] = self._outcome(task)
         except (ProcessExpired, BrokenProcessPool, futures.TimeoutError, RuntimeError) as lost:
             self._end()
-            raise _died(lost, self._limits) from None
+            raise _death_error(lost, self._limits) from None
         if outcome[1]:
             raise TaskError(outcome[1])
         return outcome[0]
@@ -176,10 +176,10 @@ class Worker(Generic[State]):
                 raise futures.CancelledError
             arguments = (task, limits.seconds)
             doing: Future[tuple[Any, str]] = pool.schedule(perform, arguments, timeout=limits.clock or None)
-            self._under_way = doing
+            self._current = doing
         while pool.active and not doing.done():
             with suppress(futures.TimeoutError):
-                doing.exception(_SECONDS_TO_LOOK)
+                doing.exception(_POLL_SECONDS)
         if not doing.done():  # the pool broke before it knew of the task
             raise BrokenProcessPool
         return doing.result()
@@ -192,12 +192,12 @@ class Worker(Generic[State]):
 
 
 class Workers(Generic[State]):
-    """Several workers. Tasks that name one of them are done there, one after the other.
+    """Several workers. A task may name its worker; the tasks of a worker run one after the other.
 
     Args:
-        make: Makes the state of the worker with this number, in its process.
-        count: How many.
-        limits: What one task may take.
+        make: Makes the state of a worker from its number, in its process.
+        count: The number of workers.
+        limits: The limits of one task.
 
     """
 
@@ -212,10 +212,10 @@ class Workers(Generic[State]):
             list(closing.map(Worker.close, self._workers))
 
     def run(self, tasks: Iterable[Task]) -> Iterator[Any]:
-        """Do the tasks and yield what they return, in their order; only few are taken ahead.
+        """Run tasks and yield their results in order; few tasks are taken ahead.
 
         Raises:
-            WorkerError: A task has no result; the tasks behind it are left.
+            WorkerError: A task has no result. The tasks behind it are not run.
 
         """
         ahead: deque[tuple[int, Task, Future[Any]]] = deque()
@@ -225,14 +225,20 @@ class Workers(Generic[State]):
                 busy = Counter(one for one, _, future in ahead if not future.done())
                 number = min(range(len(self._workers)), key=busy.__getitem__)
             ahead.append((number, task, self._workers[number].submit(task.function, *task.given)))
-            while ahead and (ahead[0][2].done() or len(ahead) >= _TASKS_AHEAD * len(self._workers)):
-                yield _result(*ahead.popleft()[1:])
+            while ahead and (ahead[0][2].done() or len(ahead) >= _TASKS_AHEAD_PER_WORKER * len(self._workers)):
+                yield _result_of(*ahead.popleft()[1:])
         while ahead:
-            yield _result(*ahead.popleft()[1:])
+            yield _result_of(*ahead.popleft()[1:])
 
 
 def side_by_side(jobs: Iterable[Generator[Future[Any], None, None]], at_a_time: int) -> None:
-    """Run jobs to their end, some ``at_a_time``: a job yields each future that it waits for."""
+    """Run jobs to their end, some ``at_a_time``.
+
+    Args:
+        jobs: Generators; each yields the futures that it waits for.
+        at_a_time: How many jobs run at the same time.
+
+    """
     to_come = iter(jobs)
     waiting: dict[Future[Any], Generator[Future[Any], None, None]] = {}
 
@@ -253,7 +259,7 @@ def side_by_side(jobs: Iterable[Generator[Future[Any], None, None]], at_a_time: 
             job.close()
 
 
-def _result(task: Task, future: Future[Any]) -> Any:
+def _result_of(task: Task, future: Future[Any]) -> Any:
     try:
         return future.result()
     except WorkerError as error:
@@ -261,7 +267,7 @@ def _result(task: Task, future: Future[Any]) -> Any:
         raise
 
 
-def _died(lost: Exception, limits: Limits) -> WorkerDiedError:
+def _death_error(lost: Exception, limits: Limits) -> WorkerDiedError:
     code = lost.exitcode if isinstance(lost, ProcessExpired) else None
     too_long = isinstance(lost, futures.TimeoutError) or (OVER_TIME > 0 and code == -OVER_TIME)
     if too_long:
@@ -275,7 +281,7 @@ def _died(lost: Exception, limits: Limits) -> WorkerDiedError:
     elif code < 0:
         how = f"the process was killed by {signal.Signals(-code).name}"
     else:
-        how = f"the process ended with exit code {code % ENDED_WITH_0}"
+        how = f"the process ended with exit code {code % EXIT_CODE_0}"
     error = WorkerDiedError(how)
     error.too_long = too_long
     return error

@@ -1,10 +1,8 @@
-"""``scrapy denoise clean``: pages on disk in, their clean text out."""
+"""``scrapy denoise clean``: cleans pages on disk."""
 
 from __future__ import annotations
 
-import os
 import signal
-import sys
 import time
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
@@ -14,31 +12,38 @@ from rich.filesize import decimal
 from scrapy.exceptions import UsageError
 
 from denoise_crawler.batch import Tally, clean_pages, cores
-from denoise_crawler.batch.arguments import whole_number
+from denoise_crawler.batch.number_options import whole_number
 from denoise_crawler.commands.help_text import help_text
-from denoise_crawler.commands.method_choice import add_method_choice, chosen_settings
+from denoise_crawler.commands.method_choice import add_method_choice, settings_with_method
+from denoise_crawler.commands.page_input import (
+    DONE,
+    FAILED,
+    INTERRUPTED,
+    add_reading_options,
+    discard_stdout,
+    list_counts,
+    read_named_pages,
+    reading_bar,
+)
 from denoise_crawler.commands.page_output import output_to
-from denoise_crawler.commands.reading_bar import reading_bar
 from denoise_crawler.errors import BatchError, OutputError, SourceError
 from denoise_crawler.output.extractors import EXTRACTORS
 from denoise_crawler.output.renderings import RENDERINGS
 from denoise_crawler.output.writing import FORMS
-from denoise_crawler.page.text import printable
-from denoise_crawler.reading import FORMATS, Reading, read_pages
+from denoise_crawler.page.text import counted, printable
+from denoise_crawler.reading import Reading
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections import Counter
     from collections.abc import Callable, Iterator
 
     from scrapy.settings import BaseSettings
 
-    from denoise_crawler.commands.page_output import Output
+    from denoise_crawler.commands.page_output import WritePage
     from denoise_crawler.crawl.settings import DenoiseSettings
 
     Pages = Iterator[tuple[str, str | bytes]]
 
-DONE, FAILED, INTERRUPTED = 0, 1, 130
 _EPILOG = help_text(
     {
         "scrapy denoise clean archive.warc.gz -O clean.jsonl": "learn each site of an archive, clean its pages",
@@ -78,39 +83,36 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     add("--explain", action="store_true", help="say of each block why it was kept or dropped (jsonl)")
     add("--workers", type=whole_number(1), metavar="N", help="number of processes (default: one a core)")
-    add("--format", choices=tuple(FORMATS), help="the format of all files (default: seen from each)")
-    add("--base", metavar="URL", help="address of the folder of HTML files (default: https://FIRST-FOLDER/)")
-    add("--url-field", metavar="NAME", help="field of JSON Lines (default: the setting DENOISE_URL_FIELD)")
-    add("--html-field", metavar="NAME", help="field of JSON Lines (default: the setting DENOISE_HTML_FIELD)")
+    add_reading_options(parser)
     add("--strict", action="store_true", help="exit with 1 if something was damaged")
 
 
 def run(arguments: Namespace, settings: BaseSettings) -> int:
-    """Clean the pages; return the exit code. Raises UsageError for what cannot be done as it was said."""
+    """Clean the pages and return the exit code; raise UsageError for arguments that cannot be used."""
     work = _Run(arguments, _settings(arguments, settings))
     try:
-        work.read()  # a path that cannot be read from is told now, before anything is written
+        work.read()  # reports an unreadable path before anything is written
         output = output_to(
             arguments.rendering, arguments.output, arguments.overwrite_output, inputs=arguments.paths
         )
     except (SourceError, OutputError) as error:
         raise UsageError(str(error), print_help=False) from None
     try:
-        with _terminated_as_interrupted(), output:
-            return work.into(output)
+        with _sigterm_as_interrupt(), output as write:
+            return work.write_all(write)
     except KeyboardInterrupt:
-        work.stopped("interrupted")
+        work.report_stop("interrupted")
         return INTERRUPTED
-    except BrokenPipeError:  # whoever reads the output has enough of it
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # the reader has closed the pipe
+        discard_stdout()
         return DONE
     except (BatchError, OSError) as error:
-        work.stopped(f"stopped: {error}")
+        work.report_stop(f"stopped: {error}")
         return FAILED
 
 
 class _Run:
-    """One run of the command: its pages, its progress bar, its report."""
+    """One run of the command: its pages, progress bar and report."""
 
     def __init__(self, arguments: Namespace, chosen: DenoiseSettings) -> None:
         self._arguments, self._chosen = arguments, chosen
@@ -119,33 +121,26 @@ class _Run:
         self._tally, self._reading = Tally(), Reading()
         self._fallbacks = 0
 
-    def into(self, output: Output) -> int:
-        """Clean all pages into ``output``, report, return the exit code."""
+    def write_all(self, write: WritePage) -> int:
+        """Clean all pages, ``write`` and report them; return the exit code."""
         start = time.monotonic()
         with self._progress() as pages, closing(self._results(pages)) as results:
             for result in results:
                 self._fallbacks += bool(result.page.text) and result.page.method == self._chosen.choice.name
                 if not result.dropped:
-                    output.write(result)
+                    write(result)
         self._say(*self._report(time.monotonic() - start))
         damaged = self._reading.damage or self._tally.failed or self._tally.unlearned
         return FAILED if not self._tally.pages or (damaged and self._arguments.strict) else DONE
 
     def read(self) -> Pages:
-        """Return the pages, to be read once more."""
+        """Return the pages for one more reading."""
         arguments, self._reading = self._arguments, Reading()
-        return read_pages(
-            arguments.paths,
-            reading=self._reading,
-            base=arguments.base,
-            url_field=arguments.url_field or self._chosen.url_field,
-            html_field=arguments.html_field or self._chosen.html_field,
-            file_format=arguments.format,
-        )
+        return read_named_pages(arguments.paths, arguments, self._chosen, self._reading)
 
-    def stopped(self, why: str) -> None:
-        """Say why the work ended early, and what is done."""
-        self._say(f"{why}; {_pages(self._tally.pages)} done")
+    def report_stop(self, why: str) -> None:
+        """Say why the work ended early and how much is done."""
+        self._say(f"{why}; {counted(self._tally.pages, 'page')} done")
 
     def _results(self, pages: Callable[[], Pages]) -> Any:
         rendering, chosen = self._arguments.rendering, self._chosen
@@ -172,57 +167,46 @@ class _Run:
 
     def _report(self, seconds: float) -> Iterator[str]:
         tally, reading, extractor = self._tally, self._reading, self._chosen.writing.extractor
-        workers = _number(self._workers, "worker")
+        workers = counted(self._workers, "worker")
         rate = tally.pages / seconds if seconds else 0.0
         yield (
-            f"{_pages(tally.pages)} of {_number(len(tally.sites), 'site')} in {seconds:.1f} s, {rate:.1f} pages/s "
-            f"({self._chosen.choice.name}{f'+{extractor}' if extractor else ''}, {workers})"
+            f"{counted(tally.pages, 'page')} of {counted(len(tally.sites), 'site')} in {seconds:.1f} s, "
+            f"{rate:.1f} pages/s ({self._chosen.choice.name}{f'+{extractor}' if extractor else ''}, {workers})"
         )
         yield (
             f"size: {decimal(tally.html_bytes)} of HTML -> {decimal(tally.text_bytes)} of text"
-            f"{_share(tally.text_bytes, tally.html_bytes)}; {_about(tally.characters_before)} visible characters "
-            f"-> {_about(tally.characters_after)}{_share(tally.characters_after, tally.characters_before)}"
+            f"{_share(tally.text_bytes, tally.html_bytes)}; "
+            f"{_approximate(tally.characters_before)} visible characters -> {_approximate(tally.characters_after)}"
+            f"{_share(tally.characters_after, tally.characters_before)}"
         )
         if tally.cold:
             fate = {"clean": "cleaned", "raw": "left as they are", "drop": "dropped"}[self._chosen.short_sites]
             least = self._chosen.warmup_pages
-            yield f"not warm: {_pages(tally.cold)} of sites with fewer than {least} pages, {fate}"
+            yield f"not warm: {counted(tally.cold, 'page')} of sites with fewer than {least} pages, {fate}"
         if tally.skipped:
-            yield f"nothing to read on: {_counts(tally.skipped)}"
+            yield f"nothing to read on: {list_counts(tally.skipped)}"
         if tally.guarded:
-            yield f"next to nothing was left, so a safer verdict was taken: {_pages(tally.guarded)}"
+            yield f"next to nothing was left, so a safer verdict was taken: {counted(tally.guarded, 'page')}"
         if extractor and self._fallbacks:
-            yield f"{extractor} wrote nothing, so the text is our own: {_pages(self._fallbacks)}"
+            yield f"{extractor} wrote nothing, so the text is our own: {counted(self._fallbacks, 'page')}"
         if reading.skipped:
-            yield f"passed over: {_counts(reading.skipped)}"
+            yield f"passed over: {list_counts(reading.skipped)}"
         yield from _damage(reading)
         if tally.failed or tally.unlearned:
-            yield f"failed: {_pages(tally.failed)} to be cleaned, {tally.unlearned:,} to be learned"
+            yield f"failed: {counted(tally.failed, 'page')} to be cleaned, {tally.unlearned:,} to be learned"
             yield from (f"  {url}: {error}" for url, error in tally.examples)
 
 
 def _damage(reading: Reading) -> Iterator[str]:
     if reading.damage:
-        yield f"damage: {_counts(reading.damage)}"
+        yield f"damage: {list_counts(reading.damage)}"
     for kind, examples in reading.examples.items():
         for example in examples:
             what = f": {example.what}" if example.what else ""
             yield f"  {kind}: {example.file}, byte {example.offset:,}{what}"
 
 
-def _counts(counts: Counter[str]) -> str:
-    return ", ".join(f"{count:,} {kind}" for kind, count in counts.most_common())
-
-
-def _number(count: int, what: str) -> str:
-    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
-
-
-def _pages(count: int) -> str:
-    return _number(count, "page")
-
-
-def _about(number: int) -> str:
+def _approximate(number: int) -> str:
     return f"{number:,}" if number < 100_000 else f"{number / 1e6:,.2f} million"
 
 
@@ -231,7 +215,7 @@ def _share(part: int, whole: int) -> str:
 
 
 def _settings(arguments: Namespace, settings: BaseSettings) -> DenoiseSettings:
-    """Return the project's settings with what the command line says; raise UsageError for wrong ones."""
+    """Return the project's settings, overridden by the command line; raise UsageError for invalid ones."""
     given: dict[str, object] = {}
     if arguments.form is not None:
         given["DENOISE_FORM"] = arguments.form
@@ -239,13 +223,13 @@ def _settings(arguments: Namespace, settings: BaseSettings) -> DenoiseSettings:
         given["DENOISE_EXPLAIN"] = True
     if arguments.extractor is not None and arguments.extractor != settings.get("DENOISE_EXTRACTOR"):
         given["DENOISE_EXTRACTOR"] = arguments.extractor
-        given["DENOISE_EXTRACTOR_OPTIONS"] = {}  # the project's are those of another
-    return chosen_settings(arguments, settings, given)
+        given["DENOISE_EXTRACTOR_OPTIONS"] = {}  # those of the project belong to another extractor
+    return settings_with_method(arguments, settings, given)
 
 
 @contextmanager
-def _terminated_as_interrupted() -> Iterator[None]:
-    """Let SIGTERM end the work as Ctrl-C does: with the processes and the temporary folder gone."""
+def _sigterm_as_interrupt() -> Iterator[None]:
+    """Let SIGTERM end the work as Ctrl-C does, so that processes and temporary files go."""
 
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt

@@ -1,4 +1,4 @@
-"""The ``scrapy denoise`` command: finds its subcommand and runs it."""
+"""The ``scrapy denoise`` command, which runs a subcommand."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
 WRONG_USAGE, INTERRUPTED = 2, 130
-# One module each, with ``add_arguments(parser)`` and ``run(arguments, settings)``, which returns the exit code.
-# Each is imported when it runs: Scrapy loads this module for each of its own commands.
+# Each is a module with ``add_arguments(parser)`` and ``run(arguments, settings)``, which returns the exit code.
+# It is imported when it runs, because Scrapy loads this module for each of its own commands.
 SUBCOMMANDS: dict[str, str] = {
     "clean": "clean pages on disk: folders of HTML, WARC, JSON Lines, Tianwang",
     "tree": "draw the site style tree of pages on disk, or of a crawl",
@@ -31,7 +31,7 @@ SUBCOMMANDS: dict[str, str] = {
 
 
 class DenoiseCommand(ScrapyCommand):
-    """Clean, draw and measure pages on disk, with the settings of the project if there is one."""
+    """Works on pages on disk, with the settings of the project if there is one."""
 
     requires_crawler_process = False
     default_settings: ClassVar[dict[str, Any]] = {"LOG_ENABLED": False}
@@ -47,7 +47,7 @@ class DenoiseCommand(ScrapyCommand):
     def add_options(self, parser: ArgumentParser) -> None:
         """Add Scrapy's options and the subcommands with theirs."""
         super().add_options(parser)
-        vars(parser)["error"] = _told("scrapy denoise")
+        vars(parser)["error"] = _usage_error("scrapy denoise")
         parser.epilog = 'Use "scrapy denoise SUBCOMMAND -h" for the options of a subcommand.'
         choices = parser.add_subparsers(
             title="Subcommands",
@@ -60,25 +60,25 @@ class DenoiseCommand(ScrapyCommand):
             choices.add_parser(name, help=what, description=f"{what[0].upper()}{what[1:]}.")
 
     def process_options(self, args: list[str], opts: Namespace) -> None:
-        """Take the settings that are given before and after the subcommand."""
+        """Apply the settings given before and after the subcommand."""
         opts.set = [*opts.set, *getattr(opts, "set_after", [])]
         super().process_options(args, opts)
 
     def run(self, args: list[str], opts: Namespace) -> None:
-        """Run the subcommand that was named."""
+        """Run the subcommand."""
         if opts.subcommand is None:
             raise UsageError(f"name what to do: {', '.join(SUBCOMMANDS)}", print_help=False)
         if args:
             raise UsageError(f"{opts.subcommand} does not know: {' '.join(args)}", print_help=False)
         try:
-            self.exitcode = _module(opts.subcommand).run(opts, self.settings)
+            self.exitcode = _import_subcommand(opts.subcommand).run(opts, self.settings)
         except KeyboardInterrupt:
             print("interrupted", file=sys.stderr)
             self.exitcode = INTERRUPTED
 
 
 class _SubcommandParser(ArgumentParser):
-    """Gets its arguments when it is used: the modules of the other subcommands are never imported."""
+    """Adds its arguments on first use, so that other subcommands are never imported."""
 
     _complete = False
 
@@ -86,15 +86,15 @@ class _SubcommandParser(ArgumentParser):
         super().__init__(formatter_class=RawDescriptionHelpFormatter, **given)
 
     def error(self, message: str) -> NoReturn:
-        """Say in one line what is wrong and end with exit code 2."""
-        _told(self.prog)(f"{message}; {self.prog} -h tells more")
+        """Print one line and exit with 2."""
+        _usage_error(self.prog)(f"{message}; {self.prog} -h tells more")
 
     def parse_known_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: Namespace | None = None
     ) -> tuple[Namespace, list[str]]:
         if not self._complete:
             self._complete = True
-            _module(self.prog.split()[-1]).add_arguments(self)
+            _import_subcommand(self.prog.split()[-1]).add_arguments(self)
             self.add_argument(
                 "-s",
                 "--set",
@@ -107,8 +107,8 @@ class _SubcommandParser(ArgumentParser):
         return super().parse_known_args(args, namespace)
 
 
-def _told(name: str) -> Callable[[str], NoReturn]:
-    """Return what is called with a mistake of the user: it says one line, without the usage, and exits with 2."""
+def _usage_error(name: str) -> Callable[[str], NoReturn]:
+    """Return the function that reports a usage error: it prints one line and exits with 2."""
 
     def error(message: str) -> NoReturn:
         print(f"{name}: {message}", file=sys.stderr)
@@ -117,8 +117,8 @@ def _told(name: str) -> Callable[[str], NoReturn]:
     return error
 
 
-def _module(subcommand: str) -> Any:
-    """Return the module of a subcommand; end in one line if a package that it needs is not installed."""
+def _import_subcommand(subcommand: str) -> Any:
+    """Return the module of a subcommand; exit with one line if a package is not installed."""
     try:
         with needs("commands"):
             return import_module(f"{__package__}.{subcommand}")

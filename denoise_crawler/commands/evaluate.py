@@ -1,4 +1,4 @@
-"""``scrapy denoise evaluate``: methods and existing extractors side by side on pages with gold text."""
+"""``scrapy denoise evaluate``: compares methods and other extractors on pages with gold text."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from denoise_crawler.commands.help_text import help_text
 from denoise_crawler.errors import GoldError
 from denoise_crawler.evaluation.choice import add_choices, contenders, count
 from denoise_crawler.evaluation.contest import Selection
-from denoise_crawler.evaluation.figures import figures
 from denoise_crawler.evaluation.gold import HALVES, Broken, gold_sets
 from denoise_crawler.evaluation.html_report import html_report
-from denoise_crawler.evaluation.markdown import markdown
+from denoise_crawler.evaluation.json_figures import figures
+from denoise_crawler.evaluation.markdown_tables import markdown
 from denoise_crawler.evaluation.tables import main_tables, notes, site_table
 from denoise_crawler.evaluation.terminal import evaluate_with_progress, print_tables
 from denoise_crawler.page.text import printable
@@ -38,7 +38,7 @@ _FORMS = {"json": figures, "html": html_report, "markdown": markdown}
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add what can be chosen."""
+    """Add the arguments of the command."""
     parser.epilog = _EPILOG
     gold = "JSON lines (.jsonl, .gz or .xz), a folder of them, or a folder of HTML files"
     parser.add_argument("gold", nargs="+", type=Path, metavar="GOLD", help=gold)
@@ -56,24 +56,24 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, settings: BaseSettings) -> int:  # noqa: ARG001
-    """Print the tables and write the files; return 1 where there is nothing to evaluate or a file fails."""
+    """Print the tables and write the files; return 1 if there is nothing to evaluate or a file fails."""
     try:
-        _check_files(arguments)  # now, not when hours of work are done
-        evaluation = _evaluated(arguments)
+        _check_output_files(arguments)  # before hours of work
+        evaluation = _evaluate(arguments)
         if evaluation.pages:
-            _show(evaluation, arguments)
+            _show_results(evaluation, arguments)
     except (GoldError, OSError) as error:
         print(printable(error), file=sys.stderr)
         return 1
     for note in notes(evaluation):
         print(note, file=sys.stderr)
     if not evaluation.pages:
-        print("No page was chosen, so there is nothing to evaluate.", file=sys.stderr)
+        print("No page was select_names, so there is nothing to evaluate.", file=sys.stderr)
     return 0 if evaluation.pages else 1
 
 
-def _check_files(arguments: Namespace) -> None:
-    """Raise OSError if a file to be written has no folder, or is one."""
+def _check_output_files(arguments: Namespace) -> None:
+    """Raise OSError if an output file is a folder or has none."""
     for file in filter(None, (getattr(arguments, form) for form in _FORMS)):
         if file.is_dir():
             raise OSError(f"{file} is a folder; name a file")
@@ -81,7 +81,7 @@ def _check_files(arguments: Namespace) -> None:
             raise OSError(f"{file} cannot be written: there is no folder {file.parent}")
 
 
-def _evaluated(arguments: Namespace) -> Evaluation:
+def _evaluate(arguments: Namespace) -> Evaluation:
     broken: list[Broken] = []
     evaluation = evaluate_with_progress(
         gold_sets(arguments.gold, broken.append),
@@ -95,7 +95,7 @@ def _evaluated(arguments: Namespace) -> Evaluation:
     return evaluation
 
 
-def _show(evaluation: Evaluation, arguments: Namespace) -> None:
+def _show_results(evaluation: Evaluation, arguments: Namespace) -> None:
     sites = [site_table(evaluation, name) for name in evaluation.sets] if arguments.by_site else []
     print_tables([*main_tables(evaluation), *sites])
     for form, written in _FORMS.items():

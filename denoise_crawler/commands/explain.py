@@ -1,9 +1,8 @@
-"""``scrapy denoise explain``: the blocks of a page, each with its verdict and why."""
+"""``scrapy denoise explain``: shows the blocks of a page, each with its verdict and reason."""
 
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections import Counter
 from contextlib import ExitStack
@@ -12,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.text import Text
 
-from denoise_crawler.batch.arguments import whole_number
-from denoise_crawler.commands.fetching import fetch, is_address
+from denoise_crawler.batch.number_options import add_number
+from denoise_crawler.commands.fetching import fetch, is_url
 from denoise_crawler.commands.help_text import help_text
-from denoise_crawler.commands.method_choice import add_method_choice, chosen_settings
-from denoise_crawler.commands.reading_bar import reading_bar
+from denoise_crawler.commands.method_choice import add_method_choice, settings_with_method
+from denoise_crawler.commands.page_input import DONE, FAILED, discard_stdout, reading_bar, report_failure
 from denoise_crawler.crawl.stored_denoiser import open_denoiser
 from denoise_crawler.errors import FetchError, SourceError, StoreError
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
-from denoise_crawler.page.text import printable
+from denoise_crawler.page.text import counted, printable
 from denoise_crawler.reading import Reading, read_pages
 
 if TYPE_CHECKING:
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
     from denoise_crawler.output.clean_page import CleanPage
     from denoise_crawler.output.explanation import BlockVerdict
 
-DONE, FAILED = 0, 1
 _EPILOG = help_text(
     {
         "scrapy denoise explain https://example.com/news/1": "fetch one page; ask the store of the project",
@@ -69,31 +67,25 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     add("--site", metavar="NAME", help="the site's name (default: by DENOISE_SITE from the page's address)")
     add("--only", choices=("kept", "dropped"), help="these blocks alone")
-    add(
-        "--min-characters",
-        type=whole_number(0),
-        default=0,
-        metavar="N",
-        help="blocks of N characters or more alone",
-    )
+    add_number(parser, "--min-characters", 0, 0, "blocks of N characters or more alone")
     add("--json", action="store_true", help="one JSON object a page, on one line")
 
 
 def run(arguments: Namespace, settings: BaseSettings) -> int:
-    """Explain the pages; return the exit code. Raises UsageError for what cannot be done as it was said."""
+    """Explain the pages and return the exit code; raise UsageError for arguments that cannot be used."""
     given = {} if arguments.store is None else {"DENOISE_STORE": arguments.store}
-    chosen = chosen_settings(arguments, settings, given)
+    chosen = settings_with_method(arguments, settings, given)
     with ExitStack() as opened:
-        return _explain(arguments, settings, chosen, _Knowledge(arguments, chosen, opened))
+        return _explain(arguments, settings, chosen, _SiteDenoiser(arguments, chosen, opened))
 
 
-def _explain(arguments: Namespace, settings: BaseSettings, chosen: DenoiseSettings, knowledge: _Knowledge) -> int:
+def _explain(arguments: Namespace, settings: BaseSettings, chosen: DenoiseSettings, sites: _SiteDenoiser) -> int:
     failed = explained = 0
     try:
         for source in arguments.sources:
             try:
-                for url, html in _pages(source, chosen, settings.get("USER_AGENT")):
-                    shown = _shown(arguments, knowledge, url, html)
+                for url, html in _read_source(source, chosen, settings.get("USER_AGENT")):
+                    shown = _explain_page(arguments, sites, url, html)
                     explained, failed = explained + shown, failed + (not shown)
             except (FetchError, SourceError, OSError) as error:
                 if isinstance(error, BrokenPipeError):
@@ -103,16 +95,16 @@ def _explain(arguments: Namespace, settings: BaseSettings, chosen: DenoiseSettin
     except StoreError as error:
         print(printable(error), file=sys.stderr)
         return FAILED
-    except BrokenPipeError:  # whoever reads the output has enough of it
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # the reader has closed the pipe
+        discard_stdout()
         return DONE
     if not explained and not failed:
         print(f"no page was found in {', '.join(arguments.sources)}", file=sys.stderr)
     return FAILED if failed or not explained else DONE
 
 
-def _pages(source: str, chosen: DenoiseSettings, user_agent: str) -> Iterator[tuple[str, str | bytes]]:
-    if is_address(source):
+def _read_source(source: str, chosen: DenoiseSettings, user_agent: str) -> Iterator[tuple[str, str | bytes]]:
+    if is_url(source):
         yield fetch(source, user_agent=user_agent)
         return
     reading = Reading()
@@ -122,8 +114,8 @@ def _pages(source: str, chosen: DenoiseSettings, user_agent: str) -> Iterator[tu
         raise SourceError(f"no page in {source}{''.join(f'; {kind}' for kind in kinds)}")
 
 
-class _Knowledge:
-    """What is known of the pages' sites: learned from pages on disk, or by a crawl."""
+class _SiteDenoiser:
+    """Opens the denoiser that knows the pages' sites, from pages on disk or from a crawl."""
 
     def __init__(self, arguments: Namespace, chosen: DenoiseSettings, opened: ExitStack) -> None:
         self._arguments, self._chosen, self._open = arguments, chosen, opened
@@ -131,14 +123,14 @@ class _Knowledge:
         self._one_site: str | None = arguments.site
 
     def site_of(self, url: str) -> str:
-        """Return the site of a page; with pages to learn, that of the first one."""
+        """Return the site of a page; with ``--site-pages``, all pages have the site of the first."""
         name = self._one_site or self._chosen.site(url)
         if self._arguments.site_pages:
             self._one_site = name
         return name
 
     def denoiser(self, site: str) -> Denoiser:
-        """Return the denoiser that knows ``site``; raise StoreError or SourceError."""
+        """Return the denoiser that knows ``site``; raise StoreError or SourceError if it cannot be made."""
         if self._denoiser is None:
             store = None if self._arguments.site_pages else self._store()
             opening = open_denoiser(store, self._chosen.choice, _EXPLAINED)
@@ -146,7 +138,8 @@ class _Knowledge:
             paths, reading = self._arguments.site_pages or [], Reading()
             with reading_bar(lambda: self._site_pages(reading), lambda: reading, paths, ["learning"]) as pages:
                 for url, html in pages():
-                    _learn(self._denoiser, Page.parse(url, html, site=site))
+                    with report_failure(url, "learned"):
+                        self._denoiser.learn(Page.parse(url, html, site=site))
         return self._denoiser
 
     def _site_pages(self, reading: Reading) -> Iterator[tuple[str, str | bytes]]:
@@ -166,18 +159,10 @@ class _Knowledge:
         return None
 
 
-def _learn(denoiser: Denoiser, page: Page) -> None:
-    """Learn a page; one that makes us raise is named and costs no other."""
+def _explain_page(arguments: Namespace, sites: _SiteDenoiser, url: str, html: str | bytes) -> bool:
+    """Explain a page; return False if it raises, which costs no other page."""
     try:
-        denoiser.learn(page)
-    except Exception as error:
-        print(printable(f"{page.url} cannot be learned: {type(error).__name__}: {error}"), file=sys.stderr)
-
-
-def _shown(arguments: Namespace, knowledge: _Knowledge, url: str, html: str | bytes) -> bool:
-    """Explain a page; return False, and name it, for one that makes us raise: it costs no other."""
-    try:
-        _show(arguments, knowledge, url, html)
+        _print_page(arguments, sites, url, html)
     except (StoreError, SourceError, OSError):
         raise
     except Exception as error:
@@ -186,15 +171,15 @@ def _shown(arguments: Namespace, knowledge: _Knowledge, url: str, html: str | by
     return True
 
 
-def _show(arguments: Namespace, knowledge: _Knowledge, url: str, html: str | bytes) -> None:
-    page = Page.parse(url, html, site=knowledge.site_of(url))
-    denoiser = knowledge.denoiser(page.site)
+def _print_page(arguments: Namespace, sites: _SiteDenoiser, url: str, html: str | bytes) -> None:
+    page = Page.parse(url, html, site=sites.site_of(url))
+    denoiser = sites.denoiser(page.site)
     method = denoiser.method_of(page)
     known = method.pages_known
     cleaned = denoiser.clean(page, warm=bool(known), method=method)
     clean = cleaned.clean_page
     blocks = clean.explanation or []
-    shown = [block for block in blocks if _wanted(block, arguments)]
+    shown = [block for block in blocks if _is_wanted(block, arguments)]
     if arguments.json:
         about: dict[str, Any] = {
             "url": clean.url,
@@ -206,28 +191,30 @@ def _show(arguments: Namespace, knowledge: _Knowledge, url: str, html: str | byt
         print(json.dumps({**about, "skipped": page.skipped, "blocks": shown}))
         return
     console = Console(highlight=False, soft_wrap=True)
-    for line in _head(clean, blocks, page.skipped, known if denoiser.learns else None, guarded=cleaned.guarded):
+    for line in _summary_lines(
+        clean, blocks, page.skipped, known if denoiser.learns else None, guarded=cleaned.guarded
+    ):
         console.print(line)
     for block in shown:
-        console.print(_line(block))
+        console.print(_block_line(block))
         if block["reason"]:
             console.print(Text(f"         {printable(block['reason'])}", style="dim"))
     console.print()
 
 
-def _wanted(block: BlockVerdict, arguments: Namespace) -> bool:
+def _is_wanted(block: BlockVerdict, arguments: Namespace) -> bool:
     chosen: bool = arguments.only is None or block["kept"] is (arguments.only == "kept")
     return chosen and len(block["text"]) >= int(arguments.min_characters)
 
 
-def _head(
+def _summary_lines(
     clean: CleanPage, blocks: list[BlockVerdict], skipped: str | None, known: int | None, *, guarded: bool
 ) -> Iterator[Text]:
     yield Text(printable(clean.url), style="bold")
     if known is None:
         of_site = "this method needs one page only"
     else:
-        of_site = f"{known} page{'s' * (known != 1)} known" if known else "nothing known: judged by the page alone"
+        of_site = f"{counted(known, 'page')} known" if known else "nothing known: judged by the page alone"
     yield Text(f"method {clean.method}; site {printable(clean.site)}, {of_site}")
     if skipped:
         yield Text(f"nothing to read: {skipped}", style="yellow")
@@ -241,6 +228,6 @@ def _head(
         yield Text("guard: next to nothing was left, so a safer verdict was taken", style="yellow")
 
 
-def _line(block: BlockVerdict) -> Text:
+def _block_line(block: BlockVerdict) -> Text:
     sign, style = ("+", "green") if block["kept"] else ("-", "red")
     return Text(f"{sign} {block['score']:6.2f} {printable(block['text'], sys.maxsize)}", style=style)

@@ -1,4 +1,4 @@
-"""What stands below the options in ``scrapy denoise SUBCOMMAND -h``: examples, then what else there is to know."""
+"""The end of ``scrapy denoise SUBCOMMAND -h``: examples and notes."""
 
 from __future__ import annotations
 
@@ -8,6 +8,12 @@ _WIDTH = 100
 
 
 def help_text(examples: dict[str, str], *notes: str) -> str:
-    """Return the text: each command of ``examples`` with what it does, then the ``notes`` as paragraphs."""
+    """Return the text.
+
+    Args:
+        examples: Commands, each with what it does.
+        notes: Paragraphs that follow.
+
+    """
     lines = [f"  {command}\n      {what}" for command, what in examples.items()]
     return "\n".join(["examples:", *lines, *(f"\n{fill(note, _WIDTH)}" for note in notes)])

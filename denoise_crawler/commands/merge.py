@@ -1,4 +1,4 @@
-"""``scrapy denoise merge``: what several crawls, or Spark, know of sites, in one store."""
+"""``scrapy denoise merge``: merges what several crawls, or Spark, know of sites into one store."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from collections import Counter
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import Progress, SpinnerColumn, TextColumn
 
 from denoise_crawler.commands.help_text import help_text
-from denoise_crawler.commands.method_choice import add_method_choice, chosen_settings
-from denoise_crawler.errors import DenoiseError, StoreError
+from denoise_crawler.commands.method_choice import add_method_choice, settings_with_method
+from denoise_crawler.errors import StoreError
 from denoise_crawler.methods import METHODS, MethodChoice
 from denoise_crawler.page.text import printable
 from denoise_crawler.store import SiteState, Store
-from denoise_crawler.store.knowledge import StoredKnowledge
 from denoise_crawler.store.shared import SharedStore
+from denoise_crawler.store.stored_knowledge import StoredKnowledge
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -51,15 +51,6 @@ class _Known(NamedTuple):
     state: SiteState = SiteState()
 
 
-class _Target(Protocol):
-    def add(self, known: _Known, choice: MethodChoice) -> None:
-        """Merge with what is there."""
-
-
-class _MergeError(DenoiseError):
-    """A store cannot be merged; the message says which and why."""
-
-
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.epilog = _EPILOG
@@ -69,16 +60,18 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, settings: BaseSettings) -> int:
-    """Merge and return the exit code."""
+    """Merge the stores and return the exit code."""
     logging.basicConfig(format="%(message)s")
-    chosen = chosen_settings(arguments, settings, {})
+    chosen = settings_with_method(arguments, settings, {})
     choices, account = _choices(chosen.choice), _Account()
     try:
-        with _target(arguments.output, chosen.warmup_pages) as target:
+        with _open_target(arguments.output) as target:
             for name in arguments.stores:
-                for known in _watched(name, _source(name)):
-                    _merge(known, choices, target, account)
-    except (_MergeError, StoreError, OSError, sqlite3.Error) as error:
+                for known in _with_spinner(name, _open_source(name)):
+                    if _is_readable(known, choices, account):
+                        _add(known, choices[known.method], target, chosen.warmup_pages)
+                        account.sites.add(known.site)
+    except (StoreError, OSError, sqlite3.Error) as error:
         print(printable(error), file=sys.stderr)
         return 1
     print(f"{arguments.output}: {len(account.sites):,} sites from {len(arguments.stores)} stores")
@@ -91,8 +84,8 @@ def run(arguments: Namespace, settings: BaseSettings) -> int:
     return 1 if account.unknown or account.unreadable else 0
 
 
-def _watched(name: str, sites: Iterator[_Known]) -> Iterator[_Known]:
-    """Yield the sites; on a terminal, say how many there were."""
+def _with_spinner(name: str, sites: Iterator[_Known]) -> Iterator[_Known]:
+    """Yield the sites; on a terminal, show their count."""
     console = Console(stderr=True)
     columns = (SpinnerColumn(), TextColumn("{task.description}: {task.completed:,} sites"))
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
@@ -106,63 +99,63 @@ class _Account:
     unreadable: int = 0
 
 
-def _merge(known: _Known, choices: dict[str, MethodChoice], target: _Target, account: _Account) -> None:
+def _is_readable(known: _Known, choices: dict[str, MethodChoice], account: _Account) -> bool:
+    """Tell whether its method can read what is known of a site; if not, count it and say so."""
     if known.method not in choices:
         account.unknown[known.method] += 1
-        return
+        return False
     try:
         choices[known.method].new().merge_bytes(known.knowledge)
     except ValueError as error:
         account.unreadable += 1
         print(printable(f"left out: what is known of {known.site} cannot be read: {error}"), file=sys.stderr)
-        return
-    target.add(known, choices[known.method])
-    account.sites.add(known.site)
+        return False
+    return True
 
 
 def _choices(chosen: MethodChoice) -> dict[str, MethodChoice]:
-    """Return the methods that can be merged, by store key: the chosen one, and all with their defaults."""
+    """Return the methods that can be merged, by store key: the chosen one and all defaults."""
     defaults = {choice.key: choice for choice in map(MethodChoice, METHODS)}
     return {**defaults, chosen.key: chosen}
 
 
-def _source(name: str) -> Iterator[_Known]:
+def _open_source(name: str) -> Iterator[_Known]:
     path = Path(name)
     if "://" not in name and not path.exists():
-        raise _MergeError(f"{name} is not there")
+        raise StoreError(f"{name} is not there")
     if path.is_file():
-        return _of_file(path)
+        return _read_file(path)
     if any(path.glob("*.parquet")):
-        return _of_spark(path)
-    return _of_folder(name)
+        return _read_spark_trees(path)
+    return _read_shared_store(name)
 
 
-def _of_file(path: Path) -> Iterator[_Known]:
+def _read_file(path: Path) -> Iterator[_Known]:
     with closing(Store(path, read_only=True)) as store:
         for site, method in store.known():
             for knowledge in store.knowledge(site, method):
                 yield _Known(site, method, knowledge, store.site(site, method))
 
 
-def _of_folder(name: str) -> Iterator[_Known]:
+def _read_shared_store(name: str) -> Iterator[_Known]:
     store, found = SharedStore(name), False
     for site, method in store.known():
         for knowledge in store.knowledge(site, method):
             found = True
             yield _Known(site, method, knowledge)
     if not found:
-        raise _MergeError(f"{name} holds nothing that is known of sites")
+        raise StoreError(f"{name} holds nothing that is known of sites")
 
 
-def _of_spark(path: Path) -> Iterator[_Known]:
+def _read_spark_trees(path: Path) -> Iterator[_Known]:
     try:
         from pyarrow import dataset
     except ImportError:
-        raise _MergeError(f"reading {path} needs pyarrow: pip install 'denoise-crawler[spark]'") from None
+        raise StoreError(f"reading {path} needs pyarrow: pip install 'denoise-crawler[spark]'") from None
     columns = ["site", "method", "knowledge"]
     trees = dataset.dataset(path, format="parquet", ignore_prefixes=["_", "."])
     if missing := set(columns) - set(trees.schema.names):
-        raise _MergeError(f"{path} has no trees: no column {', '.join(sorted(missing))}")
+        raise StoreError(f"{path} has no trees: no column {', '.join(sorted(missing))}")
     for batch in trees.to_batches(columns=columns, batch_size=64):
         for row in batch.to_pylist():
             if row["knowledge"]:
@@ -170,31 +163,20 @@ def _of_spark(path: Path) -> Iterator[_Known]:
 
 
 @contextmanager
-def _target(name: str, warmup_pages: int) -> Iterator[_Target]:
+def _open_target(name: str) -> Iterator[Store | SharedStore]:
     if "://" in name or name.endswith("/") or Path(name).is_dir():
-        yield _ToFolder(SharedStore(name))
+        yield SharedStore(name)
     else:
         with closing(Store(name)) as store:
-            yield _ToFile(store, warmup_pages)
+            yield store
 
 
-class _ToFolder:
-    def __init__(self, store: SharedStore) -> None:
-        self._store = store
-
-    def add(self, known: _Known, choice: MethodChoice) -> None:
-        StoredKnowledge(self._store, choice).put(known.site, known.knowledge)
-
-
-class _ToFile:
-    def __init__(self, store: Store, warmup_pages: int) -> None:
-        self._store, self._warmup_pages = store, warmup_pages
-
-    def add(self, known: _Known, choice: MethodChoice) -> None:
-        site, state = known.site, known.state
-        knowledge = StoredKnowledge(self._store, choice)
-        knowledge.put(site, known.knowledge)
+def _add(known: _Known, choice: MethodChoice, target: Store | SharedStore, warmup_pages: int) -> None:
+    site, state = known.site, known.state
+    knowledge = StoredKnowledge(target, choice)
+    knowledge.put(site, known.knowledge)
+    if isinstance(target, Store):
         pages = choice.knowing([knowledge.get(site) or b""], site).pages_known
         # a crawl counts pages until the site is known, no further
-        seen = max(min(pages, self._warmup_pages), state.pages_seen)
-        self._store.save_state(site, choice.key, SiteState(seen, state.ready or pages >= self._warmup_pages))
+        seen = max(min(pages, warmup_pages), state.pages_seen)
+        target.save_state(site, choice.key, SiteState(seen, state.ready or pages >= warmup_pages))

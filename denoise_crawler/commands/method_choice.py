@@ -1,4 +1,4 @@
-"""The settings of a command, with the method and its options that the command line chooses over them."""
+"""The settings of a command, whose method the command line may override."""
 
 from __future__ import annotations
 
@@ -30,10 +30,19 @@ def add_method_choice(parser: ArgumentParser) -> None:
     )
 
 
-def chosen_settings(arguments: Namespace, settings: BaseSettings, given: dict[str, object]) -> DenoiseSettings:
-    """Return the project's settings with those ``given`` and the method that the command line names.
+def settings_with_method(
+    arguments: Namespace, settings: BaseSettings, given: dict[str, object]
+) -> DenoiseSettings:
+    """Return the project's settings, overridden by the command line.
 
-    Raises UsageError for one that cannot be used.
+    Args:
+        arguments: With ``method`` and ``option``, see :func:`add_method_choice`.
+        settings: The settings of the project, which stay as they are.
+        given: Further settings from the command line.
+
+    Raises:
+        UsageError: A setting is invalid.
+
     """
     settings = settings.copy()
     settings.setdict(given, priority="cmdline")
@@ -48,7 +57,7 @@ def _set_method(arguments: Namespace, settings: BaseSettings) -> None:
     another = arguments.method is not None and arguments.method != settings.get("DENOISE_METHOD")
     if arguments.method is not None:
         settings.set("DENOISE_METHOD", arguments.method, priority="cmdline")
-    if another or arguments.option:  # the options of the project are those of its own method
+    if another or arguments.option:  # the options of the project belong to its own method
         known = {} if another else settings.getdict("DENOISE_METHOD_OPTIONS")
         settings.set("DENOISE_METHOD_OPTIONS", {**known, **dict(arguments.option)}, priority="cmdline")
 

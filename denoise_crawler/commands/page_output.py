@@ -1,11 +1,13 @@
-"""Where clean pages are written: JSON Lines as a Scrapy feed, or a folder with a file a page."""
+"""Writes clean pages as JSON Lines or as a folder with one file per page."""
 
 from __future__ import annotations
 
 import re
 import sys
+from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Protocol
+from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from scrapy.exporters import JsonLinesItemExporter
@@ -14,40 +16,38 @@ from denoise_crawler.errors import OutputError
 from denoise_crawler.output.folder import write_below
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from types import TracebackType
-
-    from typing_extensions import Self
+    from collections.abc import Callable, Iterable, Iterator
+    from contextlib import AbstractContextManager
 
     from denoise_crawler.batch import BatchResult
 
+    WritePage = Callable[[BatchResult], None]
+
 STDOUT = "-"
-_STEERING = re.compile("[\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_CONTROL = re.compile("[\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _UNSAFE = re.compile(r"[^\w.-]+")
-_LONGEST_NAME = 60  # characters of four bytes at most: file systems take 255 bytes
-# Names that Windows keeps for devices, whatever their ending.
-_DEVICE = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)", re.IGNORECASE)
+_MAX_NAME = 60  # characters of four bytes at most: file systems take 255 bytes
+# Names that Windows reserves for devices, with any suffix.
+_DEVICE_NAME = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)", re.IGNORECASE)
 
 
-class Output(Protocol):
-    """Takes clean pages, between entering and leaving it."""
+def output_to(
+    rendering: str, append: str | None, overwrite: str | None, *, inputs: Iterable[str]
+) -> AbstractContextManager[WritePage]:
+    """Check what ``-o`` and ``-O`` name; nothing changes on disk before the result is entered.
 
-    def __enter__(self) -> Self:
-        """Open it."""
+    Args:
+        rendering: "jsonl", or the name of a rendering, which writes a file for each page.
+        append: What ``-o`` names.
+        overwrite: What ``-O`` names.
+        inputs: The paths that are read.
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Close it."""
+    Returns:
+        A context manager that gives the function that writes a page.
 
-    def write(self, result: BatchResult) -> None:
-        """Write one page."""
+    Raises:
+        OutputError: The output cannot be written there.
 
-
-def output_to(rendering: str, append: str | None, overwrite: str | None, *, inputs: Iterable[str]) -> Output:
-    """Return the output that ``-o`` (append) and ``-O`` (overwrite) name; raise :class:`OutputError`.
-
-    Nothing is changed on disk before it is entered.
     """
     if append is not None and overwrite is not None:
         raise OutputError("give -o or -O, not both")
@@ -59,104 +59,97 @@ def output_to(rendering: str, append: str | None, overwrite: str | None, *, inpu
             raise OutputError(
                 f"--as {rendering} writes a file for each page, which stdout cannot take; name a folder"
             )
-        return JsonLines(None)
-    path = Path(str(name))
+        return _stdout()
+    path, replace = Path(str(name)), overwrite is not None
     for source in map(Path, inputs):
         if path.resolve() == source.resolve() or source.resolve() in path.resolve().parents:
             raise OutputError(f"{path} lies in what is read ({source}); name another place")
     if rendering == "jsonl":
-        return JsonLines(path, overwrite=overwrite is not None)
-    return Folder(path, ".txt" if rendering == "text" else ".html", overwrite=overwrite is not None)
-
-
-class JsonLines:
-    """One JSON object a line, written by Scrapy's own exporter; ``path`` None is stdout."""
-
-    def __init__(self, path: Path | None, *, overwrite: bool = False) -> None:
-        if path is not None and path.is_dir():
+        if path.is_dir():
             raise OutputError(f"{path} is a folder; name a file")
-        self._path, self._overwrite = path, overwrite
-        self._file: Any = _ForTerminal(sys.stdout.buffer) if sys.stdout.isatty() else sys.stdout.buffer
-        self._exporter: JsonLinesItemExporter | None = None
-
-    def __enter__(self) -> Self:
-        if self._path is not None:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = self._path.open("wb" if self._overwrite else "ab")
-        self._exporter = JsonLinesItemExporter(self._file, encoding="utf-8")
-        self._exporter.start_exporting()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._path is None:
-            self._file.flush()
-        else:
-            self._file.close()
-
-    def write(self, result: BatchResult) -> None:
-        """Write one page as a line."""
-        assert self._exporter is not None  # noqa: S101
-        self._exporter.export_item(result.page)
+        return _json_lines(path, "wb" if replace else "ab")
+    _check_folder(path, replace=replace)
+    return _page_files(path, ".txt" if rendering == "text" else ".html")
 
 
-class _ForTerminal:
-    """JSON on its way to a terminal: what would steer that and JSON does not escape by itself is escaped."""
+def _check_folder(path: Path, *, replace: bool) -> None:
+    if path.exists() and not path.is_dir():
+        raise OutputError(f"{path} is a file; name a folder")
+    if path.is_dir() and not replace and any(path.iterdir()):
+        raise OutputError(f"{path} is not empty; name another folder, or overwrite it with -O")
+
+
+@contextmanager
+def _json_lines(path: Path, mode: str) -> Iterator[WritePage]:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open(mode) as file:
+        yield _line_writer(file)
+
+
+@contextmanager
+def _stdout() -> Iterator[WritePage]:
+    file = sys.stdout.buffer
+    yield _line_writer(_TerminalFile(file) if sys.stdout.isatty() else file)
+    file.flush()
+
+
+def _line_writer(file: Any) -> WritePage:
+    """Return the function that writes a page as Scrapy's own exporter does."""
+    exporter = JsonLinesItemExporter(file, encoding="utf-8")
+    exporter.start_exporting()
+    return lambda result: exporter.export_item(result.page)
+
+
+class _TerminalFile:
+    """JSON on its way to a terminal: control characters that JSON leaves alone are escaped."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
 
     def write(self, line: bytes) -> int:
         """Write ``line``, UTF-8."""
-        return self._file.write(_STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", line.decode()).encode())
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._file, name)
+        return self._file.write(_CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", line.decode()).encode())
 
 
-class Folder:
-    """A file a page: ``SITE/NUMBER_NAME``, with the page's number in what was read, so that no two are alike."""
+@contextmanager
+def _page_files(folder: Path, suffix: str) -> Iterator[WritePage]:
+    """Write ``SITE/NUMBER_NAME`` for each page, with its number among the pages read, so that no two are alike."""
+    folder.mkdir(parents=True, exist_ok=True)
+    numbers = count(1)
 
-    def __init__(self, path: Path, ending: str, *, overwrite: bool = False) -> None:
-        if path.exists() and not path.is_dir():
-            raise OutputError(f"{path} is a file; name a folder")
-        if path.is_dir() and not overwrite and any(path.iterdir()):
-            raise OutputError(f"{path} is not empty; name another folder, or overwrite it with -O")
-        self._path, self._ending = path, ending
-        self._number = 0
+    def write(result: BatchResult) -> None:
+        name = f"{next(numbers):06}{readable_name(result.page.url)}{suffix}"
+        if result.rendered is not None:
+            write_below(folder, f"{site_folder(result.page.site)}/{name}", result.rendered)
 
-    def __enter__(self) -> Self:
-        self._path.mkdir(parents=True, exist_ok=True)
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """There is nothing to close."""
-
-    def write(self, result: BatchResult) -> None:
-        """Write one page as a file; a page whose rendering failed has none."""
-        self._number += 1
-        if result.rendered is None:
-            return
-        file = f"{self._number:06}{readable_name(result.page.url)}{self._ending}"
-        write_below(self._path, f"{site_folder(result.page.site)}/{file}", result.rendered)
+    yield write
 
 
 def site_folder(site: str) -> str:
-    """Return a safe folder name for a site."""
-    name = _UNSAFE.sub("_", site).strip("._")[:_LONGEST_NAME].rstrip(".") or "no-site"
-    return f"_{name}" if _DEVICE.match(name) else name
+    """Return a safe folder name for a site.
+
+    Example:
+        >>> site_folder("example.com"), site_folder("con")
+        ('example.com', '_con')
+
+    """
+    name = _UNSAFE.sub("_", site).strip("._")[:_MAX_NAME].rstrip(".") or "no-site"
+    return f"_{name}" if _DEVICE_NAME.match(name) else name
 
 
 def readable_name(url: str) -> str:
-    """Return the path and query of an address as an ending for a file's name, empty if there are none."""
+    """Return the path and query of a URL for use in a file name, empty if there are none.
+
+    Example:
+        >>> readable_name("https://example.com/news/1.html?page=2")
+        '_news_1.html_page_2'
+
+    """
     try:
         parts = urlsplit(url)
     except ValueError:
         parts = urlsplit("")
-    name = _UNSAFE.sub("_", unquote(f"{parts.path}_{parts.query}")).strip("._-")[:_LONGEST_NAME].rstrip("._-")
-    for ending in (".html", ".htm", ".txt"):
-        name = name.removesuffix(ending)
+    name = _UNSAFE.sub("_", unquote(f"{parts.path}_{parts.query}")).strip("._-")[:_MAX_NAME].rstrip("._-")
+    for suffix in (".html", ".htm", ".txt"):
+        name = name.removesuffix(suffix)
     return f"_{name}" if name else ""

@@ -1,4 +1,4 @@
-"""``scrapy denoise report``: a static site that shows what is known of sites and what was done to their pages."""
+"""``scrapy denoise report``: writes a static site that shows sites, style trees and judged pages."""
 
 from __future__ import annotations
 
@@ -12,16 +12,23 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from scrapy.exceptions import UsageError
 
-from denoise_crawler.batch.arguments import whole_number
+from denoise_crawler.batch.number_options import add_number
 from denoise_crawler.commands.help_text import help_text
-from denoise_crawler.commands.method_choice import add_method_choice, chosen_settings
+from denoise_crawler.commands.method_choice import add_method_choice, settings_with_method
+from denoise_crawler.commands.page_input import (
+    DONE,
+    FAILED,
+    INTERRUPTED,
+    add_reading_options,
+    list_counts,
+    read_named_pages,
+    reading_bar,
+)
 from denoise_crawler.commands.page_output import output_to
-from denoise_crawler.commands.reading_bar import reading_bar
 from denoise_crawler.errors import FeedError, OutputError, SourceError, StoreError
-from denoise_crawler.page.text import printable
-from denoise_crawler.reading import FORMATS, Reading, read_pages
+from denoise_crawler.page.text import counted, printable
+from denoise_crawler.reading import Reading
 from denoise_crawler.report import Bounds, Plan, RunFigures, StoreView, feed_chart, is_store, write_report
-from denoise_crawler.report.rendering import counted
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -33,7 +40,6 @@ if TYPE_CHECKING:
 
     SitedPages = Iterator[tuple[str, str, str | bytes]]
 
-DONE, FAILED, INTERRUPTED = 0, 1, 130
 _DEFAULTS = Bounds()
 _EPILOG = help_text(
     {
@@ -58,27 +64,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument("-o", "--output", metavar="DIR", help="a new or empty folder")
     where.add_argument("-O", "--overwrite-output", metavar="DIR", help="the same, overwriting what is there")
-    add(
-        "--pages",
-        type=whole_number(0),
-        default=_DEFAULTS.pages,
-        metavar="N",
-        help="pages shown of a site (%(default)s)",
-    )
-    add(
-        "--sites",
-        type=whole_number(0),
-        default=_DEFAULTS.sites,
-        metavar="N",
-        help="sites with pages of their own (%(default)s)",
-    )
-    add(
-        "--nodes",
-        type=whole_number(1),
-        default=_DEFAULTS.nodes,
-        metavar="N",
-        help="nodes of a style tree (%(default)s)",
-    )
+    add_number(parser, "--pages", 0, _DEFAULTS.pages, "pages shown of a site")
+    add_number(parser, "--sites", 0, _DEFAULTS.sites, "sites with pages of their own")
+    add_number(parser, "--nodes", 1, _DEFAULTS.nodes, "nodes of a style tree")
     add(
         "--items",
         type=Path,
@@ -91,15 +79,12 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="let painted pages fetch their pictures and style sheets when looked at (default: none is fetched)",
     )
     add_method_choice(parser)
-    add("--format", choices=tuple(FORMATS), help="the format of all files (default: seen from each)")
-    add("--base", metavar="URL", help="address of the folder of HTML files (default: https://FIRST-FOLDER/)")
-    add("--url-field", metavar="NAME", help="field of JSON Lines (default: the setting DENOISE_URL_FIELD)")
-    add("--html-field", metavar="NAME", help="field of JSON Lines (default: the setting DENOISE_HTML_FIELD)")
+    add_reading_options(parser)
 
 
 def run(arguments: Namespace, settings: BaseSettings) -> int:
-    """Write the report; return the exit code. Raises UsageError for what cannot be done as it was said."""
-    chosen = chosen_settings(arguments, settings, {})
+    """Write the report and return the exit code; raise UsageError for arguments that cannot be used."""
+    chosen = settings_with_method(arguments, settings, {})
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     try:
         source = _Source(arguments, chosen)
@@ -123,11 +108,11 @@ def run(arguments: Namespace, settings: BaseSettings) -> int:
     except (OSError, StoreError) as error:
         console.print(printable(f"stopped: {error}"), markup=False)
         return FAILED
-    return _told(console, figures, source.reading, folder / "index.html", time.monotonic() - start)
+    return _summarize(console, figures, source.reading, folder / "index.html", time.monotonic() - start)
 
 
 class _Source:
-    """The store and the pages that were named. Raises SourceError or StoreError for what cannot be read."""
+    """The store and the pages that the user named; raises SourceError or StoreError if one cannot be read."""
 
     def __init__(self, arguments: Namespace, chosen: DenoiseSettings) -> None:
         self._arguments, self._chosen = arguments, chosen
@@ -143,21 +128,12 @@ class _Source:
         self.read()
 
     def read(self) -> SitedPages:
-        """Return the pages, to be read once more: those that wait in the store, then those named."""
+        """Return the pages for one more reading: those that wait in the store, then those named."""
         self.reading = Reading()
-        return self._pages(
-            read_pages(
-                self.paths,
-                reading=self.reading,
-                base=self._arguments.base,
-                url_field=self._arguments.url_field or self._chosen.url_field,
-                html_field=self._arguments.html_field or self._chosen.html_field,
-                file_format=self._arguments.format,
-            )
-        )
+        return self._pages(read_named_pages(self.paths, self._arguments, self._chosen, self.reading))
 
     def figures(self) -> RunFigures:
-        """Return the figures of a run that begins."""
+        """Return the figures of a new run."""
         named = [*([self.store.path] if self.store else []), *self.paths]
         return RunFigures(
             sources=[path.name or str(path) for path in named],
@@ -173,15 +149,14 @@ class _Source:
             yield self._chosen.site(url), url, html
 
 
-def _told(console: Console, figures: RunFigures, reading: Reading, index: Path, seconds: float) -> int:
+def _summarize(console: Console, figures: RunFigures, reading: Reading, index: Path, seconds: float) -> int:
     pages, sites = counted(figures.pages, "page"), counted(len(figures.sites), "site")
     console.print(f"{pages} of {sites} in {seconds:.1f} s ({figures.method})", markup=False)
     failed = sum(site.failed for site in figures.sites)
     if failed:
         console.print(f"could not be judged: {counted(failed, 'page')}", markup=False)
     if reading.damage:
-        kinds = ", ".join(f"{count:,} {kind}" for kind, count in reading.damage.most_common())
-        console.print(f"damage: {kinds}", markup=False)
+        console.print(f"damage: {list_counts(reading.damage)}", markup=False)
     if not figures.sites:
         print("no page and no site was found", file=sys.stderr)
         return FAILED

@@ -1,4 +1,4 @@
-"""``scrapy denoise tree``: draws a site's style tree, learned from pages on disk or by a crawl."""
+"""``scrapy denoise tree``: draws the style tree of a site, from pages on disk or from a crawl."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from denoise_crawler.batch.arguments import whole_number
+from denoise_crawler.batch.number_options import add_number
 from denoise_crawler.commands.help_text import help_text
-from denoise_crawler.commands.reading_bar import reading_bar
+from denoise_crawler.commands.page_input import reading_bar, report_failure
 from denoise_crawler.crawl.settings import DenoiseSettings
-from denoise_crawler.errors import DenoiseError, DrawingError, SettingError, SourceError, StoreError
+from denoise_crawler.errors import DenoiseError, DrawingError
 from denoise_crawler.methods.style_tree.method import StyleTree
 from denoise_crawler.output import drawing
 from denoise_crawler.page import Page
@@ -39,12 +39,8 @@ _TEXT_FORMATS = (".dot", ".gv")
 _SITES_NAMED = 10
 
 
-class _NoTreeError(DenoiseError):
-    """There is no tree to draw; the message says why and what to do."""
-
-
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add what can be chosen."""
+    """Add the arguments of the command."""
     parser.epilog = _EPILOG
     parser.add_argument("paths", nargs="*", type=Path, metavar="PATH", help="pages to learn: files, folders")
     parser.add_argument(
@@ -57,23 +53,9 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="FILE",
         help="without PATH: the store of a crawl whose method was style_tree (default: DENOISE_STORE)",
     )
-    parser.add_argument(
-        "--depth", type=whole_number(0), default=drawing.DEPTH, metavar="N", help="levels (%(default)s)"
-    )
-    parser.add_argument(
-        "--min-pages",
-        type=whole_number(1),
-        default=drawing.MIN_PAGES,
-        metavar="N",
-        help="sequences of children on N pages or more (%(default)s)",
-    )
-    parser.add_argument(
-        "--max-nodes",
-        type=whole_number(1),
-        default=drawing.MAX_NODES,
-        metavar="N",
-        help="nodes in all (%(default)s)",
-    )
+    add_number(parser, "--depth", 0, drawing.DEPTH, "levels")
+    add_number(parser, "--min-pages", 1, drawing.MIN_PAGES, "sequences of children on N pages or more")
+    add_number(parser, "--max-nodes", 1, drawing.MAX_NODES, "nodes in all")
     parser.add_argument(
         "--collapse",
         action=BooleanOptionalAction,
@@ -82,13 +64,13 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, settings: BaseSettings) -> int:
-    """Write the drawing; return 1 where there is none to be made."""
+    """Write the drawing; return 1 if there is nothing to draw."""
     try:
         ours = DenoiseSettings.from_settings(settings)
         method = _method(arguments, ours)
-        name = _learn(arguments, ours, method) if arguments.paths else _load(arguments, ours, method)
-        _write(arguments, method, name)
-    except (DrawingError, SettingError, SourceError, StoreError, _NoTreeError, OSError) as error:
+        name = _learn_site(arguments, ours, method) if arguments.paths else _load_site(arguments, ours, method)
+        _write_drawing(arguments, method, name)
+    except (DenoiseError, OSError) as error:
         print(printable(error), file=sys.stderr)
         return 1
     return 0
@@ -102,15 +84,15 @@ def _output(value: str) -> Path:
 
 
 def _method(arguments: Namespace, settings: DenoiseSettings) -> StyleTree:
-    """Return the method of the settings if it is this one, else this one with its defaults."""
+    """Return the style tree with the options of the settings, or with defaults if these name another method."""
     options = dict(settings.choice.options) if settings.choice.name == StyleTree.name else {}
     if arguments.collapse is not None:
         options["collapse"] = arguments.collapse
     return StyleTree(**options)  # type: ignore[arg-type]
 
 
-def _learn(arguments: Namespace, settings: DenoiseSettings, method: StyleTree) -> str:
-    """Learn the pages of the site that was named, or of the only one; return its name."""
+def _learn_site(arguments: Namespace, settings: DenoiseSettings, method: StyleTree) -> str:
+    """Learn the pages of the named site, or of the only one; return its name."""
     found: Counter[str] = Counter()
     paths, reading = arguments.paths, Reading()
     with reading_bar(lambda: read_pages(paths, reading=reading), lambda: reading, paths, ["learning"]) as pages:
@@ -118,50 +100,43 @@ def _learn(arguments: Namespace, settings: DenoiseSettings, method: StyleTree) -
             site = settings.site(url)
             found[site] += 1
             if site == (arguments.site or next(iter(found))):
-                _observe(method, Page.parse(url, html, site=site))
+                with report_failure(url, "learned"):
+                    if not (page := Page.parse(url, html, site=site)).skipped:
+                        method.observe(page)
     if not found:
-        raise _NoTreeError(f"no page was found in {', '.join(map(str, arguments.paths))}")
+        raise DrawingError(f"no page was found in {', '.join(map(str, arguments.paths))}")
     name = str(arguments.site or next(iter(found)))
     if name not in found or (not arguments.site and len(found) > 1):
         named = ", ".join(f"{site} ({pages})" for site, pages in found.most_common(_SITES_NAMED))
         more = f" and {len(found) - _SITES_NAMED} more" if len(found) > _SITES_NAMED else ""
-        raise _NoTreeError(f"a drawing shows one site: name it with --site. Found (pages): {named}{more}")
+        raise DrawingError(f"a drawing shows one site: name it with --site. Found (pages): {named}{more}")
     if not method.pages_known:
-        raise _NoTreeError(f"no page of {name} can be read")
+        raise DrawingError(f"no page of {name} can be read")
     return name
 
 
-def _observe(method: StyleTree, page: Page) -> None:
-    """Learn a page; one that makes us raise is named and costs no other."""
-    try:
-        if not page.skipped:
-            method.observe(page)
-    except Exception as error:
-        print(printable(f"{page.url} cannot be learned: {type(error).__name__}: {error}"), file=sys.stderr)
-
-
-def _load(arguments: Namespace, settings: DenoiseSettings, method: StyleTree) -> str:
-    """Read what a crawl learned of the site that was named; return its name."""
+def _load_site(arguments: Namespace, settings: DenoiseSettings, method: StyleTree) -> str:
+    """Load what a crawl learned of the named site; return its name."""
     path = arguments.store or settings.store
     if not arguments.site:
-        raise _NoTreeError(f"name pages to learn, or with --site the site to take from the store {path}")
+        raise DrawingError(f"name pages to learn, or with --site the site to take from the store {path}")
     if not path.is_file():
-        raise _NoTreeError(f"there is no store {path}; name another with --store")
+        raise DrawingError(f"there is no store {path}; name another with --store")
     with closing(Store(path, read_only=True)) as store:
         known = store.knowledge(arguments.site, method.store_key)
         others = store.methods_that_know(arguments.site)
     if not known:
-        of_others = _of_others(others, method.store_key)
-        raise _NoTreeError(f"the store {path} has no style tree of {arguments.site!r}: {of_others}")
+        of_others = _what_else_is_stored(others, method.store_key)
+        raise DrawingError(f"the store {path} has no style tree of {arguments.site!r}: {of_others}")
     try:
         method.merge_bytes(known[0])
     except ValueError as error:
-        raise _NoTreeError(f"the tree of {arguments.site} in {path} cannot be read: {error}") from None
+        raise DrawingError(f"the tree of {arguments.site} in {path} cannot be read: {error}") from None
     return str(arguments.site)
 
 
-def _of_others(store_keys: list[str], wanted: str) -> str:
-    """Say what the store holds of a site instead of the tree that is ``wanted``, and how to get one."""
+def _what_else_is_stored(store_keys: list[str], wanted: str) -> str:
+    """Say what the store holds instead of the ``wanted`` tree, and how to get one."""
     if not store_keys:
         return "it knows nothing of this site. Name another with --site or --store, or pages to learn"
     names = sorted({key.partition(":")[0] for key in store_keys})
@@ -176,7 +151,7 @@ def _of_others(store_keys: list[str], wanted: str) -> str:
     )
 
 
-def _write(arguments: Namespace, method: StyleTree, name: str) -> None:
+def _write_drawing(arguments: Namespace, method: StyleTree, name: str) -> None:
     dot = drawing.tree_dot(
         method.tree,
         depth=arguments.depth,
@@ -189,5 +164,5 @@ def _write(arguments: Namespace, method: StyleTree, name: str) -> None:
     if path.suffix in _TEXT_FORMATS:
         path.write_text(dot, encoding="utf-8")
     else:
-        path.write_bytes(drawing.rendered(dot, path.suffix[1:]))
+        path.write_bytes(drawing.render_dot(dot, path.suffix[1:]))
     print(printable(f"{path}: {name}, {method.pages_known} pages"))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from denoise_crawler.errors import DamagedRowError
 from denoise_crawler.store import SiteState
-from denoise_crawler.store.knowledge import StoredKnowledge
+from denoise_crawler.store.stored_knowledge import StoredKnowledge
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -27,7 +27,7 @@ from denoise_crawler.crawl.warmup import Warmup
 from denoise_crawler.page import Page
 from denoise_crawler.report.figures import PageFigures, Sizes
 from denoise_crawler.report.page_view import page_view
-from denoise_crawler.report.rendering import rendered
+from denoise_crawler.report.rendering import render_page
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -197,9 +197,9 @@ class _LiveResource(Resource):
         if path == "":
             return 302, ""
         if path == "/denoise":
-            return 200, rendered("live.html", scripts=["live.js"], connect="'self'", **self._current_state())
+            return 200, render_page("live.html", scripts=["live.js"], connect="'self'", **self._current_state())
         if path == "/denoise/now":
-            return 200, rendered("live_now.html", **self._current_state())
+            return 200, render_page("live_now.html", **self._current_state())
         number = path.removeprefix("/denoise/page/")
         recent = next((recent for recent in self._warmup.recent if str(recent.number) == number), None)
         if recent is None:
@@ -227,7 +227,7 @@ class _LiveResource(Resource):
     def _page(self, recent: RecentPage) -> str:
         page = Page.parse(recent.figures.url, recent.html, site=recent.site)
         cleaned = self._warmup.sites.preview(page)
-        return rendered(
+        return render_page(
             "live_page.html",
             scripts=["page.js"],
             page=_figures(cleaned),

@@ -14,8 +14,8 @@ from denoise_crawler.crawl.guarded_store import GuardedKnowledge
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.page.text import printable
 from denoise_crawler.store import SiteState
-from denoise_crawler.store.knowledge import StoredKnowledge
 from denoise_crawler.store.shared import SharedStore
+from denoise_crawler.store.stored_knowledge import StoredKnowledge
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.methods.knowledge import InMemoryKnowledge
 from denoise_crawler.store import Store
-from denoise_crawler.store.knowledge import StoredKnowledge
+from denoise_crawler.store.stored_knowledge import StoredKnowledge
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""``python -m denoise_crawler.demo``: a real crawl of the bundled site, and what came out of it."""
+"""``python -m denoise_crawler.demo``: crawls the bundled site and shows the result."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def main() -> int:
         if code:
             print(f"The crawl ended with exit code {code}; see {folder / 'crawl.log'}", file=sys.stderr)
             return code
-        _show(folder, server.url)
+        _show_results(folder, server.url)
     return 0
 
 
@@ -63,7 +63,7 @@ def _show_progress(crawl: subprocess.Popen[bytes], server: DemoServer, folder: P
     ended = False
     while not ended:
         time.sleep(0.25 if live else 1.0)
-        ended = crawl.poll() is not None  # what it wrote until then is still to be shown
+        ended = crawl.poll() is not None  # its last lines are still to be shown
         log = (folder / "crawl.log").read_text("utf-8", "replace").splitlines()
         for line in log[read:]:
             if "[denoise_crawler.crawl." in line and "] INFO" in line:
@@ -75,7 +75,7 @@ def _show_progress(crawl: subprocess.Popen[bytes], server: DemoServer, folder: P
     print("\r\033[K" if live else "", end="")
 
 
-def _show(folder: Path, base: str) -> None:
+def _show_results(folder: Path, base: str) -> None:
     stats: dict[str, Any] = json.loads((folder / "stats.json").read_text("utf-8"))
     items = [json.loads(line) for line in (folder / "items.jsonl").read_text("utf-8").splitlines()]
     counts = {name: stats.get(f"denoise/{name}", 0) for name in ("pages", "parked", "replayed", "cleaned")}

@@ -1,11 +1,11 @@
-"""A story's own page, as portals served it before 2021: the text with all the noise around it."""
+"""The page of a story, as portals served it before 2021: the text with noise around it."""
 
 from __future__ import annotations
 
-from denoise_crawler.demo import blocks
+from denoise_crawler.demo import boxes
 from denoise_crawler.demo.articles import (
     Article,
-    Block,
+    ArticleBlock,
     Slideshow,
     article_path,
     articles,
@@ -21,12 +21,12 @@ LONGEST_MARKED = 60
 
 
 def charset_of(article: Article) -> str:
-    """Return the encoding in which the article's page is served."""
+    """Return the encoding of the article's page."""
     return "gb18030" if article.slug == GB18030_SLUG else "utf-8"
 
 
 def breakage_of(article: Article) -> str | None:
-    """Return the name of what is broken in the article's HTML: every third page, in turn."""
+    """Return how the HTML of an article is broken; None for two pages of three."""
     place = articles().index(article)
     if place % 3 != 1 or charset_of(article) != "utf-8":
         return None
@@ -34,21 +34,21 @@ def breakage_of(article: Article) -> str | None:
 
 
 def article_page(article: Article, base: str) -> str:
-    """Return the page of an article, broken if it is one of the broken ones."""
+    """Return the page of an article, broken if :func:`breakage_of` says so."""
     frame = _article_frame(article, base)
     main = f"""{breadcrumb(frame, article.section)}
-{blocks.advertisement(frame, "top")}
+{boxes.advertisement(frame, "top")}
 <article class="articlecontent">
 <header><h1>{text(article.title)}</h1>
 {_byline(article)}
-{blocks.share_bar(frame, article)}</header>
+{boxes.share_bar(frame, article)}</header>
 <section class="articlebody">
 {_body(frame, article)}
 </section>
 </article>
-{blocks.comments(article)}
-{blocks.related(frame, base)}"""
-    html = page(frame, base, main, blocks.rail(frame, blocks.period_of(article)))
+{boxes.comments(article)}
+{boxes.related(frame, base)}"""
+    html = page(frame, base, main, boxes.rail(frame, boxes.period_of(article)))
     kind = breakage_of(article)
     return BREAKAGES[kind](html) if kind else html
 
@@ -57,7 +57,7 @@ def slideshow_page(show: Slideshow, base: str) -> str:
     """Return the page of a slideshow."""
     frame = Frame(show.lang, slideshow_path(show), show.title, show.abstract, "gallery", show.source_url)
     slides = "\n".join(
-        f'<div class="slide">{blocks.picture(f"{show.id}-{place}", title)}\n'
+        f'<div class="slide">{boxes.picture_link(f"{show.id}-{place}", title)}\n'
         f"<h2>{text(title)}</h2>\n<p>{text(words)}</p></div>"
         for place, (title, words) in enumerate(show.slides, 1)
     )
@@ -66,8 +66,8 @@ def slideshow_page(show: Slideshow, base: str) -> str:
 <div class="gallery">
 {slides}
 </div></article>
-{blocks.related(frame, base)}"""
-    return page(frame, base, main, blocks.rail(frame, "pictures"))
+{boxes.related(frame, base)}"""
+    return page(frame, base, main, boxes.rail(frame, "pictures"))
 
 
 def _article_frame(article: Article, base: str) -> Frame:
@@ -107,7 +107,7 @@ def _byline(article: Article) -> str:
 def _body(frame: Frame, article: Article) -> str:
     parts = [_block(article, place) for place in range(len(article.paragraphs))]
     middle = 2 + number(article.id + "middle") % 2
-    parts[middle:middle] = [_read_more(frame, article), blocks.advertisement(frame, "body")]
+    parts[middle:middle] = [_read_more(frame, article), boxes.advertisement(frame, "body")]
     if number(article.id + "picture") % 3:
         parts.insert(1, _figure(article))
     return "\n".join([*parts, f'<p class="follow">{text(WORDS[article.lang]["follow"])}</p>'])
@@ -115,7 +115,7 @@ def _body(frame: Frame, article: Article) -> str:
 
 def _figure(article: Article) -> str:
     credit = f"{WORDS[article.lang]['credit']} {article.provider.name}"
-    return f"""<figure>{blocks.picture(article.id, article.title)}
+    return f"""<figure>{boxes.picture_link(article.id, article.title)}
 <figcaption>© {text(credit)}</figcaption></figure>"""
 
 
@@ -133,7 +133,7 @@ def _block(article: Article, place: int) -> str:
     return block_html(block)
 
 
-def block_html(block: Block) -> str:
+def block_html(block: ArticleBlock) -> str:
     """Return a body block as plain HTML."""
     if block.kind == "list":
         return "<ul>" + "".join(f"<li>{text(line)}</li>" for line in block.lines) + "</ul>"
@@ -148,7 +148,7 @@ def _row(row: tuple[str, ...]) -> str:
 
 
 def _inline(words: str, article: Article, place: int) -> str:
-    """Return a paragraph's text with, now and then, its first clause in bold or as a link."""
+    """Return the text of a paragraph, sometimes with its first clause in bold or as a link."""
     mark = "，" if article.lang == "zh" else ", "
     first, comma, rest = words.partition(mark)
     choice = number(f"{article.id}|{place}") % 6

@@ -1,4 +1,4 @@
-"""The demo site's articles and slideshows, and what a perfect extractor should give for them."""
+"""The articles and slideshows of the demo site, and their gold texts."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ LOCALES = {"en": "en-us", "zh": "zh-cn"}
 
 
 @dataclass(frozen=True)
-class Block:
-    """One piece of an article's body; rows of cells, where all but tables have one cell a row."""
+class ArticleBlock:
+    """A block of an article's body as rows of cells; only tables have several cells in a row."""
 
     kind: BlockKind
     rows: tuple[tuple[str, ...], ...]
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """Return the block's text, one line a row, a table's cells separated by tabs."""
+        """The text of each row, with tabs between cells."""
         return tuple("\t".join(row) for row in self.rows)
 
 
@@ -47,8 +47,8 @@ class Provider:
 
 
 @dataclass(frozen=True)
-class Article:
-    """A news story; ``published`` is an ISO 8601 time in UTC."""
+class Story:
+    """What articles and slideshows have in common; ``published`` is an ISO 8601 time in UTC."""
 
     id: str
     lang: str
@@ -59,48 +59,40 @@ class Article:
     author: str
     provider: Provider
     published: str
-    paragraphs: tuple[Block, ...]
-    comments: tuple[Comment, ...]
 
     @property
     def locale(self) -> str:
-        """Return the locale under which the story is served, such as ``en-us``."""
+        """The locale of the story, such as ``en-us``."""
         return LOCALES[self.lang]
 
     @property
     def time(self) -> datetime:
-        """Return the time of publication, aware, in UTC."""
-        return iso_time(self.published)
+        """The time of publication, in UTC."""
+        return datetime.fromisoformat(self.published.replace("Z", "+00:00"))
+
+
+@dataclass(frozen=True)
+class Article(Story):
+    """A news story."""
+
+    paragraphs: tuple[ArticleBlock, ...]
+    comments: tuple[Comment, ...]
 
     @property
     def source_url(self) -> str:
-        """Return the story's address at its publisher, the page's canonical link."""
+        """The URL of the story at its publisher, the page's canonical link."""
         return f"https://{self.provider.host}/{self.time:%Y/%m}/{quote(self.slug)}"
 
 
 @dataclass(frozen=True)
-class Slideshow:
+class Slideshow(Story):
     """A picture story; ``slides`` are pairs of title and text."""
 
-    id: str
-    lang: str
-    section: str
-    slug: str
-    title: str
-    abstract: str
-    author: str
-    provider: Provider
-    published: str
     slides: tuple[tuple[str, str], ...]
 
     @property
-    def locale(self) -> str:
-        """Return the locale under which the slideshow is served."""
-        return LOCALES[self.lang]
-
-    @property
     def source_url(self) -> str:
-        """Return the slideshow's address at its publisher."""
+        """The URL of the slideshow at its publisher."""
         return f"https://{self.provider.host}/pictures/{quote(self.slug)}"
 
 
@@ -147,13 +139,9 @@ PROVIDERS = {provider.id: provider for provider in _PROVIDERS}
 
 
 @cache
-def _articles() -> tuple[Article, ...]:
-    return tuple(_article(entry) for lang in LOCALES for entry in _data(f"articles.{lang}.json"))
-
-
-def articles() -> list[Article]:
+def articles() -> tuple[Article, ...]:
     """Return all articles, the English ones first, in a fixed order."""
-    return list(_articles())
+    return tuple(_article(entry) for lang in LOCALES for entry in _data(f"articles.{lang}.json"))
 
 
 @cache
@@ -164,7 +152,7 @@ def slideshows() -> tuple[Slideshow, ...]:
 
 @cache
 def _by_id() -> dict[str, Article | Slideshow]:
-    stories: list[Article | Slideshow] = [*_articles(), *slideshows()]
+    stories: list[Article | Slideshow] = [*articles(), *slideshows()]
     return {story.id: story for story in stories}
 
 
@@ -182,7 +170,7 @@ def find_slideshow(story_id: str) -> Slideshow | None:
 
 def newest(locale: str, section: str | None = None) -> list[Article]:
     """Return the articles of a locale, and of one of its sections if given, newest first."""
-    chosen = [a for a in _articles() if a.locale == locale and section in (None, a.section)]
+    chosen = [a for a in articles() if a.locale == locale and section in (None, a.section)]
     return sorted(chosen, key=lambda article: (article.published, article.id), reverse=True)
 
 
@@ -197,13 +185,8 @@ def slideshow_path(show: Slideshow) -> str:
 
 
 def gold_text(article: Article) -> str:
-    """Return the title and the body, one line a block (list items and table rows on their own)."""
+    """Return the title and the body, with a line for each block, list item and table row."""
     return "\n".join([article.title, *(line for block in article.paragraphs for line in block.lines)])
-
-
-def iso_time(text: str) -> datetime:
-    """Return an aware time for an ISO 8601 text that ends in Z."""
-    return datetime.fromisoformat(text.replace("Z", "+00:00"))
 
 
 def _data(name: str) -> list[dict[str, Any]]:
@@ -225,9 +208,9 @@ def _slideshow(entry: dict[str, Any]) -> Slideshow:
     return Slideshow(**{**entry, "provider": PROVIDERS[entry["provider"]], "slides": slides})
 
 
-def _block(item: str | dict[str, Any]) -> Block:
+def _block(item: str | dict[str, Any]) -> ArticleBlock:
     if isinstance(item, str):
-        return Block("text", ((item,),))
+        return ArticleBlock("text", ((item,),))
     ((kind, value),) = item.items()
     if kind == "table":
         rows = tuple(tuple(row) for row in value)
@@ -235,4 +218,4 @@ def _block(item: str | dict[str, Any]) -> Block:
         rows = tuple((entry,) for entry in value)
     else:
         rows = ((value,),)
-    return Block(cast("BlockKind", kind), rows)
+    return ArticleBlock(cast("BlockKind", kind), rows)

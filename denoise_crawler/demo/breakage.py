@@ -1,4 +1,4 @@
-"""The ways in which some of the demo site's pages are broken; none of them loses a word."""
+"""Ways to break the HTML of a page without losing a word."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ PIXEL = "/pixel.gif"
 
 @dataclass(frozen=True)
 class Frame:
-    """What a page tells its frame: ``path`` names the page and seeds everything that varies."""
+    """The data of a page for its frame; ``path`` also seeds everything that varies."""
 
     lang: str
     path: str
@@ -44,7 +44,7 @@ def link(target: str, words: str, kind: str = "") -> str:
 
 
 def page(frame: Frame, base: str, main: str, rail: str) -> str:
-    """Return a whole page: the main column and the right rail inside the site's frame."""
+    """Return a page: the main column and the right rail inside the site's frame."""
     return f"""<!DOCTYPE html>
 <html lang="{frame.locale}">
 {_head(frame, base)}
@@ -137,7 +137,7 @@ def _navigation(frame: Frame) -> str:
 
 
 def breadcrumb(frame: Frame, section: str) -> str:
-    """Return the way from the front page to the page's section."""
+    """Return the links from the front page to the page's section."""
     words = WORDS[frame.lang]
     crumbs = f"{link('/' + frame.locale, words['home'])} &rsaquo; "
     crumbs += link(f"/{frame.locale}/{section}", SECTIONS[frame.lang][section])

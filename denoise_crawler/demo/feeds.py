@@ -1,4 +1,4 @@
-"""What machines read: robots.txt, RSS, the detail API and the client-rendered shell."""
+"""The parts of the site for machines: robots.txt, RSS, the detail API and the client-rendered shell."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from denoise_crawler.demo.articles import (
     article_path,
     find_article,
     find_slideshow,
-    iso_time,
     newest,
 )
 from denoise_crawler.demo.chrome import text
@@ -54,7 +53,6 @@ def detail(story_id: str, base: str) -> str | None:
     story = find_article(story_id) or find_slideshow(story_id)
     if story is None:
         return None
-    published = iso_time(story.published)
     show = story if isinstance(story, Slideshow) else None
     slides = [_slide(show, place, base) for place in range(len(show.slides))] if show else []
     answer = {
@@ -66,9 +64,9 @@ def detail(story_id: str, base: str) -> str | None:
         "sourceHref": story.source_url,
         "provider": {"id": story.provider.id, "name": story.provider.name},
         "authors": [{"name": story.author}],
-        "createdDateTime": _iso(published - timedelta(minutes=number(story.id) % 50)),
+        "createdDateTime": _iso(story.time - timedelta(minutes=number(story.id) % 50)),
         "publishedDateTime": story.published,
-        "updatedDateTime": _iso(published + timedelta(minutes=number(story.id) % 300)),
+        "updatedDateTime": _iso(story.time + timedelta(minutes=number(story.id) % 300)),
         "imageResources": [_image(story, story.id, story.title, base)],
         "slides": slides,
         "seo": {"canonicalUrl": story.source_url},
@@ -105,7 +103,7 @@ def _iso(time: datetime) -> str:
 
 
 def shell(article: Article) -> str:
-    """Return the page that a client-rendered portal serves: scripts and not a word of the story."""
+    """Return the page of a client-rendered portal: scripts without a word of the story."""
     chunks = {f"{number(f'chunk{place}') % 16**6:06x}": f"/bundles/v1/{place}.js" for place in range(240)}
     preloads = "\n".join(
         f'<link rel="preload" as="script" href="/bundles/v1/{place}.js" crossorigin>' for place in range(12)

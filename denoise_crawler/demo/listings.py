@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from denoise_crawler.demo import blocks
+from denoise_crawler.demo import boxes
 from denoise_crawler.demo.articles import LOCALES, Article, article_path, newest
 from denoise_crawler.demo.chrome import Frame, breadcrumb, link, page, text
 from denoise_crawler.demo.words import ABOUT, SECTIONS, SITE, WORDS
@@ -14,7 +14,7 @@ SECTION_SIZE = 4
 def front_page(path: str, locale: str, number: int, base: str) -> str | None:
     """Return one page of a locale's front, or None past the last; ``path`` is ``/`` or the locale's."""
     lang = _lang(locale)
-    shown = _part(newest(locale), number, FRONT_SIZE)
+    shown = _slice(newest(locale), number, FRONT_SIZE)
     if not shown:
         return None
     frame = Frame(lang, _numbered(path, number), SITE[lang], WORDS[lang]["newsletter_text"], "front")
@@ -22,14 +22,14 @@ def front_page(path: str, locale: str, number: int, base: str) -> str | None:
 {_teasers(frame, shown)}
 {_pages(frame, path, number, len(newest(locale)), FRONT_SIZE)}
 {_other_edition(lang)}"""
-    return page(frame, base, main, blocks.rail(frame, blocks.period_of(shown[0])))
+    return page(frame, base, main, boxes.rail(frame, boxes.period_of(shown[0])))
 
 
 def section_page(locale: str, section: str, number: int, base: str) -> str | None:
     """Return one page of a section's list, or None past the last."""
     lang, path = _lang(locale), f"/{locale}/{section}"
     stories = newest(locale, section)
-    shown = _part(stories, number, SECTION_SIZE)
+    shown = _slice(stories, number, SECTION_SIZE)
     if not shown:
         return None
     name = SECTIONS[lang][section]
@@ -38,14 +38,14 @@ def section_page(locale: str, section: str, number: int, base: str) -> str | Non
 <h1>{text(name)}</h1>
 {_teasers(frame, shown)}
 {_pages(frame, path, number, len(stories), SECTION_SIZE)}"""
-    return page(frame, base, main, blocks.rail(frame, blocks.period_of(shown[0])))
+    return page(frame, base, main, boxes.rail(frame, boxes.period_of(shown[0])))
 
 
 def small_page(lang: str, path: str, heading: str, words: str, base: str) -> str:
     """Return a page with one heading and one paragraph in the site's frame."""
     frame = Frame(lang, path, heading, words, "small")
     main = f'<div class="small-page"><h1>{text(heading)}</h1>\n<p>{text(words)}</p></div>'
-    return page(frame, base, main, blocks.rail(frame, "small"))
+    return page(frame, base, main, boxes.rail(frame, "small"))
 
 
 def about_page(locale: str, name: str, base: str) -> str | None:
@@ -61,7 +61,7 @@ def _lang(locale: str) -> str:
     return next(lang for lang, name in LOCALES.items() if name == locale)
 
 
-def _part(stories: list[Article], number: int, size: int) -> list[Article]:
+def _slice(stories: list[Article], number: int, size: int) -> list[Article]:
     return stories[(number - 1) * size : number * size] if number > 0 else []
 
 
@@ -70,8 +70,8 @@ def _numbered(path: str, number: int) -> str:
 
 
 def _teasers(frame: Frame, shown: list[Article]) -> str:
-    cards = [blocks.teaser(article) for article in shown]
-    cards.insert(2, blocks.advertisement(frame, "list"))
+    cards = [boxes.teaser(article) for article in shown]
+    cards.insert(2, boxes.advertisement(frame, "list"))
     listed = "\n".join(cards)
     return f'<div class="teasers">\n{listed}\n</div>'
 

@@ -1,4 +1,4 @@
-"""The demo site over HTTP on the loopback interface, for `make demo`, tests and trials."""
+"""Serves the demo site on the loopback interface."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import sys
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
 from typing import Any
 
 from denoise_crawler.demo.articles import articles
@@ -18,12 +17,16 @@ DETAIL = "/content/view/"
 
 
 class DemoServer:
-    """The site at ``url`` while the context lasts.
+    """The site at ``url`` inside a ``with`` block.
 
-    ``crawl_delay`` (seconds) is announced in robots.txt, every reply waits ``latency`` seconds, and with
-    ``fail_every=n`` every n-th article, in the order of ``articles()``, answers 503 the first time each
-    of its addresses is asked for. ``requests`` holds pairs of monotonic seconds and path with query, in order
-    of arrival.
+    ``requests`` lists (monotonic seconds, path with query) in order of arrival.
+
+    Args:
+        port: The port; any free one if 0.
+        crawl_delay: Seconds to announce in robots.txt.
+        latency: Seconds before each reply.
+        fail_every: Every n-th article of ``articles()`` answers 503 to the first request of each of its URLs.
+
     """
 
     def __init__(
@@ -41,7 +44,7 @@ class DemoServer:
         self._failing = {article.id for article in articles()[step - 1 :: step]}
         self._failed: set[str] = set()
         self._lock = threading.Lock()
-        self._http = _QuietServer((HOST, port), _handler(self))
+        self._http = _Server((HOST, port), _handler(self))
         self._thread = threading.Thread(target=self._http.serve_forever, args=(0.05,), daemon=True)
 
     @property
@@ -53,18 +56,13 @@ class DemoServer:
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._http.shutdown()
         self._thread.join()
         self._http.server_close()
 
     def answer(self, target: str) -> Reply:
-        """Record the request and return the reply, or a failure if the address is due for one."""
+        """Record the request and return the reply, or 503 if the URL is due to fail."""
         path = target.partition("?")[0]
         with self._lock:
             self.requests.append((time.monotonic(), target))
@@ -89,18 +87,18 @@ class DemoServer:
         return story in self._failing and path not in self._failed
 
 
-class _QuietServer(ThreadingHTTPServer):
+class _Server(ThreadingHTTPServer):
     request_queue_size = 128
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        if not isinstance(sys.exc_info()[1], ConnectionError):  # a client that hung up is no error
+        if not isinstance(sys.exc_info()[1], ConnectionError):  # a client may hang up
             super().handle_error(request, client_address)
 
 
 def _handler(server: DemoServer) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
-        wbufsize = -1  # headers and body leave together: no wait for a delayed ACK
+        wbufsize = -1  # send headers and body together, without waiting for a delayed ACK
         timeout = 30
 
         def do_GET(self) -> None:

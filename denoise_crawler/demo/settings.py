@@ -1,4 +1,4 @@
-"""The settings of the demonstration crawl: those of a project with the add-on, with a shortened gap."""
+"""The settings of the demo crawl: a project with the add-on and a short delay."""
 
 BOT_NAME = "denoise_demo"
 SPIDER_MODULES = ["denoise_crawler.spiders"]

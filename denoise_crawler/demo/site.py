@@ -1,7 +1,4 @@
-"""The demo site, The Harbour Ledger / 港湾纪事: a request target in, a reply out, without sockets.
-
-The same target and base always give the same bytes.
-"""
+"""The demo site, The Harbour Ledger / 港湾纪事, without sockets: equal requests get equal replies."""
 
 from __future__ import annotations
 
@@ -31,7 +28,7 @@ __all__ = ["Article", "Reply", "article_path", "articles", "gold_text", "respond
 
 @dataclass(frozen=True)
 class Reply:
-    """An HTTP reply; ``headers`` leaves out the content's type and length."""
+    """An HTTP reply; ``headers`` has neither the content type nor the length."""
 
     status: int
     content_type: str
@@ -56,7 +53,17 @@ class _Request:
 
 
 def respond(target: str, base: str) -> Reply:
-    """Return the reply to a path with query, for a site that lives at ``base``."""
+    """Return the reply to a path with query.
+
+    Args:
+        target: The path with query.
+        base: The URL of the site, without a slash at the end.
+
+    Example:
+        >>> respond("/robots.txt", "http://localhost").status
+        200
+
+    """
     path, _, query = target.partition("?")
     request = _Request(path, parse_qs(query), base)
     for pattern, answer in _ROUTES:
@@ -121,7 +128,7 @@ def _shell(request: _Request, found: re.Match[str]) -> Reply:
 
 
 def _in_locale(found: re.Match[str]) -> Article | None:
-    """Return the story of a page's address; the id alone decides, the slug may be any."""
+    """Return the article with the id in a URL; its slug does not matter."""
     article = find_article(found["id"])
     return article if article and article.locale == found["locale"] else None
 

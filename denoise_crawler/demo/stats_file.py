@@ -1,4 +1,4 @@
-"""Writes a crawl's stats to a file, for whoever started the crawl."""
+"""An extension that writes the stats of a crawl to a file."""
 
 from __future__ import annotations
 

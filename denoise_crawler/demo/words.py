@@ -1,4 +1,4 @@
-"""The words of the site's furniture in both languages, and choices that are the same in every process."""
+"""The texts around the articles in both languages, and choices that are the same in every process."""
 
 from __future__ import annotations
 
@@ -201,18 +201,18 @@ _MONTHS = (
 
 
 def number(seed: str) -> int:
-    """Return a number that depends on the seed alone, in every process and on every machine."""
+    """Return a number that depends on the seed alone, not on process or machine."""
     return int.from_bytes(hashlib.blake2b(seed.encode(), digest_size=6).digest(), "big")
 
 
 def pick(seed: str, options: Sequence[T], count: int) -> list[T]:
-    """Return ``count`` different options in an order that depends on the seed alone."""
+    """Return ``count`` different options, chosen and ordered by the seed alone."""
     order = sorted(range(len(options)), key=lambda place: number(f"{seed}|{place}"))
     return [options[place] for place in order[:count]]
 
 
 def day(lang: str, time: datetime) -> str:
-    """Return a date as readers of the language write it, whatever the machine's locale."""
+    """Return a date as the language writes it, whatever the machine's locale."""
     if lang == "zh":
         return f"{time.year}年{time.month}月{time.day}日"
     return f"{time.day} {_MONTHS[time.month - 1]} {time.year}"

@@ -1,4 +1,4 @@
-"""Measures, pages with gold text to measure on, and methods and extractors side by side."""
+"""Compares methods and other extractors on pages with gold text."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from denoise_crawler.evaluation.contenders import Contender, all_methods, method
 from denoise_crawler.evaluation.contest import Selection, evaluate
 from denoise_crawler.evaluation.gold import GoldPage, gold_sets
 from denoise_crawler.evaluation.peers import PEERS
-from denoise_crawler.evaluation.results import Evaluation, groups_of, summary
+from denoise_crawler.evaluation.results import Evaluation, groups_of, summarize
 
 __all__ = [
     "PEERS",
@@ -19,6 +19,6 @@ __all__ = [
     "gold_sets",
     "groups_of",
     "method",
-    "summary",
+    "summarize",
     "visible_text",
 ]

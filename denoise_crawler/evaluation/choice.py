@@ -1,11 +1,11 @@
-"""Choosing contenders by name on a command line."""
+"""Command line options that choose contenders."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from denoise_crawler.batch.arguments import whole_number
-from denoise_crawler.evaluation.contenders import after, alone, method, visible_text
+from denoise_crawler.batch.number_options import whole_number
+from denoise_crawler.evaluation.contenders import extractor_after, extractor_alone, method, visible_text
 from denoise_crawler.evaluation.peers import PEERS
 from denoise_crawler.methods import DEFAULT_METHOD, METHODS
 from denoise_crawler.output.extractors import EXTRACTORS
@@ -50,20 +50,31 @@ def contenders(
     extractors: Sequence[str] = ("none",),
     after_methods: Sequence[str] = (DEFAULT_METHOD,),
 ) -> list[Contender]:
-    """Return all visible text, and the methods and peers with these names; ``all`` and ``none`` are names.
+    """Return the contenders with these names, "all" or "none" of each kind; all visible text comes first.
 
-    Each of ``extractors`` comes alone and after each of ``after_methods``.
+    Args:
+        methods: Methods of this package.
+        peers: Other extractors.
+        extractors: Extractors that come alone and after each of ``after_methods``.
+        after_methods: Methods that remove the noise before the extractors.
+
     """
-    ours = [method(name) for name in chosen(methods, METHODS)]
-    theirs = [PEERS[name] for name in chosen(peers, PEERS)]
+    ours = [method(name) for name in select_names(methods, METHODS)]
+    theirs = [PEERS[name] for name in select_names(peers, PEERS)]
     pairs = [
         contender
-        for name in chosen(extractors, EXTRACTORS)
-        for contender in (alone(name), *(after(before, name) for before in after_methods))
+        for name in select_names(extractors, EXTRACTORS)
+        for contender in (extractor_alone(name), *(extractor_after(before, name) for before in after_methods))
     ]
     return [visible_text(), *ours, *theirs, *pairs]
 
 
-def chosen(names: Sequence[str], table: Iterable[str]) -> list[str]:
-    """Return the entries of ``table`` that ``names`` ask for, in the table's order."""
+def select_names(names: Sequence[str], table: Iterable[str]) -> list[str]:
+    """Return the entries of ``table`` in ``names``, in the table's order; "all" names every one.
+
+    Example:
+        >>> select_names(["b", "a"], ["a", "b", "c"])
+        ['a', 'b']
+
+    """
     return [name for name in table if name in names or "all" in names]

@@ -1,4 +1,4 @@
-"""One contender in a worker process: its time is counted without reading and sending, its memory is its own."""
+"""A contender in a worker process, where its time and memory are measured alone."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from time import process_time
 from typing import TYPE_CHECKING, NamedTuple
 
-from denoise_crawler.evaluation.contenders import Contender, Failure, Source, failure
+from denoise_crawler.evaluation.contenders import Contender, Failure, PageSource, failure
 from denoise_crawler.evaluation.page_file import Place, read_page
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class StoredPage(NamedTuple):
-    """What a contender gets of a page, whose HTML lies in the file of pages."""
+    """A page for a contender; its HTML is in the file of pages."""
 
     url: str
     place: Place
@@ -26,7 +26,7 @@ class StoredPage(NamedTuple):
 
 
 class SiteTexts(NamedTuple):
-    """What a contender made of a site: its texts, CPU seconds, and the peak of the process, in bytes if known."""
+    """A contender's texts of a site, its CPU seconds, and the peak memory of the process in bytes, if known."""
 
     texts: list[str | Failure]
     seconds: float
@@ -34,12 +34,12 @@ class SiteTexts(NamedTuple):
 
 
 class ContenderProcess:
-    """A contender that is loaded, and the file of pages."""
+    """A loaded contender and the file of pages."""
 
     def __init__(self, contender: Contender, file: Path) -> None:
         logging.disable()
         warnings.simplefilter("ignore")
-        sys.stdout = sys.stderr  # the tables' place
+        sys.stdout = sys.stderr  # stdout is for tables
         self._file = file.open("rb")
         self._reading_seconds = 0.0
         self._missing: str | None = None
@@ -49,11 +49,11 @@ class ContenderProcess:
             self._missing = str(error)
 
     def why_missing(self) -> str | None:
-        """Say why the contender cannot be loaded; None if it is."""
+        """Return why the contender cannot be loaded; None if it is loaded."""
         return self._missing
 
     def texts(self, site: Sequence[StoredPage]) -> SiteTexts:
-        """Return the texts of a site's pages; where the extractor breaks off, the other pages have failed."""
+        """Return the texts of a site's pages; if the extractor stops, the remaining pages fail."""
         start, before = process_time(), self._reading_seconds
         texts, why = list[str | Failure](), Failure("no text was given")
         try:
@@ -64,18 +64,18 @@ class ContenderProcess:
         seconds = process_time() - start - (self._reading_seconds - before)
         return SiteTexts(texts + [why] * (len(site) - len(texts)), seconds, peak_bytes())
 
-    def _sources(self, site: Sequence[StoredPage]) -> Iterator[Source]:
+    def _sources(self, site: Sequence[StoredPage]) -> Iterator[PageSource]:
         for page in site:
             start = process_time()
             html = read_page(self._file, page.place)
             self._reading_seconds += process_time() - start
-            yield Source(page.url, html, page.language)
+            yield PageSource(page.url, html, page.language)
 
 
 def peak_bytes() -> int | None:
-    """Return the most memory this process ever held, None where the system does not tell."""
+    """Return the peak memory of this process in bytes; None if the system does not say."""
     status = Path("/proc/self/status")
-    if status.exists():  # what getrusage tells on Linux begins at the peak of the process that started this one
+    if status.exists():  # on Linux getrusage includes the peak of the parent process
         found = status.read_text().split()
         return int(found[found.index("VmHWM:") + 1]) * 1024
     try:

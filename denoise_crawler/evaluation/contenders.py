@@ -1,4 +1,4 @@
-"""What is compared: our methods, all visible text, and lxml's parse to measure time by."""
+"""The contenders: our methods, all visible text, and lxml's parse as the unit of time."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from lxml import etree
 
 from denoise_crawler.denoiser import AS_TEXT, denoise_pages
-from denoise_crawler.evaluation.page_file import encoded
+from denoise_crawler.evaluation.page_file import to_utf8
 from denoise_crawler.methods import METHODS, MethodChoice
 from denoise_crawler.output.extractors import alone as extract_alone
 from denoise_crawler.output.extractors import check, library_named
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 VISIBLE_TEXT = "all visible text"
 
 
-class Source(NamedTuple):
+class PageSource(NamedTuple):
     """A page as an extractor gets it."""
 
     url: str
@@ -33,22 +33,27 @@ class Source(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """What an extractor gives for a page that it cannot read."""
+    """An extractor's result for a page that it cannot read."""
 
     why: str
 
 
-Extractor: TypeAlias = "Callable[[Iterable[Source]], Iterator[str | Failure]]"
+Extractor: TypeAlias = "Callable[[Iterable[PageSource]], Iterator[str | Failure]]"
 
 
 @dataclass(frozen=True, slots=True)
 class Contender:
-    """A way to get text out of pages, one row of the tables.
+    """A way to get text out of pages: one row of the tables.
 
-    ``load`` runs in the contender's own process, so it must be possible to pickle it. It imports what it needs
-    and returns a function from the pages of one site to their texts, in order. An ImportError leaves the
-    contender out. ``call`` says how it is called, ``packages`` are the distributions whose versions are
-    reported, ``install`` is how to get them.
+    Args:
+        name: The name of the row.
+        load: Imports what the contender needs and returns a function from the pages of one site to their texts, in
+            order. It must be picklable, because it runs in the contender's process. An ImportError leaves the
+            contender out.
+        call: How a user would call it.
+        packages: The distributions whose versions are reported.
+        install: The command that installs them.
+
     """
 
     name: str
@@ -59,14 +64,14 @@ class Contender:
 
 
 def failure(error: Exception) -> Failure:
-    """Return the failure that ``error`` stands for."""
+    """Return the failure for an error."""
     return Failure(f"{type(error).__name__}: {error}"[:200].removesuffix(": "))
 
 
-def page_by_page(extract: Callable[[Source], str]) -> Extractor:
-    """Return an extractor that sees one page at a time; an error fails that page alone."""
+def page_by_page(extract: Callable[[PageSource], str]) -> Extractor:
+    """Return an extractor that handles one page at a time; an error fails only that page."""
 
-    def extractor(pages: Iterable[Source]) -> Iterator[str | Failure]:
+    def extractor(pages: Iterable[PageSource]) -> Iterator[str | Failure]:
         for page in pages:
             try:
                 yield extract(page)
@@ -77,9 +82,11 @@ def page_by_page(extract: Callable[[Source], str]) -> Extractor:
 
 
 def method(name: str, **options: object) -> Contender:
-    """Return one of our methods, which learns each site from all its pages by the road that users take.
+    """Return one of our methods, which learns each site from all of its pages, as users call it.
 
-    Raises :class:`MethodError` for an unknown name or option.
+    Raises:
+        MethodError: The name or an option is unknown.
+
     """
     MethodChoice(name, options).new()
     given = "".join(f", {option}={value!r}" for option, value in options.items())
@@ -88,19 +95,22 @@ def method(name: str, **options: object) -> Contender:
 
 
 def _load_method(name: str, options: dict[str, Any], writing: Writing = AS_TEXT) -> Extractor:
-    check(writing.extractor, writing.extractor_options)  # its import is no part of the time
+    check(writing.extractor, writing.extractor_options)  # so that its import is not timed
 
-    def extractor(pages: Iterable[Source]) -> Iterator[str | Failure]:
+    def extractor(pages: Iterable[PageSource]) -> Iterator[str | Failure]:
         sources = ((page.url, page.html) for page in pages)
         return (clean.text for clean in denoise_pages(sources, method=name, writing=writing, **options))
 
     return extractor
 
 
-def after(method: str, extractor: str) -> Contender:
-    """Return what users get with ``DENOISE_EXTRACTOR``: the noise removed by ``method``, then that library.
+def extractor_after(method: str, extractor: str) -> Contender:
+    """Return an extractor on pages whose noise ``method`` has removed, as with ``DENOISE_EXTRACTOR``.
 
-    Raises :class:`MethodError` or :class:`ExtractorError` for unknown names.
+    Raises:
+        MethodError: There is no such method.
+        ExtractorError: There is no such extractor.
+
     """
     MethodChoice(method).new()
     writing, library = Writing(extractor=extractor), library_named(extractor)
@@ -113,8 +123,8 @@ def after(method: str, extractor: str) -> Contender:
     )
 
 
-def alone(extractor: str) -> Contender:
-    """Return the same library, called in the same way, on the pages as they are."""
+def extractor_alone(extractor: str) -> Contender:
+    """Return an extractor on the pages as they are."""
     library = library_named(extractor)
     return Contender(
         f"{extractor} alone",
@@ -131,12 +141,12 @@ def _load_alone(name: str) -> Extractor:
 
 
 def all_methods() -> list[Contender]:
-    """Return every method there is, with its defaults."""
+    """Return every method with its defaults."""
     return [method(name) for name in METHODS]
 
 
 def visible_text() -> Contender:
-    """Return what merely dropping the markup gives."""
+    """Return the contender that only removes the markup."""
     return Contender(VISIBLE_TEXT, _load_visible_text, "clean_text(Page.parse(url, html))", ("denoise-crawler",))
 
 
@@ -145,13 +155,13 @@ def _load_visible_text() -> Extractor:
 
 
 def lxml_parse() -> Contender:
-    """Return lxml's parse of a page, without any text: what times are compared to."""
+    """Return the contender that only parses a page, as the unit of time."""
     return Contender("lxml parse", _load_lxml_parse, "etree.fromstring(html)", ("lxml",))
 
 
 def _load_lxml_parse() -> Extractor:
-    def parse(page: Source) -> str:
-        etree.fromstring(encoded(page.html), etree.HTMLParser(encoding="utf-8", recover=True, huge_tree=True))
+    def parse(page: PageSource) -> str:
+        etree.fromstring(to_utf8(page.html), etree.HTMLParser(encoding="utf-8", recover=True, huge_tree=True))
         return ""
 
     return page_by_page(parse)

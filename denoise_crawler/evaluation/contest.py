@@ -1,4 +1,4 @@
-"""Contenders side by side on gold sets: each runs over every page exactly once."""
+"""Runs contenders over gold sets, each over every page exactly once."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from denoise_crawler.evaluation.contender_process import ContenderProcess, Store
 from denoise_crawler.evaluation.contenders import Contender, Failure, lxml_parse
 from denoise_crawler.evaluation.gold import addresses, half
 from denoise_crawler.evaluation.measures import score, score_by_characters
-from denoise_crawler.evaluation.page_file import Place, encoded, write_page
+from denoise_crawler.evaluation.page_file import Place, to_utf8, write_page
 from denoise_crawler.evaluation.results import Evaluation, PageInfo, PageResult, Result
 
 if TYPE_CHECKING:
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which pages to take: of one language, of one half of the sites, of sites with enough pages.
+    """Which pages to evaluate: of one language, of one half of the sites, of sites with enough pages.
 
-    What is left out does not exist: no site is learned from it, and ``sites_with`` counts what the others left.
+    Sites are not learned from other pages. ``sites_with`` counts the pages that the other criteria select.
     """
 
     language: str | None = None
@@ -46,13 +46,13 @@ class Selection:
     sites_with: int = 1
 
     def takes(self, page: GoldPage) -> bool:
-        """Tell whether ``page`` is taken if its site has enough pages."""
+        """Tell whether ``page`` is selected, if its site has enough pages."""
         return self.language in (None, page.language) and self.half in (None, half(page.site))
 
 
 @dataclass(slots=True)
 class _Stored:
-    """A page whose HTML lies in the file."""
+    """A page whose HTML is in the file."""
 
     set: str
     page: GoldPage
@@ -61,7 +61,7 @@ class _Stored:
 
 @dataclass(slots=True)
 class _Site:
-    """The pages of one site of one set, and the numbers that they have among all."""
+    """The pages of one site of a set, with their numbers among all pages."""
 
     set: str
     numbers: range
@@ -76,20 +76,29 @@ def evaluate(
     workers: int = 1,
     progress: Progress | None = None,
 ) -> Evaluation:
-    """Run ``contenders`` over the pages of ``sets``, by name, and score what they give.
+    """Run contenders over gold sets and score their texts.
 
-    Each contender has a process of its own; ``workers`` of them run at a time, and times are best compared with
-    one. ``progress`` is called with a contender's name, the pages it has done and those it has to do. A page
-    without gold text is learned and timed, not scored. Like all that starts processes, call it in a script
-    below ``if __name__ == "__main__"``.
+    A page without gold text is learned and timed, but not scored. Processes are spawned, so a script must
+    call this under ``if __name__ == "__main__"``.
+
+    Args:
+        sets: The pages of each set, by its name.
+        contenders: The contenders, each of which gets its own process.
+        selection: Which pages to evaluate; all if not given.
+        workers: How many contenders run at a time. Times are best compared with one.
+        progress: Called with a contender's name, the number of pages done and of all pages.
+
+    Returns:
+        The scores and costs.
+
     """
     with TemporaryDirectory(prefix="denoise_crawler-") as folder:
         file = Path(folder) / "pages"
         with file.open("wb") as writing:
-            stored = _stored(sets, selection or Selection(), writing)
-        boards = [_Board(contender, stored) for contender in (lxml_parse(), *contenders)]
-        sites = _sites(stored)
-        side_by_side((_compete(board, file, sites, progress) for board in boards), workers)
+            stored = _store_pages(sets, selection or Selection(), writing)
+        boards = [_Scoreboard(contender, stored) for contender in (lxml_parse(), *contenders)]
+        sites = _group_by_site(stored)
+        side_by_side((_run_contender(board, file, sites, progress) for board in boards), workers)
     parse, *others = boards
     return Evaluation(
         python=platform.python_version(),
@@ -101,8 +110,8 @@ def evaluate(
     )
 
 
-def _stored(sets: Mapping[str, Iterable[GoldPage]], selection: Selection, file: IO[bytes]) -> list[_Stored]:
-    """Write the selected pages to ``file``; return them in the order of the sets, those of a site together."""
+def _store_pages(sets: Mapping[str, Iterable[GoldPage]], selection: Selection, file: IO[bytes]) -> list[_Stored]:
+    """Write the selected pages to ``file``; return them by set and site."""
     sites: dict[tuple[str, str], list[_Stored]] = {}
     for name, pages in sets.items():
         for page in filter(selection.takes, pages):
@@ -112,7 +121,7 @@ def _stored(sets: Mapping[str, Iterable[GoldPage]], selection: Selection, file: 
     return [page for found in sites.values() if len(found) >= selection.sites_with for page in found]
 
 
-def _sites(stored: Sequence[_Stored]) -> list[_Site]:
+def _group_by_site(stored: Sequence[_Stored]) -> list[_Site]:
     sites: list[_Site] = []
     first = 0
     for (name, _), group in groupby(stored, key=lambda one: (one.set, one.page.site)):
@@ -123,10 +132,10 @@ def _sites(stored: Sequence[_Stored]) -> list[_Site]:
     return sites
 
 
-def _compete(
-    board: _Board, file: Path, sites: Sequence[_Site], progress: Progress | None
+def _run_contender(
+    board: _Scoreboard, file: Path, sites: Sequence[_Site], progress: Progress | None
 ) -> Generator[Future[Any], None, None]:
-    """Have a contender read all sites; a site that its process dies over costs the pages of that site only."""
+    """Run a contender over all sites; if its process dies, only the pages of that site fail."""
     with Worker(partial(ContenderProcess, board.contender, file)) as worker:
         yield (loaded := worker.submit(ContenderProcess.why_missing))
         if board.is_left_out(loaded):
@@ -149,8 +158,8 @@ def _info(stored: _Stored) -> PageInfo:
 
 
 @dataclass(slots=True)
-class _Board:
-    """What has come from one contender so far."""
+class _Scoreboard:
+    """The results of one contender so far."""
 
     contender: Contender
     stored: Sequence[_Stored]
@@ -177,7 +186,8 @@ class _Board:
         except WorkerError as error:
             texts, self.has_died = [Failure(str(error))] * len(site.pages), True
         self.pages += [
-            _scored(text, self.stored[number].page.gold) for number, text in zip(site.numbers, texts, strict=True)
+            _score_page(text, self.stored[number].page.gold)
+            for number, text in zip(site.numbers, texts, strict=True)
         ]
 
     def result(self) -> Result:
@@ -185,18 +195,18 @@ class _Board:
             contender=self.contender.name,
             call=self.contender.call,
             versions={name: _version(name) for name in self.contender.packages},
-            seconds={} if self.has_died else self.seconds,  # what a process took that died is not known
+            seconds={} if self.has_died else self.seconds,  # the cost of a dead process is unknown
             peak_bytes=None if self.has_died else self.peak_bytes,
             pages=self.pages,
         )
 
 
-def _scored(text: str | Failure, gold: str | None) -> PageResult:
+def _score_page(text: str | Failure, gold: str | None) -> PageResult:
     given = "" if isinstance(text, Failure) else text
     return PageResult(
         words=None if gold is None else score(given, gold),
         characters=None if gold is None else score_by_characters(given, gold),
-        text_bytes=len(encoded(given)),
+        text_bytes=len(to_utf8(given)),
         failure=text.why if isinstance(text, Failure) else None,
     )
 

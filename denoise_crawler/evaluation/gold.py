@@ -1,7 +1,7 @@
 """Gold sets: pages with the text a perfect extractor would give.
 
 A set is a file of JSON objects, one a line (``.jsonl``, also ``.gz`` or ``.xz``), or a folder of HTML files with
-the gold text of ``x.html`` beside it in ``x.txt``.
+the gold text of ``x.html`` in ``x.txt``.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class GoldPage(msgspec.Struct):
 
     @property
     def address(self) -> str:
-        """The page's url, or one made of its site and id."""
+        """The page's URL, or one made of its site and id."""
         return self.url or f"https://{self.site}/{self.id}"
 
     @property
@@ -80,7 +80,7 @@ class GoldPage(msgspec.Struct):
 
 
 class Broken(msgspec.Struct, frozen=True):
-    """A line that is no page (0: the rest of the file cannot be read) and why."""
+    """An invalid line and why it is invalid; line 0: the rest of the file cannot be read."""
 
     file: str
     line: int
@@ -88,7 +88,7 @@ class Broken(msgspec.Struct, frozen=True):
 
 
 def corpus_folder() -> Path | None:
-    """Return the folder that the environment variable ``DENOISE_CORPUS`` names, None without one."""
+    """Return the folder in the environment variable ``DENOISE_CORPUS``, None without one."""
     folder = os.environ.get(CORPUS_VARIABLE)
     return Path(folder) if folder else None
 
@@ -101,10 +101,18 @@ def read_gold(folder: Path, name: str) -> Iterator[GoldPage]:
 def gold_sets(
     paths: Iterable[Path], on_broken: Callable[[Broken], None] | None = None
 ) -> dict[str, Iterator[GoldPage]]:
-    """Return the sets in some files and folders, named by the file or folder, their pages not yet read.
+    """Return the gold sets in files and folders, whose pages are read on demand.
 
-    A folder holds a set in each of its JSON files, or else is one of HTML files. Raises :class:`GoldError`
-    where there is no set, or a second one of the same name.
+    Args:
+        paths: Files, folders of JSON files (each a set) and folders of HTML files (one set).
+        on_broken: Called with each invalid line, see :func:`gold_pages`.
+
+    Returns:
+        The pages of each set, by the name of its file or folder.
+
+    Raises:
+        GoldError: A path holds no set, or two sets have the same name.
+
     """
     sets: dict[str, Iterator[GoldPage]] = {}
     for found in chain.from_iterable(map(_files_of_sets, paths)):
@@ -133,7 +141,13 @@ def _files_of_sets(path: Path) -> list[Path]:
 def gold_pages(path: Path, on_broken: Callable[[Broken], None] | None = None) -> Iterator[GoldPage]:
     """Yield the pages of a file of JSON lines.
 
-    Broken lines go to ``on_broken`` and are left out; without it the first raises :class:`GoldError`.
+    Args:
+        path: The file.
+        on_broken: Called with each invalid line, which is left out.
+
+    Raises:
+        GoldError: A line is invalid and there is no ``on_broken``.
+
     """
     decoder, number = msgspec.json.Decoder(GoldPage), 0
 
@@ -143,7 +157,7 @@ def gold_pages(path: Path, on_broken: Callable[[Broken], None] | None = None) ->
             raise GoldError(f"{found.file}, line {found.line}: {found.why}") from why
         on_broken(found)
 
-    with _opened(path) as lines:
+    with _open(path) as lines:
         try:
             for number, line in enumerate(lines, 1):
                 if not (source := line.removeprefix(_BOM).strip()):
@@ -158,17 +172,14 @@ def gold_pages(path: Path, on_broken: Callable[[Broken], None] | None = None) ->
             broken(0, error)
 
 
-def _opened(path: Path) -> IO[bytes]:
+def _open(path: Path) -> IO[bytes]:
     if path.suffix == ".xz":
         return lzma.open(path, "rb")
     return gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb")  # type: ignore[return-value]
 
 
 def html_pages(folder: Path) -> Iterator[GoldPage]:
-    """Yield the HTML files of ``folder`` and those below it, each with the text beside it as gold.
-
-    The site of a page is the name of the folder it lies in.
-    """
+    """Yield the HTML files in ``folder`` and below; their folder's name is their site."""
     for file in sorted(_html_files(folder)):
         text = file.with_suffix(".txt")
         gold = text.read_text("utf-8-sig", errors="replace") if text.is_file() else None
@@ -181,7 +192,7 @@ def _html_files(folder: Path) -> Iterator[Path]:
 
 
 def by_site(pages: Iterable[GoldPage], at_least: int = 1) -> dict[str, list[GoldPage]]:
-    """Group ``pages`` by site, leaving out sites with fewer than ``at_least``."""
+    """Group pages by site; leave out sites with fewer than ``at_least``."""
     sites: dict[str, list[GoldPage]] = {}
     for page in pages:
         sites.setdefault(page.site, []).append(page)
@@ -189,20 +200,20 @@ def by_site(pages: Iterable[GoldPage], at_least: int = 1) -> dict[str, list[Gold
 
 
 def addresses(pages: Sequence[GoldPage]) -> list[str]:
-    """Return the addresses of one site's ``pages``.
+    """Return the URLs of one site's pages.
 
-    Their own urls count if every page has one that belongs to the site; else all get ``https://SITE/ID``, so
-    that the pages of a site stay together and their relative links mean the same on each.
+    These are the pages' own if every page has one of the site. Else all are ``https://SITE/ID``, so that the pages
+    stay one site and relative links mean the same on each.
     """
     own = all(page.url and site_of(page.url) == page.site for page in pages)
     return [(page.url if own else None) or f"https://{page.site}/{page.id}" for page in pages]
 
 
 def addressed(pages: Sequence[GoldPage]) -> list[tuple[str, str]]:
-    """Return (url, html) of one site's ``pages``, with the urls of :func:`addresses`."""
+    """Return (url, html) of one site's pages, with the URLs of :func:`addresses`."""
     return [(url, page.html) for url, page in zip(addresses(pages), pages, strict=True)]
 
 
 def half(site: str) -> int:
-    """Return the half that ``site`` belongs to, the same for ever: ``TUNING`` or ``REPORTING``."""
+    """Return the half that a site belongs to for ever: ``TUNING`` or ``REPORTING``."""
     return hash64(site) & 1

@@ -1,4 +1,4 @@
-"""An evaluation as one HTML page that needs nothing else: no script, no style sheet, no picture."""
+"""An evaluation as one HTML page without scripts or other files."""
 
 from __future__ import annotations
 
@@ -58,10 +58,10 @@ def html_report(evaluation: Evaluation, *, halves: bool = False) -> str:
         E.h2("Cost"),
         *(_table(cost_table(evaluation, name)) for name in evaluation.sets),
         E.h2("Sites"),
-        *(_folded(site_table(evaluation, name)) for name in evaluation.sets),
+        *(_details(site_table(evaluation, name)) for name in evaluation.sets),
         E.h2("Worst pages"),
         *(
-            _folded(worst_table(evaluation, result, name))
+            _details(worst_table(evaluation, result, name))
             for result in evaluation.results
             for name in evaluation.sets
         ),
@@ -73,18 +73,20 @@ def html_report(evaluation: Evaluation, *, halves: bool = False) -> str:
     return etree.tostring(page, method="html", encoding="unicode", doctype="<!DOCTYPE html>") + "\n"
 
 
-def _folded(shown: Table) -> Element:
+def _details(shown: Table) -> Element:
     return E.details(E.summary(shown.title), _table(shown._replace(title="")))
 
 
 def _table(shown: Table) -> Element:
     captions = [E.caption(shown.title)] if shown.title else []
     heads = E.thead(E.tr(*(E.th(head) for head in shown.heads)))
-    rows = [E.tr(*(_cell(cell, head) for cell, head in zip(row, shown.heads, strict=True))) for row in shown.rows]
+    rows = [
+        E.tr(*(_table_cell(cell, head) for cell, head in zip(row, shown.heads, strict=True))) for row in shown.rows
+    ]
     return E.div(E.table(*captions, heads, E.tbody(*rows)), {"class": "wide"})
 
 
-def _cell(cell: Cell, head: str) -> Element:
+def _table_cell(cell: Cell, head: str) -> Element:
     if cell.share is not None:
         return E.td(cell.text, {"class": "bar", "style": f"--share: {cell.share:.1%}"})
     return E.td(cell.text, {"class": "text"} if head in _TEXT_HEADS else {})

@@ -1,4 +1,4 @@
-"""How good a text is against a gold text."""
+"""Scores and grades of a text against its gold text."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _TOKEN = re.compile(rf"[{_CJK}]|[^\W{_CJK}]+")
 # From the report of the frame-and-rules method, whose authors graded by hand; the bounds on F1 are ours.
 GRADES = ("优", "良", "中", "差")
 GRADES_IN_ENGLISH = ("excellent", "good", "fair", "poor")
-LEAST_F1 = (0.95, 0.85, 0.6, 0.0)
+MIN_F1 = (0.95, 0.85, 0.6, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """Precision, recall and F1 of one page or, as their means, of many."""
+    """Precision, recall and F1 of a page, or their means over pages."""
 
     precision: float
     recall: float
@@ -30,7 +30,7 @@ class Score:
 
 
 def token_sequence(text: str) -> list[str]:
-    """Return the tokens of ``text``, lower-cased: single characters of Chinese and Japanese, else words."""
+    """Return the lower-cased tokens of ``text``: characters of Chinese and Japanese, words of other languages."""
     return _TOKEN.findall(text.lower())
 
 
@@ -40,21 +40,27 @@ def tokens(text: str) -> Counter[str]:
 
 
 def characters(text: str) -> Counter[str]:
-    """Count the characters of ``text`` that are no white space."""
+    """Count the characters of ``text`` without white space."""
     return Counter("".join(text.split()))
 
 
 def score(extracted: str, gold: str) -> Score:
-    """Compare two texts as bags of tokens; two texts without any agree."""
-    return _compared(tokens(extracted), tokens(gold))
+    """Compare two texts as bags of tokens; two empty texts agree.
+
+    Example:
+        >>> score("a story and noise", "a story")
+        Score(precision=0.5, recall=1.0, f1=0.6666666666666666)
+
+    """
+    return _compare(tokens(extracted), tokens(gold))
 
 
 def score_by_characters(extracted: str, gold: str) -> Score:
     """Compare two texts as bags of characters, the measure of the node-type-annotation paper (NTA)."""
-    return _compared(characters(extracted), characters(gold))
+    return _compare(characters(extracted), characters(gold))
 
 
-def _compared(got: Counter[str], want: Counter[str]) -> Score:
+def _compare(got: Counter[str], want: Counter[str]) -> Score:
     if not got and not want:
         return Score(1.0, 1.0, 1.0)
     hits = (got & want).total()
@@ -65,7 +71,7 @@ def _compared(got: Counter[str], want: Counter[str]) -> Score:
 
 
 def mean(scores: Iterable[Score]) -> Score:
-    """Return the mean over pages, each page counting the same."""
+    """Return the mean over pages of equal weight, 0 without pages."""
     rows = list(scores)
     if not rows:
         return Score(0.0, 0.0, 0.0)
@@ -75,11 +81,11 @@ def mean(scores: Iterable[Score]) -> Score:
 
 
 def grade(f1: float) -> str:
-    """Return the grade of a page: the first of ``GRADES`` whose ``LEAST_F1`` it reaches."""
-    return next(name for name, least in zip(GRADES, LEAST_F1, strict=True) if f1 >= least)
+    """Return the grade of a page: the first of ``GRADES`` whose ``MIN_F1`` it reaches."""
+    return next(name for name, least in zip(GRADES, MIN_F1, strict=True) if f1 >= least)
 
 
 def grade_shares(f1s: Sequence[float]) -> tuple[float, ...]:
-    """Return the share of pages with each of ``GRADES``, all 0 without pages."""
+    """Return the share of pages with each of ``GRADES``; all are 0 without pages."""
     found = Counter(map(grade, f1s))
     return tuple(found[name] / len(f1s) if f1s else 0.0 for name in GRADES)

@@ -1,4 +1,4 @@
-"""Many pages in one file, read back one at a time: a large set never lies in memory."""
+"""Many pages in one file, read one at a time, so that large sets need no memory."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ from typing import IO, NamedTuple
 
 
 class Place(NamedTuple):
-    """Where a page lies in the file, in bytes of UTF-8."""
+    """The place of a page in the file, in bytes."""
 
     offset: int
     size: int
 
 
-def encoded(text: str) -> bytes:
-    """Return ``text`` in UTF-8, whatever stands in it."""
+def to_utf8(text: str) -> bytes:
+    """Encode ``text`` as UTF-8, lone surrogates included."""
     return text.encode("utf-8", "surrogatepass")
 
 
 def write_page(file: IO[bytes], html: str) -> Place:
-    """Append ``html`` and return its place."""
+    """Append a page and return its place."""
     offset = file.tell()
-    return Place(offset, file.write(encoded(html)))
+    return Place(offset, file.write(to_utf8(html)))
 
 
 def read_page(file: IO[bytes], place: Place) -> str:

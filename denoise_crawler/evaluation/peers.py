@@ -1,21 +1,25 @@
-"""Existing extractors to compare with, from the optional extra ``peers``.
+"""Other extractors to compare with, from the extra ``peers``.
 
-Each sees one page at a time. None of the gold sets holds readers' comments, so extractors that can leave them
-out are told to. What gives HTML is turned into text by html-text.
+Each handles one page at a time. No gold text has readers' comments, so extractors that can omit them do so.
+html-text turns HTML results into text.
 """
 
 from __future__ import annotations
 
 import re
 from functools import cache, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from denoise_crawler.evaluation.contenders import Contender, Extractor, Source, page_by_page
+from denoise_crawler.evaluation.contenders import Contender, PageSource, page_by_page
 
-_EXTRA = "pip install 'denoise-crawler[peers]'"
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from denoise_crawler.evaluation.contenders import Extractor
+
 _DECLARED = re.compile(r"<html[^>]*?\slang\s*=\s*[\"']?\s*([a-z]{2,3})\b", re.IGNORECASE)
-_FAR = 4_000  # the html element stands before
-# The stop lists that jusText has, by ISO 639-1 code; the others it has are of rarer languages.
+_MAX_SEARCHED_CHARACTERS = 4_000  # the html element comes before
+# The stop lists of jusText by ISO 639-1 code, without those of rarer languages.
 _STOP_LISTS = {
     "ar": "Arabic",
     "bg": "Bulgarian",
@@ -71,11 +75,11 @@ def _load_justext() -> Extractor:
 
     stop_list = cache(get_stoplist)
 
-    def extract(page: Source) -> str:
+    def extract(page: PageSource) -> str:
         language = page.language or declared_language(page.html) or "en"
         if language in _STOP_LISTS:
             paragraphs = justext(page.html, stop_list(_STOP_LISTS[language]))
-        else:  # its own mode for languages without a list
+        else:  # jusText's mode for languages without a list
             paragraphs = justext(page.html, frozenset(), stopwords_low=0, stopwords_high=0)
         return "\n".join(paragraph.text for paragraph in paragraphs if not paragraph.is_boilerplate)
 
@@ -84,14 +88,14 @@ def _load_justext() -> Extractor:
 
 def declared_language(html: str) -> str | None:
     """Return the language that the ``html`` element declares, without its region."""
-    found = _DECLARED.search(html, 0, _FAR)
+    found = _DECLARED.search(html, 0, _MAX_SEARCHED_CHARACTERS)
     return found[1].lower() if found else None
 
 
 def _load_boilerpy3() -> Extractor:
     from boilerpy3.extractors import ArticleExtractor
 
-    extractor = ArticleExtractor(raise_on_failure=False)  # else broken markup, one page in twenty, gives nothing
+    extractor = ArticleExtractor(raise_on_failure=False)  # else broken markup (5 % of pages) gives no text
     return page_by_page(lambda page: str(extractor.get_content(page.html)))
 
 
@@ -103,50 +107,39 @@ def _load_magic_html() -> Extractor:
     return page_by_page(lambda page: str(extract_text(extractor.extract(page.html, base_url=page.url)["html"])))
 
 
+def _peer(name: str, load: Callable[[], Extractor], call: str, *packages: str, note: str = "") -> Contender:
+    return Contender(name, load, call, packages, f"pip install 'denoise-crawler[peers]'{note}")
+
+
 _ALL = (
-    Contender("trafilatura", _load_trafilatura, "extract(html, include_comments=False)", ("trafilatura",), _EXTRA),
-    Contender(
+    _peer("trafilatura", _load_trafilatura, "extract(html, include_comments=False)", "trafilatura"),
+    _peer(
         "trafilatura-fast",
         partial(_load_trafilatura, fast=True),
         "extract(html, include_comments=False, fast=True)",
-        ("trafilatura",),
-        _EXTRA,
+        "trafilatura",
     ),
-    Contender(
-        "resiliparse",
-        _load_resiliparse,
-        "extract_plain_text(html, main_content=True)",
-        ("resiliparse",),
-        _EXTRA,
-    ),
-    Contender(
+    _peer("resiliparse", _load_resiliparse, "extract_plain_text(html, main_content=True)", "resiliparse"),
+    _peer(
         "resiliparse-text",
         partial(_load_resiliparse, comments=False, alt_texts=False),
         "extract_plain_text(html, main_content=True, comments=False, alt_texts=False)",
-        ("resiliparse",),
-        _EXTRA,
+        "resiliparse",
     ),
-    Contender(
+    _peer(
         "readability",
         _load_readability,
         "html_text.extract_text(Document(html).summary(html_partial=True))",
-        ("readability-lxml", "html-text"),
-        _EXTRA,
+        *("readability-lxml", "html-text"),
     ),
-    Contender("justext", _load_justext, "justext(html, stop list of its language)", ("justext",), _EXTRA),
-    Contender(
-        "boilerpy3",
-        _load_boilerpy3,
-        "ArticleExtractor(raise_on_failure=False).get_content(html)",
-        ("boilerpy3",),
-        _EXTRA,
-    ),
-    Contender(
+    _peer("justext", _load_justext, "justext(html, stop list of its language)", "justext"),
+    _peer("boilerpy3", _load_boilerpy3, "ArticleExtractor(raise_on_failure=False).get_content(html)", "boilerpy3"),
+    _peer(
         "magic-html",
         _load_magic_html,
         "html_text.extract_text(GeneralExtractor().extract(html, base_url=url)['html'])",
-        ("magic-html", "html-text"),
-        f"{_EXTRA} (Python 3.12 or newer)",
+        *("magic-html", "html-text"),
+        note=" (Python 3.12 or newer)",
     ),
 )
 PEERS = {peer.name: peer for peer in _ALL}

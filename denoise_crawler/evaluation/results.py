@@ -1,4 +1,4 @@
-"""What an evaluation found: figures by page, and their means over groups of pages."""
+"""The results of an evaluation by page, and their means over groups of pages."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from denoise_crawler.evaluation.gold import REPORTING, TUNING, Broken, half
 from denoise_crawler.evaluation.measures import Score, grade_shares, mean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterator
 
 SIZES = (5, 10)
 
 
 class PageInfo(msgspec.Struct, frozen=True):
-    """A page that was evaluated; ``html_bytes`` in UTF-8."""
+    """An evaluated page; ``html_bytes`` in UTF-8."""
 
     set: str
     site: str
@@ -29,9 +29,9 @@ class PageInfo(msgspec.Struct, frozen=True):
 
 
 class PageResult(msgspec.Struct, frozen=True):
-    """What one contender made of one page: scores where there is gold, bytes of text in UTF-8.
+    """The result of one contender on one page: scores if there is gold text, bytes of text in UTF-8.
 
-    ``failure`` says why there is no text; such a page counts as empty text.
+    ``failure`` says why there is no text; the page is then scored as empty text.
     """
 
     words: Score | None
@@ -41,9 +41,9 @@ class PageResult(msgspec.Struct, frozen=True):
 
 
 class Result(msgspec.Struct):
-    """What one contender did: ``pages`` in the order of :attr:`Evaluation.pages`.
+    """The results of one contender: ``pages`` in the order of :attr:`Evaluation.pages`.
 
-    ``seconds`` are CPU seconds by set, ``peak_bytes`` is the most memory that its process held.
+    ``seconds`` are CPU seconds by set, ``peak_bytes`` is the peak memory of its process.
     """
 
     contender: str
@@ -55,7 +55,7 @@ class Result(msgspec.Struct):
 
 
 class Evaluation(msgspec.Struct):
-    """Contenders side by side. ``parse`` is lxml's mere parse of the same pages, ``missing`` says who and why."""
+    """The results of all contenders; ``parse`` is lxml's parse alone, ``missing`` says who is left out and why."""
 
     python: str
     platform: str
@@ -80,7 +80,7 @@ class Group(msgspec.Struct, frozen=True):
 
 
 class Summary(msgspec.Struct, frozen=True):
-    """The figures of one contender on some pages; means are over those ``scored``, each counting the same."""
+    """The figures of one contender on some pages; means are over the ``scored`` pages, with equal weight."""
 
     pages: int
     scored: int
@@ -93,11 +93,11 @@ class Summary(msgspec.Struct, frozen=True):
 
     @property
     def kept(self) -> float:
-        """The bytes of text as a share of the bytes of HTML, 0 without any."""
+        """The bytes of text as a share of the bytes of HTML; 0 without HTML."""
         return self.text_bytes / self.html_bytes if self.html_bytes else 0.0
 
 
-def summary(evaluation: Evaluation, result: Result, group: Group) -> Summary:
+def summarize(evaluation: Evaluation, result: Result, group: Group) -> Summary:
     """Return the figures of ``result`` on the pages of ``group``."""
     found = [result.pages[number] for number in group.pages]
     words = [page.words for page in found if page.words is not None]
@@ -114,18 +114,15 @@ def summary(evaluation: Evaluation, result: Result, group: Group) -> Summary:
 
 
 def groups_of(evaluation: Evaluation, *, halves: bool = False) -> list[Group]:
-    """Return the groups of each set: all pages, by language, type and number of pages of their site.
+    """Return the groups of each set: all pages, then by language, by type and by number of pages of their site.
 
-    With ``halves`` those of the halves as well.
-    What has no pages, or all, is no group of its own.
+    A group without pages, or with all pages of a set, is left out. ``halves`` adds groups of each half of
+    the sites.
     """
     groups = []
     for name in evaluation.sets:
         everything = whole(evaluation, name)
-        parts = [
-            Group(name, label, [number for number in everything.pages if belongs(number)])
-            for label, belongs in _parts(evaluation, everything, halves)
-        ]
+        parts = [Group(name, label, pages) for label, pages in _parts(evaluation, everything, halves)]
         groups += [everything, *(part for part in parts if 0 < len(part.pages) < len(everything.pages))]
     return groups
 
@@ -136,43 +133,34 @@ def whole(evaluation: Evaluation, name: str) -> Group:
 
 
 def sites_of(evaluation: Evaluation, name: str) -> list[Group]:
-    """Return the sites of a set, those with most pages first."""
+    """Return the sites of a set, those with the most pages first."""
     sites: dict[str, list[int]] = {}
     for number in whole(evaluation, name).pages:
         sites.setdefault(evaluation.pages[number].site, []).append(number)
     return [Group(name, site, found) for site, found in sorted(sites.items(), key=lambda pair: -len(pair[1]))]
 
 
-def _parts(evaluation: Evaluation, everything: Group, halves: bool) -> Iterable[tuple[str, Callable[[int], bool]]]:
-    """Yield labels and what tells whether a page belongs."""
-    pages = evaluation.pages
-    counts = Counter(pages[number].site for number in everything.pages)
-    languages = Counter(pages[number].language for number in everything.pages)
-
-    def of_type(page_type: str) -> Callable[[int], bool]:
-        return lambda number: pages[number].page_type == page_type
-
-    def spoken(language: str | None) -> Callable[[int], bool]:
-        return lambda number: pages[number].language == language
-
-    def sized(at_least: int) -> Callable[[int], bool]:
-        return lambda number: counts[pages[number].site] >= at_least
-
-    def in_half(part: int, at_least: int) -> Callable[[int], bool]:
-        return lambda number: half(pages[number].site) == part and sized(at_least)(number)
-
-    yield from ((language or "language unknown", spoken(language)) for language, _ in languages.most_common())
-    types = Counter(pages[number].page_type for number in everything.pages)
-    yield from ((name, of_type(name)) for name, _ in types.most_common() if name)
-    yield from ((f"sites ≥ {size}", sized(size)) for size in SIZES)
+def _parts(evaluation: Evaluation, everything: Group, halves: bool) -> Iterator[tuple[str, list[int]]]:
+    """Yield the label and the pages of each group."""
+    pages = [(number, evaluation.pages[number]) for number in everything.pages]
+    sizes = Counter(page.site for _, page in pages)
+    for language, _ in Counter(page.language for _, page in pages).most_common():
+        yield language or "language unknown", [number for number, page in pages if page.language == language]
+    for kind, _ in Counter(page.page_type for _, page in pages if page.page_type).most_common():
+        yield str(kind), [number for number, page in pages if page.page_type == kind]
+    for size in SIZES:
+        yield f"sites ≥ {size}", [number for number, page in pages if sizes[page.site] >= size]
     if halves:
-        yield "tuning half", in_half(TUNING, 1)
-        yield "reporting half", in_half(REPORTING, 1)
-        yield from ((f"reporting half, sites ≥ {size}", in_half(REPORTING, size)) for size in SIZES)
+        yield "tuning half", [number for number, page in pages if half(page.site) == TUNING]
+        reporting = [(number, page) for number, page in pages if half(page.site) == REPORTING]
+        yield "reporting half", [number for number, _ in reporting]
+        for size in SIZES:
+            large = [number for number, page in reporting if sizes[page.site] >= size]
+            yield f"reporting half, sites ≥ {size}", large
 
 
 def worst(evaluation: Evaluation, result: Result, name: str, count: int) -> list[int]:
-    """Return the numbers of the pages of a set that have the lowest F1 by words, the lowest first."""
+    """Return the numbers of the pages of a set with the lowest F1 by words, the lowest first."""
     f1s = {
         number: found.words.f1
         for number in whole(evaluation, name).pages

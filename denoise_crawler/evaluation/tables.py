@@ -1,22 +1,22 @@
-"""The tables of an evaluation, as cells: the terminal, Markdown and HTML show the same."""
+"""The tables of an evaluation as cells, for the terminal, Markdown and HTML."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
 from denoise_crawler.evaluation.contenders import VISIBLE_TEXT
-from denoise_crawler.evaluation.measures import GRADES, GRADES_IN_ENGLISH, LEAST_F1
+from denoise_crawler.evaluation.measures import GRADES, GRADES_IN_ENGLISH, MIN_F1
 from denoise_crawler.evaluation.results import (
     Evaluation,
     Group,
     Result,
     groups_of,
     sites_of,
-    summary,
+    summarize,
     whole,
     worst,
 )
-from denoise_crawler.page.text import printable
+from denoise_crawler.page.text import counted, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _MIB, _MB = 1 << 20, 1_000_000
 _NONE = "–"
-_SHOWN = 3
+_MAX_NAMED = 3
 _GRADES = ", ".join(f"{name} {english}" for name, english in zip(GRADES, GRADES_IN_ENGLISH, strict=True))
 LEGEND = (
     "Precision (P), recall (R) and F1 against the gold text: bags of words (Chinese and Japanese by character), "
@@ -36,7 +36,7 @@ LEGEND = (
 
 
 class Cell(NamedTuple):
-    """A table's cell; ``share`` (0 to 1) where it can be drawn as a bar."""
+    """A cell; its ``share`` (0-1) can be drawn as a bar."""
 
     text: str
     share: float | None = None
@@ -51,7 +51,7 @@ class Table(NamedTuple):
 
 
 def main_tables(evaluation: Evaluation, *, halves: bool = False) -> list[Table]:
-    """Return quality and cost on each set, and F1 on its groups of pages."""
+    """Return quality and cost on each set, and F1 on its groups of pages; ``halves`` adds groups by half."""
     groups = groups_of(evaluation, halves=halves)
     tables = []
     for name in evaluation.sets:
@@ -64,18 +64,18 @@ def main_tables(evaluation: Evaluation, *, halves: bool = False) -> list[Table]:
 def quality_table(evaluation: Evaluation, group: Group) -> Table:
     """Return P, R and F1 by words and by characters, and the grades of the pages in %."""
     grades = [
-        f"{name} ≥ {least:g} %" if least else f"{name} %" for name, least in zip(GRADES, LEAST_F1, strict=True)
+        f"{name} ≥ {least:g} %" if least else f"{name} %" for name, least in zip(GRADES, MIN_F1, strict=True)
     ]
     heads = ["", "words P", "R", "F1", "characters P", "R", "F1", *grades]
     rows = []
     for result in evaluation.results:
-        found = summary(evaluation, result, group)
+        found = summarize(evaluation, result, group)
         shares = [
             Cell(f"{share:.1%}".rstrip("%"), share) if found.scored else Cell(_NONE) for share in found.grades
         ]
         both = (*_score(found.words, found.scored), *_score(found.characters, found.scored))
         rows.append([Cell(result.contender), *both, *shares])
-    return Table(f"{_named(group)}: quality, {_counted(evaluation, group)}", heads, rows)
+    return Table(f"{_group_title(group)}: quality, {_page_and_site_counts(evaluation, group)}", heads, rows)
 
 
 def _score(score: Score, pages: int) -> list[Cell]:
@@ -90,7 +90,7 @@ def cost_table(evaluation: Evaluation, name: str) -> Table:
     """Return bytes before and after, time and memory on a set."""
     group = whole(evaluation, name)
     everything = [result for result in evaluation.results if result.contender == VISIBLE_TEXT]
-    visible = summary(evaluation, everything[0], group).text_bytes if everything else 0
+    visible = summarize(evaluation, everything[0], group).text_bytes if everything else 0
     heads = [
         "",
         "HTML MB",
@@ -106,12 +106,12 @@ def cost_table(evaluation: Evaluation, name: str) -> Table:
         [Cell(evaluation.parse.contender), *[Cell("")] * 4, *_cost(evaluation, evaluation.parse, group), Cell("")]
     ]
     for result in evaluation.results:
-        found = summary(evaluation, result, group)
+        found = summarize(evaluation, result, group)
         size = [Cell(f"{found.html_bytes / _MB:.2f}"), Cell(f"{found.text_bytes / _MB:.2f}")]
         shares = [_percent(found.text_bytes, found.html_bytes), _percent(found.text_bytes, visible)]
         cost = _cost(evaluation, result, group)
         rows.append([Cell(result.contender), *size, *shares, *cost, Cell(str(found.failed or ""))])
-    return Table(f"{_named(group)}: cost (CPU time)", heads, rows)
+    return Table(f"{_group_title(group)}: cost (CPU time)", heads, rows)
 
 
 def _cost(evaluation: Evaluation, result: Result, group: Group) -> list[Cell]:
@@ -129,7 +129,7 @@ def _percent(part: int, whole_: int) -> Cell:
 
 
 def f1_table(evaluation: Evaluation, groups: Sequence[Group]) -> Table:
-    """Return the mean F1 by words, one column a group of pages of a set, with their number in the head."""
+    """Return the mean F1 by words, with a column for each group of pages."""
     heads = ["", *(f"{printable(group.label)} ({len(group.pages)})" for group in groups)]
     rows = [
         [Cell(result.contender), *(_f1(evaluation, result, group) for group in groups)]
@@ -139,12 +139,12 @@ def f1_table(evaluation: Evaluation, groups: Sequence[Group]) -> Table:
 
 
 def _f1(evaluation: Evaluation, result: Result, group: Group) -> Cell:
-    found = summary(evaluation, result, group)
+    found = summarize(evaluation, result, group)
     return _unit(found.words.f1, found.scored)
 
 
 def site_table(evaluation: Evaluation, name: str) -> Table:
-    """Return the mean F1 by words, one row a site, those with most pages first."""
+    """Return the mean F1 by words, with a row for each site, those with the most pages first."""
     rows = [
         [
             Cell(printable(site.label)),
@@ -158,7 +158,7 @@ def site_table(evaluation: Evaluation, name: str) -> Table:
 
 
 def worst_table(evaluation: Evaluation, result: Result, name: str, count: int = 10) -> Table:
-    """Return the pages of a set where a contender has its lowest F1 by words."""
+    """Return the pages of a set on which a contender has its lowest F1 by words."""
     rows = []
     for number in worst(evaluation, result, name, count):
         page, found = evaluation.pages[number], result.pages[number]
@@ -172,7 +172,7 @@ def worst_table(evaluation: Evaluation, result: Result, name: str, count: int = 
 
 
 def contender_table(evaluation: Evaluation) -> Table:
-    """Return how the contenders are called, and their versions."""
+    """Return the calls and versions of the contenders."""
     rows = [
         [
             Cell(result.contender),
@@ -185,7 +185,7 @@ def contender_table(evaluation: Evaluation) -> Table:
 
 
 def notes(evaluation: Evaluation) -> list[str]:
-    """Return what else must be said: who is missing, what failed, which lines are broken."""
+    """Return notes: missing contenders, failed pages, broken lines."""
     said = [f"{name} is left out: {printable(why)}" for name, why in evaluation.missing.items()]
     for result in evaluation.results:
         failed = [
@@ -194,33 +194,29 @@ def notes(evaluation: Evaluation) -> list[str]:
             if found.failure is not None
         ]
         if failed:
-            said.append(f"{result.contender} failed on {_some(failed, 'page')}")
+            said.append(f"{result.contender} failed on {_first_few(failed, 'page')}")
     if evaluation.broken:
         lines = [f"{line.file}, line {line.line}: {line.why}" for line in evaluation.broken]
-        said.append(f"Left out: {_some(lines, 'broken line')}")
+        said.append(f"Left out: {_first_few(lines, 'broken line')}")
     if unscored := sum(not page.has_gold for page in evaluation.pages):
         has = "page has no gold text and is" if unscored == 1 else "pages have no gold text and are"
         said.append(f"{unscored:,} {has} not scored")
     return said
 
 
-def _some(found: Sequence[str], what: str) -> str:
-    shown = "; ".join(map(printable, found[:_SHOWN]))
-    more = f"; and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
-    return f"{len(found)} {what}{'s' * (len(found) != 1)} ({shown}{more})"
+def _first_few(found: Sequence[str], what: str) -> str:
+    shown = "; ".join(map(printable, found[:_MAX_NAMED]))
+    more = f"; and {len(found) - _MAX_NAMED} more" if len(found) > _MAX_NAMED else ""
+    return f"{counted(len(found), what)} ({shown}{more})"
 
 
-def _named(group: Group) -> str:
+def _group_title(group: Group) -> str:
     return printable(group.set) if group.label == "all" else f"{printable(group.set)}, {printable(group.label)}"
 
 
-def _counted(evaluation: Evaluation, group: Group) -> str:
+def _page_and_site_counts(evaluation: Evaluation, group: Group) -> str:
     sites = len({evaluation.pages[number].site for number in group.pages})
-    return f"{_number(len(group.pages), 'page')} of {_number(sites, 'site')}"
-
-
-def _number(count: int, what: str) -> str:
-    return f"{count:,} {what}{'s' * (count != 1)}"
+    return f"{counted(len(group.pages), 'page')} of {counted(sites, 'site')}"
 
 
 def texts(rows: Iterable[Sequence[Cell]]) -> list[list[str]]:

@@ -1,4 +1,4 @@
-"""An evaluation in the terminal: a progress bar on stderr, tables on stdout."""
+"""An evaluation in the terminal, with a progress bar on stderr and tables on stdout."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from denoise_crawler.evaluation.results import Evaluation
     from denoise_crawler.evaluation.tables import Table
 
-_AS_WIDE_AS_NEEDED = 100_000
+_CONSOLE_COLUMNS = 100_000
 
 
 def evaluate_with_progress(
@@ -32,7 +32,7 @@ def evaluate_with_progress(
     selection: Selection | None = None,
     workers: int = 1,
 ) -> Evaluation:
-    """Return what :func:`evaluate` returns, behind a progress bar."""
+    """Run :func:`evaluate` with a progress bar."""
     columns = (TextColumn("{task.description:18}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("reading pages", total=None)
@@ -47,8 +47,8 @@ def evaluate_with_progress(
 
 
 def print_tables(tables: Iterable[Table]) -> None:
-    """Print ``tables`` without cutting a column, however narrow the terminal is."""
-    console = Console(width=_AS_WIDE_AS_NEEDED)
+    """Print tables with all columns whole, however narrow the terminal is."""
+    console = Console(width=_CONSOLE_COLUMNS)
     for shown in tables:
         table = RichTable(box=SIMPLE_HEAD, pad_edge=False)
         for place, head in enumerate(shown.heads):

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from dataclasses import dataclass, field
-from heapq import heappop, heappush
-from itertools import count, groupby
-from textwrap import shorten
+from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from denoise_crawler.errors import needs
@@ -18,18 +16,21 @@ with needs("commands"):
 from denoise_crawler.errors import DrawingError
 from denoise_crawler.methods.style_tree.method import THRESHOLD
 from denoise_crawler.methods.style_tree.nodes import StyleNode
-from denoise_crawler.page import TEXT
+from denoise_crawler.output.tree_queue import TreeQueue, run_name, sequence_names, styles_by_pages
+from denoise_crawler.page.text import counted
 
 if TYPE_CHECKING:
     from denoise_crawler.methods.style_tree import SiteStyleTree
-    from denoise_crawler.methods.style_tree.nodes import ElementNode
+    from denoise_crawler.methods.style_tree.nodes import ElementNode, Labels
+    from denoise_crawler.output.tree_queue import QueuedNode
 
 FORMATS = ("svg", "pdf", "png")
 DEPTH, MIN_PAGES, MAX_NODES = 12, 2, 120
 SECONDS = 60
-_LABELS_IN_A_SEQUENCE = 6
-_CHILDREN_OF_A_STYLE = 8
-_WIDEST = 36
+_MAX_LABELS_OF_STYLE = 6
+_MAX_CHILDREN_OF_STYLE = 8
+_MAX_LABEL_CHARACTERS = 36
+_FONT = {"fontname": "Helvetica"}
 _COLOURS = {
     False: {"fillcolor": "#d3e3ff", "color": "#d0021b"},
     True: {"fillcolor": "#cecece", "color": "#f5c400"},
@@ -45,45 +46,50 @@ def tree_dot(
     max_nodes: int = MAX_NODES,
     title: str = "",
 ) -> str:
-    """Return ``tree`` in Graphviz's dot language; equal trees give equal text.
+    """Return a tree in Graphviz's dot language; equal trees give equal text.
 
     Element nodes are boxes with their CompImp and number of pages, style nodes are dashed boxes with their
-    sequence of children. Noise at ``threshold`` is grey with a yellow border, content blue with a red one.
-    Drawn are the element nodes down to ``depth`` levels below the body, style nodes of ``min_pages`` pages or
-    more (of all of them in a tree with fewer), and of all these ``max_nodes``: what most pages have first, the
-    inside of noise last. What is left out is said where it would stand.
+    sequence of children. Noise is grey with a yellow border, content blue with a red one. Boxes say what is left
+    out below them.
+
+    Args:
+        tree: The tree; only its importance is refreshed.
+        depth: The levels of element nodes below the body.
+        min_pages: Style nodes on fewer pages are left out.
+        threshold: Below this importance a node is noise.
+        max_nodes: How many nodes to draw, those on most pages first and the inside of noise last.
+        title: The first line above the drawing.
+
     """
     drawing = _Drawing(tree, depth, min(min_pages, tree.pages), threshold, max_nodes)
     graph = graphviz.Digraph(
         "site_style_tree",
-        graph_attr={
-            "rankdir": "LR",
-            "ranksep": "0.3",
-            "nodesep": "0.12",
-            "fontname": "Helvetica",
-            "fontsize": "11",
-        },
-        node_attr={
-            "shape": "box",
-            "fontname": "Helvetica",
-            "fontsize": "10",
-            "margin": "0.08,0.04",
-            "penwidth": "1.5",
-        },
+        graph_attr=_FONT | {"rankdir": "LR", "ranksep": "0.3", "nodesep": "0.12", "fontsize": "11"},
+        node_attr=_FONT | {"shape": "box", "fontsize": "10", "margin": "0.08,0.04", "penwidth": "1.5"},
         edge_attr={"arrowhead": "none", "color": "#888888"},
     )
     caption = "".join(f"{graphviz.escape(line)}\\l" for line in drawing.caption(title))
     graph.attr(label=graphviz.nohtml(caption), labelloc="t", labeljust="l")
     for box in drawing.boxes:
         style = "filled,dashed,rounded" if box.is_style else "filled"
-        graph.node(box.name, graphviz.escape("\n".join(box.lines())), style=style, **_COLOURS[box.noise])
+        graph.node(box.name, graphviz.escape(box.label), style=style, **_COLOURS[box.noise])
         if box.parent is not None:
             graph.edge(box.parent.name, box.name)
     return str(graph.source)
 
 
-def rendered(dot: str, file_format: str, *, seconds: float = SECONDS) -> bytes:
-    """Return a drawing in one of :data:`FORMATS`; raise :class:`DrawingError` if Graphviz cannot make it."""
+def render_dot(dot: str, file_format: str, *, seconds: float = SECONDS) -> bytes:
+    """Return a drawing as an image.
+
+    Args:
+        dot: The drawing in Graphviz's dot language.
+        file_format: One of :data:`FORMATS`.
+        seconds: The time limit for Graphviz.
+
+    Raises:
+        DrawingError: Graphviz is missing, fails or takes too long.
+
+    """
     if file_format not in FORMATS:
         raise DrawingError(f"no drawing is made as {file_format!r}; the formats are dot, {', '.join(FORMATS)}")
     program = shutil.which("dot")
@@ -113,141 +119,79 @@ class _Box:
     parent: _Box | None
     noise: bool
     is_style: bool
-    said: list[str]
+    lines: list[str]
     not_drawn: int = 0
 
-    def lines(self) -> list[str]:
-        return [*self.said, f"… {self.not_drawn} not drawn"] if self.not_drawn else self.said
-
-
-@dataclass(order=True)
-class _Waiting:
-    """An element or style node that may be drawn, in the order of its worth."""
-
-    in_noise: bool
-    fewer_pages: int  # negated, so that many pages come first
-    level: int
-    number: int
-    node: ElementNode | StyleNode = field(compare=False)
-    sequence: tuple[str, ...] = field(compare=False)  # of a style node
-    run: int = field(compare=False)  # how many equal siblings an element node stands for
-    parent: _Box | None = field(compare=False)
+    @property
+    def label(self) -> str:
+        return "\n".join([*self.lines, f"… {self.not_drawn} not drawn"] if self.not_drawn else self.lines)
 
 
 class _Drawing:
-    """Chooses what is drawn of a tree. The tree's importance is brought up to date, nothing else in it changes."""
+    """Chooses the nodes to draw. Of the tree only the importance is refreshed."""
 
     def __init__(self, tree: SiteStyleTree, depth: int, min_pages: int, threshold: float, max_nodes: int) -> None:
         tree.refresh()
         self.tree, self.depth, self.min_pages, self.threshold = tree, depth, min_pages, threshold
         self.boxes: list[_Box] = []
-        self.left_out = 0
-        self._numbers = count()
-        self._heap: list[_Waiting] = []
-        self._wait(tree.root, 0, None)
-        while self._heap:
-            waiting = heappop(self._heap)
-            if len(self.boxes) < max_nodes:
-                self._draw(waiting)
-            else:
-                self.left_out += 1
-                if waiting.parent is not None:
-                    waiting.parent.not_drawn += 1
+        self._queue: TreeQueue[_Box | None] = TreeQueue(max_nodes)
+        self._queue.add(tree.root, 0, None)
+        for queued in self._queue:
+            self._draw(queued)
+        left_out = self._queue.parents_of_rest()
+        self.left_out = len(left_out)
+        for parent in filter(None, left_out):
+            parent.not_drawn += 1
 
     def caption(self, title: str) -> list[str]:
         """Return the lines above the drawing."""
         tree = self.tree
         lines = [title] if title else []
         lines.append(
-            f"{_pages(tree.pages)}; red: importance {self.threshold:g} or more in it, yellow: noise; "
+            f"{counted(tree.pages, 'page')}; red: importance {self.threshold:g} or more in it, yellow: noise; "
             f"dashed: a sequence of children{', runs of equal siblings read as one' if tree.collapse else ''}"
         )
         if self.left_out:
             lines.append(f"… {self.left_out} more next to the {len(self.boxes)} nodes that are drawn")
         return lines
 
-    def _wait(
-        self,
-        node: ElementNode | StyleNode,
-        level: int,
-        parent: _Box | None,
-        *,
-        sequence: tuple[str, ...] = (),
-        run: int = 1,
-    ) -> None:
-        in_noise = parent is not None and parent.noise
-        heappush(
-            self._heap, _Waiting(in_noise, -node.pages, level, next(self._numbers), node, sequence, run, parent)
-        )
-
-    def _draw(self, waiting: _Waiting) -> None:
-        node, sequence = waiting.node, waiting.sequence
+    def _draw(self, queued: QueuedNode[_Box | None]) -> None:
+        node = queued.node
         name, noise = f"n{len(self.boxes)}", node.peak < self.threshold
-        box = _Box(name, waiting.parent, noise, isinstance(node, StyleNode), [])
+        box = _Box(name, queued.parent, noise, isinstance(node, StyleNode), [])
         self.boxes.append(box)
         if isinstance(node, StyleNode):
-            box.said += [f"n = {node.pages}", *_sequence(sequence)]
-            self._wait_for_children(node, sequence, waiting.level, box)
+            names = sequence_names(queued.labels, _MAX_LABELS_OF_STYLE, _MAX_LABEL_CHARACTERS)
+            box.lines += [f"n = {node.pages}", *(names or ["(nothing)"])]
+            self._queue_children(node, queued.labels, queued.level, box)
         else:
-            box.said += [_shown(node.label, waiting.run), f"{node.importance or 0.0:.2f} · {_pages(node.pages)}"]
-            self._wait_for_styles(node, waiting.level, box)
+            name = run_name(node.label, queued.run, _MAX_LABEL_CHARACTERS)
+            box.lines += [name, f"{node.importance or 0.0:.2f} · {counted(node.pages, 'page')}"]
+            self._queue_styles(node, queued.level, box)
 
-    def _wait_for_styles(self, element: ElementNode, level: int, box: _Box) -> None:
+    def _queue_styles(self, element: ElementNode, level: int, box: _Box) -> None:
         if element.is_leaf:
             return
         if level // 2 >= self.depth:
-            box.said.append(f"… {_counted(len(element.styles), 'style')} below")
+            box.lines.append(f"… {counted(len(element.styles), 'style')} below")
             return
-        ordered = sorted(element.styles.items(), key=lambda item: (-item[1].pages, item[0]))
-        shown = [(sequence, style) for sequence, style in ordered if style.pages >= self.min_pages]
-        for sequence, style in shown:
-            self._wait(style, level + 1, box, sequence=sequence)
-        if folded := len(ordered) - len(shown):
+        styles = styles_by_pages(element)
+        for labels, style in styles:
+            if style.pages >= self.min_pages:
+                self._queue.add(style, level + 1, box, labels=labels, in_noise=box.noise)
+        if folded := sum(style.pages < self.min_pages for _, style in styles):
             of = "one page" if self.min_pages == 2 else f"fewer than {self.min_pages} pages"
-            box.said.append(f"+{_counted(folded, 'style')} of {of}{' each' if folded > 1 else ''}")
+            box.lines.append(f"+{counted(folded, 'style')} of {of}{' each' if folded > 1 else ''}")
 
-    def _wait_for_children(self, style: StyleNode, sequence: tuple[str, ...], level: int, box: _Box) -> None:
+    def _queue_children(self, style: StyleNode, labels: Labels, level: int, box: _Box) -> None:
         children = iter(self.tree.children_of(style))
-        runs = [[next(children) for _ in run] for _, run in groupby(sequence)]
+        runs = [[next(children) for _ in run] for _, run in groupby(labels)]
         chosen = sorted(range(len(runs)), key=lambda place: (self._is_noise(runs[place]), place))
-        for place in sorted(chosen[:_CHILDREN_OF_A_STYLE]):
+        for place in sorted(chosen[:_MAX_CHILDREN_OF_STYLE]):
             run = runs[place]
-            self._wait(max(run, key=lambda child: child.peak), level + 1, box, run=len(run))
-        box.not_drawn += len(chosen[_CHILDREN_OF_A_STYLE:])
+            node = max(run, key=lambda child: child.peak)
+            self._queue.add(node, level + 1, box, run=len(run), in_noise=box.noise)
+        box.not_drawn += len(chosen[_MAX_CHILDREN_OF_STYLE:])
 
     def _is_noise(self, run: list[ElementNode]) -> bool:
         return all(child.peak < self.threshold for child in run)
-
-
-def _sequence(labels: tuple[str, ...]) -> list[str]:
-    """Return the lines that show a sequence of children, runs as ``li+``."""
-    runs = [_shown(label, len(list(run))) for label, run in groupby(labels)]
-    lines = runs[:_LABELS_IN_A_SEQUENCE] or ["(nothing)"]
-    return [*lines, f"… {len(runs) - len(lines)} more"] if len(runs) > len(lines) else lines
-
-
-def _shown(label: str, run: int) -> str:
-    """Return a label as a CSS selector would have it, shortened: ``div#main.wide width=50%``."""
-    tag, *attributes = label.split("|")
-    selector = "text" if label == TEXT else tag
-    for attribute in attributes:
-        name, _, value = attribute.partition("=")
-        if name in ("class", "id"):
-            sign = "." if name == "class" else "#"
-            selector += "".join(f"{sign}{part}" for part in value.split())
-        else:
-            selector += f" {attribute}"
-    plus = "+" if run > 1 else ""
-    if len(selector) > _WIDEST:
-        selector = (
-            shorten(selector, _WIDEST, placeholder="…") if " " in selector[:_WIDEST] else selector[:_WIDEST] + "…"
-        )
-    return selector + plus
-
-
-def _pages(number: int) -> str:
-    return _counted(number, "page")
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"

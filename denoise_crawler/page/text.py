@@ -38,6 +38,17 @@ def printable(text: object, most: int = 1_000) -> str:
     return shown if shown.isprintable() else "".join(one if one.isprintable() else "\ufffd" for one in shown)
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun.
+
+    Example:
+        >>> counted(1, "page"), counted(2_000, "site")
+        ('1 page', '2,000 sites')
+
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def without_lone_surrogates(text: str) -> str:
     """Return ``text`` with U+FFFD for each half of a surrogate pair, which no file and no store can hold."""
     if text.isascii():

@@ -1,11 +1,11 @@
-"""The report: what is known of sites and what was done to their pages, as a static site that opens from disk."""
+"""The report: a static site that shows what is known of sites and what was removed from their pages."""
 
 from __future__ import annotations
 
 from denoise_crawler.errors import FeedError
 from denoise_crawler.report.feed import feed_chart
 from denoise_crawler.report.figures import RunFigures
+from denoise_crawler.report.report_writer import Bounds, Plan, write_report
 from denoise_crawler.report.store_view import StoreView, is_store
-from denoise_crawler.report.writing import Bounds, Plan, write_report
 
 __all__ = ["Bounds", "FeedError", "Plan", "RunFigures", "StoreView", "feed_chart", "is_store", "write_report"]

@@ -1,4 +1,4 @@
-"""The charts of a run and of a site: tables whose shares are drawn as bars."""
+"""The charts of a run and of a site: tables with bars."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAX_CHARTED_SITES, MAX_CHARTED_PAGES = 20, 60
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A table with a title. Each row has a name and the shares (0-1) that stand behind it."""
+    """A table with a title. Each row has a name and its shares (0-1)."""
 
     title: str
     heads: Sequence[str]
@@ -27,7 +27,7 @@ class Chart:
 
 
 def run_chart(run: RunFigures) -> Chart | None:
-    """Return the chart of all sites; None if fewer than two can be compared."""
+    """Return the chart of all sites; None if there are fewer than two."""
     charted = [(site.title, site.sizes.noise_share) for site in run.sites]
     rows = [(title, (share,)) for title, share in charted if share is not None]
     some = rows[:MAX_CHARTED_SITES]

@@ -1,4 +1,4 @@
-"""The items of a crawl, in order: how much of each page was noise, and whether its site was known by then."""
+"""The chart of a feed: how much noise each item's page had, and whether its site was known by then."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _MAX_ROWS = 24
-_ITEMS = 1_000_000
+_MAX_ITEMS = 1_000_000
 
 
 class _Item(msgspec.Struct):
@@ -23,8 +23,13 @@ class _Item(msgspec.Struct):
 
 
 def feed_chart(path: Path) -> Chart:
-    """Read a feed of clean items (JSON Lines with ``noise_ratio``); raise :class:`FeedError` for others."""
-    items, broken = _items(path)
+    """Chart a feed of clean items: JSON Lines with ``noise_ratio``.
+
+    Raises:
+        FeedError: The file cannot be read or holds no clean items.
+
+    """
+    items, broken = _read_items(path)
     each = -(-len(items) // _MAX_ROWS)
     rows = []
     for start in range(0, len(items), each):
@@ -41,7 +46,7 @@ def feed_chart(path: Path) -> Chart:
     )
 
 
-def _items(path: Path) -> tuple[list[_Item], int]:
+def _read_items(path: Path) -> tuple[list[_Item], int]:
     decoder, broken = msgspec.json.Decoder(_Item), 0
     items: list[_Item] = []
     try:
@@ -53,7 +58,7 @@ def _items(path: Path) -> tuple[list[_Item], int]:
                     item = _Item()
                 if item.noise_ratio is None or not 0.0 <= item.noise_ratio <= 1.0:
                     broken += bool(line.strip())
-                elif len(items) < _ITEMS:
+                elif len(items) < _MAX_ITEMS:
                     items.append(item)
     except OSError as error:
         raise FeedError(f"{path} cannot be read: {error.strerror or error}") from None

@@ -1,4 +1,4 @@
-"""What a report says in numbers: of a page, of a site, of a run."""
+"""The figures of a report: of a page, of a site, of a run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Sizes:
-    """Before and after: bytes of HTML, visible characters (no white space), those kept, bytes of clean text."""
+    """Bytes of HTML and of clean text; visible characters (without white space) and those kept."""
 
     html_bytes: int = 0
     visible: int = 0
@@ -30,13 +30,13 @@ class Sizes:
 
     @property
     def noise_share(self) -> float | None:
-        """The share of the visible characters that was removed (0-1), None without any."""
+        """The share of the visible characters that was removed (0-1); None if there are none."""
         return noise_ratio(self.visible, self.kept) if self.visible else None
 
 
 @dataclass(slots=True)
 class PageFigures:
-    """One judged page; ``file`` is the name of its own page in the report, None if it has none."""
+    """One judged page; ``file`` is its page in the report, if it has one."""
 
     url: str
     title: str
@@ -49,7 +49,7 @@ class PageFigures:
 
 @dataclass(slots=True)
 class SiteFigures:
-    """One site; ``pages_seen``, ``ready``, ``known_by`` and ``waiting`` are what the store of a crawl says."""
+    """One site; ``pages_seen``, ``ready``, ``known_by`` and ``waiting`` come from the store of a crawl."""
 
     name: str
     folder: str
@@ -78,7 +78,7 @@ class SiteFigures:
 
 @dataclass(slots=True)
 class RunFigures:
-    """One report: what it was made from and how."""
+    """One report: its sources, its method and its sites."""
 
     sources: list[str]
     method: str

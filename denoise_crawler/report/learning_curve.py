@@ -1,4 +1,4 @@
-"""The learning curve of a site without gold text: how soon the verdicts become those of the whole site."""
+"""The learning curve of a site without gold text: how soon its verdicts settle."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _STEPS = (0, 1, 2, 3, 5, 10, 20, 50, 100)
 
 @dataclass(slots=True)
 class LearningCurve:
-    """What is said of the same few pages after so many other ``pages`` of the site were learned.
+    """The verdicts on the same few pages after each number of other ``pages`` was learned.
 
     ``removed`` is the mean share of visible characters removed from the ``judged`` pages, ``settled`` the share of
-    their visible characters whose verdict is that of the last step (0-1).
+    their visible characters with the verdict of the last step (0-1).
     """
 
     judged: int
@@ -36,9 +36,16 @@ class LearningCurve:
 def learning_curve(
     pages: Sequence[tuple[str, str | bytes]], choice: MethodChoice, site: str
 ) -> LearningCurve | None:
-    """Learn ``pages`` of one site in order and judge the last few of them at each step.
+    """Learn pages of one site in order and judge the last few of them at each step.
 
-    None for a method that does not learn, and for fewer than four readable pages.
+    Args:
+        pages: The (url, html) of the pages.
+        choice: The method.
+        site: The name of the site.
+
+    Returns:
+        The curve; None if the method does not learn or fewer than four pages are readable.
+
     """
     learner = Denoiser(choice)
     readable = [page for page in (Page.parse(url, html, site=site) for url, html in pages) if not page.skipped]
@@ -47,16 +54,16 @@ def learning_curve(
     judged = readable[-min(JUDGED_PAGES, len(readable) // 2) :]
     learned = readable[: -len(judged)]
     steps = sorted({*(step for step in _STEPS if step < len(learned)), len(learned)})
-    verdicts = _verdicts(learner, learned, judged, steps)
+    verdicts = _judge_at_steps(learner, learned, judged, steps)
     curve = LearningCurve(len(judged), steps)
     for of_step in verdicts:
         counted = [count_characters(page, found.noise) for page, found in zip(judged, of_step, strict=True)]
         curve.removed.append(fmean(noise_ratio(visible, kept) for visible, kept in counted))
-        curve.settled.append(_alike(judged, of_step, verdicts[-1]))
+        curve.settled.append(_agreement(judged, of_step, verdicts[-1]))
     return curve
 
 
-def _verdicts(
+def _judge_at_steps(
     learner: Denoiser, learned: list[Page], judged: list[Page], steps: list[int]
 ) -> list[list[Judgement]]:
     found, done = [], 0
@@ -68,7 +75,7 @@ def _verdicts(
     return found
 
 
-def _alike(pages: list[Page], some: list[Judgement], last: list[Judgement]) -> float:
+def _agreement(pages: list[Page], some: list[Judgement], last: list[Judgement]) -> float:
     """Return the share of characters on which two judgements agree."""
     alike = everything = 0
     for page, one, other in zip(pages, some, last, strict=True):

@@ -1,4 +1,4 @@
-"""One page to look at: painted, with its blocks and why each was kept or dropped, and its clean text."""
+"""A page for the report: painted, with its blocks and why each was kept or dropped."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 NODE = "data-node"  # not data-denoise-…: the painted page keeps such marks for itself
 MAX_BLOCKS = 3_000
-MAX_PAINTED = 4_000_000
+MAX_PAINTED_CHARACTERS = 4_000_000
 
 
 @dataclass(slots=True)
 class ListedBlock:
-    """One block: the number of the element it stands in, its verdict, score and reason."""
+    """One block: the number of its element, its verdict, score and reason."""
 
     node: int
     text: str
@@ -32,10 +32,7 @@ class ListedBlock:
 
 @dataclass(slots=True)
 class PageView:
-    """A cleaned page to look at.
-
-    ``painted`` is empty for a page too long to be painted. ``more_blocks`` counts the blocks that are not listed.
-    """
+    """A painted page, empty if it is too long, and its blocks; ``more_blocks`` of them are not listed."""
 
     painted: str
     blocks: list[ListedBlock]
@@ -43,9 +40,12 @@ class PageView:
 
 
 def page_view(cleaned: Cleaned, *, remote: bool = False) -> PageView:
-    """Return the view of a page whose tree is of nobody else: its elements get their number as an attribute.
+    """Return the view of a page.
 
-    With ``remote`` its pictures and style sheets are fetched when it is looked at.
+    Args:
+        cleaned: The page. Its tree must have no other user: each element gets its number as an attribute.
+        remote: Whether the view may fetch the page's pictures and style sheets.
+
     """
     page, judgement = cleaned.page, cleaned.judgement or Judgement.all_kept(cleaned.page.nodes)
     found = list(blocks(page, judgement))
@@ -54,12 +54,12 @@ def page_view(cleaned: Cleaned, *, remote: bool = False) -> PageView:
         ListedBlock(page.nodes.parents[block.node], block.text, block.kept, block.score, reason(block.node))
         for block in found[:MAX_BLOCKS]
     ]
-    return PageView(_painted(page, judgement, cleaned, remote=remote), listed, len(found) - len(listed))
+    return PageView(_paint(page, judgement, cleaned, remote=remote), listed, len(found) - len(listed))
 
 
-def _painted(page: Page, judgement: Judgement, cleaned: Cleaned, *, remote: bool) -> str:
+def _paint(page: Page, judgement: Judgement, cleaned: Cleaned, *, remote: bool) -> str:
     for index, (tag, element) in enumerate(zip(page.nodes.tags, page.nodes.elements, strict=True)):
         if tag is not TEXT:
             element.set(NODE, str(index))
     painted = painted_html(page, judgement, method=cleaned.clean_page.method or "", remote=remote)
-    return painted if len(painted) <= MAX_PAINTED else ""
+    return painted if len(painted) <= MAX_PAINTED_CHARACTERS else ""

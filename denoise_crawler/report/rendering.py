@@ -1,4 +1,4 @@
-"""The report's own pages: templates, one inline script each, and a policy that lets nothing else run or leave."""
+"""Renders the pages of the report, with a policy that lets only our own inline script run."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ with needs("commands"):
     from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from denoise_crawler.page.text import counted
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -22,12 +24,21 @@ _ASSETS = "assets"
 _SAFE_JSON = {ord("<"): "\\u003c", ord(">"): "\\u003e", ord("&"): "\\u0026", 0x2028: "\\u2028", 0x2029: "\\u2029"}
 
 
-def rendered(
+def render_page(
     template: str, *, scripts: Iterable[str] = (), remote: bool = False, connect: str = "'none'", **values: Any
 ) -> str:
-    """Return a page of the report.
+    """Render a page of the report.
 
-    ``remote`` lets painted pages fetch their style sheets and pictures; ``connect`` is what our script may ask.
+    Args:
+        template: The file name of the template.
+        scripts: The file names of our scripts for the page.
+        remote: Whether painted pages may fetch style sheets and pictures.
+        connect: The sources that our script may connect to, as in a Content-Security-Policy.
+        values: The variables of the template.
+
+    Returns:
+        The HTML.
+
     """
     script = "\n".join(_asset(name) for name in scripts)
     return (
@@ -44,9 +55,9 @@ def rendered(
 
 
 def policy(script: str, *, remote: bool = False, connect: str = "'none'") -> str:
-    """Return the Content-Security-Policy of a page with ``script`` inline: no other runs, nothing is fetched.
+    """Return the Content-Security-Policy of a page: only the inline ``script`` runs, and nothing is fetched.
 
-    Frames made from ``srcdoc`` inherit it, and cannot be led to any address.
+    Frames made from ``srcdoc`` inherit it and cannot navigate.
     """
     digest = b64encode(sha256(script.encode()).digest()).decode()
     web = " http: https:" if remote else ""
@@ -65,13 +76,13 @@ def policy(script: str, *, remote: bool = False, connect: str = "'none'") -> str
 
 
 def json_data(value: Any) -> Markup:
-    """Return ``value`` as JSON that can stand in a script element, whatever strings are in it."""
+    """Return ``value`` as JSON that is safe inside a script element."""
     written = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return Markup(written.translate(_SAFE_JSON))  # noqa: S704 - no tag can begin or end in it
 
 
 def srcdoc(html: str) -> Markup:
-    """Return a document as the value of an attribute in double quotes."""
+    """Return a document escaped for a double-quoted attribute."""
     return Markup(html.replace("&", "&amp;").replace('"', "&quot;"))  # noqa: S704 - escaped by this
 
 
@@ -81,23 +92,24 @@ def percent(share: float | None) -> str:
 
 
 def number(value: int | None) -> str:
-    """Return a whole number with its thousands parted, a dash for none."""
+    """Return a whole number with thousands separators, a dash for none."""
     return "–" if value is None else f"{value:,}"
 
 
 def size(value: int) -> str:
-    """Return a number of bytes in the unit that suits it."""
+    """Return a number of bytes in a readable unit.
+
+    Example:
+        >>> size(999), size(2_500_000)
+        ('999 bytes', '2.5 MB')
+
+    """
     amount = float(value)
     for unit in ("bytes", "kB", "MB", "GB"):
         if amount < 1000 or unit == "GB":
             break
         amount /= 1000
     return f"{value:,} bytes" if unit == "bytes" else f"{amount:,.1f} {unit}"
-
-
-def counted(value: int, what: str) -> str:
-    """Return ``3 pages``, ``1 page``."""
-    return f"{value:,} {what}{'' if value == 1 else 's'}"
 
 
 @cache

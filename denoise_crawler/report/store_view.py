@@ -1,4 +1,4 @@
-"""What a crawl left in its store, to be read alone."""
+"""The store of a crawl, read for a report."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MAGIC = b"SQLite format 3\0"
 
 @dataclass(slots=True)
 class StoredSite:
-    """How far a site has come by each method (the store's keys), and how many of its items wait."""
+    """The progress of a site by each method (its store key), and how many of its items wait."""
 
     pages_seen: dict[str, int] = field(default_factory=dict)
     ready: dict[str, bool] = field(default_factory=dict)
@@ -41,28 +41,33 @@ def is_store(path: Path) -> bool:
 
 
 class StoreView:
-    """A store file, opened for each look at it and never written; raises :class:`StoreError` if that fails."""
+    """A store file that is opened for each query and never written.
+
+    Raises:
+        StoreError: The file cannot be read.
+
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.sites = self._sites()
 
     def knows(self, site: str, key: str) -> bool:
-        """Tell whether something is known of a site under the key of a method."""
+        """Tell whether the store knows a site by the method with this key."""
         return site in self.sites and key in self.sites[site].known_by
 
     def knowledge(self, site: str, method: str) -> list[bytes]:
-        """Return what is known of a site under the key of a method, in a list."""
+        """Return the knowledge of a site by the method with this key, in a list."""
         rows = self._rows(
             "SELECT knowledge FROM site WHERE name = ? AND method = ? AND knowledge NOT NULL", site, method
         )
         return [row[0] for row in rows]
 
     def save_knowledge(self, *_: object) -> None:
-        """Keep nothing: the store is only looked at."""
+        """Do nothing: the store is only read."""
 
     def pages(self) -> Iterator[tuple[str, str, str]]:
-        """Yield (site, url, html) of the pages that wait, each address once."""
+        """Yield (site, url, html) of the pages that wait, each URL once."""
         seen: set[str] = set()
         last = -1
         while rows := self._rows("SELECT id, site, url, html FROM page WHERE id > ? ORDER BY id LIMIT 20", last):
@@ -70,9 +75,9 @@ class StoreView:
                 last = number
                 if url not in seen:
                     seen.add(url)
-                    yield site, url, self._unpacked(packed, url)
+                    yield site, url, self._unpack_html(packed, url)
 
-    def _unpacked(self, packed: bytes, url: str) -> str:
+    def _unpack_html(self, packed: bytes, url: str) -> str:
         try:
             return unpacked(packed).decode("utf-8", "replace")
         except (ValueError, zlib.error) as error:

@@ -1,4 +1,4 @@
-"""Where the style tree of a report comes from: the store of a crawl, or pages."""
+"""The style tree of a report: from the store of a crawl, or from pages."""
 
 from __future__ import annotations
 
@@ -6,21 +6,29 @@ from typing import TYPE_CHECKING
 
 from denoise_crawler.methods.style_tree.method import StyleTree
 from denoise_crawler.page import Page
-from denoise_crawler.report.rendering import counted
+from denoise_crawler.page.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from denoise_crawler.report.gathering import Sample
+    from denoise_crawler.report.site_samples import Sample
     from denoise_crawler.report.store_view import StoreView
 
 
 def style_tree_of(
     site: str, sample: Sample | None, options: Mapping[str, object], store: StoreView | None
 ) -> tuple[StyleTree | None, str]:
-    """Return a site's style tree, None if there is none, and what is to be said of it.
+    """Return the style tree of a site, and a note where it comes from.
 
-    It is that of the store, else one learned from the ``sample`` of its pages.
+    Args:
+        site: The name of the site.
+        sample: Pages of the site, which are learned if the store has no tree.
+        options: The options of the method.
+        store: The store of a crawl.
+
+    Returns:
+        The tree, None if there is none; and the note, or why there is none.
+
     """
     method = StyleTree(**options)  # type: ignore[arg-type]
     stored = store.knowledge(site, method.store_key) if store else []

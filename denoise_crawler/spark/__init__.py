@@ -1,4 +1,4 @@
-"""Learning and cleaning an archive with Apache Spark: the same road as in a crawl, on many machines."""
+"""Learns and cleans archives with Apache Spark, as a crawl does, on many machines."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MODULES = {"clean": "cleaning", "learn": "learning", "read_archive": "archive"}
 
 
 def __getattr__(name: str) -> Any:
-    """Import a part when it is asked for, so that the command can say in a line what is not installed."""
+    """Import a part on first use, so that the command can name a missing package in one line."""
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     with needs("spark"):

@@ -8,7 +8,7 @@ from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from denoise_crawler.batch.arguments import whole_number
+from denoise_crawler.batch.number_options import add_number, whole_number
 from denoise_crawler.batch.workers import Limits
 from denoise_crawler.errors import ExtractorError, MethodError, MissingExtraError, SourceError, needs
 from denoise_crawler.methods import DEFAULT_METHOD, METHODS, MethodChoice
@@ -84,7 +84,7 @@ def _run(spark: SparkSession, arguments: Namespace) -> int:
     limits = Limits(arguments.seconds, arguments.memory << 20)
     learns = MethodChoice(arguments.method).learns
     if arguments.work != "clean" and learns:
-        if arguments.resume and _is_whole(spark, arguments.trees):
+        if arguments.resume and _has_finished(spark, arguments.trees):
             print(f"{arguments.trees} is whole and is taken as it is")
         else:
             trees = learn(pages, arguments.method, limits=limits)
@@ -118,8 +118,8 @@ def _write(rows: DataFrame, to: str, file_format: str, *, overwrite: bool) -> No
         writer.option("ignoreNullFields", value=False).option("compression", "gzip").json(to)
 
 
-def _is_whole(spark: SparkSession, folder: str) -> bool:
-    """Tell whether a job that wrote ``folder`` came to its end."""
+def _has_finished(spark: SparkSession, folder: str) -> bool:
+    """Tell whether the job that wrote ``folder`` has finished."""
     hadoop: Any = spark.sparkContext._jvm
     path = hadoop.org.apache.hadoop.fs.Path(folder, "_SUCCESS")
     return bool(path.getFileSystem(spark.sparkContext._jsc.hadoopConfiguration()).exists(path))
@@ -143,7 +143,7 @@ def _report_pages(pages: DataFrame) -> None:
 
 @contextmanager
 def _session(master: str | None) -> Iterator[SparkSession]:
-    """Give the session that is there, else one that is stopped at the end."""
+    """Yield the active session, or a new one that is stopped at the end."""
     if running := SparkSession.getActiveSession():
         yield running
         return
@@ -191,7 +191,7 @@ def _parser() -> ArgumentParser:
     add("--method", default=DEFAULT_METHOD, choices=tuple(METHODS), help=f"default: {DEFAULT_METHOD}")
     add("--form", default="text", choices=FORMS, help="form of the text (default: text)")
     add("--extractor", choices=tuple(EXTRACTORS), help="the library that writes the text, without the noise")
-    add("--warmup-pages", type=whole_number(0), default=0, metavar="N", help="a site with fewer is not warm (0)")
+    add_number(parser, "--warmup-pages", 0, 0, "a site with fewer is not warm")
     add(
         "--seconds",
         type=float,
@@ -206,13 +206,7 @@ def _parser() -> ArgumentParser:
         metavar="MIB",
         help="the most memory of the process that handles pages (4096)",
     )
-    add(
-        "--shard-pages",
-        type=whole_number(1),
-        default=SHARD_PAGES,
-        metavar="N",
-        help="a larger site is cleaned in several tasks (10000)",
-    )
+    add_number(parser, "--shard-pages", 1, SHARD_PAGES, "a larger site is cleaned in several tasks")
     add("--master", metavar="URL", help="Spark's master; default: spark-submit's, else all cores of this machine")
     return parser
 

@@ -1,4 +1,4 @@
-"""Addresses of pages as columns: their site, their key, and which of a site are to be learned."""
+"""Columns made of URLs: their site, their key, and which pages of a site are learned."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from pyspark.sql.pandas.functions import arrow_udf
 from denoise_crawler.batch.worker import site_by
 from denoise_crawler.methods.bottom_k import BottomK
 from denoise_crawler.page.text import hash64
-from denoise_crawler.spark.sorted_rows import runs, together_and_sorted
+from denoise_crawler.spark.grouped_rows import group_and_sort, grouped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from pyspark.sql import DataFrame
 
-SITE, KEY, PAGES, BAR = "_site", "_key", "_pages", "_bar"
-_HELD = 1_000_000  # keys in memory before they are handed on
-_MIDDLE = 1 << 63  # keys are unsigned, Spark's numbers are not: moved down, they keep their order
+SITE, KEY, PAGES, LIMIT = "_site", "_key", "_pages", "_bar"
+_MAX_KEYS_HELD = 1_000_000  # in memory
+_MIDDLE = 1 << 63  # subtracted from unsigned hashes: Spark has signed numbers, and the order stays
 _LOWEST = f"{SITE} string, {PAGES} bigint, keys array<bigint>"
-_BARS = f"{SITE} string, {PAGES} bigint, {BAR} bigint"
+_LIMITS = f"{SITE} string, {PAGES} bigint, {LIMIT} bigint"
 _LOWEST_ARROW = pa.schema([(SITE, pa.string()), (PAGES, pa.int64()), ("keys", pa.list_(pa.int64()))])
-_BARS_ARROW = pa.schema([(SITE, pa.string()), (PAGES, pa.int64()), (BAR, pa.int64())])
+_LIMITS_ARROW = pa.schema([(SITE, pa.string()), (PAGES, pa.int64()), (LIMIT, pa.int64())])
 
 
 def with_site_and_key(pages: DataFrame, site: Callable[[str], str]) -> DataFrame:
-    """Add the columns ``SITE`` and ``KEY``, made of ``url``."""
+    """Add the columns ``SITE`` and ``KEY``, computed from ``url``."""
     schema = pa.struct([(SITE, pa.string()), (KEY, pa.int64())])
 
     @arrow_udf(f"struct<{SITE}:string,{KEY}:bigint>")  # type: ignore[call-overload, untyped-decorator]
@@ -42,35 +42,34 @@ def with_site_and_key(pages: DataFrame, site: Callable[[str], str]) -> DataFrame
     return pages.withColumn("_place", placed(col("url"))).select(*pages.columns, f"_place.{SITE}", f"_place.{KEY}")
 
 
-def bars(pages: DataFrame, site: Callable[[str], str], limit: int | None) -> DataFrame:
-    """Return of each site its number of ``PAGES`` and the highest key to be learned, ``BAR``.
+def learning_limits(pages: DataFrame, site: Callable[[str], str], limit: int | None) -> DataFrame:
+    """Return each site's number of ``PAGES`` and the highest key to learn, ``LIMIT``: null if all are learned.
 
-    The bar is null where all pages are to be learned. Only addresses are read; at most ``limit`` keys of a site
-    leave a partition.
+    Only URLs are read. At most ``limit`` keys of a site leave a partition.
     """
 
     def lowest(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        sites: dict[str, _Lowest] = {}
+        sites: dict[str, _LowestKeys] = {}
         held = 0
         for batch in batches:
             for url in batch.column("url").to_pylist():
                 name = site_by(site, url or "")
-                found = sites.setdefault(name, _Lowest(limit))
+                found = sites.setdefault(name, _LowestKeys(limit))
                 held += found.add(_key(url or ""))
-            if held > _HELD:
+            if held > _MAX_KEYS_HELD:
                 yield _lowest_batch(sites)
                 sites, held = {}, 0
         yield _lowest_batch(sites)
 
     def barred(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for name, rows in runs(batches, SITE):
-            found = _Lowest(limit)
+        for name, rows in grouped(batches, SITE):
+            found = _LowestKeys(limit)
             for row in rows:
                 found.merge(row[PAGES], row["keys"])
-            yield pa.RecordBatch.from_pylist([{SITE: name, PAGES: found.pages, BAR: found.bar}], _BARS_ARROW)
+            yield pa.RecordBatch.from_pylist([{SITE: name, PAGES: found.pages, LIMIT: found.bar}], _LIMITS_ARROW)
 
     partial = pages.select("url").mapInArrow(lowest, _LOWEST)
-    return together_and_sorted(partial, [SITE]).mapInArrow(barred, _BARS)
+    return group_and_sort(partial, [SITE]).mapInArrow(barred, _LIMITS)
 
 
 def _key(url: str) -> int:
@@ -81,8 +80,8 @@ class _Address(NamedTuple):
     key: int
 
 
-class _Lowest:
-    """The lowest keys of a site's pages: one more than are learned, to tell whether all are."""
+class _LowestKeys:
+    """The lowest keys of a site's pages: one more than are learned, to see whether there are more."""
 
     def __init__(self, limit: int | None) -> None:
         self._limit = limit or 0
@@ -110,6 +109,6 @@ class _Lowest:
         return self.keys[self._limit - 1] if len(self._lowest) > self._limit > 0 else None
 
 
-def _lowest_batch(sites: dict[str, _Lowest]) -> pa.RecordBatch:
+def _lowest_batch(sites: dict[str, _LowestKeys]) -> pa.RecordBatch:
     rows = [{SITE: name, PAGES: found.pages, "keys": found.keys} for name, found in sites.items()]
     return pa.RecordBatch.from_pylist(rows, _LOWEST_ARROW)

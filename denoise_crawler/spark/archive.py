@@ -1,4 +1,4 @@
-"""Pages from files as a DataFrame: Parquet and JSON Lines by Spark, all other formats by ``read_pages``."""
+"""Reads pages from files as a DataFrame: Parquet and JSON Lines by Spark, other formats by ``read_pages``."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import fsspec
 import pyarrow as pa
 from pyspark.sql.functions import col
 
+from denoise_crawler.batch import batches_of
 from denoise_crawler.errors import SourceError
 from denoise_crawler.page.parsing import decode
 from denoise_crawler.page.text import without_lone_surrogates
@@ -27,7 +28,6 @@ logger = logging.getLogger(__name__)
 
 BY_SPARK = ("parquet", "jsonl")
 _PAGES = pa.schema([("url", pa.string()), ("html", pa.string())])
-_BATCH_PAGES, _BATCH_CHARACTERS = 64, 4 << 20
 
 
 def read_archive(
@@ -38,13 +38,21 @@ def read_archive(
     url_field: str = "url",
     html_field: str = "html",
 ) -> DataFrame:
-    """Return the pages in ``paths``, with columns ``url`` and ``html``.
+    """Return pages as rows with columns ``url`` and ``html``. Damage in files goes to the log of the task.
 
-    With ``file_format`` "parquet" or "jsonl" Spark reads them, with all their other columns. "archive" is all
-    that :func:`read_pages` knows, one task a file: WARC, Tianwang, HTML files, compressed JSON Lines; a key of
-    its ``FORMATS`` names one. The paths of these are local to all machines, or addresses that fsspec knows
-    (``s3://…``, ``hdfs://…``): files are then copied to the machine that reads them. They may have ``*``, and
-    name folders. Damage in files is told in the log of the task. Raises :class:`SourceError` without a file.
+    Args:
+        spark: The session.
+        paths: Files, folders and patterns with ``*``. For formats that Spark does not read, these are local paths
+            that exist on all machines, or addresses that fsspec knows (``s3://…``, ``hdfs://…``), whose files are
+            copied to the machine that reads them.
+        file_format: "parquet" or "jsonl", read by Spark with all other columns; a key of ``FORMATS``; or
+            "archive" for all that :func:`read_pages` recognizes, one task per file.
+        url_field: The column of the URL.
+        html_field: The column of the page.
+
+    Raises:
+        SourceError: There is no such file, column or format.
+
     """
     if file_format in BY_SPARK:
         rows = spark.read.parquet(*paths) if file_format == "parquet" else spark.read.json(list(paths))
@@ -63,7 +71,8 @@ def read_archive(
     def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for number in batch.column("id").to_pylist():
-                yield from _batches(_pages(files[number], chosen, url_field, html_field))
+                pages = _read_pages(files[number], chosen, url_field, html_field)
+                yield from (_to_arrow(rows) for _, rows in batches_of(pages))
 
     return spark.range(len(files), numPartitions=len(files)).mapInArrow(read, "url string, html string")
 
@@ -79,7 +88,7 @@ def _files(paths: Iterable[str]) -> list[str]:
     return found
 
 
-def _pages(file: str, chosen: str | None, url_field: str, html_field: str) -> Iterator[tuple[str, str]]:
+def _read_pages(file: str, chosen: str | None, url_field: str, html_field: str) -> Iterator[tuple[str, str]]:
     reading = Reading()
     with _local(file) as path:
         try:
@@ -96,7 +105,7 @@ def _pages(file: str, chosen: str | None, url_field: str, html_field: str) -> It
 
 @contextmanager
 def _local(file: str) -> Iterator[Path]:
-    """Give the file on this machine: a copy, if it lies elsewhere."""
+    """Yield the file on this machine: a copy if it lies elsewhere."""
     if "://" not in file:
         yield Path(file)
         return
@@ -107,18 +116,6 @@ def _local(file: str) -> Iterator[Path]:
         yield path
 
 
-def _batches(pages: Iterator[tuple[str, str]]) -> Iterator[pa.RecordBatch]:
-    rows, size = list[tuple[str, str]](), 0
-    for url, html in pages:
-        rows.append((url, html))
-        size += len(html)
-        if len(rows) >= _BATCH_PAGES or size >= _BATCH_CHARACTERS:
-            yield _batch(rows)
-            rows, size = [], 0
-    if rows:
-        yield _batch(rows)
-
-
-def _batch(rows: list[tuple[str, str]]) -> pa.RecordBatch:
-    columns = [pa.array([row[place] for row in rows], pa.string()) for place in (0, 1)]
+def _to_arrow(rows: Sequence[tuple[str, str | bytes]]) -> pa.RecordBatch:
+    columns = [pa.array(column, pa.string()) for column in zip(*rows, strict=True)]
     return pa.RecordBatch.from_arrays(columns, schema=_PAGES)

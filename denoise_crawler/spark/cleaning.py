@@ -1,4 +1,4 @@
-"""Cleaning pages: each site's tree is sent to where its pages are judged."""
+"""Cleans pages: the knowledge of each site travels to its pages."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from denoise_crawler.output.clean_page import CleanPage
 from denoise_crawler.output.extractors import check
 from denoise_crawler.page.site import site_of
 from denoise_crawler.spark.addresses import KEY, SITE, with_site_and_key
+from denoise_crawler.spark.grouped_rows import group_and_sort
 from denoise_crawler.spark.learning import require_columns
 from denoise_crawler.spark.page_handler import JudgeOptions, PageHandler, page_worker
-from denoise_crawler.spark.sorted_rows import together_and_sorted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -47,7 +47,7 @@ _OF_PAGE = [field.name for field in fields(CleanPage) if field.name in _ARROW.na
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """What the tasks must know: ``kept`` are the columns that pass through."""
+    """The arguments of the tasks; ``kept`` are the columns that pass through."""
 
     options: JudgeOptions
     limits: Limits
@@ -66,16 +66,27 @@ def clean(
     limits: Limits | None = None,
     shard_pages: int = SHARD_PAGES,
 ) -> DataFrame:
-    """Return the pages of ``df``, one row each in any order: its columns but ``html``, and what a CleanPage has.
+    """Clean pages, each shuffled once to the knowledge of its site.
 
-    ``trees`` is what :func:`learn` returned for the same ``method``, written or persisted; None
-    for a method that does not learn. A page is ``warm`` if its site's tree has at least ``warmup_pages`` pages.
-    ``skipped`` says why a page has nothing to read. ``error`` is what a page raised, then all of its text is
-    kept and its method is "raw", or what killed the process that handled it, then its text is empty.
+    Args:
+        df: Pages, with columns ``url`` and ``html`` (text or bytes).
+        trees: The result of :func:`learn` for the same method, written or persisted; None if it does not learn.
+        method: The name of the method, or a choice of one with its options.
+        site: Returns the site of a URL.
+        writing: How the text is written.
+        warmup_pages: A page is ``warm`` if its site has learned this many pages.
+        limits: The limits of one page.
+        shard_pages: A site with more pages is cleaned in several tasks.
 
-    Pages travel to their site's tree once. A site of more than ``shard_pages`` pages (when it was learned) is
-    judged in several parts at a time. Raises :class:`MethodError` for an unknown method or option, and
-    ValueError for other arguments.
+    Returns:
+        One row per page, in any order: the columns of ``df`` except ``html``, and those of a CleanPage.
+        ``skipped`` says why a page has no text. ``error`` is what was raised (then all text is kept and the
+        method is "raw") or what killed the process (then the text is empty).
+
+    Raises:
+        MethodError: The method or an option is unknown.
+        ValueError: Another argument is wrong.
+
     """
     choice = MethodChoice.of(method)
     if choice.learns and trees is None:
@@ -93,7 +104,7 @@ def clean(
     task = _Task(JudgeOptions(choice, writing), limits or Limits(), warmup_pages, kept)
 
     def judge(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return _cleaned(batches, task)
+        return _clean_batches(batches, task)
 
     schema = StructType([*(field for field in df.schema.fields if field.name in kept), *_CLEAN.fields])
     pages = with_site_and_key(df, site).withColumn(_PAGE, lit(True))
@@ -105,7 +116,7 @@ def clean(
 
 
 def _beside_trees(pages: DataFrame, trees: DataFrame, shard_pages: int) -> DataFrame:
-    """Return pages and trees together: the tree of a site, then its pages, shard by shard."""
+    """Return pages and trees in one DataFrame: in each shard the tree of a site, then its pages."""
     shards = trees.where(col("knowledge").isNotNull()).withColumn(_SHARDS, ceil(col("pages") / shard_pages))
     large = shards.where(col(_SHARDS) > 1).select(col("site").alias(SITE), _SHARDS)
     placed = pages.join(broadcast(large), SITE, "left").withColumn(
@@ -118,10 +129,10 @@ def _beside_trees(pages: DataFrame, trees: DataFrame, shard_pages: int) -> DataF
         lit(False).alias(_PAGE),
     )
     both = placed.drop(KEY, _SHARDS).unionByName(copies, allowMissingColumns=True)
-    return together_and_sorted(both, [SITE, _SHARD], [col(_PAGE)])
+    return group_and_sort(both, [SITE, _SHARD], [col(_PAGE)])
 
 
-def _cleaned(batches: Iterator[pa.RecordBatch], task: _Task) -> Iterator[pa.RecordBatch]:
+def _clean_batches(batches: Iterator[pa.RecordBatch], task: _Task) -> Iterator[pa.RecordBatch]:
     judge = _Judge(page_worker(task.options, task.limits), task.warmup_pages)
     for batch in batches:
         found, places = [], []
@@ -141,7 +152,7 @@ def _cleaned(batches: Iterator[pa.RecordBatch], task: _Task) -> Iterator[pa.Reco
 
 
 class _Judge:
-    """Gives pages to the worker, and before a site's first page what is known of the site."""
+    """Sends pages to the worker, and the knowledge of a site before its first page."""
 
     def __init__(self, worker: Worker[PageHandler], warmup_pages: int) -> None:
         self._worker, self._warmup_pages = worker, warmup_pages
@@ -160,9 +171,9 @@ class _Judge:
             result = self._worker.call(PageHandler.cleaned, site, url, html)
         except WorkerDiedError as error:
             nothing = CleanPage(url, site, method=RAW, warm=False)
-            return {**_values(nothing), "skipped": None, "error": str(error)}
-        return {**_values(result.page), "skipped": result.skipped, "error": result.error}
+            return {**_page_values(nothing), "skipped": None, "error": str(error)}
+        return {**_page_values(result.page), "skipped": result.skipped, "error": result.error}
 
 
-def _values(page: CleanPage) -> dict[str, Any]:
+def _page_values(page: CleanPage) -> dict[str, Any]:
     return {name: getattr(page, name) for name in _OF_PAGE}

@@ -1,4 +1,4 @@
-"""Learning sites: a tree of each page, merged by site."""
+"""Learns sites: one tree per page, merged by site."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from denoise_crawler.batch.workers import Limits
 from denoise_crawler.errors import WorkerError
 from denoise_crawler.methods import DEFAULT_METHOD, MethodChoice
 from denoise_crawler.page.site import site_of
-from denoise_crawler.spark.addresses import BAR, KEY, PAGES, SITE, bars, with_site_and_key
+from denoise_crawler.spark.addresses import KEY, LIMIT, PAGES, SITE, learning_limits, with_site_and_key
+from denoise_crawler.spark.grouped_rows import group_and_sort, grouped
 from denoise_crawler.spark.page_handler import JudgeOptions, PageHandler, page_worker
-from denoise_crawler.spark.sorted_rows import runs, together_and_sorted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -31,7 +31,7 @@ _ARROW = pa.schema(
         ("knowledge", pa.binary()),
     ]
 )
-_EXAMPLES = 3
+_MAX_EXAMPLES = 3
 
 
 def learn(
@@ -41,33 +41,41 @@ def learn(
     site: Callable[[str], str] = site_of,
     limits: Limits | None = None,
 ) -> DataFrame:
-    """Return what is known of each site from its pages: the rows of ``df``, with columns ``url`` and ``html``.
+    """Learn each site from its pages, which may be in any order and partition.
 
-    A row of the result is a ``site`` with the ``method`` (its store key), the number of ``pages``, those that
-    ``failed`` to be learned and some of the ``failures``, and ``knowledge``: the bytes that the method's
-    ``merge_bytes`` takes. ``html`` is text or bytes. The pages of a site may stand anywhere; the result is the
-    same whatever the order and the partitions.
+    A method keeps the pages of a site with the lowest hashes of their URLs. These are found first, from the URLs
+    alone, so that no other pages are parsed. The result is lazy: write or ``persist`` it before use.
 
-    A method keeps of a site the pages with the lowest hashes of their address. Which these are is found first,
-    from the addresses alone, so of a site of any size no more than those are parsed. Lazy, and read once for
-    each use: write the result, or ``persist`` it. Raises :class:`MethodError` for an unknown method or option,
-    ValueError for a method that does not learn or a missing column.
+    Args:
+        df: Pages, with columns ``url`` and ``html`` (text or bytes).
+        method: The name of the method, or a choice of one with its options.
+        site: Returns the site of a URL.
+        limits: The limits of one page.
+
+    Returns:
+        One row per ``site``: the ``method`` (its store key), the number of ``pages``, how many ``failed``, some
+        of the ``failures``, and the ``knowledge``: bytes for the method's ``merge_bytes``.
+
+    Raises:
+        MethodError: The method or an option is unknown.
+        ValueError: The method does not learn, or a column is missing.
+
     """
     choice = MethodChoice.of(method)
     if not choice.learns:
         raise ValueError(f"the method {choice.name} does not learn sites: clean the pages without trees")
     require_columns(df, "url", "html")
-    found = bars(df, site, choice.pages_kept)
+    found = learning_limits(df, site, choice.pages_kept)
     pages = with_site_and_key(df.select("url", "html"), site)
-    barred = broadcast(found.where(col(BAR).isNotNull()).select(SITE, BAR))
-    wanted = pages.join(barred, SITE, "left").where(col(BAR).isNull() | (col(KEY) <= col(BAR)))
+    barred = broadcast(found.where(col(LIMIT).isNotNull()).select(SITE, LIMIT))
+    wanted = pages.join(barred, SITE, "left").where(col(LIMIT).isNull() | (col(KEY) <= col(LIMIT)))
     options, within = JudgeOptions(choice), limits or Limits()
 
     def map_pages(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         return _one_page_trees(batches, options, within)
 
     def reduce_sites(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return _merged(batches, choice)
+        return _merge_sites(batches, choice)
 
     trees = wanted.select(SITE, "url", "html").mapInArrow(map_pages, TREES)
     counts = found.select(
@@ -78,7 +86,7 @@ def learn(
         array().cast("array<string>").alias("failures"),
         lit(None).cast("binary").alias("knowledge"),
     )
-    return together_and_sorted(trees.unionByName(counts), ["site"]).mapInArrow(reduce_sites, TREES)
+    return group_and_sort(trees.unionByName(counts), ["site"]).mapInArrow(reduce_sites, TREES)
 
 
 def require_columns(df: DataFrame, *names: str) -> None:
@@ -106,20 +114,20 @@ def _one_page_trees(
         yield pa.RecordBatch.from_pylist(rows, _ARROW)
 
 
-def _merged(batches: Iterator[pa.RecordBatch], choice: MethodChoice) -> Iterator[pa.RecordBatch]:
-    for site, rows in runs(batches, "site"):
-        found = _merged_site(rows, choice)
+def _merge_sites(batches: Iterator[pa.RecordBatch], choice: MethodChoice) -> Iterator[pa.RecordBatch]:
+    for site, rows in grouped(batches, "site"):
+        found = _merge_site(rows, choice)
         yield pa.RecordBatch.from_pylist([{"site": site, "method": choice.key, **found}], _ARROW)
 
 
-def _merged_site(rows: Iterator[dict[str, Any]], choice: MethodChoice) -> dict[str, Any]:
+def _merge_site(rows: Iterator[dict[str, Any]], choice: MethodChoice) -> dict[str, Any]:
     method = choice.new()
     pages = failed = 0
     failures: list[str] = []
     for row in rows:
         pages += row["pages"]
         failed += row["failed"]
-        failures = sorted([*failures, *row["failures"]])[:_EXAMPLES]
+        failures = sorted([*failures, *row["failures"]])[:_MAX_EXAMPLES]
         if row["knowledge"]:
             method.merge_bytes(row["knowledge"])
     knowledge = method.to_bytes() if method.pages_known else None

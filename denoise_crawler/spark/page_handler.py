@@ -1,4 +1,4 @@
-"""What is done to one page, in a worker process: its knowledge taken, its text found."""
+"""Learns and cleans single pages in a worker process."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from denoise_crawler.methods import MethodChoice
     from denoise_crawler.output.writing import Writing
 
-_TRIES = 2  # a process that was killed from outside must not cost a page
+_MAX_TRIES = 2  # so that a process killed from outside costs no page
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,21 +31,21 @@ class JudgeOptions:
 
 
 class PageHandler:
-    """Learns and cleans pages; it is told what is known of a site."""
+    """Learns and cleans pages, with the knowledge of one site at a time."""
 
     def __init__(self, options: JudgeOptions) -> None:
         self._options = options
         self.enter("", None, 0)
 
     def one_page_tree(self, site: str, url: str, html: str | bytes) -> bytes:
-        """Return what is known of the site from this page alone; nothing if the page cannot be read."""
+        """Return what this page alone teaches of its site; empty if the page cannot be read."""
         denoiser = Denoiser(self._options.choice)
         denoiser.learn(Page.parse(url, html, site=site))
         method = denoiser.method_for(site)
         return method.to_bytes() if method.pages_known else b""
 
     def enter(self, site: str, knowledge: bytes | None, warmup_pages: int) -> None:
-        """Take what is known of the site whose pages come next."""
+        """Take the knowledge of the site whose pages come next."""
         known = InMemoryKnowledge(None if knowledge is None else {site: knowledge})
         self._denoiser = Denoiser(
             self._options.choice, knowledge=known, sites_in_memory=1, writing=self._options.writing
@@ -54,22 +54,19 @@ class PageHandler:
         self._short = None if is_warm else "clean"
 
     def cleaned(self, site: str, url: str, html: str | bytes) -> BatchResult:
-        """Return the page cleaned; one that raises comes out with all its text and the error."""
+        """Clean a page; if the method raises, all text is kept and the error returned."""
         return clean_page(self._denoiser, site, url, html, short=self._short)
 
 
-_running: dict[bytes, Worker[PageHandler]] = {}
+_workers: dict[bytes, Worker[PageHandler]] = {}
 
 
 def page_worker(options: JudgeOptions, limits: Limits) -> Worker[PageHandler]:
-    """Return the worker of this process for pages that are handled with these options.
-
-    Spark uses a Python process for many tasks; so does the process its worker.
-    """
+    """Return this process's worker for these options; it serves all tasks that Spark gives the process."""
     key = pickle.dumps((options, limits))
-    if key not in _running:
-        for old in _running.values():
+    if key not in _workers:
+        for old in _workers.values():
             old.close()
-        _running.clear()
-        _running[key] = Worker(partial(PageHandler, options), limits, tries=_TRIES)
-    return _running[key]
+        _workers.clear()
+        _workers[key] = Worker(partial(PageHandler, options), limits, tries=_MAX_TRIES)
+    return _workers[key]

@@ -1,4 +1,4 @@
-"""What a crawl keeps on disk: what is known of each site, and the items that wait."""
+"""The store of a crawl: its knowledge of each site, and the items that wait."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A store file that is damaged: found out, set aside, never deleted; what can be read of it moves to a new one."""
+"""Recovers damaged stores: the file is set aside, never deleted, and its readable rows move to a new one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from denoise_crawler.errors import DamagedStoreError
 from denoise_crawler.methods.versioned_format import unpacked
 from denoise_crawler.store import Store
-from denoise_crawler.store.file import check_schema, fits, real_path, restrict, unusable
+from denoise_crawler.store.file import check_schema, invalid_rows, real_path, restrict, unusable_store
 from denoise_crawler.store.run_files import RunFiles
 
 if TYPE_CHECKING:
@@ -22,18 +22,25 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _BESIDE = ("", "-wal", "-shm")  # the files that make up a database
-_MOST_UNREADABLE = 10_000  # rows that cannot be read, one behind the other: then no more are tried
-# What is copied, in this order. Tables without a row id are read up to the first row that cannot be read.
+_MAX_UNREADABLE_ROWS = 10_000  # in succession, then the rest is given up
+# Copied in this order. Tables without a row id are read up to the first unreadable row.
 _TABLES = {"site": "name, method", "run": "name"}
 _TABLES_BY_ID = ("response", "page", "parked")
-_SMALLEST_ROW = 8  # bytes
-_MOST_STEPS = 2_000_000_000  # of SQLite's machine, some minutes: a file made to harm may be read without end
+_MIN_ROW_BYTES = 8  # bytes
+_MAX_SQLITE_STEPS = 2_000_000_000  # some minutes: reading a malicious file may never end
 
 
 def open_store(path: Path, *, owner: str, job: str) -> Store:
-    """Open a store; a damaged one is set aside first, and what can be read of it is copied into a new one.
+    """Open a store. A damaged one is set aside, and its readable rows are copied into a new one.
 
-    Raises :class:`StoreError` for a file that cannot be used.
+    Args:
+        path: The file, made if it is missing.
+        owner: The spider and project that this run belongs to.
+        job: The job folder of this run, "" without one.
+
+    Raises:
+        StoreError: The file cannot be used.
+
     """
     path = real_path(path)
     inode = _inode(path)
@@ -43,7 +50,7 @@ def open_store(path: Path, *, owner: str, job: str) -> Store:
         try:
             aside = _set_aside(path, inode)
         except OSError as failed:
-            raise unusable(path, failed) from None
+            raise unusable_store(path, failed) from None
         store = Store(path, owner=owner, job=job)
         if aside is not None:
             items, sites = salvage(aside, store)
@@ -59,9 +66,15 @@ def open_store(path: Path, *, owner: str, job: str) -> Store:
 
 
 def salvage(aside: Path, store: Store) -> tuple[int, int]:
-    """Copy the readable rows of ``aside`` into ``store``; return the number of waiting items and of sites.
+    """Copy the readable rows of a damaged store, whose items then wait as those of a killed run.
 
-    The items wait there as those of a run that was killed.
+    Args:
+        aside: The damaged file.
+        store: The new store.
+
+    Returns:
+        The numbers of waiting items and of sites that were copied.
+
     """
     uri = f"{aside.absolute().as_uri()}?mode=ro"
     with closing(sqlite3.connect(uri, uri=True)) as db, closing(sqlite3.connect(store.path, timeout=60)) as new:
@@ -72,13 +85,15 @@ def salvage(aside: Path, store: Store) -> tuple[int, int]:
         except sqlite3.Error as error:
             logger.error("Nothing of %s is read: %s", aside, error)
             return 0, 0
-        db.set_progress_handler(lambda: 1, _MOST_STEPS)
-        most = aside.stat().st_size // _SMALLEST_ROW + 1  # pages that lead to each other may have endlessly many
-        found = {table: _in_order(db, table, key) for table, key in _TABLES.items()}
-        found |= {table: _by_id(db, table) for table in _TABLES_BY_ID}
-        copied = {table: _copy(new, table, islice(rows, most)) for table, rows in found.items()}
+        db.set_progress_handler(lambda: 1, _MAX_SQLITE_STEPS)
+        most = aside.stat().st_size // _MIN_ROW_BYTES + 1  # database pages that form a circle have endless rows
+        found = {table: _rows_in_order(db, table, key) for table, key in _TABLES.items()}
+        found |= {table: _rows_by_id(db, table) for table in _TABLES_BY_ID}
+        copied = {table: _copy_rows(new, table, islice(rows, most)) for table, rows in found.items()}
+        for table, invalid in invalid_rows():
+            copied[table] -= new.execute(f"DELETE FROM {table} WHERE {invalid}").rowcount  # noqa: S608
         new.execute("DELETE FROM parked WHERE page NOT IN (SELECT id FROM page)")
-        # of rows whose run cannot be read any more
+        # for rows whose run cannot be read
         new.execute(
             "INSERT INTO run SELECT DISTINCT run, ?, ? FROM parked WHERE run NOT IN (SELECT name FROM run)",
             (store.owner, store.job),
@@ -109,27 +124,25 @@ def _set_aside(path: Path, inode: int | None) -> Path | None:
     return aside
 
 
-def _copy(new: sqlite3.Connection, table: str, rows: Iterator[tuple[Any, ...]]) -> int:
+def _copy_rows(new: sqlite3.Connection, table: str, rows: Iterator[tuple[Any, ...]]) -> int:
     copied = 0
     for row in rows:
-        if not fits(table, row):
-            continue
         places = ", ".join("?" * len(row))
         copied += new.execute(f"INSERT OR IGNORE INTO {table} VALUES ({places})", row).rowcount  # noqa: S608
     return copied
 
 
-def _in_order(db: sqlite3.Connection, table: str, key: str) -> Iterator[tuple[Any, ...]]:
+def _rows_in_order(db: sqlite3.Connection, table: str, key: str) -> Iterator[tuple[Any, ...]]:
     try:
         yield from db.execute(f"SELECT * FROM {table} ORDER BY {key}")  # noqa: S608 - names of ours
     except sqlite3.Error:
         return
 
 
-def _by_id(db: sqlite3.Connection, table: str) -> Iterator[tuple[Any, ...]]:
+def _rows_by_id(db: sqlite3.Connection, table: str) -> Iterator[tuple[Any, ...]]:
     query = f"SELECT * FROM {table} WHERE id > ? ORDER BY id LIMIT 1"  # noqa: S608 - names of ours
     last, unreadable = 0, 0
-    while unreadable < _MOST_UNREADABLE:
+    while unreadable < _MAX_UNREADABLE_ROWS:
         try:
             row = db.execute(query, (last,)).fetchone()
         except sqlite3.Error:
@@ -145,7 +158,7 @@ def _by_id(db: sqlite3.Connection, table: str) -> Iterator[tuple[Any, ...]]:
 
 
 def _is_whole(packed: object) -> bool:
-    """Tell whether the last column of a row can be unpacked: SQLite does not notice all that is missing."""
+    """Tell whether the last column of a row can be unpacked: SQLite does not notice all damage."""
     try:
         unpacked(packed)  # type: ignore[arg-type]
     except (TypeError, ValueError, zlib.error):

@@ -1,16 +1,15 @@
-"""The file of a store: opened, checked, made where there is none. Data only: what else is in it is refused."""
+"""Opens, checks and creates the SQLite file of a store. Triggers, views and foreign tables are refused."""
 
 from __future__ import annotations
 
 import os
-import re
 import sqlite3
 import stat
 import time
 from contextlib import closing, contextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from denoise_crawler.errors import DamagedStoreError, StoreError
 from denoise_crawler.methods.versioned_format import MAX_BYTES
@@ -20,8 +19,8 @@ if TYPE_CHECKING:
 
 VERSION = 3
 _BUSY_SECONDS = 60
-_LOG_PAGES = 256  # of 4 KiB, then SQLite empties its log: a quarter of what it does by itself
-_DAMAGED = "malformed"  # in what SQLite says of a damaged file, and of no other
+_MAX_LOG_PAGES = 256  # of 4 KiB, before SQLite empties its log: a quarter of its default
+_DAMAGED = "malformed"  # SQLite says this of damaged files only
 _SCHEMA = """
 CREATE TABLE site (
     name TEXT NOT NULL, method TEXT NOT NULL, knowledge BLOB,
@@ -43,39 +42,30 @@ CREATE TABLE parked (
 );
 CREATE INDEX parked_page ON parked (page);
 """
-# Of each column the types that its values have: SQLite itself takes any.
-COLUMNS: dict[str, tuple[tuple[str, type | tuple[type, ...]], ...]] = {
-    "site": (
-        ("name", str),
-        ("method", str),
-        ("knowledge", (bytes, type(None))),
-        ("pages_seen", int),
-        ("ready", int),
-    ),
-    "run": (("name", str), ("owner", str), ("job", str)),
-    "response": (("id", int), ("data", bytes)),
-    "page": (
-        *(("id", int), ("response", int), ("origin", bytes)),
-        *(("site", str), ("url", str), ("html", bytes)),
-    ),
-    "parked": (
-        *(("id", int), ("run", str), ("inherited", int), ("released", int)),
-        *(("page", int), ("count", int), ("items", bytes)),
-    ),
+# The types of each column: SQLite itself accepts any.
+_NULLABLE_BYTES = (bytes, type(None))
+COLUMNS: dict[str, dict[str, type | tuple[type, ...]]] = {
+    "site": {"name": str, "method": str, "knowledge": _NULLABLE_BYTES, "pages_seen": int, "ready": int},
+    "run": {"name": str, "owner": str, "job": str},
+    "response": {"id": int, "data": bytes},
+    "page": {"id": int, "response": int, "origin": bytes, "site": str, "url": str, "html": bytes},
+    "parked": {
+        **{"id": int, "run": str, "inherited": int, "released": int},
+        **{"page": int, "count": int, "items": bytes},
+    },
 }
-# How a run is named: its name is a part of the names of files.
-RUN_NAME = re.compile("[0-9a-f]{32}")
+# The names of runs are parts of file names.
 _RUN_NAME_IN_SQL = "[0-9a-f]" * 32
 _RUN_COLUMNS = {"run": "name", "parked": "run"}
-_NAMES = {str: "'text'", bytes: "'blob'", int: "'integer'", (bytes, type(None)): "'blob', 'null'"}
-_NUMBERS = (0, 1 << 62)  # from and to: one more still is a number
-_RANGES = {"count": (1, 1_000)}  # of the items of a row
-_JOURNAL_ENDS = bytes.fromhex("d9d505f920a163d7")  # in a journal that names a file, which SQLite then deletes
+_SQL_TYPES = {str: "'text'", bytes: "'blob'", int: "'integer'", _NULLABLE_BYTES: "'blob', 'null'"}
+_NUMBERS = (0, 1 << 62)  # lowest and highest; adding 1 does not overflow
+_RANGES = {"count": (1, 1_000)}  # items of a row
+_JOURNAL_ENDS = bytes.fromhex("d9d505f920a163d7")  # ends a journal that names a file for SQLite to delete
 _as_text = partial(str, encoding="utf-8", errors="replace")
 
 
 def _use_wal(db: sqlite3.Connection) -> None:
-    """Switch to write-ahead logging; SQLite does not wait for another process that does so right now."""
+    """Switch to write-ahead logging; wait for other processes that do so, as SQLite does not."""
     deadline = time.monotonic() + _BUSY_SECONDS
     while True:
         try:
@@ -87,18 +77,27 @@ def _use_wal(db: sqlite3.Connection) -> None:
             time.sleep(0.05)
 
 
-def opened(path: Path, *, check: bool) -> sqlite3.Connection:
-    """Open the file, made if it is missing; ``check`` reads all of it for damage. Raises :class:`StoreError`."""
+def open_database(path: Path, *, check: bool) -> sqlite3.Connection:
+    """Open the file of a store, made if it is missing.
+
+    Args:
+        path: The file.
+        check: Whether to read the whole file for damage.
+
+    Raises:
+        StoreError: The file cannot be used.
+
+    """
     db = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         _check_files(path)
         db = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
         restrict(db)
-        _check_version(db)  # before anything is written, and before anything of the file is computed
+        _check_version(db)  # before anything is written or computed
         _use_wal(db)
         db.execute("PRAGMA synchronous = NORMAL")
-        db.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
+        db.execute(f"PRAGMA wal_autocheckpoint = {_MAX_LOG_PAGES}")
         _prepare(db)
         if check and (found := db.execute("PRAGMA quick_check(1)").fetchone()[0]) != "ok":
             raise sqlite3.DatabaseError(f"{_DAMAGED}: {found}")
@@ -106,16 +105,18 @@ def opened(path: Path, *, check: bool) -> sqlite3.Connection:
     except (OSError, sqlite3.Error) as error:
         if db is not None:
             db.close()
-        raise unusable(path, error) from None
+        raise unusable_store(path, error) from None
     return db
 
 
-def opened_to_read(path: Path) -> sqlite3.Connection:
-    """Open the file of a store to read what is known of sites: nothing is written, not even beside it.
+def open_read_only(path: Path) -> sqlite3.Connection:
+    """Open the file of a store to read knowledge. Nothing is written, not even beside it.
 
-    Raises :class:`StoreError` for a file that is missing or empty, or is no store of this version.
+    Raises:
+        StoreError: The file is missing, empty or no store of this version.
+
     """
-    # SQLite makes files beside one that has none, and leaves them there, unless told that nobody writes to it
+    # unless told that nobody writes, SQLite makes files beside it and leaves them there
     alone = "" if path.with_name(f"{path.name}-wal").exists() else "&immutable=1"
     db = None
     try:
@@ -137,7 +138,7 @@ def opened_to_read(path: Path) -> sqlite3.Connection:
 
 @contextmanager
 def transaction(db: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
-    """Have all that is written inside become true together, or nothing of it if that raises."""
+    """Commit all that is written inside the block, or roll it back if the block raises."""
     db.execute("BEGIN IMMEDIATE")
     try:
         yield db
@@ -149,7 +150,7 @@ def transaction(db: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
 
 
 def compact(db: sqlite3.Connection) -> None:
-    """Give the room of what was deleted back to the disk, where that is more than a quarter of the file."""
+    """Return the space of deleted rows to the disk if it is more than a quarter of the file."""
     free, pages = (db.execute(f"PRAGMA {name}_count").fetchone()[0] for name in ("freelist", "page"))
     if free > pages / 4:
         with suppress(sqlite3.OperationalError):  # another run reads, or there is no room for the copy
@@ -157,19 +158,21 @@ def compact(db: sqlite3.Connection) -> None:
 
 
 def real_path(path: Path) -> Path:
-    """Return where a link leads, or ``path`` itself: a store has one name, and its other files stand beside it.
+    """Return the target of a link, or ``path`` itself: the other files of a store are beside the real one.
 
-    Raises :class:`StoreError` for a link that leads to no file, or to an empty one: none is made there.
+    Raises:
+        StoreError: The link leads to no file or to an empty one.
+
     """
     if not path.is_symlink():
         return path
     real = Path(os.path.realpath(path))
     if not real.is_file() or not real.stat().st_size:
-        raise unusable(path, OSError(f"it is a link, and {real} is no store"))
+        raise unusable_store(path, OSError(f"it is a link, and {real} is no store"))
     return real
 
 
-def unusable(path: Path, error: Exception) -> StoreError:
+def unusable_store(path: Path, error: Exception) -> StoreError:
     """Return the error for a file that cannot be used."""
     what = f"the store {path} cannot be used: {error}"
     message = f"{what}. Move it away or name another file in DENOISE_STORE."
@@ -177,7 +180,7 @@ def unusable(path: Path, error: Exception) -> StoreError:
 
 
 def restrict(db: sqlite3.Connection) -> None:
-    """Have a file that may have been made to do harm run nothing, and give no value above 64 MB."""
+    """Let a file that may be malicious run nothing and return no value above 64 MB."""
     db.execute("PRAGMA trusted_schema = OFF")
     db.text_factory = _as_text  # text need not be UTF-8
     if hasattr(db, "setlimit"):  # since Python 3.11
@@ -185,24 +188,29 @@ def restrict(db: sqlite3.Connection) -> None:
 
 
 def check_content(db: sqlite3.Connection) -> None:
-    """Raise sqlite3.DatabaseError for tables, triggers, views or values that a store of this version has not."""
+    """Raise sqlite3.DatabaseError for tables, triggers, views or values that no store of this version has."""
     check_schema(db)
-    for table, columns in COLUMNS.items():
-        odd = " OR ".join(_is_odd(name, kind) for name, kind in columns)
-        if column := _RUN_COLUMNS.get(table):
-            # GLOB reads up to the first NUL only
-            odd += f" OR {column} NOT GLOB '{_RUN_NAME_IN_SQL}' OR length(CAST({column} AS BLOB)) <> 32"
-        if db.execute(f"SELECT 1 FROM {table} WHERE {odd} LIMIT 1").fetchone():  # noqa: S608 - names of ours
+    for table, invalid in invalid_rows():
+        if db.execute(f"SELECT 1 FROM {table} WHERE {invalid} LIMIT 1").fetchone():  # noqa: S608 - names of ours
             raise sqlite3.DatabaseError(
                 f"its table {table} has values of a wrong type or size: another program changed it"
             )
 
 
-def _is_odd(name: str, kind: type | tuple[type, ...]) -> str:
-    """Return the SQL that tells a value no store has."""
+def invalid_rows() -> Iterator[tuple[str, str]]:
+    """Yield each table with the SQL condition of rows that no store has."""
+    for table, columns in COLUMNS.items():
+        conditions = [_is_invalid(name, kind) for name, kind in columns.items()]
+        if column := _RUN_COLUMNS.get(table):
+            # GLOB reads up to the first NUL only
+            conditions += [f"{column} NOT GLOB '{_RUN_NAME_IN_SQL}'", f"length(CAST({column} AS BLOB)) <> 32"]
+        yield table, " OR ".join(conditions)
+
+
+def _is_invalid(name: str, kind: type | tuple[type, ...]) -> str:
     lowest, highest = _RANGES.get(name, _NUMBERS)
     size = f"{name} NOT BETWEEN {lowest} AND {highest}" if kind is int else f"length({name}) > {MAX_BYTES}"
-    return f"typeof({name}) NOT IN ({_NAMES[kind]}) OR {size}"
+    return f"typeof({name}) NOT IN ({_SQL_TYPES[kind]}) OR {size}"
 
 
 def check_schema(db: sqlite3.Connection) -> None:
@@ -211,24 +219,8 @@ def check_schema(db: sqlite3.Connection) -> None:
         raise sqlite3.DatabaseError("its tables are not those of a store: another program changed it")
 
 
-def fits(table: str, row: tuple[Any, ...]) -> bool:
-    """Tell whether a row has the types of the values of a table, and a run's name is one."""
-    columns = COLUMNS[table]
-    if len(row) != len(columns):
-        return False
-    named = {name: (value, kind) for value, (name, kind) in zip(row, columns, strict=True)}
-    if not all(isinstance(value, kind) for value, kind in named.values()):
-        return False
-    for name, (value, _) in named.items():
-        lowest, highest = _RANGES.get(name, _NUMBERS)
-        if isinstance(value, int) and not lowest <= value <= highest:
-            return False
-    column = _RUN_COLUMNS.get(table)
-    return column is None or RUN_NAME.fullmatch(named[column][0]) is not None
-
-
 def _check_files(path: Path) -> None:
-    """Raise OSError for what is no file, and for files beside it that would lead SQLite to others."""
+    """Raise OSError if the store is no file, or a file beside it would lead SQLite to other files."""
     for ending in ("", "-wal", "-shm", "-journal"):
         file = path.with_name(path.name + ending)
         try:
@@ -277,7 +269,7 @@ def _prepare(db: sqlite3.Connection) -> None:
 
 
 def _schema_of(db: sqlite3.Connection) -> frozenset[tuple[str, ...]]:
-    """Return all that the schema holds but the indexes that SQLite makes for primary keys, which have no text."""
+    """Return the schema without the indexes of primary keys, which have no SQL."""
     rows = db.execute("SELECT type, name, tbl_name, sql FROM sqlite_master WHERE type <> 'index' OR sql NOT NULL")
     return frozenset(tuple(map(str, row)) for row in rows)
 

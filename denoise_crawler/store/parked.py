@@ -1,4 +1,4 @@
-"""What waits in the store: items as bytes, their pages, the responses that these came in."""
+"""Waiting items as bytes, their pages, and the responses of these."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from denoise_crawler.methods.versioned_format import MAX_BYTES
 
 @dataclass(slots=True, eq=False)
 class ParkedResponse:
-    """A response as bytes; only the caller reads them. ``row`` is its number in the file, 0 before it is there."""
+    """A response as bytes that only the caller reads; ``row`` is its row id, 0 before it is stored."""
 
     data: bytes
     row: int = 0
@@ -17,9 +17,9 @@ class ParkedResponse:
 
 @dataclass(slots=True, eq=False)
 class ParkedPage:
-    """A page of which items wait. ``row`` is its number in the file, 0 before the first of them waits.
+    """A page with waiting items; ``row`` is its row id, 0 before it is stored.
 
-    ``origin`` tells whether a later page is the same one. ``response`` is None where nobody knows it.
+    Pages with the same ``origin`` are the same page. ``response`` is None if it is unknown.
     """
 
     site: str
@@ -30,17 +30,14 @@ class ParkedPage:
     row: int = 0
 
     def is_storable(self) -> bool:
-        """Tell whether neither the HTML nor the response is larger than what is read again."""
+        """Tell whether the HTML and the response are small enough to be read back."""
         others = len(self.response.data) if self.response is not None else 0
         return max(others, len(self.html)) <= MAX_BYTES and len(self.html.encode("utf-8", "replace")) <= MAX_BYTES
 
 
 @dataclass(frozen=True, slots=True)
 class Parked:
-    """An item that waits, as bytes.
-
-    ``row`` is the number of the row it was read from, ``page`` that of its page: see :meth:`Store.page`.
-    """
+    """A waiting item as bytes; ``row`` is its row id, ``page`` that of its page (see :meth:`Store.page`)."""
 
     id: int
     row: int

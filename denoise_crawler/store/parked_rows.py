@@ -1,7 +1,7 @@
-"""The table of what waits: a row holds items of one page that came together, packed together.
+"""The table of waiting items: a row packs items of one page that came together.
 
-A row's number is that of its first item, and a row of n items takes n numbers. So each item has a number of its
-own, and a row can be cut in two where only some of its items go on.
+The id of a row is the number of its first item, and a row of n items takes n numbers. So each item has a number,
+and a row can be split where only some of its items go on.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 _LEVEL = 1  # of zlib: a third of the time of its default for a tenth more bytes
-_NUMBERS_AT_ONCE = 10_000  # of rows that are read later
+_SPANS_AT_ONCE = 10_000
 
 _encode = msgspec.msgpack.Encoder().encode
 
 
 class Span(NamedTuple):
-    """The numbers of items, from the first to the last one."""
+    """A range of item numbers, both ends included."""
 
     first: int
     last: int
 
 
 class Row(NamedTuple):
-    """A row that waits, as it lies in the file, with the number of its items."""
+    """A waiting row as stored; ``number`` is its count of items."""
 
     first: int
     number: int
@@ -43,11 +43,11 @@ class Row(NamedTuple):
 
 
 def insert(db: sqlite3.Connection, run: str, page: int, items: Sequence[bytes]) -> None:
-    """Write items of a page as one row, behind all others."""
+    """Add items of a page as one row at the end."""
     db.execute(
         "INSERT INTO parked (id, run, page, count, items) "
         "VALUES (coalesce((SELECT id + count FROM parked ORDER BY id DESC LIMIT 1), 1), ?, ?, ?, ?)",
-        (run, page, len(items), _together(items)),
+        (run, page, len(items), _pack_items(items)),
     )
 
 
@@ -55,7 +55,7 @@ def items_of(items: bytes, count: int) -> list[bytes]:
     """Return the items of a row.
 
     Raises:
-        ValueError: the bytes are damaged, or are not those of so many items.
+        ValueError: The bytes are damaged or hold another number of items.
     """
     try:
         found: list[bytes] = decoded(unpacked(items), list[bytes])
@@ -67,7 +67,7 @@ def items_of(items: bytes, count: int) -> list[bytes]:
 
 
 def spans_waiting(db: sqlite3.Connection, run: str, site: str | None, last: int, *, inherited: bool) -> list[Span]:
-    """Return the numbers of the next rows of a run that wait behind number ``last``, of ``site`` or of all."""
+    """Return the next waiting rows of a run after number ``last``, of ``site`` or of all sites."""
     query = (
         "SELECT id, id + count - 1 FROM parked WHERE run = ?1 AND NOT released AND id > ?2 "
         "AND (?3 OR NOT inherited) ORDER BY id LIMIT ?4"
@@ -76,12 +76,12 @@ def spans_waiting(db: sqlite3.Connection, run: str, site: str | None, last: int,
         "WHERE run = ?1 AND NOT released AND parked.id > ?2 AND (?3 OR NOT inherited) AND page.site = ?5 "
         "ORDER BY parked.id LIMIT ?4"
     )
-    values = (run, last, inherited, _NUMBERS_AT_ONCE, *(() if site is None else (site,)))
+    values = (run, last, inherited, _SPANS_AT_ONCE, *(() if site is None else (site,)))
     return [Span(*found) for found in db.execute(query, values)]
 
 
 def rows_waiting(db: sqlite3.Connection, span: Span) -> list[Row]:
-    """Return what was one row when ``span`` was read, as far as it waits: it may have been cut since."""
+    """Return the waiting rows in a span: one, unless it was split since."""
     found = db.execute(
         "SELECT parked.id, count, site, page, origin, inherited, items FROM parked JOIN page ON page.id = page "
         "WHERE parked.id BETWEEN ? AND ? AND NOT released ORDER BY parked.id",
@@ -91,15 +91,15 @@ def rows_waiting(db: sqlite3.Connection, span: Span) -> list[Row]:
 
 
 def set_released(db: sqlite3.Connection, numbers: Iterable[int], released: bool) -> None:
-    """Note that items wait no longer, or wait again; a row of which others do not is cut."""
+    """Mark items as released or waiting; split rows of which only some items are named."""
     for first, last in _spans(numbers):
-        _cut(db, first)
-        _cut(db, last + 1)
+        _split_row(db, first)
+        _split_row(db, last + 1)
         db.execute("UPDATE parked SET released = ? WHERE id BETWEEN ? AND ?", (released, first, last))
 
 
-def _cut(db: sqlite3.Connection, number: int) -> None:
-    """Have a row begin with the item of this number, if the item is in the midst of one."""
+def _split_row(db: sqlite3.Connection, number: int) -> None:
+    """Split the row that has this item in its middle, so that a row begins with it."""
     before = db.execute("SELECT id, count FROM parked WHERE id < ? ORDER BY id DESC LIMIT 1", (number,)).fetchone()
     if before is None or sum(before) <= number:
         return
@@ -108,17 +108,17 @@ def _cut(db: sqlite3.Connection, number: int) -> None:
     found, place = items_of(items, count), number - first
     db.execute(
         "INSERT INTO parked SELECT ?, run, inherited, released, page, ?, ? FROM parked WHERE id = ?",
-        (number, count - place, _together(found[place:]), first),
+        (number, count - place, _pack_items(found[place:]), first),
     )
-    db.execute("UPDATE parked SET count = ?, items = ? WHERE id = ?", (place, _together(found[:place]), first))
+    db.execute("UPDATE parked SET count = ?, items = ? WHERE id = ?", (place, _pack_items(found[:place]), first))
 
 
-def _together(items: Sequence[bytes]) -> bytes:
+def _pack_items(items: Sequence[bytes]) -> bytes:
     return packed(_encode(items), _LEVEL)
 
 
 def _spans(numbers: Iterable[int]) -> Iterator[Span]:
-    """Yield the stretches of numbers that follow each other."""
+    """Yield the ranges of consecutive numbers."""
     first = last = None
     for number in sorted(numbers):
         if first is None or last is None:

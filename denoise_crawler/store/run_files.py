@@ -1,4 +1,4 @@
-"""The files beside a store that tell which of its runs are alive, and which ended well."""
+"""The files beside a store that show which of its runs are alive and which ended well."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ if TYPE_CHECKING:
 
 
 class RunFiles:
-    """The folder ``STORE-runs``: a lock file for each run, held as long as the run lives.
+    """The folder ``STORE-runs`` with a lock file for each run, held while the run lives.
 
-    A folder or a lock file that is a link is not followed: who gives away a store with its folder must not lead us
-    to other files.
+    Links are not followed, so that a store from a stranger cannot lead to other files.
     """
 
     def __init__(self, store: Path) -> None:
@@ -36,15 +35,15 @@ class RunFiles:
         self._own = lock
 
     def end(self, run: str) -> None:
-        """Let go of the lock file of this process's run, and delete it."""
+        """Release and delete the lock file of this process's run."""
         if self._own is not None:
             self._own.release()
             self._own = None
             self._file(run, "lock").unlink(missing_ok=True)
 
     def note_that_it_ended_well(self, run: str) -> None:
-        """Leave a file that says so, for a run that cannot write it into the store."""
-        # to rename takes no room on a full disk
+        """Record in a file that a run ended well, if the store cannot be written."""
+        # renaming works on a full disk
         self._file(run, "lock").rename(self._file(run, "ended"))
 
     def has_ended_well(self, run: str) -> bool:
@@ -52,9 +51,9 @@ class RunFiles:
         return self._file(run, "ended").exists()
 
     @contextmanager
-    def of_dead_run(self, run: str) -> Iterator[bool]:
-        """Yield whether ``run`` is dead; if it is, its files are deleted at the end, unless the block raises."""
-        if self._has_strange_file(run):  # no live run holds such a one
+    def lock_dead_run(self, run: str) -> Iterator[bool]:
+        """Lock a run if it is dead; yield whether it is. Its files are then deleted, unless the block raises."""
+        if self._has_strange_file(run):  # no live run has one
             yield True
         else:
             try:
@@ -71,14 +70,14 @@ class RunFiles:
             self._file(run, ending).unlink(missing_ok=True)
 
     def lock(self, name: str) -> FileLock:
-        """Return the lock of this name, whose file lies in the folder; the folder is made if it is missing."""
+        """Return the lock of this name, whose file is in the folder, made if it is missing."""
         self._folder.mkdir(parents=True, exist_ok=True)
         if self._has_strange_file(name):
             raise OSError(f"{self._file(name, 'lock')} is a link or no file")
         return FileLock(self._file(name, "lock"))
 
     def _has_strange_file(self, name: str) -> bool:
-        """Tell whether the lock file is none that we make: it may be the name of another file, which has two."""
+        """Tell whether the lock file is not one of ours, such as a hard link to another file."""
         if self._folder.is_symlink():
             raise OSError(f"{self._folder} is a link")
         try:

@@ -1,4 +1,4 @@
-"""What many crawlers know of sites, in a folder they share: on a disk, or wherever fsspec reaches."""
+"""The knowledge of many crawls in a shared folder: on a disk, or wherever fsspec reaches."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 SUFFIX = ".knowledge"
-_LONGEST_NAME = 100  # characters of a folder's name that come from the site's
-_TRIES = 20  # to read files that others are merging meanwhile
-_LARGEST = MAX_BYTES + 1_000_000  # bytes of a file: knowledge and what it is of
-_LARGEST_SITE = 4 * _LARGEST  # of the files of a site that are read at a time
+_MAX_NAME_CHARACTERS = 100  # of a site's name in its folder's
+_MAX_TRIES = 20  # to read files that others merge at the same time
+_MAX_FILE_BYTES = MAX_BYTES + 1_000_000  # knowledge, site and method
+_MAX_SITE_BYTES = 4 * _MAX_FILE_BYTES  # of files that are read at a time
 
 
-class _Record(msgspec.Struct, array_like=True):
+class _SharedRecord(msgspec.Struct, array_like=True):
     site: str
     method: str
     knowledge: bytes
@@ -36,13 +36,18 @@ class _Record(msgspec.Struct, array_like=True):
 class SharedStore:
     """Knowledge by site and method in a folder at ``address``: a path, or what fsspec knows (``s3://…``).
 
-    Of a site there is one file or, for a while, several; all of them together are what is known. A file is
-    named by the hash of what it holds, comes into being whole and is never changed. Who puts something reads
-    the files of the site, writes one that holds them all and what is new, and only then deletes those it has
-    read. So nothing is lost whoever writes at the same time, and no lock is needed.
+    A site has one file or, for a while, several, which together are its knowledge. A file is named by the hash of
+    its content, appears whole and never changes. A writer reads the site's files, writes one that merges them with
+    its own knowledge, and then deletes those it has read. So nothing is lost without a lock.
 
-    What else lies there (a file that is damaged, too large, of another site, or no file) is passed over with a
-    warning, and stays. Raises :class:`SharedStoreError` if the folder cannot be reached, read or written.
+    Other entries (damaged, too large, of another site, or no file) are skipped with a warning and stay.
+
+    Args:
+        address: The path or address of the folder, made if it is missing.
+
+    Raises:
+        SharedStoreError: The folder cannot be reached, read or written, here or in a method.
+
     """
 
     def __init__(self, address: str) -> None:
@@ -62,24 +67,24 @@ class SharedStore:
             raise SharedStoreError(f"the shared store {address} cannot be used: {error}") from None
 
     def known(self) -> Iterator[tuple[str, str]]:
-        """Yield each site and method of which something is known."""
-        with self._reached():
+        """Yield each (site, method) with knowledge."""
+        with self._shared_store_errors():
             folders = [folder for method in self._folders(self._root) for folder in self._folders(method)]
         for folder in folders:
-            with self._reached():
+            with self._shared_store_errors():
                 record = next(iter(self._records(folder).values()), None)
             if record is not None:
                 yield record.site, record.method
 
     def knowledge(self, site: str, method: str) -> list[bytes]:
-        """Return what is known of a site: parts to be merged."""
-        with self._reached():
+        """Return the knowledge of a site in parts to merge."""
+        with self._shared_store_errors():
             found = self._records(self._folder(site, method))
         return [record.knowledge for _, record in sorted(found.items())]
 
     def save_knowledge(self, site: str, method: str, known: bytes, merge: Callable[[list[bytes]], bytes]) -> None:
-        """Add what is ``known`` of a site; ``merge`` makes one of several parts."""
-        with self._reached():
+        """Add knowledge of a site; ``merge`` makes one of several parts."""
+        with self._shared_store_errors():
             self._put(site, method, known, merge)
 
     def _put(self, site: str, method: str, known: bytes, merge: Callable[[list[bytes]], bytes]) -> None:
@@ -87,7 +92,7 @@ class SharedStore:
         there = self._records(folder)
         parts = [record.knowledge for _, record in sorted(there.items())]
         whole = merge([*parts, known]) if parts else known
-        data = msgspec.msgpack.encode(_Record(site, method, whole))
+        data = msgspec.msgpack.encode(_SharedRecord(site, method, whole))
         name = f"{folder}/{sha256(data).hexdigest()}{SUFFIX}"
         if name not in there:
             self._write(folder, name, data)
@@ -105,33 +110,33 @@ class SharedStore:
         try:
             self._files.rm_file(name)
         except FileNotFoundError:
-            pass  # another has merged it as well
+            pass  # another crawl has merged it as well
         except Exception as error:
             logger.warning("%s is merged but cannot be deleted: %s", name, error)
 
-    def _records(self, folder: str) -> dict[str, _Record]:
+    def _records(self, folder: str) -> dict[str, _SharedRecord]:
         """Return the records of the site's files, by their names."""
-        for _ in range(_TRIES):
+        for _ in range(_MAX_TRIES):
             names = self._names(folder)
             try:
                 read = {name: self._record(folder, name) for name in names}
             except FileNotFoundError:
-                continue  # another has merged it: what it held is in a newer file
+                continue  # another crawl has merged it into a newer file
             return {name: record for name, record in read.items() if record is not None}
         raise OSError(f"{folder} is changed all the time by others; try again later")
 
-    def _record(self, folder: str, name: str) -> _Record | None:
-        """Return what a file holds, None for one that is passed over; raise FileNotFoundError."""
+    def _record(self, folder: str, name: str) -> _SharedRecord | None:
+        """Return the record of a file, None if it is skipped; raise FileNotFoundError."""
         try:
-            data = self._files.cat_file(name, start=0, end=_LARGEST + 1)
+            data = self._files.cat_file(name, start=0, end=_MAX_FILE_BYTES + 1)
             if not name.endswith(f"/{sha256(data).hexdigest()}{SUFFIX}"):
                 raise ValueError("it does not hold what it is named by")
-            record: _Record = decoded(data, _Record)
+            record: _SharedRecord = decoded(data, _SharedRecord)
             if folder.split("/")[-2:] != self._folder(record.site, record.method).split("/")[-2:]:
                 raise ValueError("it is of another site or method")
         except FileNotFoundError:
             raise
-        except Exception as error:  # whatever is wrong with one file costs nothing but what it holds
+        except Exception as error:  # a bad file costs only its own record
             self._pass_over(name, error)
             return None
         return record
@@ -142,15 +147,15 @@ class SharedStore:
             logger.warning("%s is damaged and passed over: %s", printable(name), printable(why))
 
     def _names(self, folder: str) -> list[str]:
-        """Return the names of the files to read: none that is too large, no more than are read at a time."""
-        found, room = [], _LARGEST_SITE
+        """Return the files to read, within the limits of size."""
+        found, room = [], _MAX_SITE_BYTES
         for entry in sorted(self._entries(folder), key=lambda entry: str(entry["name"])):
             name, size = str(entry["name"]), entry.get("size") or 0
             if not name.endswith(SUFFIX) or name in self._passed_over:
                 continue
-            if entry["type"] != "file" or size > _LARGEST:
+            if entry["type"] != "file" or size > _MAX_FILE_BYTES:
                 self._pass_over(name, "it is no file, or too large")
-            elif size <= room:  # those that are left over are read when these are one
+            elif size <= room:  # the rest is read once these are merged
                 found.append(name)
                 room -= size
         return found
@@ -166,8 +171,8 @@ class SharedStore:
             return []
 
     @contextmanager
-    def _reached(self) -> Iterator[None]:
-        """Make one error of all that the many kinds of addresses know."""
+    def _shared_store_errors(self) -> Iterator[None]:
+        """Turn the errors of the many kinds of addresses into one."""
         try:
             yield
         except Exception as error:
@@ -176,5 +181,8 @@ class SharedStore:
             ) from error
 
     def _folder(self, site: str, method: str) -> str:
-        name, unique = quote(site, safe="")[:_LONGEST_NAME], sha256(site.encode("utf-8", "replace")).hexdigest()
+        name, unique = (
+            quote(site, safe="")[:_MAX_NAME_CHARACTERS],
+            sha256(site.encode("utf-8", "replace")).hexdigest(),
+        )
         return f"{self._root}/{quote(method, safe='')}/{name}-{unique[:16]}"

@@ -1,4 +1,4 @@
-"""The embedded store: parked pages and their items, and what is known of each site. One SQLite file."""
+"""The store of a crawl in one SQLite file: waiting items with their pages, and knowledge of each site."""
 
 from __future__ import annotations
 
@@ -11,27 +11,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from denoise_crawler.errors import DamagedRowError, DamagedStoreError, StoreError
+from denoise_crawler.errors import DamagedRowError
 from denoise_crawler.methods.versioned_format import packed, unpacked
 from denoise_crawler.store import parked_rows
-from denoise_crawler.store.file import VERSION, compact, opened, opened_to_read, real_path, transaction, unusable
+from denoise_crawler.store.file import (
+    compact,
+    open_database,
+    open_read_only,
+    real_path,
+    transaction,
+    unusable_store,
+)
 from denoise_crawler.store.parked import Parked, ParkedPage, ParkedResponse
 from denoise_crawler.store.run_files import RunFiles
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-
-__all__ = [
-    "VERSION",
-    "DamagedRowError",
-    "DamagedStoreError",
-    "Parked",
-    "ParkedPage",
-    "ParkedResponse",
-    "SiteState",
-    "Store",
-    "StoreError",
-]
 
 logger = logging.getLogger(__name__)
 
@@ -42,7 +37,7 @@ _SUPERSEDED = "run = ? AND inherited AND NOT released AND page IN (SELECT id FRO
 
 @dataclass(frozen=True, slots=True)
 class SiteState:
-    """How far a site has come: pages seen so far, and whether its warm-up is over."""
+    """The progress of a site: pages seen so far, and whether its warm-up is over."""
 
     pages_seen: int = 0
     ready: bool = False
@@ -51,11 +46,20 @@ class SiteState:
 class Store:
     """One run's view of a store file, which several runs may have open at a time.
 
-    Items that wait belong to a run. Those of a run that ended without handing them on (killed, or paused
-    with a job folder) go to the next run of the same owner, a spider of a project: see :meth:`inherit`.
+    Waiting items belong to a run. The items of a run that was killed, or paused with a job folder, go to the next
+    run of the same owner: see :meth:`inherit`.
 
-    Raises :class:`StoreError`; with ``check``, which reads the whole file, also where only a part of it is
-    damaged (:class:`DamagedStoreError`). ``read_only`` is for what is known of sites: the file stays as it is.
+    Args:
+        path: The file, made if it is missing.
+        owner: The spider and project that this run belongs to.
+        job: The job folder of this run, "" without one.
+        check: Whether to read the whole file for damage.
+        read_only: Whether to read knowledge only and leave the file as it is.
+
+    Raises:
+        StoreError: The file cannot be used.
+        DamagedStoreError: A part of the file is damaged.
+
     """
 
     def __init__(
@@ -72,12 +76,14 @@ class Store:
         self.run = uuid.uuid4().hex
         self._runs = RunFiles(self.path)
         self._read_only = read_only
-        self._db = opened_to_read(self.path) if read_only else opened(self.path, check=check)
+        self._db = open_read_only(self.path) if read_only else open_database(self.path, check=check)
 
     def close(self, *, safe: bool = True) -> None:
-        """Close the file, having forgotten this run's rows that were handed on.
+        """Close the file and delete this run's released rows.
 
-        If what was handed on is not ``safe`` (a feed failed), those rows wait again, for the next run.
+        Args:
+            safe: False if a feed failed: then the released rows wait again, for the next run.
+
         """
         if self._read_only:
             self._db.close()
@@ -109,34 +115,34 @@ class Store:
     # --- sites
 
     def site(self, name: str, method: str) -> SiteState:
-        """Return how far a site has come with a method."""
+        """Return the progress of a site with a method."""
         row = self._db.execute(
             "SELECT pages_seen, ready FROM site WHERE name = ? AND method = ?", (name, method)
         ).fetchone()
         return SiteState(row[0], bool(row[1])) if row else SiteState()
 
     def knowledge(self, site: str, method: str) -> list[bytes]:
-        """Return what is known of a site, in a list; an empty one if nothing is."""
+        """Return the knowledge of a site in a list, empty if there is none."""
         rows = self._db.execute(
             "SELECT knowledge FROM site WHERE name = ? AND method = ? AND knowledge IS NOT NULL", (site, method)
         )
         return [row[0] for row in rows]
 
     def methods_that_know(self, name: str) -> list[str]:
-        """Return the methods of which something is known of a site."""
+        """Return the methods that know a site."""
         rows = self._db.execute(
             "SELECT method FROM site WHERE name = ? AND knowledge IS NOT NULL ORDER BY method", (name,)
         )
         return [row[0] for row in rows]
 
     def known(self) -> list[tuple[str, str]]:
-        """Return each site and method of which something is known."""
+        """Return each (site, method) with knowledge."""
         return self._db.execute(
             "SELECT name, method FROM site WHERE knowledge IS NOT NULL ORDER BY 1, 2"
         ).fetchall()
 
     def save_state(self, name: str, method: str, state: SiteState) -> None:
-        """Keep how far a site has come; another run may have brought it further."""
+        """Keep the progress of a site, unless another run has got further."""
         with transaction(self._db) as db:
             db.execute(
                 "INSERT INTO site (name, method, pages_seen, ready) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE "
@@ -145,7 +151,7 @@ class Store:
             )
 
     def save_knowledge(self, site: str, method: str, known: bytes, merge: Callable[[list[bytes]], bytes]) -> None:
-        """Keep what is ``known`` of a site; ``merge`` makes one of what is there and it."""
+        """Keep knowledge of a site; ``merge`` makes one of what is there and ``known``."""
         with transaction(self._db) as db:
             there = self.knowledge(site, method)
             if there == [known]:
@@ -160,7 +166,7 @@ class Store:
     # --- items that wait
 
     def park(self, page: ParkedPage, *items: bytes) -> None:
-        """Let items of a page wait. The page and its response are written with the first of their items."""
+        """Store items of a page until its site is known; the first items bring the page and its response."""
         self._begin_run()
         with transaction(self._db) as db:
             response, row = self._write_page(db, page)
@@ -170,10 +176,10 @@ class Store:
             page.response.row = response
 
     def page(self, row: int) -> ParkedPage:
-        """Return a page of which items wait.
+        """Return the page with this row id.
 
         Raises:
-            DamagedRowError: its bytes, or those of its response, were damaged.
+            DamagedRowError: The page or its response is damaged.
         """
         found = self._db.execute(
             "SELECT site, url, html, origin, response, response.data "
@@ -190,7 +196,7 @@ class Store:
             raise DamagedRowError(f"a page that waits in {self.path} is damaged ({error}): {url}") from None
 
     def pages_waiting(self) -> list[tuple[str, int]]:
-        """Return the site and the number of each page of which items of this run wait, in order."""
+        """Return (site, row id) of each page with waiting items of this run, in order."""
         return self._db.execute(
             "SELECT site, page.id FROM parked JOIN page ON page.id = page WHERE run = ? AND NOT released "
             "GROUP BY page.id ORDER BY min(parked.id)",
@@ -198,11 +204,14 @@ class Store:
         ).fetchall()
 
     def waiting(self, site: str | None = None, *, inherited: bool = True) -> Iterator[Parked]:
-        """Yield this run's items that wait (of one ``site``, or of all), in order, also those parked meanwhile.
+        """Yield this run's waiting items in order, also those parked meanwhile. Damaged items are logged and stay.
 
-        Items whose bytes were damaged are logged, and stay.
+        Args:
+            site: The site of the items; all sites if not given.
+            inherited: Whether to yield items of earlier runs, too.
+
         """
-        name, last = None if site is None else _utf8(site), -1
+        name, last = None if site is None else _without_surrogates(site), -1
         while spans := parked_rows.spans_waiting(self._db, self.run, name, last, inherited=inherited):
             last = spans[-1].last
             for span in spans:
@@ -219,11 +228,11 @@ class Store:
             yield Parked(number, row.first, row.site, row.page, item, row.origin, bool(row.inherited))
 
     def hand_on(self, parked: Sequence[Parked]) -> None:
-        """Note that items wait no longer; they stay in the file until :meth:`close`, when feeds are safe."""
+        """Mark items as released; they stay in the file until :meth:`close`, when feeds are safe."""
         self._set_released(parked, True)
 
     def take_back(self, parked: Sequence[Parked]) -> None:
-        """Note that items that were handed on wait again."""
+        """Mark released items as waiting again."""
         self._set_released(parked, False)
 
     def _set_released(self, parked: Sequence[Parked], released: bool) -> None:
@@ -231,22 +240,22 @@ class Store:
             parked_rows.set_released(db, (one.id for one in parked), released)
 
     def _write_page(self, db: sqlite3.Connection, page: ParkedPage) -> tuple[int, int]:
-        """Write a page and its response where that was not done before; return their numbers."""
+        """Write a page and its response unless they are stored; return the row ids of response and page."""
         response = page.response.row if page.response is not None else 0
         if page.row:
             return response, page.row
         if page.response is not None and not response:
-            response = _inserted(db, "INSERT INTO response (data) VALUES (?)", packed(page.response.data, _LEVEL))
+            response = _insert(db, "INSERT INTO response (data) VALUES (?)", packed(page.response.data, _LEVEL))
         html = packed(page.html.encode("utf-8", "replace"), _LEVEL)
-        row = _inserted(
+        row = _insert(
             db,
             "INSERT INTO page (response, origin, site, url, html) VALUES (?, ?, ?, ?, ?)",
-            *(response, page.origin, _utf8(page.site), _utf8(page.url), html),
+            *(response, page.origin, _without_surrogates(page.site), _without_surrogates(page.url), html),
         )
         return response, row
 
     def waiting_count(self, site: str | None = None, *, inherited: bool = True) -> int:
-        """Return how many items of this run wait."""
+        """Count the waiting items of this run; arguments as for :meth:`waiting`."""
         found: int = self._db.execute(
             f"SELECT {_ITEMS} FROM parked WHERE run = ?1 AND NOT released AND (?3 OR NOT inherited)"  # noqa: S608
             if site is None
@@ -257,7 +266,7 @@ class Store:
         return found
 
     def supersede(self, origin: bytes) -> int:
-        """Drop the items that an earlier run left of a page which has come again; return how many."""
+        """Delete the items that an earlier run left of a page that was fetched again; return how many."""
         found = self._db.execute(
             f"SELECT {_ITEMS} FROM parked WHERE {_SUPERSEDED}",  # noqa: S608 - words of ours
             (self.run, origin),
@@ -268,20 +277,20 @@ class Store:
         return int(found)
 
     def inherit(self) -> int:
-        """Take over the rows of this owner's runs that are no longer alive; return how many items these hold.
+        """Take over the rows of this owner's dead runs; return how many items they hold.
 
-        The rows of a paused job go to that job only, as long as its folder is there. Rows that were handed
-        on but never known to be safe in a feed (the run was killed, or a feed failed) wait again.
+        The rows of a paused job go to that job only, while its folder exists. Released rows wait again if their
+        run was killed or a feed failed.
         """
         taken = 0
         rows = self._db.execute(
             "SELECT name, job FROM run WHERE owner = ? AND name <> ?", (self.owner, self.run)
         ).fetchall()
         for run, job in rows:
-            if job not in ("", self.job) and _is_there(job):
+            if job not in ("", self.job) and _exists(job):
                 continue
             try:
-                with self._runs.of_dead_run(run) as is_dead:
+                with self._runs.lock_dead_run(run) as is_dead:
                     taken += self._take_over(run) if is_dead else 0
             except OSError as error:
                 logger.error("What waits of an earlier run in %s stays there: %s", self.path, error)
@@ -300,13 +309,13 @@ class Store:
     # --- the file
 
     def _begin_run(self) -> None:
-        """Announce this run, alive as long as it holds its lock file."""
+        """Register this run, which is alive while it holds its lock file."""
         if self._runs.has_begun:
             return
         try:
             self._runs.begin(self.run)
         except OSError as error:
-            raise unusable(self.path, error) from None
+            raise unusable_store(self.path, error) from None
         try:
             with transaction(self._db) as db:
                 db.execute("INSERT INTO run VALUES (?, ?, ?)", (self.run, self.owner, self.job))
@@ -315,19 +324,19 @@ class Store:
             raise
 
 
-def _inserted(db: sqlite3.Connection, statement: str, *values: object) -> int:
+def _insert(db: sqlite3.Connection, statement: str, *values: object) -> int:
     row = db.execute(statement, values).lastrowid
     assert row is not None  # noqa: S101 - SQLite numbers every row of these tables
     return row
 
 
-def _is_there(folder: str) -> bool:
+def _exists(folder: str) -> bool:
     try:
         return Path(folder).exists()
     except (OSError, ValueError):  # a path that no file system takes
         return False
 
 
-def _utf8(text: str) -> str:
+def _without_surrogates(text: str) -> str:
     """Return ``text`` without lone surrogates, which SQLite does not take."""
     return text.encode("utf-8", "replace").decode()

@@ -11,7 +11,7 @@ import pytest
 
 from tests.article_spider import SPIDER
 from tests.conftest import SETTINGS
-from tests.crawl.test_crawl import assert_one_item_each, assert_waited, fetched, quota, urls, waiting
+from tests.crawl.test_crawl import assert_one_item_each, assert_waited, count_fetched, quota, urls, waiting
 
 if TYPE_CHECKING:
     from denoise_crawler.demo.server import DemoServer
@@ -54,14 +54,14 @@ def test_every_item_comes_out_filled_and_passes_later_pipelines_once(crawls: Pro
 @pytest.mark.parametrize("pages", [12, 500])
 def test_after_ctrl_c_the_items_that_waited_come_out_in_the_same_run(crawls: Project, pages: int) -> None:
     items = crawls.interrupted("html", *quota(pages), when=lambda: waiting(crawls, 8))
-    assert 8 <= fetched(crawls) < 24
-    assert_one_item_each(items, fetched(crawls))
+    assert 8 <= count_fetched(crawls) < 24
+    assert_one_item_each(items, count_fetched(crawls))
     assert {item["seen"] for item in items} == {1}
 
 
 def test_when_the_spider_is_closed_the_items_that_waited_come_out(crawls: Project) -> None:
     items = crawls.crawl("html", *quota(500), "-s", "CLOSESPIDER_PAGECOUNT=6")
-    assert_one_item_each(items, fetched(crawls))
+    assert_one_item_each(items, count_fetched(crawls))
 
 
 def test_after_kill_9_items_that_waited_come_out_though_not_fetched_again(

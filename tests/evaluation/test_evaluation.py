@@ -24,16 +24,16 @@ from denoise_crawler.evaluation import (
     gold_sets,
     groups_of,
     method,
-    summary,
+    summarize,
     visible_text,
 )
 from denoise_crawler.evaluation.choice import contenders
 from denoise_crawler.evaluation.confidence import Reliability, reliability
 from denoise_crawler.evaluation.contenders import page_by_page
-from denoise_crawler.evaluation.figures import Figures, figures
 from denoise_crawler.evaluation.gold import HALVES, Broken, GoldPage, Post, addresses, gold_pages, half, html_pages
 from denoise_crawler.evaluation.html_report import html_report
-from denoise_crawler.evaluation.markdown import escaped, markdown
+from denoise_crawler.evaluation.json_figures import Figures, figures
+from denoise_crawler.evaluation.markdown_tables import escape_markdown, markdown
 from denoise_crawler.evaluation.measures import Score
 from denoise_crawler.evaluation.peers import PEERS, declared_language
 from denoise_crawler.evaluation.results import Evaluation, sites_of, whole, worst
@@ -44,7 +44,7 @@ from denoise_crawler.methods import METHODS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from denoise_crawler.evaluation.contenders import Extractor, Source
+    from denoise_crawler.evaluation.contenders import Extractor, PageSource
 
 PAGE = "<html><body><p>{}</p></body></html>"
 
@@ -61,7 +61,7 @@ def reversing() -> Extractor:
 def raising_at(word: str) -> Extractor:
     """Cannot read pages that hold a word."""
 
-    def extract(source: Source) -> str:
+    def extract(source: PageSource) -> str:
         if word in source.html:
             raise ValueError(f"no {word}, please")
         return source.html
@@ -72,7 +72,7 @@ def raising_at(word: str) -> Extractor:
 def breaking_off() -> Extractor:
     """Gives the text of the first page of a site, then breaks."""
 
-    def extractor(pages: Iterable[Source]) -> Iterator[str]:
+    def extractor(pages: Iterable[PageSource]) -> Iterator[str]:
         yield next(iter(pages)).html
         raise OverflowError("too many")
 
@@ -82,7 +82,7 @@ def breaking_off() -> Extractor:
 def dying() -> Extractor:
     """Takes its process with it at a page in Chinese."""
 
-    def extract(source: Source) -> str:
+    def extract(source: PageSource) -> str:
         if source.language == "zh":
             os._exit(3)
         return source.html
@@ -104,7 +104,7 @@ def addresses_seen() -> Extractor:
 def learning_from_all() -> Extractor:
     """Gives the number of the pages that came together."""
 
-    def extractor(pages: Iterable[Source]) -> Iterator[str]:
+    def extractor(pages: Iterable[PageSource]) -> Iterator[str]:
         count = len(list(pages))
         return iter([f"n{count}"] * count)
 
@@ -138,7 +138,7 @@ def test_scores_bytes_and_means_are_those_worked_out_by_hand(four: Evaluation) -
         None,
         Score(1.0, 1.0, 1.0),
     ]
-    found = summary(four, lost, whole(four, "first"))
+    found = summarize(four, lost, whole(four, "first"))
     assert (found.pages, found.scored, found.failed) == (4, 3, 0)
     assert (found.words.precision, found.words.recall, found.words.f1) == pytest.approx((1 / 2, 2 / 3, 5 / 9))
     assert (found.characters.precision, found.characters.recall) == pytest.approx((1 / 2, 2 / 3))
@@ -149,7 +149,7 @@ def test_scores_bytes_and_means_are_those_worked_out_by_hand(four: Evaluation) -
 
 
 def test_all_visible_text_keeps_every_word(four: Evaluation) -> None:
-    visible = summary(four, four.results[0], whole(four, "first"))
+    visible = summarize(four, four.results[0], whole(four, "first"))
     assert visible.words.recall == pytest.approx(2 / 3)  # one page does not hold its gold text
     assert visible.text_bytes == len("one two three four" + "noise " + "noise" + "x y") + 3 * len("港湾纪事")
 
@@ -209,7 +209,7 @@ def test_a_page_that_cannot_be_read_counts_as_empty_text() -> None:
     assert whys == [None, "ValueError: no noise, please", "ValueError: no noise, please", None]
     assert [one.text_bytes for one in result.pages][1:3] == [0, 0]
     assert result.pages[1].words == Score(0.0, 0.0, 0.0)
-    assert summary(found, result, whole(found, "set")).failed == 2
+    assert summarize(found, result, whole(found, "set")).failed == 2
     assert any(note.startswith("raising failed on 2 pages (set 2: ValueError: no noise") for note in notes(found))
     assert cost_table(found, "set").rows[-1][-1].text == "2"
 
@@ -286,8 +286,8 @@ def test_breakdowns_add_up(many: Evaluation, by: str) -> None:
     parts = [group for group in groups_of(many, halves=True) if group.label in labels] or sites_of(many, "set")
     assert sorted(number for part in parts for number in part.pages) == everything.pages
     for result in many.results:
-        total = summary(many, result, everything)
-        found = [summary(many, result, part) for part in parts]
+        total = summarize(many, result, everything)
+        found = [summarize(many, result, part) for part in parts]
         assert sum(part.pages for part in found) == total.pages
         assert sum(part.text_bytes for part in found) == total.text_bytes
         assert sum(part.words.f1 * part.scored for part in found) == pytest.approx(total.words.f1 * total.scored)
@@ -378,7 +378,7 @@ def test_markdown_keeps_its_columns_whatever_a_site_is_called(hostile: Evaluatio
     text = markdown(hostile)
     assert "<script" not in text.replace("\\<", "")
     assert "\x1b" not in text
-    assert escaped("a|b`c*d") == "a\\|b\\`c\\*d"
+    assert escape_markdown("a|b`c*d") == "a\\|b\\`c\\*d"
 
 
 def test_there_is_a_contender_for_every_method_and_every_peer() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from denoise_crawler.evaluation.measures import (
     GRADES,
     GRADES_IN_ENGLISH,
-    LEAST_F1,
+    MIN_F1,
     Score,
     characters,
     grade,
@@ -100,8 +100,8 @@ def test_a_grade_reaches_down_to_its_bound(f1: float, name: str) -> None:
 
 
 def test_each_grade_has_a_bound_and_an_english_name() -> None:
-    assert len(GRADES) == len(GRADES_IN_ENGLISH) == len(LEAST_F1)
-    assert list(LEAST_F1) == sorted(LEAST_F1, reverse=True)
+    assert len(GRADES) == len(GRADES_IN_ENGLISH) == len(MIN_F1)
+    assert list(MIN_F1) == sorted(MIN_F1, reverse=True)
 
 
 def test_shares_of_grades_are_counted_by_page() -> None:

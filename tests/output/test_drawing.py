@@ -16,7 +16,7 @@ from denoise_crawler import SiteStyleTree
 from denoise_crawler.commands import tree as tree_command
 from denoise_crawler.errors import DrawingError
 from denoise_crawler.methods import MethodChoice
-from denoise_crawler.output.drawing import rendered, tree_dot
+from denoise_crawler.output.drawing import render_dot, tree_dot
 from denoise_crawler.page import Page
 from denoise_crawler.store import Store
 from tests.strategies import html_pages
@@ -138,7 +138,7 @@ def test_labels_with_quotes_and_backslashes_stay_labels() -> None:
     dot = drawn(tree)
     assert r".\"x\".\\n" in dot
     if shutil.which("dot"):
-        assert b"&quot;x&quot;" in rendered(dot, "svg")
+        assert b"&quot;x&quot;" in render_dot(dot, "svg")
 
 
 @given(pages=st.lists(html_pages(), max_size=4), collapse=st.booleans(), most=st.integers(1, 20))
@@ -165,13 +165,13 @@ def test_a_tree_of_large_and_deep_pages_can_be_drawn() -> None:
 def test_graphviz_makes_pictures(name: str, start: bytes) -> None:
     if shutil.which("dot") is None:
         pytest.skip("Graphviz is not installed")
-    assert rendered(drawn(tree_of(*NEWS)), name).startswith(start)
+    assert render_dot(drawn(tree_of(*NEWS)), name).startswith(start)
 
 
 def test_without_graphviz_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(DrawingError, match=r"Graphviz is not installed.*apt install graphviz"):
-        rendered("digraph {}", "svg")
+        render_dot("digraph {}", "svg")
 
 
 def test_graphviz_is_not_waited_for_without_end(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -180,16 +180,16 @@ def test_graphviz_is_not_waited_for_without_end(monkeypatch: pytest.MonkeyPatch,
     slow.chmod(slow.stat().st_mode | stat.S_IXUSR)
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(DrawingError, match=r"did not finish within 0.1 seconds: draw less"):
-        rendered("digraph {}", "svg", seconds=0.1)
+        render_dot("digraph {}", "svg", seconds=0.1)
 
 
 def test_what_graphviz_complains_of_is_passed_on() -> None:
     if shutil.which("dot") is None:
         pytest.skip("Graphviz is not installed")
     with pytest.raises(DrawingError, match=r"Graphviz failed: .*syntax error"):
-        rendered("digraph {", "svg")
+        render_dot("digraph {", "svg")
     with pytest.raises(DrawingError, match=r"the formats are dot, svg, pdf, png"):
-        rendered("digraph {}", "plain:x")
+        render_dot("digraph {}", "plain:x")
 
 
 # --- scrapy denoise tree

@@ -22,7 +22,7 @@ from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.errors import ExtractorError, ExtractorOptionsError, SettingError
 from denoise_crawler.evaluation import evaluate
 from denoise_crawler.evaluation.choice import contenders
-from denoise_crawler.evaluation.contenders import after, alone
+from denoise_crawler.evaluation.contenders import extractor_after, extractor_alone
 from denoise_crawler.evaluation.gold import REPORTING, GoldPage, by_site, half, read_gold
 from denoise_crawler.evaluation.measures import mean, score
 from denoise_crawler.output.extractors import EXTRACTORS, MAX_MARKUP, check, written
@@ -334,7 +334,7 @@ def test_an_extractor_stands_in_the_tables_alone_and_after_each_method() -> None
         "trafilatura after link_ratio",
     ]
     with pytest.raises(ExtractorError):
-        after("fusion", "newspaper")
+        extractor_after("fusion", "newspaper")
 
 
 def test_alone_it_reads_the_page_and_after_the_method_what_is_left() -> None:
@@ -342,7 +342,9 @@ def test_alone_it_reads_the_page_and_after_the_method_what_is_left() -> None:
         GoldPage(str(index), "news.example", html.decode(), url, "en", gold_text(ENGLISH[index]))
         for index, (url, html) in enumerate(pages(8))
     ]
-    evaluation = evaluate({"demo": gold}, [alone("resiliparse"), after("fusion", "resiliparse")])
+    evaluation = evaluate(
+        {"demo": gold}, [extractor_alone("resiliparse"), extractor_after("fusion", "resiliparse")]
+    )
     before, then = (mean(page.words for page in result.pages if page.words) for result in evaluation.results)
     assert [result.contender for result in evaluation.results] == ["resiliparse alone", "resiliparse after fusion"]
     assert then.precision > before.precision
@@ -353,6 +355,8 @@ def test_on_real_sites_it_gains(corpus: Path) -> None:
     sites = by_site((page for page in read_gold(corpus, "daniel") if page.gold is not None), 10)
     chosen = [pages for site, pages in sites.items() if half(site) == REPORTING][:3]
     gold = [page for found in chosen for page in found]
-    evaluation = evaluate({"daniel": gold}, [alone("resiliparse"), after("fusion", "resiliparse")])
+    evaluation = evaluate(
+        {"daniel": gold}, [extractor_alone("resiliparse"), extractor_after("fusion", "resiliparse")]
+    )
     before, then = (mean(page.words for page in result.pages if page.words) for result in evaluation.results)
     assert then.f1 >= before.f1 + 0.02

@@ -12,9 +12,9 @@ import pytest
 from lxml import etree
 
 from benchmarks.memory import bytes_held
-from benchmarks.plots import NoPlotError, drawn, plot
+from benchmarks.plots import NoPlotError, plot, to_svg
 from benchmarks.quality import part_of, sites_of_set
-from benchmarks.scale import renumbered
+from benchmarks.scale import renumber
 from benchmarks.text import Row, standard_error
 from denoise_crawler.evaluation.gold import CORPUS_VARIABLE, REPORTING, TUNING, GoldPage, half
 from denoise_crawler.evaluation.measures import Score
@@ -143,8 +143,8 @@ def test_scale_shows_what_is_known_of_the_pages_so_far(corpus: Path, tmp_path: P
 
 
 def test_other_pages_of_the_same_template_differ_in_the_digits_of_their_text_only() -> None:
-    assert renumbered('<p class="a1">No 19, 5</p>', 1) == '<p class="a1">No 20, 6</p>'
-    assert renumbered("<p>19</p>", 0) == renumbered("<p>19</p>", 10) == "<p>19</p>"
+    assert renumber('<p class="a1">No 19, 5</p>', 1) == '<p class="a1">No 20, 6</p>'
+    assert renumber("<p>19</p>", 0) == renumber("<p>19</p>", 10) == "<p>19</p>"
 
 
 def test_bytes_held_count_each_array_once_with_its_buffer() -> None:
@@ -193,7 +193,7 @@ def test_the_figures_of_a_benchmark_are_drawn(tmp_path: Path, figures: object, s
 def test_other_extractors_are_level_lines_beside_the_learning_curve() -> None:
     group = {"set": "daniel", "label": "reporting half", "contenders": {"trafilatura": {"words": {"f1": 0.75}}}}
     chart = plot({"daniel": {"0": [0.7, 40], "5": [0.8, 40]}}, {"groups": [group, {**group, "label": "all"}]})
-    assert b"trafilatura, daniel" in drawn(chart)
+    assert b"trafilatura, daniel" in to_svg(chart)
 
 
 @pytest.mark.parametrize("figures", [[], {}, {"a": 1}, {"all": {}, "a": {"b": 1}}, {"one site": {}}])

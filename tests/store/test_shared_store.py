@@ -19,8 +19,8 @@ from denoise_crawler.crawl.guarded_store import GuardedKnowledge
 from denoise_crawler.errors import SharedStoreError
 from denoise_crawler.methods import Method, MethodChoice
 from denoise_crawler.page import Page
-from denoise_crawler.store.knowledge import StoredKnowledge
 from denoise_crawler.store.shared import SUFFIX, SharedStore
+from denoise_crawler.store.stored_knowledge import StoredKnowledge
 from tests.faults.others_files import FILES, KNOWLEDGE, record
 
 if TYPE_CHECKING:

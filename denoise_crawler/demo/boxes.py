@@ -12,7 +12,7 @@ from denoise_crawler.demo.words import ADS, WORDS, day, number, pick
 MISSING_ID = "AA0gone"
 
 
-def picture(story_id: str, alt: str) -> str:
+def picture_link(story_id: str, alt: str) -> str:
     """Return a linked picture."""
     source = f"/images/{story_id}.svg"
     return f'<a class="picture" href="{source}"><img src="{source}" alt="{escape(alt)}"></a>'
@@ -21,7 +21,7 @@ def picture(story_id: str, alt: str) -> str:
 def teaser(article: Article) -> str:
     """Return the card of an article on a list page."""
     meta = f"{article.provider.name} · {day(article.lang, article.time)}"
-    return f"""<div class="teaser">{picture(article.id, article.title)}
+    return f"""<div class="teaser">{picture_link(article.id, article.title)}
 <h3>{link(article_path(article), article.title)}</h3>
 <p>{text(article.abstract)}</p>
 <span class="meta">{text(meta)}</span></div>"""
@@ -56,7 +56,7 @@ def newsletter(frame: Frame) -> str:
 
 
 def most_read(frame: Frame, period: str) -> str:
-    """Return the list of most read stories, which changes with the period; one of its links is stale."""
+    """Return the list of most read stories, which changes with the period; one link is dead."""
     words = WORDS[frame.lang]
     chosen = pick(f"most read|{period}", newest(frame.locale), 6)
     items = [f"<li>{link(article_path(a), a.title)}</li>" for a in chosen]
@@ -67,7 +67,7 @@ def most_read(frame: Frame, period: str) -> str:
 
 
 def related(frame: Frame, base: str) -> str:
-    """Return stories chosen for the page; one link is absolute, one tracked, one an old address."""
+    """Return stories related to the page; one link is absolute, one tracked, one an old URL."""
     words = WORDS[frame.lang]
     others = [a for a in newest(frame.locale) if article_path(a) != frame.path]
     chosen = pick(f"related|{frame.path}", others, 5)
@@ -105,5 +105,5 @@ def rail(frame: Frame, period: str) -> str:
 
 
 def period_of(article: Article) -> str:
-    """Return the stretch of two days in which a story appeared, by which slow boxes change."""
+    """Return the two-day period in which a story appeared; slow boxes change with it."""
     return str(article.time.toordinal() // 2)

@@ -1,4 +1,4 @@
-"""Writing a report: a static site in a folder, its sites one after the other."""
+"""Writes a report into a folder, site by site."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from denoise_crawler.page import Page
 from denoise_crawler.report.charts import learning_chart, page_chart, run_chart
 from denoise_crawler.report.explorer import tree_data
 from denoise_crawler.report.figures import PageFigures, SiteFigures, Sizes
-from denoise_crawler.report.gathering import gather
 from denoise_crawler.report.learning_curve import learning_curve
 from denoise_crawler.report.page_view import PageView, page_view
-from denoise_crawler.report.rendering import rendered
+from denoise_crawler.report.rendering import render_page
+from denoise_crawler.report.site_samples import sample_sites
 from denoise_crawler.report.tree_source import style_tree_of
 
 if TYPE_CHECKING:
@@ -26,19 +26,19 @@ if TYPE_CHECKING:
     from denoise_crawler.methods import MethodChoice
     from denoise_crawler.report.charts import Chart
     from denoise_crawler.report.figures import RunFigures
-    from denoise_crawler.report.gathering import Gathered, Sample, SitedPages
+    from denoise_crawler.report.site_samples import Sample, SampledSites, SitedPages
     from denoise_crawler.report.store_view import StoreView
 
 _NOTHING = PageView("", [])
-_LONGEST_TITLE = 300
+_MAX_TITLE_CHARACTERS = 300
 _LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,4}")
 _UNSAFE = re.compile(r"[^a-z0-9.-]+")
-_CHARTED_SHARES = 2_000
+_MAX_CHARTED_SHARES = 2_000
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How much is shown: pages of a site, sites with pages of their own, nodes of a style tree."""
+    """How much a report shows: pages per site, sites with pages of their own, nodes per style tree."""
 
     pages: int = 20
     sites: int = 50
@@ -47,11 +47,16 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a report is made of.
+    """The sources of a report.
 
-    ``pages`` gives (site, url, html) of all pages, and is called twice. Sites that ``store`` knows by the method
-    are judged by that knowledge, the others by what their pages teach. With ``remote``, painted pages may fetch
-    their pictures and style sheets when they are looked at.
+    Args:
+        pages: Returns (site, url, html) of all pages. It is called twice.
+        choice: The method.
+        bounds: How much the report shows.
+        store: A store whose knowledge judges the sites that it knows. Other sites are learned from their pages.
+        feed: The chart of a feed.
+        remote: Whether painted pages may fetch their pictures and style sheets.
+
     """
 
     pages: Callable[[], SitedPages]
@@ -63,9 +68,16 @@ class Plan:
 
 
 def write_report(folder: Path, plan: Plan, run: RunFigures) -> RunFigures:
-    """Write the report into ``folder``, which is there; return ``run`` with its figures filled in.
+    """Write a report; ``index.html`` comes last.
 
-    ``index.html`` comes last. Of a page that makes the method raise only its failure is told.
+    Args:
+        folder: An existing folder.
+        plan: The sources of the report. A page on which the method raises shows the error only.
+        run: The figures of the run, which are filled in.
+
+    Returns:
+        ``run``.
+
     """
     _Report(folder, plan, run).write()
     return run
@@ -78,12 +90,12 @@ class _Report:
 
     def write(self) -> None:
         plan = self.plan
-        gathered = gather(plan.pages(), plan.choice, sites=plan.bounds.sites, store=plan.store)
+        gathered = sample_sites(plan.pages(), plan.choice, sites=plan.bounds.sites, store=plan.store)
         for name in [*gathered.pages, *(plan.store.sites if plan.store else ())]:
             if name not in self.sites:
                 self.sites[name] = self._site(name, gathered)
         for name, url, html in plan.pages():
-            if name in gathered.pages:  # the store of a crawl that runs may have more by now
+            if name in gathered.pages:  # the store of a running crawl may have more by now
                 self._judge(self.sites[name], gathered, url, html)
         for site in self.sites.values():
             if site.detailed:
@@ -91,7 +103,7 @@ class _Report:
         self.run.sites = sorted(self.sites.values(), key=lambda site: -site.pages)
         self._write("index.html", "index.html", charts=[run_chart(self.run), plan.feed])
 
-    def _site(self, name: str, gathered: Gathered) -> SiteFigures:
+    def _site(self, name: str, gathered: SampledSites) -> SiteFigures:
         slug = _UNSAFE.sub("_", name.lower()).strip("._-")[:40] or "no-site"
         detailed = name in gathered.samples or len(self.sites) < self.plan.bounds.sites
         site = SiteFigures(name, f"{len(self.sites) + 1:03}-{slug}", detailed=detailed)
@@ -104,7 +116,7 @@ class _Report:
 
     # --- pages
 
-    def _judge(self, site: SiteFigures, gathered: Gathered, url: str, html: str | bytes) -> None:
+    def _judge(self, site: SiteFigures, gathered: SampledSites, url: str, html: str | bytes) -> None:
         site.pages += 1
         figures = PageFigures(
             url,
@@ -119,7 +131,7 @@ class _Report:
             text = _measure(figures, cleaned)
             view = page_view(cleaned, remote=self.plan.remote) if shown else _NOTHING
             language = page.language
-        except Exception as error:  # whatever it is, the other pages are to go on
+        except Exception as error:  # whatever it is, the other pages go on
             text, view, language = "", _NOTHING, None
             figures.error = f"{type(error).__name__}: {error}"[:200]
             site.failed += 1
@@ -134,7 +146,7 @@ class _Report:
         if figures.skipped:
             site.skipped[figures.skipped] += 1
         share = figures.sizes.noise_share
-        if share is not None and len(site.shares) < _CHARTED_SHARES:
+        if share is not None and len(site.shares) < _MAX_CHARTED_SHARES:
             site.shares.append(share)
         if shown:
             site.shown.append(figures)
@@ -160,7 +172,7 @@ class _Report:
 
     # --- sites
 
-    def _write_site(self, site: SiteFigures, gathered: Gathered) -> None:
+    def _write_site(self, site: SiteFigures, gathered: SampledSites) -> None:
         sample = gathered.samples.get(site.name)
         method = gathered.denoiser.method_for(site.name)
         site.pages_known = method.pages_known
@@ -197,7 +209,7 @@ class _Report:
         return self.plan.choice.options if self.plan.choice.name == StyleTree.name else {}
 
     def _write(self, name: str, template: str, **values: Any) -> None:
-        html = rendered(template, run=self.run, remote=self.plan.remote, **values)
+        html = render_page(template, run=self.run, remote=self.plan.remote, **values)
         write_below(self.folder, name, html)
 
 
@@ -206,6 +218,6 @@ def _measure(figures: PageFigures, cleaned: Cleaned) -> str:
     clean, sizes = cleaned.clean_page, figures.sizes
     sizes.visible, sizes.kept = cleaned.visible, cleaned.kept
     sizes.text_bytes = len(clean.text.encode("utf-8", "replace"))
-    figures.title, figures.skipped = clean.title[:_LONGEST_TITLE], cleaned.page.skipped
+    figures.title, figures.skipped = clean.title[:_MAX_TITLE_CHARACTERS], cleaned.page.skipped
     figures.guarded = cleaned.guarded
     return clean.text

@@ -1,4 +1,4 @@
-"""What a store knows of sites by one method."""
+"""The knowledge in a store of one method."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ if TYPE_CHECKING:
 
 
 class KnowledgeStore(Protocol):
-    """A store that keeps knowledge by site and method: an SQLite file, or a folder that crawlers share."""
+    """A store of knowledge by site and method: an SQLite file, or a folder that crawls share."""
 
     def knowledge(self, site: str, method: str) -> list[bytes]:
-        """Return what is known of a site: parts to be merged, none if nothing is."""
+        """Return the knowledge of a site in parts to merge; none if there is nothing."""
 
     def save_knowledge(self, site: str, method: str, known: bytes, merge: Callable[[list[bytes]], bytes]) -> None:
-        """Keep what is known of a site; ``merge`` makes one of the parts that are there and this one."""
+        """Keep knowledge of a site; ``merge`` makes one of the parts that are there and ``known``."""
 
 
 class StoredKnowledge:
-    """What a store knows of sites by a method.
+    """The knowledge of one method in a store.
 
     Args:
         store: The store.
@@ -31,10 +31,10 @@ class StoredKnowledge:
 
     def __init__(self, store: KnowledgeStore, choice: MethodChoice) -> None:
         self._store, self._choice, self._key = store, choice, choice.key
-        self._read: dict[str, int] = {}  # by site, the hash of what was there when it was last read or written
+        self._read: dict[str, int] = {}  # by site, the hash of the parts last read or written
 
     def get(self, site: str) -> bytes | None:
-        """Return what is known of ``site``, None if nothing is."""
+        """Return the knowledge of ``site``, None if there is none."""
         parts = self._store.knowledge(site, self._key)
         self._read[site] = hash(tuple(parts))
         if len(parts) < 2:
@@ -42,11 +42,11 @@ class StoredKnowledge:
         return self._choice.knowing(parts, site).to_bytes()
 
     def put(self, site: str, known: bytes) -> None:
-        """Keep what is ``known`` of ``site``, merged with what others stored since it was read."""
+        """Keep knowledge of ``site``, merged with what others have stored since it was read."""
 
         def merge(parts: list[bytes]) -> bytes:
             if hash(tuple(parts[:-1])) == self._read.get(site):
-                return parts[-1]  # the others were read before, so it holds what they say
+                return parts[-1]  # it includes the others, which were read before
             return self._choice.knowing(parts, site).to_bytes()
 
         self._store.save_knowledge(site, self._key, known, merge)

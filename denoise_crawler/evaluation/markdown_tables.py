@@ -1,4 +1,4 @@
-"""Tables in Markdown."""
+"""An evaluation as Markdown tables."""
 
 from __future__ import annotations
 
@@ -17,7 +17,15 @@ _MARKS = re.compile(r"[\\`*|<>\[\]&]")
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a Markdown table, its columns aligned: the first to the left, figures to the right."""
+    """Return a Markdown table; the first column is aligned left, the others right.
+
+    Example:
+        >>> print(table(["set", "F1"], [["news", "0.9"]]))
+        | set  |  F1 |
+        | ---- | --: |
+        | news | 0.9 |
+
+    """
     lines = [list(heads), *map(list, rows)]
     widths = [max(3, *map(len, column)) for column in zip(*lines, strict=True)]
     ruler = ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]
@@ -27,23 +35,30 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     )
 
 
-def escaped(text: str) -> str:
-    """Return ``text`` so that Markdown shows it as it is."""
+def escape_markdown(text: str) -> str:
+    """Escape ``text`` so that Markdown shows it unchanged."""
     return _MARKS.sub(r"\\\g<0>", text)
 
 
 def markdown_table(shown: Table) -> str:
-    """Return a table below its title."""
-    rows = [[escaped(text) for text in row] for row in texts(shown.rows)]
-    return f"{escaped(shown.title)}\n\n{table([escaped(head) for head in shown.heads], rows)}"
+    """Return a table with its title above."""
+    rows = [[escape_markdown(text) for text in row] for row in texts(shown.rows)]
+    return f"{escape_markdown(shown.title)}\n\n{table([escape_markdown(head) for head in shown.heads], rows)}"
 
 
 def markdown(evaluation: Evaluation, *, halves: bool = False, more: Sequence[Group] = ()) -> str:
-    """Return all tables but those of sites; with ``halves`` F1, and on the groups ``more`` quality, as well."""
+    """Return all tables except those of sites.
+
+    Args:
+        evaluation: The evaluation.
+        halves: Whether to show F1 on each half of the sites.
+        more: Further groups of pages whose quality to show.
+
+    """
     tables = [
         *main_tables(evaluation, halves=halves),
         *(quality_table(evaluation, group) for group in more),
         contender_table(evaluation),
     ]
-    said = "\n".join(f"- {escaped(note)}" for note in notes(evaluation))
+    said = "\n".join(f"- {escape_markdown(note)}" for note in notes(evaluation))
     return "\n\n".join([LEGEND, *map(markdown_table, tables), *([said] if said else [])]) + "\n"

@@ -1,0 +1,118 @@
+"""The pages on disk that a command reads: its options, a progress bar on stderr, and what was damaged."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, TypeVar
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from denoise_crawler.page.text import printable
+from denoise_crawler.reading import FORMATS, read_pages, total_bytes
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections import Counter
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from denoise_crawler.crawl.settings import DenoiseSettings
+    from denoise_crawler.reading import Reading
+
+_Page = TypeVar("_Page")
+
+DONE, FAILED, INTERRUPTED = 0, 1, 130  # exit codes
+
+
+def add_reading_options(parser: ArgumentParser) -> None:
+    """Add ``--format``, ``--base``, ``--url-field`` and ``--html-field``."""
+    add = parser.add_argument
+    add("--format", choices=tuple(FORMATS), help="the format of all files (default: seen from each)")
+    add("--base", metavar="URL", help="address of the folder of HTML files (default: https://FIRST-FOLDER/)")
+    add("--url-field", metavar="NAME", help="field of JSON Lines (default: the setting DENOISE_URL_FIELD)")
+    add("--html-field", metavar="NAME", help="field of JSON Lines (default: the setting DENOISE_HTML_FIELD)")
+
+
+def read_named_pages(
+    paths: Sequence[str | Path], arguments: Namespace, settings: DenoiseSettings, reading: Reading
+) -> Iterator[tuple[str, str | bytes]]:
+    """Return the (url, html) of the pages in ``paths``, read as the options and settings say.
+
+    Raises:
+        SourceError: A path cannot be read.
+
+    """
+    return read_pages(
+        paths,
+        reading=reading,
+        base=arguments.base,
+        url_field=arguments.url_field or settings.url_field,
+        html_field=arguments.html_field or settings.html_field,
+        file_format=arguments.format,
+    )
+
+
+@contextmanager
+def reading_bar(
+    read: Callable[[], Iterator[_Page]],
+    reading: Callable[[], Reading],
+    paths: Iterable[str | Path],
+    names: Iterable[str],
+    console: Console | None = None,
+) -> Iterator[Callable[[], Iterator[_Page]]]:
+    """Show a progress bar for each reading of the pages, if stderr is a terminal.
+
+    Args:
+        read: Reads the pages.
+        reading: Returns the account of the current reading.
+        paths: What is read.
+        names: What each reading is for.
+        console: Where the bar goes; stderr if not given.
+
+    Yields:
+        A function that reads the pages and moves the bar.
+
+    """
+    console = console or Console(stderr=True)
+    if not console.is_terminal:
+        yield read
+        return
+    total, name = total_bytes(paths), iter(names)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f} %  {task.fields[pages]:,} pages"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console) as progress:
+
+        def read_with_bar() -> Iterator[_Page]:
+            task = progress.add_task(next(name), total=total, pages=0)
+            for number, page in enumerate(read(), 1):
+                progress.update(task, completed=reading().bytes_read, pages=number)
+                yield page
+            progress.update(task, completed=total)
+
+        yield read_with_bar
+
+
+def list_counts(counts: Counter[str]) -> str:
+    """Return counts in a line, the largest first."""
+    return ", ".join(f"{count:,} {kind}" for kind, count in counts.most_common())
+
+
+@contextmanager
+def report_failure(url: str, what: str) -> Iterator[None]:
+    """Print an error that a page raises and go on: it costs no other page."""
+    try:
+        yield
+    except Exception as error:
+        print(printable(f"{url} cannot be {what}: {type(error).__name__}: {error}"), file=sys.stderr)
+
+
+def discard_stdout() -> None:
+    """Drop all further output: the reader has closed the pipe, and Python would complain at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
