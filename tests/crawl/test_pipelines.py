@@ -11,7 +11,14 @@ import pytest
 
 from tests.article_spider import SPIDER
 from tests.conftest import SETTINGS
-from tests.crawl.test_crawl import assert_one_item_each, assert_waited, count_fetched, quota, urls, waiting
+from tests.crawl.test_crawl import (
+    assert_one_item_each,
+    assert_waited,
+    count_fetched,
+    has_waiting_rows,
+    quota,
+    urls,
+)
 
 if TYPE_CHECKING:
     from denoise_crawler.demo.server import DemoServer
@@ -53,7 +60,7 @@ def test_every_item_comes_out_filled_and_passes_later_pipelines_once(crawls: Pro
 
 @pytest.mark.parametrize("pages", [12, 500])
 def test_after_ctrl_c_the_items_that_waited_come_out_in_the_same_run(crawls: Project, pages: int) -> None:
-    items = crawls.interrupted("html", *quota(pages), when=lambda: waiting(crawls, 8))
+    items = crawls.interrupted("html", *quota(pages), when=lambda: has_waiting_rows(crawls, 8))
     assert 8 <= count_fetched(crawls) < 24
     assert_one_item_each(items, count_fetched(crawls))
     assert {item["seen"] for item in items} == {1}
@@ -68,7 +75,7 @@ def test_after_kill_9_items_that_waited_come_out_though_not_fetched_again(
     crawls: Project, server: DemoServer
 ) -> None:
     crawls.write("urls.json", json.dumps(urls(server)[:15]))
-    crawls.interrupted("html", *quota(500), when=lambda: waiting(crawls, 10), by=signal.SIGKILL)
+    crawls.interrupted("html", *quota(500), when=lambda: has_waiting_rows(crawls, 10), by=signal.SIGKILL)
     crawls.write("urls.json", json.dumps(urls(server)[20:]))
     items = crawls.crawl("html", *quota(500), feed="next.jsonl")
     counted = Counter(item["url"] for item in items)
