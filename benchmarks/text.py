@@ -82,7 +82,7 @@ def rows_of_site(pages: Sequence[GoldPage], options: dict[str, object]) -> Itera
     for gold, (url, html) in zip(pages, addresses, strict=True):
         page = Page.parse(url, html, site=gold.site)
         warm = knowing.clean(page).clean_page
-        cold = Denoiser(options=options).clean(page).clean_page if len(pages) > 1 else warm
+        cold = Denoiser(MethodChoice(options=options)).clean(page).clean_page if len(pages) > 1 else warm
         usual = by_default.clean(page).clean_page if options != unasked else warm
         scores = [score(one.text, gold.gold or "") for one in (warm, cold, usual)]
         sure = [one.confidence or 0.0 for one in (warm, cold)]

@@ -67,7 +67,7 @@ def look_at_all(path: Path) -> None:
     for parked in store.waiting():
         try:
             source = source_of_parked(store.page(parked.page))
-            unpack(paste_html(parked.item, source.parked().html))
+            unpack(paste_html(parked.item, source.to_parked().html))
             found += 1
         except (StoreError, ValueError) as error:
             logging.warning("left: %s", error)

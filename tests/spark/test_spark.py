@@ -288,9 +288,9 @@ def test_the_command_learns_cleans_and_goes_on_with_what_is_whole(
 
 
 def test_of_a_large_site_only_the_pages_with_the_lowest_hashes_pass(spark: SparkSession) -> None:
-    from denoise_crawler.spark.addresses import bars
+    from denoise_crawler.spark.addresses import learning_limits
 
-    [large, *others] = sorted(bars(frame(spark, PAGES, 3), site_of, 8).collect())
+    [large, *others] = sorted(learning_limits(frame(spark, PAGES, 3), site_of, 8).collect())
     keys = sorted(hash64(url) for url, _ in PAGES[:20])
     assert (large[0], large[1], large[2] + (1 << 63)) == ("site-0.com", 20, keys[7])
     assert [(row[1], row[2]) for row in others] == [(5, None), (1, None)]
