@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ from scrapy.exceptions import NotConfigured
 from scrapy.utils.misc import load_object
 from scrapy.utils.project import data_path
 
+from denoise_crawler.crawl.setting_values import read_choice, read_seconds
 from denoise_crawler.denoiser import SITES_IN_MEMORY
 from denoise_crawler.errors import ExtractorError, ExtractorOptionsError, MethodError, SettingError
 from denoise_crawler.methods import DEFAULT_METHOD, METHODS, MethodChoice
@@ -81,16 +81,16 @@ class DenoiseSettings:
             if not isinstance(to, str) or not to:
                 raise SettingError(f"DENOISE_EXTRA_FIELDS has {to!r} for {name!r}: set it to a field's name")
             extra[name] = to
-        short_sites = settings.get("DENOISE_SHORT_SITES", "clean")
-        if short_sites not in SHORT_SITES:
-            raise SettingError(
-                f"DENOISE_SHORT_SITES is {short_sites!r}: set it to one of {', '.join(SHORT_SITES)}"
-            )
+        short_sites = read_choice("DENOISE_SHORT_SITES", settings.get("DENOISE_SHORT_SITES", "clean"), SHORT_SITES)
         jobdir = settings.get("JOBDIR")
         return cls(
             choice=choice,
             warmup_pages=_count(settings, "DENOISE_WARMUP_PAGES", choice.warmup_pages, least=0),
-            warmup_seconds=_seconds(settings, "DENOISE_WARMUP_SECONDS", WARMUP_SECONDS),
+            warmup_seconds=read_seconds(
+                "DENOISE_WARMUP_SECONDS",
+                settings.get("DENOISE_WARMUP_SECONDS", WARMUP_SECONDS),
+                allowed="0 for no limit",
+            ),
             short_sites=short_sites,
             site=_site_function(settings),
             store=_store(settings),
@@ -118,10 +118,8 @@ def _wishes(settings: BaseSettings, method: str) -> dict[str, object]:
         ("DENOISE_FAVOUR", "favour", tuple(FAVOUR)),
     ):
         default = getattr(usual, name)
-        value = settings.get(setting)
-        value = default if value is None else value
-        if value not in words:
-            raise SettingError(f"{setting} is {value!r}: set it to one of {', '.join(words)}")
+        given = settings.get(setting)
+        value = read_choice(setting, default if given is None else given, words)
         if value == default:
             continue
         if method != Fusion.name:
@@ -132,9 +130,7 @@ def _wishes(settings: BaseSettings, method: str) -> dict[str, object]:
 
 def _writing(settings: BaseSettings) -> Writing:
     extractor, options = _extractor(settings)
-    form = settings.get("DENOISE_FORM") or "text"
-    if form not in FORMS:
-        raise SettingError(f"DENOISE_FORM is {form!r}: set it to one of {', '.join(FORMS)}")
+    form = read_choice("DENOISE_FORM", settings.get("DENOISE_FORM") or "text", FORMS)
     explain = _flag(settings, "DENOISE_EXPLAIN")
     return Writing(form=form, explain=explain, extractor=extractor, extractor_options=options)
 
@@ -203,17 +199,6 @@ def _count(settings: BaseSettings, name: str, default: int, *, least: int) -> in
     if number < least or (isinstance(value, float) and value != number):
         raise SettingError(f"{name} is {value!r}: set it to a whole number, {least} or more")
     return number
-
-
-def _seconds(settings: BaseSettings, name: str, default: float) -> float:
-    value = settings.get(name, default)
-    try:
-        seconds = float(value)
-    except (OverflowError, TypeError, ValueError):
-        seconds = -1.0
-    if not 0 <= seconds < inf:
-        raise SettingError(f"{name} is {value!r}: set it to a number of seconds, 0 for no limit")
-    return seconds
 
 
 def _ports(settings: BaseSettings, name: str) -> tuple[int, ...]:
