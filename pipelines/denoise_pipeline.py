@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from scrapy.exceptions import NotConfigured
-
-from denoise_crawler.crawl.settings import is_off
 from denoise_crawler.pipelines.item_pages import ItemPages
 
 if TYPE_CHECKING:
@@ -26,15 +23,7 @@ class DenoisePipeline:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Make the pipeline.
-
-        Raises:
-            NotConfigured: ``DENOISE_ENABLED`` is False.
-            SettingError: A setting is wrong.
-            StoreError: The store cannot be opened.
-        """
-        if is_off(crawler.settings):
-            raise NotConfigured
+        """Make the pipeline; raise what :meth:`ItemPages.of` raises."""
         return cls(crawler)
 
     def process_item(self, item: Any) -> Any:

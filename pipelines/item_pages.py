@@ -6,7 +6,10 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import WeakKeyDictionary
 
+from scrapy.exceptions import NotConfigured
+
 from denoise_crawler.crawl.csv_columns import keep_text_column
+from denoise_crawler.crawl.settings import is_off
 from denoise_crawler.crawl.setup_errors import abort_on_setup_error
 from denoise_crawler.crawl.source_page import Origin, SourcePage
 from denoise_crawler.crawl.warmup import Warmup
@@ -36,7 +39,15 @@ class ItemPages:
 
     @classmethod
     def of(cls, crawler: Crawler) -> ItemPages:
-        """Return the pages of a crawler; the first call makes the object."""
+        """Return the pages of a crawler; the first call makes the object.
+
+        Raises:
+            NotConfigured: ``DENOISE_ENABLED`` is False.
+            SettingError: A setting is wrong.
+            StoreError: The store cannot be opened.
+        """
+        if is_off(crawler.settings):
+            raise NotConfigured
         if crawler not in cls._of_crawler:
             cls._of_crawler[crawler] = cls(crawler)
         return cls._of_crawler[crawler]

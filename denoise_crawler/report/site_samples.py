@@ -58,11 +58,12 @@ def sample_sites(
     """Read pages, sample the first ``sites`` sites and learn those that ``store`` does not know."""
     stored = StoredKnowledge(store, choice) if store is not None else None
     found = SampledSites(Denoiser(choice, knowledge=InMemoryKnowledge(below=stored)))
+    key = choice.key
     for site, url, html in pages:
         found.pages[site] = found.pages.get(site, 0) + 1
         if site in found.samples or len(found.samples) < sites:
             found.samples.setdefault(site, Sample()).add(url, html)
-        if (store is not None and store.knows(site, choice.key)) or not found.denoiser.learns:
+        if (store is not None and store.knows(site, key)) or not found.denoiser.learns:
             continue
         try:
             found.denoiser.learn(Page.parse(url, html, site=site))

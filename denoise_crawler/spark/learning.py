@@ -115,9 +115,10 @@ def _one_page_trees(
 
 
 def _merge_sites(batches: Iterator[pa.RecordBatch], choice: MethodChoice) -> Iterator[pa.RecordBatch]:
+    key = choice.key
     for site, rows in grouped(batches, "site"):
         found = _merge_site(rows, choice)
-        yield pa.RecordBatch.from_pylist([{"site": site, "method": choice.key, **found}], _ARROW)
+        yield pa.RecordBatch.from_pylist([{"site": site, "method": key, **found}], _ARROW)
 
 
 def _merge_site(rows: Iterator[dict[str, Any]], choice: MethodChoice) -> dict[str, Any]:
