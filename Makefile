@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-all test-bare test-older test-old-pip docs lint types check bench clean
+.PHONY: demo test test-all test-bare test-older test-old-pip test-wheels wheels docs lint types check bench clean
 
 OLDER := 2.15 2.16
 # a crawl with the add-on and with the pipelines, through all kinds of ends, on an older Scrapy
@@ -45,6 +45,27 @@ test-old-pip: ## that pip 23.2 can tell what to install for the extractors
 	$(PYTHON) -m venv build/old-pip
 	build/old-pip/bin/python -m pip install --quiet --disable-pip-version-check 'pip==23.2'
 	build/old-pip/bin/python -m pip install --quiet --disable-pip-version-check --dry-run '.[peers]'
+
+# what says whether the compiled core is there
+NODES := -c 'import denoise_crawler.page as page; page.Page.parse("", "<p>x").nodes'
+PIP := -m pip --quiet --disable-pip-version-check
+
+test-wheels: ## an installation without a compiler crawls in Python; a wheel with the core uses it
+	rm -rf build
+	$(PYTHON) -m venv --upgrade-deps build/empty
+	CC=/bin/false build/empty/bin/python $(PIP) install '.[commands]'
+	cd build/empty && ! DENOISE_CORE=require bin/python $(NODES) 2>require.txt && grep CoreError require.txt
+	cd build/empty && bin/python -m denoise_crawler.demo >demo.txt && grep '68 items, 68 with text' demo.txt
+	rm -rf build/lib* build/temp* build/bdist*
+	build/empty/bin/python $(PIP) wheel --no-deps --wheel-dir build/wheels .
+	build/empty/bin/python $(PIP) install --force-reinstall --no-deps build/wheels/*.whl
+	cd build/empty && DENOISE_CORE=require bin/python $(NODES)
+
+wheels: $(VENV)/.installed-dev ## an sdist, a wheel with the core for this machine, one without it for all others; in dist/
+	rm -rf build dist
+	$(BIN)/python -m build
+	rm -rf build
+	DENOISE_BUILD=python $(BIN)/python -m build --wheel
 
 docs: $(VENV)/.installed-dev ## the documentation site, in build/docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet

@@ -23,8 +23,8 @@ import msgspec
 
 from benchmarks import hostile
 from benchmarks.bench import options, say, table, write_figures
-from benchmarks.fuzz_process import GROUP, ROOT, Chunk, Result, run
 from denoise_crawler.batch.workers import side_by_side
+from tests.fuzz.fuzz_process import GROUP, ROOT, Chunk, Result, run
 
 if TYPE_CHECKING:
     from argparse import Namespace

@@ -10,36 +10,16 @@ import sys
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from benchmarks.bench import addressed, folder_with, options, say, table, write_figures
-from denoise_crawler.denoiser import DEFAULT_METHOD, Denoiser
+from benchmarks.bench import folder_with, options, say, table, write_figures
+from denoise_crawler.denoiser import DEFAULT_METHOD
 from denoise_crawler.evaluation.gold import by_site, read_gold
 from denoise_crawler.methods import METHODS
-from denoise_crawler.page import Page
+from tests.fuzz.outcomes import outcomes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from denoise_crawler.evaluation.gold import GoldPage
-
 SETS = ("daniel", "dragnet", "l3s_gn1", "wcxb", "christianbook")
-
-
-def outcomes(pages: Sequence[GoldPage], method: str) -> Iterable[str]:
-    """Yield of each page of a site how it came out: its text, guarded, skipped, or empty."""
-    denoiser = Denoiser(method)
-    parsed = [Page.parse(url, html) for url, html in addressed(pages)]
-    for page in parsed:
-        denoiser.learn(page)
-    for page, gold in zip(parsed, pages, strict=True):
-        cleaned = denoiser.clean(page)
-        if cleaned.clean_page.text:
-            yield "guarded" if cleaned.guarded else "text"
-        elif page.skipped is not None:
-            yield f"skipped: {page.skipped}"
-        else:
-            say(f"empty: {gold.id} by {method}")
-            yield "empty"
 
 
 def count_outcomes(folder: Path, gold_set: str, method: str) -> Counter[str]:
@@ -47,7 +27,10 @@ def count_outcomes(folder: Path, gold_set: str, method: str) -> Counter[str]:
     sites = by_site(page for page in read_gold(folder, gold_set) if (page.gold or "").strip() or page.attrs)
     found: Counter[str] = Counter()
     for pages in sites.values():
-        found.update(outcomes(pages, method))
+        for name, outcome in outcomes(pages, method):
+            found[outcome] += 1
+            if outcome == "empty":
+                say(f"empty: {name} by {method}")
     return found
 
 

@@ -1,8 +1,8 @@
 """What ``feature_tree`` costs: two real pages of about 1,000 elements, read and matched, beside their parsing.
 
-Pages of one site are taken in pairs: the page that is judged, and the one it is compared with. ``read`` makes
-feature nodes of both, ``match`` fills the table and goes back through it, ``judge`` is all that the method does
-with a page whose site has as many reference pages as the method keeps. CPU time, the median of some repeats;
+Pages of one site are taken in pairs: the page that is judged, and the one it is compared with. ``build_target``
+makes feature nodes of both, ``match`` fills the table and goes back through it, ``judge`` is all that the method
+does with a page whose site has as many reference pages as the method keeps. CPU time, the median of some repeats;
 the ratios are to lxml's parse of the two pages, medians of each pair's own ratio.
 """
 
@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from benchmarks.bench import addressed, folder_with, options, parse_with_lxml, say, table, write_figures
 from denoise_crawler.evaluation.gold import by_site, read_gold
-from denoise_crawler.methods.feature_tree import read
 from denoise_crawler.methods.feature_tree.matching import match
 from denoise_crawler.methods.feature_tree.method import REFERENCES, FeatureTreeMatching
-from denoise_crawler.methods.feature_tree.similarity import in_parts
+from denoise_crawler.methods.feature_tree.nodes import build_target
+from denoise_crawler.methods.feature_tree.similarity import to_420ths
 from denoise_crawler.page import Page
 from denoise_crawler.page.text import hash64
 
@@ -90,12 +90,12 @@ def measure(pair: Pair, repeats: int) -> Times:
     method = FeatureTreeMatching()
     for page in pair.others[: REFERENCES + 1]:
         method.observe(page)
-    threshold = in_parts(method.similarity_threshold)
-    target, similar = (read(page).tree for page in both)
+    threshold = to_420ths(method.similarity_threshold)
+    target, similar = (build_target(page).tree for page in both)
     times = {
         PARSE: cpu(lambda: [parse_with_lxml(source) for source in encoded], repeats),
         STAGES[1]: cpu(lambda: [_fresh(page).nodes for page in both], repeats),
-        STAGES[2]: cpu(lambda: [read(page) for page in both], repeats),
+        STAGES[2]: cpu(lambda: [build_target(page) for page in both], repeats),
         STAGES[3]: cpu(lambda: match(target, similar, threshold), repeats),
         STAGES[5]: cpu(lambda: method.judge(_fresh(pair.target)), repeats),
     }

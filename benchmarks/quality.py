@@ -25,7 +25,7 @@ from denoise_crawler.evaluation.measures import mean, score
 from denoise_crawler.evaluation.results import groups_of
 from denoise_crawler.evaluation.terminal import evaluate_with_progress
 from denoise_crawler.methods import DEFAULT_METHOD, METHODS, MethodChoice
-from denoise_crawler.methods.knowledge import InMemoryKnowledge
+from denoise_crawler.methods.site_knowledge import InMemoryKnowledge
 from denoise_crawler.page import Page
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ kept in memory (``DENOISE_SITES_IN_MEMORY``).
 
 Each road runs in a process of its own, so that its peak memory is its own. Seconds are CPU seconds without those
 of reading the corpus; read them as ratios to what lxml needs to parse the same pages in the same process. Bytes in
-memory are summed over all objects and arrays that can be reached from what is known (``benchmarks.memory``).
+memory are summed over all objects and arrays that can be reached from what is known (``tests.memory``).
 """
 
 from __future__ import annotations
@@ -30,7 +30,6 @@ from time import process_time
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from benchmarks.bench import folder_with, options, parse_with_lxml, say, table, write_figures
-from benchmarks.memory import bytes_held
 from denoise_crawler.denoiser import SITES_IN_MEMORY, Denoiser
 from denoise_crawler.evaluation.contender_process import peak_bytes
 from denoise_crawler.evaluation.gold import by_site, read_gold
@@ -40,6 +39,7 @@ from denoise_crawler.methods.style_tree.method import StyleTree
 from denoise_crawler.page import Page
 from denoise_crawler.store import Store
 from denoise_crawler.store.stored_knowledge import StoredKnowledge
+from tests.memory import bytes_held
 
 if TYPE_CHECKING:
     from argparse import Namespace

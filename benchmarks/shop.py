@@ -4,6 +4,10 @@ The site is learned from ``--pages`` pages, which are then cleaned, as in a craw
 follow them are cleaned instead, which the site has never seen. Of each contender: the share of pages
 on which each attribute's value is still in the text (of those whose visible text has it), tokens a page, and the
 share of tokens in lines that stand on a fifth of the pages or more.
+
+With ``--known 0 5 100 …`` the same of ``fusion`` alone, knowing so many of the pages before those that are cleaned
+(as many as it keeps: 128). Its last column is the share of tokens in lines of more than 60 characters that stand
+on two other pages that were read: shares of many pages are small, counts are not.
 """
 
 from __future__ import annotations
@@ -18,7 +22,7 @@ from denoise_crawler.evaluation.contenders import PageSource
 from denoise_crawler.evaluation.gold import read_gold
 from denoise_crawler.evaluation.measures import token_sequence
 from denoise_crawler.evaluation.peers import PEERS
-from denoise_crawler.output.text import clean_text
+from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.page import Page
 
 if TYPE_CHECKING:
@@ -29,6 +33,7 @@ if TYPE_CHECKING:
 SET = "christianbook"
 METHODS = ("fusion", "style_tree", "feature_tree", "link_ratio")
 REPEATED = 0.2
+LONG = 60
 
 
 def texts_of_method(name: str, known: Sequence[GoldPage], pages: Sequence[GoldPage]) -> list[str]:
@@ -67,13 +72,45 @@ def repeated_share(texts: Sequence[str]) -> float:
     return tokens[True] / max(sum(tokens.values()), 1)
 
 
+def told_twice(lines: Sequence[str], texts: Sequence[str]) -> float:
+    """Return the share of tokens in long lines that stand on three or more of the pages with these ``lines``."""
+    pages_with = Counter(lines)
+    tokens: defaultdict[bool, int] = defaultdict(int)
+    for line in (line for text in texts for line in text.splitlines()):
+        tokens[len(line) > LONG and pages_with[line] > 2] += len(token_sequence(line))
+    return tokens[True] / max(sum(tokens.values()), 1)
+
+
+def print_curve(known: Sequence[int], count: int) -> None:
+    """Print what comes of the last ``count`` pages, knowing some of those before them."""
+    pages = list(islice(read_gold(folder_with([SET]), SET), max(known) + count))
+    cleaned = pages[-count:]
+    visible = [clean_text(Page.parse(page.address, page.html)) for page in pages]
+    lines = [line for text in visible for line in set(text.splitlines())]
+    rows = []
+    for number in known:
+        say(f"{number} known")
+        texts = texts_of_method(METHODS[0], pages[max(known) - number : max(known)], cleaned)
+        kept = attributes_kept(texts, visible[-count:], cleaned)
+        tokens = sum(len(token_sequence(text)) for text in texts) / count
+        shares = [*kept.values(), repeated_share(texts), told_twice(lines, texts)]
+        cells = [f"{100 * share:.1f}" for share in shares]
+        rows.append([str(number), *cells[:-2], f"{tokens:.0f}", *cells[-2:]])
+    heads = ["known", *(f"{name} %" for name in kept), "tokens a page", "repeated %", "on two others %"]
+    print(f"{count} pages of {SET}, none of them known\n\n{table(heads, rows)}")
+
+
 def main(argv: list[str] | None = None) -> None:
     """Print the table."""
     parser = options(__doc__)
     parser.add_argument("--pages", type=int, default=400, metavar="N", help="pages of the site (400)")
     parser.add_argument("--later", action="store_true", help="clean the N pages after those that were learned")
+    parser.add_argument("--known", type=int, nargs="+", metavar="N", help="fusion alone, knowing N other pages")
     arguments = parser.parse_args(argv)
     count = arguments.pages
+    if arguments.known:
+        print_curve(arguments.known, count)
+        return
     pages = list(islice(read_gold(folder_with([SET]), SET), 2 * count if arguments.later else count))
     known, cleaned = pages[:count], pages[-count:]
     visible = [clean_text(Page.parse(page.address, page.html)) for page in cleaned]

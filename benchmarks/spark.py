@@ -32,6 +32,7 @@ from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
 from benchmarks.bench import folder_with, options, say, table, write_figures
+from benchmarks.processes import cpu_seconds, processes_below
 from benchmarks.scale import alone
 from denoise_crawler.batch.workers import Limits
 from denoise_crawler.denoiser import denoise_pages
@@ -144,7 +145,7 @@ def with_spark(folder: Path, cores: int, master: str, kills: int = 0, victims: s
     road.learn_seconds, road.learn_shuffled = time.monotonic() - start, _shuffled(spark)
     trees = spark.read.parquet(f"{where}/trees")
     clean(pages, trees).write.parquet(f"{where}/clean")
-    road.seconds, road.cpu_seconds, road.load = time.monotonic() - start, _cpu_seconds(), os.getloadavg()[0]
+    road.seconds, road.cpu_seconds, road.load = time.monotonic() - start, cpu_seconds(), os.getloadavg()[0]
     road.shuffled = _shuffled(spark)
     found = trees.selectExpr("count(*)", "sum(length(knowledge))").first()
     road.sites, road.tree_bytes = found if found is not None else (0, 0)
@@ -166,33 +167,10 @@ def _kill(kills: int, victims: str, road: Road) -> None:
     """Kill processes of Spark, one every few seconds."""
     while road.killed < kills:
         time.sleep(SECONDS_TO_KILL)
-        running = [pid for pid, (_, _, command) in _processes().items() if victims in command]
+        running = [pid for pid, (_, _, command) in processes_below().items() if victims in command]
         if len(running) > 1:
             os.kill(max(running), signal.SIGKILL)
             road.killed += 1
-
-
-def _cpu_seconds() -> float:
-    return sum(seconds for _, seconds, _ in _processes().values()) + time.process_time()
-
-
-def _processes() -> dict[int, tuple[int, float, str]]:
-    """Return parent, CPU seconds (with those of ended children) and command of all processes below this one."""
-    every: dict[int, tuple[int, float, str]] = {}
-    for entry in Path("/proc").iterdir():
-        if not entry.name.isdigit():
-            continue
-        try:
-            stat = (entry / "stat").read_text().rpartition(")")[2].split()
-            command = (entry / "cmdline").read_text().replace("\0", " ")
-        except OSError:
-            continue
-        every[int(entry.name)] = int(stat[1]), sum(map(int, stat[11:15])) / os.sysconf("SC_CLK_TCK"), command
-    below, before = {os.getpid()}, 0
-    while len(below) > before:
-        before = len(below)
-        below |= {pid for pid, (parent, _, _) in every.items() if parent in below}
-    return {pid: every[pid] for pid in below - {os.getpid()}}
 
 
 def merged_in_any_order(corpus: Path, pages: int, times: int) -> tuple[int, int, int]:

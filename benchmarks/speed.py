@@ -24,8 +24,8 @@ from benchmarks.bench import folder_with, options, parse_with_lxml, say, table, 
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.evaluation.gold import addressed, by_site, read_gold
 from denoise_crawler.methods.fusion.blocks import blocks_of
-from denoise_crawler.methods.knowledge import InMemoryKnowledge
-from denoise_crawler.output.text import clean_text
+from denoise_crawler.methods.site_knowledge import InMemoryKnowledge
+from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.page import Page
 from denoise_crawler.page.metadata import metadata_of
 from denoise_crawler.page.text import hash64

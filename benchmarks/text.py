@@ -19,23 +19,26 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchmarks.bench import addressed, folder_with, options, say, table, write_figures
+from benchmarks.confidence import reliability
+from benchmarks.page_types import told_of_types
+from benchmarks.text_peers import f1_of_peers, table_of_peers
+from benchmarks.thread import ThreadScore, score_thread
 from denoise_crawler.denoiser import Denoiser
-from denoise_crawler.evaluation.confidence import reliability
 from denoise_crawler.evaluation.gold import REPORTING, by_site, half, read_gold
 from denoise_crawler.evaluation.measures import Score, mean, score, token_sequence
-from denoise_crawler.evaluation.thread import ThreadScore, score_thread
+from denoise_crawler.evaluation.peers import PEERS
 from denoise_crawler.evaluation.training.folds import fold, fold_file
 from denoise_crawler.methods import MethodChoice
+from denoise_crawler.methods.fusion.kinds import KINDS
 from denoise_crawler.methods.fusion.wishes import LEAVE
-from denoise_crawler.methods.knowledge import InMemoryKnowledge
+from denoise_crawler.methods.site_knowledge import InMemoryKnowledge
 from denoise_crawler.page import Page
 
 if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Callable, Iterator, Sequence
 
-    from denoise_crawler.evaluation.confidence import reliability
-from denoise_crawler.evaluation.gold import GoldPage
+    from denoise_crawler.evaluation.gold import GoldPage
 
 NEW = ("fundus", "fundus80", "forums", "readability", "newspaper4k", "defuddle", "products")
 HALVED = ("daniel", "dragnet", "l3s_gn1", "wcxb")
@@ -57,6 +60,7 @@ class Row:
     by_default: Score
     confidence: float
     cold_confidence: float
+    page_type: str | None
     text: str
     cold_text: str
     visible: str
@@ -86,7 +90,16 @@ def rows_of_site(pages: Sequence[GoldPage], options: dict[str, object]) -> Itera
         usual = by_default.clean(page).clean_page if options != unasked else warm
         scores = [score(one.text, gold.gold or "") for one in (warm, cold, usual)]
         sure = [one.confidence or 0.0 for one in (warm, cold)]
-        yield Row(gold, len(pages), *scores, *sure, warm.text, cold.text, visible=" ".join(page.nodes.texts))
+        yield Row(
+            gold,
+            len(pages),
+            *scores,
+            *sure,
+            warm.page_type,
+            warm.text,
+            cold.text,
+            visible=" ".join(page.nodes.texts),
+        )
 
 
 def standard_error(rows: Sequence[Row]) -> float:
@@ -164,8 +177,15 @@ def folds_of(folder: Path, weights: Path | None) -> dict[str, Path]:
     return {site: weights / fold_file(fold(site)) for site in sites}
 
 
-def report(name: str, rows: Sequence[Row]) -> str:
-    """Return what is said of a set beside its line: the posts of threads, the values of products."""
+def report(name: str, rows: Sequence[Row]) -> list[str]:
+    """Return what is said of a set beside its line: page types, the posts of threads, the values of products."""
+    typed = [row for row in rows if row.page.page_type in KINDS]
+    types = [row.page.page_type or "" for row in typed]
+    told = [told_of_types(name, types, [row.page_type for row in typed])] if typed else []
+    return told + list(filter(None, [_of_parts(name, rows)]))
+
+
+def _of_parts(name: str, rows: Sequence[Row]) -> str:
     if any(row.page.posts for row in rows):
         warm, cold = threads(rows, lambda row: row.text), threads(rows, lambda row: row.cold_text)
         return (
@@ -194,6 +214,7 @@ def told_of_confidence(rows: Sequence[Row]) -> str:
 def _arguments(argv: list[str] | None) -> Namespace:
     parser = options(__doc__)
     parser.add_argument("--sets", nargs="+", metavar="SET", default=NEW + HALVED)
+    parser.add_argument("--peers", nargs="+", metavar="NAME", choices=PEERS, default=[], help="others beside it")
     parser.add_argument("--folds", type=Path, metavar="FOLDER", help="the weights of folds")
     return parser.parse_args(argv)
 
@@ -202,22 +223,28 @@ def main(argv: list[str] | None = None) -> None:
     """Print the table."""
     arguments = _arguments(argv)
     folder = folder_with(arguments.sets)
-    lines, notes, figures = [], [], {}
+    lines, notes, figures, beside = [], [], {}, []
     of_confidence: list[Row] = []
     folds = folds_of(folder, arguments.folds)
     for name in arguments.sets:
         say(name)
         rows = rows_of_set(folder, name, folds)
-        notes.append(report(name, rows))
+        notes += report(name, rows)
         if name in CONFIDENT:
             of_confidence += [row for row in rows if row.page.gold is not None]
-        for group in groups_of(name, [row for row in rows if row.page.gold is not None]):
+        judged = [row for row in rows if row.page.gold is not None]
+        groups = groups_of(name, judged)
+        if arguments.peers and judged:
+            found = f1_of_peers(arguments.peers, [row.page for row in judged])
+            beside.append(table_of_peers(groups, found))
+        for group in groups:
             lines.append(line_of(group))
             figures[group.name] = dict(zip(COLUMNS, map(float, lines[-1][2:]), strict=True))
     print(table(["set", "pages", *COLUMNS], lines))
+    print("\n\n".join(["", *beside]))
     if of_confidence:
         notes.append(told_of_confidence(of_confidence))
-    print("\n" + "\n".join(filter(None, notes)))
+    print("\n" + "\n".join(notes))
     write_figures(arguments.json, figures)
 
 

@@ -8,6 +8,7 @@ from denoise_crawler.denoiser import Cleaned, Denoiser, denoise_pages
 from denoise_crawler.errors import ExtractorError, MethodError
 from denoise_crawler.methods.style_tree import SiteStyleTree
 from denoise_crawler.output.clean_page import CleanPage
+from denoise_crawler.output.content.chunks import Chunk, chunks
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Addon",
+    "Chunk",
     "CleanPage",
     "Cleaned",
     "Denoiser",
@@ -28,6 +30,7 @@ __all__ = [
     "Rendering",
     "SiteStyleTree",
     "Writing",
+    "chunks",
     "denoise_pages",
 ]
 

@@ -1,4 +1,4 @@
-"""The one road: a page in, its site learned, the page judged, its record (:class:`Cleaned`) out."""
+"""Learns sites, judges their pages and writes what is left: one :class:`Cleaned` record a page."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ from dataclasses import dataclass, replace
 from tempfile import SpooledTemporaryFile
 from typing import TYPE_CHECKING
 
-from denoise_crawler.methods import DEFAULT_METHOD, Judgement, Method, MethodChoice, guarded
-from denoise_crawler.methods.knowledge import InMemoryKnowledge, Knowledge
+from denoise_crawler.methods import DEFAULT_METHOD, Judgement, Method, MethodChoice, apply_guard
+from denoise_crawler.methods.site_knowledge import InMemoryKnowledge, Knowledge
 from denoise_crawler.output import extractors
 from denoise_crawler.output.characters import count_characters, noise_ratio
 from denoise_crawler.output.clean_page import CleanPage
 from denoise_crawler.output.explanation import explanation
-from denoise_crawler.output.markdown import clean_markdown
+from denoise_crawler.output.forms import write_content
+from denoise_crawler.output.front_matter import front_matter
+from denoise_crawler.output.low_confidence import DROP, check_low_confidence, fallback_text, is_fallback, is_low
 from denoise_crawler.output.part import find_part, noise_outside_part
-from denoise_crawler.output.text import clean_text
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
 from denoise_crawler.page.metadata import metadata_of
@@ -26,24 +27,23 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 SITES_IN_MEMORY = 100
-AS_TEXT = Writing()
+PLAIN_TEXT = Writing()
 MAX_LAYOUTS = 4
-# Share of a page's text that stands where no page of a layout has any; above it, the page has another layout.
-# Pages of another site measure 1.00; .5 would take a fifth or more of the pages of varied sites.
-STRANGE = 0.9
+# A page with a higher novelty has another layout: that share of its text is where no page of the layout has text.
+# Pages of another site have 1.00; a limit of .5 would split off a fifth of the pages of varied sites.
+MAX_NOVELTY = 0.9
 _SPOOLED_BYTES = 64 << 20
-_KEPT_CHARACTERS = 8_000_000
-RAW = "raw"  # stands for the method where a page was not judged
-_FORMS = {"text": clean_text, "markdown": clean_markdown}
+_MAX_PARSED_CHARACTERS = 8_000_000
+RAW = "raw"  # the method's name for a page that was not judged
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cleaned:
-    """The record of one page that was cleaned.
+    """The record of one cleaned page.
 
-    ``judgement`` is None for a page that was not judged: then all of its text is kept. ``visible`` counts the
-    characters of the page that are no white space, ``kept`` those of them that are no noise. The two do not
-    depend on the form of the text, nor on an extractor.
+    ``judgement`` is None for a page that was not judged; then all of its text is kept. ``visible`` counts the
+    characters of the page without white space, ``kept`` those that are no noise. Neither depends on the form of
+    the text or on an extractor.
 
     Example:
         >>> cleaned = Denoiser("link_ratio").clean(Page.parse("", "<nav><a href=/>Home</a></nav><p>A story.</p>"))
@@ -60,12 +60,12 @@ class Cleaned:
 
     @property
     def noise_ratio(self) -> float:
-        """The share of the visible characters that is noise (0-1); 0 for a page without text."""
+        """The share of the visible characters that is noise (0 to 1); 0 for a page without text."""
         return noise_ratio(self.visible, self.kept)
 
     @property
     def guarded(self) -> bool:
-        """Whether the guard took a safer verdict, as next to nothing would have been left."""
+        """Whether the guard replaced a judgement that would have left almost nothing."""
         return self.judgement is not None and self.judgement.guarded
 
 
@@ -74,13 +74,23 @@ class Denoiser:
 
     Args:
         method: The name of the method, or a choice of one with its options.
-        knowledge: Where what is known of sites lies while it is not in use; in memory if not given.
-        sites_in_memory: How many sites are kept in use, the last used.
+        knowledge: Stores what is known of sites; in memory if not given.
+        sites_in_memory: How many sites stay loaded, the most recently used.
         writing: How the text is written.
 
     Raises:
         MethodError: There is no such method.
         ExtractorError: The extractor that ``writing`` names cannot be used.
+        LowConfidenceError: What ``writing`` wishes for unsure pages cannot be done.
+
+    Example:
+        >>> denoiser = Denoiser("style_tree")
+        >>> stories = ["A storm sank three boats.", "The council met yesterday."]
+        >>> for number, story in enumerate(stories):
+        ...     page = Page.parse(f"https://news.example/{number}", f"<nav>Home</nav><p>{story}</p>")
+        ...     denoiser.learn(page)
+        >>> denoiser.clean(page).clean_page.text
+        'The council met yesterday.'
 
     """
 
@@ -90,7 +100,7 @@ class Denoiser:
         *,
         knowledge: Knowledge | None = None,
         sites_in_memory: int = SITES_IN_MEMORY,
-        writing: Writing = AS_TEXT,
+        writing: Writing = PLAIN_TEXT,
     ) -> None:
         self._choice = MethodChoice.of(method)
         self._knowledge: Knowledge = InMemoryKnowledge() if knowledge is None else knowledge
@@ -100,9 +110,10 @@ class Denoiser:
         self._writing = writing
         self.learns = self._choice.learns
         extractors.check(writing.extractor, writing.extractor_options)
+        check_low_confidence(writing.min_confidence, writing.low_confidence)
 
     def method_for(self, site: str) -> Method:
-        """Return the method with what is known of ``site``."""
+        """Return the method, loaded with what is known of ``site``."""
         if site in self._sites:
             self._sites.move_to_end(site)
             return self._sites[site]
@@ -110,11 +121,11 @@ class Denoiser:
         method = self._choice.knowing([known] if known else [], site)
         self._sites[site] = method
         while len(self._sites) > self._sites_in_memory:
-            self._put_away(*self._sites.popitem(last=False))
+            self._save(*self._sites.popitem(last=False))
         return method
 
     def layouts(self, site: str) -> int:
-        """Return how many layouts of ``site`` are known: more than one if a crawl saw that it was redesigned."""
+        """Return how many layouts of ``site`` are known: more than one if a crawl saw a redesign."""
         if site not in self._layouts:
             known = 1
             while self.learns and known < MAX_LAYOUTS and self._knowledge.get(layout_name(site, known + 1)):
@@ -123,69 +134,79 @@ class Denoiser:
         return self._layouts[site]
 
     def best_layout(self, page: Page) -> tuple[Method, float]:
-        """Return what knows the layout that ``page`` is least strange to, and how strange it is there."""
-        found = self.method_for(page.site)
-        strangeness = found.strangeness(page)
+        """Return the method of the best-matching layout, and the novelty of ``page`` in it (0 to 1)."""
+        best = self.method_for(page.site)
+        novelty = best.novelty(page)
         for number in range(2, self.layouts(page.site) + 1):
-            if strangeness <= STRANGE:
+            if novelty <= MAX_NOVELTY:
                 break
             other = self.method_for(layout_name(page.site, number))
-            if (less := other.strangeness(page)) < strangeness:
-                found, strangeness = other, less
-        return found, strangeness
+            if (lower := other.novelty(page)) < novelty:
+                best, novelty = other, lower
+        return best, novelty
 
     def add_layout(self, site: str, known: Method) -> str:
-        """Keep what is ``known`` of one more layout of ``site``, also where knowledge lies; return its name."""
+        """Add and save one more layout of ``site``.
+
+        Args:
+            site: The site.
+            known: The method that learned pages of the layout.
+
+        Returns:
+            The name of the layout.
+
+        """
         self._layouts[site] = self.layouts(site) + 1
         layout = layout_name(site, self._layouts[site])
         self.method_for(layout).merge(known)
         self.save(layout)
         return layout
 
-    def method_of(self, page: Page) -> Method:
-        """Return the method with what is known of the layout that ``page`` has."""
+    def method_for_page(self, page: Page) -> Method:
+        """Return the method, loaded with what is known of the layout of ``page``."""
         return self.method_for(page.site) if self.layouts(page.site) == 1 else self.best_layout(page)[0]
 
     def learn(self, page: Page) -> None:
-        """Add ``page`` to what is known of its site."""
+        """Learn ``page`` for its site; each URL is learned once."""
         if self.learns and (method := self.method_for(page.site)).wants(page) and not page.skipped:
             method.observe(page)
 
     def judge(self, page: Page, *, method: Method | None = None) -> Judgement:
-        """Say of each node of ``page`` whether it is noise; a verdict that leaves next to nothing is replaced.
+        """Decide for each node of ``page`` whether it is noise.
 
         Args:
             page: The page.
-            method: What knows the page's layout, where the caller has found that already (:meth:`method_of`).
+            method: The result of :meth:`method_for_page`, if the caller has it already.
 
         Returns:
-            The verdict; its ``guarded`` says whether a safer one took the place of the method's own.
+            The judgement. If the method's own left almost nothing, it is a safer one and ``guarded`` is set.
 
         """
-        return guarded(page, (self.method_of(page) if method is None else method).judge(page))
+        return apply_guard(page, (self.method_for_page(page) if method is None else method).judge(page))
 
     def write(self, page: Page, judgement: Judgement, *, warm: bool = True) -> Cleaned:
         """Write what a judgement leaves of ``page``.
 
         Args:
             page: The page.
-            judgement: What :meth:`judge` said of it.
+            judgement: The result of :meth:`judge`.
             warm: Whether the site was known by then.
 
         Returns:
-            The record. Where the extractor of ``writing`` gave the text, its name stands behind that of the
-            method, as in ``fusion+trafilatura``. Where it gave none, the text is our own.
+            The record. If the extractor of ``writing`` gave the text, its name follows that of the method, as in
+            ``fusion+trafilatura``; if what ``writing`` names for unsure pages did, as in ``fusion/trafilatura``.
+            If they gave none, we write the text.
 
         """
         return self._record(page, judgement, self._choice.name, warm=warm)
 
     def clean(self, page: Page, *, warm: bool = True, method: Method | None = None) -> Cleaned:
-        """Judge ``page`` and write what is left of it.
+        """Judge ``page`` and write what is left of it. Learn its site first.
 
         Args:
-            page: The page; what is to be known of its site was learned before.
-            warm: Whether the site is known: the clean page says so.
-            method: What knows the page's layout, where the caller has found that already (:meth:`method_of`).
+            page: The page.
+            warm: Whether the site is known; stored in the clean page.
+            method: The result of :meth:`method_for_page`, if the caller has it already.
 
         Returns:
             The record of the page.
@@ -194,48 +215,58 @@ class Denoiser:
         return self.write(page, self.judge(page, method=method), warm=warm)
 
     def raw(self, page: Page) -> Cleaned:
-        """Write all text of ``page``, without judging it.
+        """Write all text of ``page`` without judging it or calling an extractor.
 
         Returns:
-            The record, with no judgement, the method "raw" and all characters kept; no extractor is asked.
+            The record, with no judgement, the method "raw" and all characters kept.
 
         """
         return self._record(page, None, RAW, warm=False)
 
     def part(self, cleaned: Cleaned, part: str) -> CleanPage:
-        """Return the clean page of a part of a page that was cleaned; the text is written by us.
+        """Write a part of a cleaned page, without an extractor.
 
         Args:
             cleaned: The record of the page.
             part: A CSS selector, an XPath expression or the HTML of a node.
 
         Returns:
-            The same clean page with the text and the ``noise_ratio`` of the part.
+            The clean page with the text and the ``noise_ratio`` of the part.
 
         Raises:
-            PartError: the part is not there.
+            PartError: The page has no such part.
+
         """
         page, noise = cleaned.page, None if cleaned.judgement is None else cleaned.judgement.noise
         inside = find_part(page, part)
         outside = noise_outside_part(page, noise, inside)
         visible = sum(sum(page.characters[subtree.start : subtree.stop]) for subtree in inside)
         _, kept = count_characters(page, outside)
-        text = _FORMS[self._writing.form](page, outside)
+        text = write_content(page, outside, self._writing)
         return replace(cleaned.clean_page, text=text, noise_ratio=round(noise_ratio(visible, kept), 4))
 
+    def drops(self, clean_page: CleanPage) -> bool:
+        """Tell whether a page is so unsure that ``writing`` wants it dropped."""
+        return bool(clean_page.low_confidence) and self._writing.low_confidence == DROP
+
     def save(self, site: str | None = None) -> None:
-        """Put what is known of ``site`` (None: of every site) where knowledge lies."""
+        """Store what is known of ``site``, or of all sites if it is None."""
         for name, method in self._sites.items():
             if site in (None, name):
-                self._put_away(name, method)
+                self._save(name, method)
 
     def _record(self, page: Page, judgement: Judgement | None, method: str, *, warm: bool) -> Cleaned:
         writing, noise = self._writing, None if judgement is None else judgement.noise
         visible, kept = count_characters(page, noise)
-        text = _FORMS[writing.form](page, noise)
-        theirs = ""
-        if text and noise is not None and writing.extractor is not None:
-            theirs = extractors.written(page, noise, writing.extractor, writing.extractor_options)
+        text = write_content(page, noise, writing)
+        confidence = None if judgement is None else judgement.confidence
+        low = is_low(confidence, writing.min_confidence)
+        others, wrote = "", method
+        if low and is_fallback(writing.low_confidence):
+            others, wrote = fallback_text(page, writing.low_confidence), f"{method}/{writing.low_confidence}"
+        if not others and text and noise is not None and writing.extractor is not None:
+            others = extractors.run_extractor(page, noise, writing.extractor, writing.extractor_options)
+            wrote = f"{method}+{writing.extractor}"
         metadata = metadata_of(page)
         clean_page = CleanPage(
             url=page.url,
@@ -243,18 +274,22 @@ class Denoiser:
             title=metadata.title,
             author=metadata.author,
             date=metadata.date,
-            text=theirs or text,
+            text=others or text,
             language=metadata.language,
             fetched_at=None,
-            method=f"{method}+{writing.extractor}" if theirs else method,
+            method=wrote if others else method,
             warm=warm,
             noise_ratio=round(noise_ratio(visible, kept), 4),
-            confidence=None if judgement is None else judgement.confidence,
+            confidence=confidence,
+            page_type=None if judgement is None else judgement.page_type,
             explanation=explanation(page, judgement) if writing.explain and judgement is not None else None,
+            low_confidence=low,
         )
+        if writing.front_matter and text and not others:
+            clean_page.text = front_matter(clean_page) + text
         return Cleaned(page, judgement, clean_page, visible, kept)
 
-    def _put_away(self, site: str, method: Method) -> None:
+    def _save(self, site: str, method: Method) -> None:
         if method.learns and method.pages_known:
             self._knowledge.put(site, method.to_bytes())
 
@@ -263,39 +298,52 @@ def denoise_pages(
     pages: Iterable[tuple[str, str | bytes]],
     *,
     method: str = DEFAULT_METHOD,
-    writing: Writing = AS_TEXT,
+    writing: Writing = PLAIN_TEXT,
     **options: object,
 ) -> Iterator[CleanPage]:
-    """Learn each site from all of its ``pages``, given as (url, html), and yield their CleanPages in order.
+    """Learn each site from all of its pages, then clean them in order.
 
-    A method that learns reads the pages twice: between the two readings the first 8 million characters wait
-    parsed, the others lie in a temporary file (in memory up to 64 MB). The url identifies the page: of pages with
-    the same one, one is learned. ``writing`` says how the text is written, ``options`` are the method's. Raises,
-    at once, :class:`MethodError` for an unknown method or option, :class:`ExtractorError` for an extractor that
-    cannot be used.
+    Learning methods read each page twice. In between, the first 8 million characters stay parsed in memory, the
+    rest is in a temporary file (in memory up to 64 MB). Each URL is learned once.
+
+    Args:
+        pages: Pages as (URL, HTML).
+        method: The name of the method.
+        writing: How the text is written.
+        options: The method's options.
+
+    Yields:
+        The clean page of each page, in order; not those that ``writing`` wants dropped.
+
+    Raises:
+        MethodError: There is no such method, or it does not take the options. Raised at once.
+        ExtractorError: The extractor cannot be used. Raised at once.
+        LowConfidenceError: What ``writing`` wishes for unsure pages cannot be done. Raised at once.
+
     """
-    return _denoised(Denoiser(MethodChoice(method, options), writing=writing), pages)
+    denoiser = Denoiser(MethodChoice(method, options), writing=writing)
+    return (page for page in _denoise(denoiser, pages) if not denoiser.drops(page))
 
 
-def _denoised(denoiser: Denoiser, pages: Iterable[tuple[str, str | bytes]]) -> Iterator[CleanPage]:
+def _denoise(denoiser: Denoiser, pages: Iterable[tuple[str, str | bytes]]) -> Iterator[CleanPage]:
     if not denoiser.learns:
         yield from (denoiser.clean(Page.parse(url, html)).clean_page for url, html in pages)
         return
-    kept: list[Page] = []  # the first pages need not be parsed again
-    room, spooled = _KEPT_CHARACTERS, 0
+    parsed: list[Page] = []  # the first pages need not be parsed again
+    room, spooled = _MAX_PARSED_CHARACTERS, 0
     with SpooledTemporaryFile(max_size=_SPOOLED_BYTES) as spool:
         for url, html in pages:
             page = Page.parse(url, html)
             denoiser.learn(page)
             room -= len(html)
             if room >= 0:
-                kept.append(page)
+                parsed.append(page)
             else:
                 pickle.dump((url[:], html[:]), spool)  # sliced: not a subclass, as lxml gives
                 spooled += 1
-        kept.reverse()
-        while kept:
-            yield denoiser.clean(kept.pop()).clean_page
+        parsed.reverse()
+        while parsed:
+            yield denoiser.clean(parsed.pop()).clean_page
         spool.seek(0)
         for _ in range(spooled):
             url, html = pickle.load(spool)  # noqa: S301 - a file of our own, without a name

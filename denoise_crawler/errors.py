@@ -49,6 +49,10 @@ class SettingError(DenoiseError, ValueError):
     """A setting has an invalid value; the message names it and says what to set."""
 
 
+class CoreError(DenoiseError, RuntimeError):
+    """The compiled core cannot be used though it is required; the message says why."""
+
+
 class CrawlError(DenoiseError, SystemExit, RuntimeError):
     """A crawl cannot begin; the message says why and what to do.
 
@@ -67,6 +71,10 @@ class WeightsError(DenoiseError, ValueError):
 
 class MethodError(DenoiseError, ValueError):
     """No method has that name, or the method does not take such options."""
+
+
+class LowConfidenceError(DenoiseError, ValueError):
+    """What is wished for unsure pages cannot be done; the message says what can."""
 
 
 class TreeFormatError(DenoiseError, ValueError):

@@ -1,21 +1,20 @@
 """Spidermon monitors that check the cleaning of a crawl.
 
 Set ``SPIDERMON_SPIDER_CLOSE_MONITORS = ["denoise_crawler.monitors.CleaningMonitorSuite"]``. The limits are
-settings: DENOISE_MONITOR_NOISE_MIN (.02), DENOISE_MONITOR_NOISE_MAX (.98), DENOISE_MONITOR_UNREAD_MAX (.1).
+settings: DENOISE_MONITOR_NOISE_MIN, DENOISE_MONITOR_NOISE_MAX, DENOISE_MONITOR_UNREAD_MAX.
 """
 
 from __future__ import annotations
 
 from typing import ClassVar
 
+from denoise_crawler.crawl.settings_table import MonitorSettings
 from denoise_crawler.crawl.setup_errors import abort_on_missing_extra
 from denoise_crawler.crawl.stat_checks import count_losses, noise_share, unread_share
 
 with abort_on_missing_extra("monitors"):
     from spidermon import MonitorSuite
     from spidermon.contrib.scrapy.monitors import BaseScrapyMonitor
-
-NOISE_MIN, NOISE_MAX, UNREAD_MAX = 0.02, 0.98, 0.1
 
 
 class NothingLostMonitor(BaseScrapyMonitor):  # type: ignore[misc]
@@ -33,14 +32,12 @@ class NoiseShareMonitor(BaseScrapyMonitor):  # type: ignore[misc]
 
     def test_noise_share(self) -> None:
         """The share is within DENOISE_MONITOR_NOISE_MIN and _MAX."""
+        limits = MonitorSettings.read(self.data.crawler.settings)
         share = noise_share(self.data.stats)
         if share is None:
             self.skipTest("no page was judged")
-        settings = self.data.crawler.settings
-        minimum = settings.getfloat("DENOISE_MONITOR_NOISE_MIN", NOISE_MIN)
-        maximum = settings.getfloat("DENOISE_MONITOR_NOISE_MAX", NOISE_MAX)
-        if not minimum <= share <= maximum:
-            self.fail(f"{share:.0%} was noise, not {minimum:.0%} to {maximum:.0%}")
+        elif not limits.noise_min <= share <= limits.noise_max:
+            self.fail(f"{share:.0%} was noise, not {limits.noise_min:.0%} to {limits.noise_max:.0%}")
 
 
 class ReadablePagesMonitor(BaseScrapyMonitor):  # type: ignore[misc]
@@ -48,11 +45,11 @@ class ReadablePagesMonitor(BaseScrapyMonitor):  # type: ignore[misc]
 
     def test_readable_pages(self) -> None:
         """Their share is at most DENOISE_MONITOR_UNREAD_MAX."""
+        maximum = MonitorSettings.read(self.data.crawler.settings).unread_max
         share = unread_share(self.data.stats)
         if share is None:
             self.skipTest("there was no page")
-        maximum = self.data.crawler.settings.getfloat("DENOISE_MONITOR_UNREAD_MAX", UNREAD_MAX)
-        if share > maximum:
+        elif share > maximum:
             self.fail(f"{share:.0%} of the pages gave no text, more than {maximum:.0%}")
 
 

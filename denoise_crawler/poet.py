@@ -34,7 +34,7 @@ class CleanText(CleanPage):
 
     def __str__(self) -> str:
         """Return the text."""
-        return self.text
+        return str(self.text)
 
 
 class CleanTextProvider(PageObjectInputProvider):

@@ -47,5 +47,5 @@ def clean(response: Response, *, explain: bool = False, settings: BaseSettings |
         raise ValueError(f"{response.url} is no HTML page but {type(response).__name__}")
     writing = replace(checked.writing, explain=explain or checked.writing.explain)
     with open_denoiser(checked.store if checked.store.is_file() else None, checked.choice, writing) as denoiser:
-        method = denoiser.method_of(page)
+        method = denoiser.method_for_page(page)
         return denoiser.clean(page, warm=method.pages_known > 0, method=method).clean_page

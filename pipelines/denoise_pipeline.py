@@ -27,7 +27,7 @@ class DenoisePipeline:
         return cls(crawler)
 
     def process_item(self, item: Any) -> Any:
-        """Return ``item`` filled; as it is if it has no page."""
+        """Return ``item`` filled; as it is if it has no page. Raise what :meth:`Warmup.emit` raises."""
         if self._pages.passes_by(item):
             return item
         return self._pages.warmup.emit(item, self._pages.source_of(item))

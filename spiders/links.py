@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Iterable
+from importlib.resources import files
 from re import Pattern
 from urllib.parse import SplitResult, unquote_plus, urljoin, urlsplit
 
@@ -19,31 +20,7 @@ from denoise_crawler.page.site import DEFAULT_PORTS, host_of
 
 # Query parameters that say where a reader came from and do not select the page.
 TRACKING_PREFIXES = ("utm_", "hsa_", "mtm_", "pk_")
-TRACKING_PARAMETERS = frozenset(
-    {
-        "_ga",
-        "_gl",
-        "_hsenc",
-        "_hsmi",
-        "cvid",
-        "dclid",
-        "fbclid",
-        "gbraid",
-        "gclid",
-        "gclsrc",
-        "igshid",
-        "mc_cid",
-        "mc_eid",
-        "mkt_tok",
-        "msclkid",
-        "ocid",
-        "scm",
-        "spm",
-        "twclid",
-        "wbraid",
-        "yclid",
-    }
-)
+TRACKING_PARAMETERS = frozenset(files(__package__).joinpath("tracking_parameters.txt").read_text("utf-8").split())
 # Tracking on Chinese news sites (?from=timeline), but an offset or a date elsewhere (?from=20).
 TRACKING_UNLESS_NUMBER = frozenset({"from"})
 

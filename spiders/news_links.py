@@ -8,11 +8,11 @@ from urllib.parse import urljoin
 from parsel import Selector
 from scrapy.http import HtmlResponse, TextResponse
 
+from denoise_crawler.crawl.script_pages import needs_script
 from denoise_crawler.spiders.links import canonical_url, selector_of, without_tracking
 
 _FEED = re.compile(r"<(?:[a-z]+:)?(?:rss|feed|rdf)[\s>]", re.IGNORECASE)
 _FEED_HEAD_CHARACTERS = 1000
-_MIN_TEXT_CHARACTERS = 200
 _ENTRY_TEST = "local-name()='item' or local-name()='entry'"
 
 
@@ -55,11 +55,5 @@ def _absolute(base: str, text: str) -> str:
 
 def is_shell(response: HtmlResponse) -> bool:
     """Tell whether a browser must build the page: it has scripts, no title of its own, and hardly any text."""
-    tree = selector_of(response)
-    title = " ".join(tree.xpath("//title//text()").getall()).strip().casefold()
-    if title not in ("", "msn") or not tree.xpath("//script"):
-        return False
-    texts = tree.xpath(
-        "//body//text()[not(ancestor::script or ancestor::style or ancestor::noscript or ancestor::template)]"
-    )
-    return sum(len(text.strip()) for text in texts.getall()) < _MIN_TEXT_CHARACTERS
+    title = " ".join(selector_of(response).xpath("//title//text()").getall()).strip().casefold()
+    return title in ("", "msn") and needs_script(response)

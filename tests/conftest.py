@@ -44,7 +44,7 @@ MARKS = {
         "report/test_report_in_browser",
     ),
     "fuzz": ("fuzz/",),
-    "project": ("project/",),
+    "project": ("project/", "benchmarks/"),
     "spark": ("spark/",),
 }
 SETTINGS = """
@@ -81,7 +81,7 @@ class StatsFile:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark each test by where it stands."""
     for item in items:
-        place = item.path.relative_to(ROOT / "tests").as_posix()
+        place = item.path.relative_to(ROOT).as_posix().removeprefix("tests/")
         for mark, beginnings in MARKS.items():
             if place.startswith(beginnings):
                 item.add_marker(mark)

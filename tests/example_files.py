@@ -11,7 +11,7 @@ from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
 from denoise_crawler.demo.articles import Article, article_path, articles, gold_text
-from denoise_crawler.demo.site import respond
+from denoise_crawler.demo.replies import respond
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.output.clean_page import CleanPage
 from denoise_crawler.page import Page

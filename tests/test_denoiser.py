@@ -15,13 +15,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from denoise_crawler import CleanPage, denoise_pages
-from denoise_crawler.demo.site import Article, article_path, articles, gold_text, respond
+from denoise_crawler.demo.replies import Article, article_path, articles, gold_text, respond
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.errors import MethodError
 from denoise_crawler.evaluation.measures import Score, mean, score
 from denoise_crawler.methods import MethodChoice
-from denoise_crawler.methods.knowledge import InMemoryKnowledge
-from denoise_crawler.output.text import clean_text
+from denoise_crawler.methods.site_knowledge import InMemoryKnowledge
+from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.page import Page
 from tests.strategies import html_pages
 
@@ -120,7 +120,7 @@ def test_a_generator_is_read_once_and_no_more_of_its_pages_are_held_than_there_i
     method: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     room = 3 * max(len(html) for _, html in demo_pages())
-    monkeypatch.setattr("denoise_crawler.denoiser._KEPT_CHARACTERS", room)
+    monkeypatch.setattr("denoise_crawler.denoiser._MAX_PARSED_CHARACTERS", room)
 
     class Html(str):
         """A page that can be watched."""

@@ -6,8 +6,8 @@ pytest.importorskip("scrapy_poet", reason="scrapy-poet is not installed")
 
 from web_poet.serialization import deserialize_leaf, serialize_leaf
 
+from denoise_crawler.demo.replies import article_path, articles
 from denoise_crawler.demo.server import DemoServer
-from denoise_crawler.demo.site import article_path, articles
 from denoise_crawler.poet import CleanText
 from tests.conftest import Project
 

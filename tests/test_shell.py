@@ -9,8 +9,8 @@ import pytest
 from scrapy.http import HtmlResponse, TextResponse
 from scrapy.settings import Settings
 
+from denoise_crawler.demo.replies import article_path, articles
 from denoise_crawler.demo.server import DemoServer
-from denoise_crawler.demo.site import article_path, articles
 from denoise_crawler.shell import clean
 from tests.conftest import Project
 

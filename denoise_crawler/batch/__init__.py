@@ -13,11 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from denoise_crawler.batch.worker import BatchResult, BatchWorker, Job, worker_number
 from denoise_crawler.batch.workers import Task, Workers
-from denoise_crawler.denoiser import AS_TEXT, SITES_IN_MEMORY
+from denoise_crawler.denoiser import PLAIN_TEXT, SITES_IN_MEMORY
 from denoise_crawler.errors import BatchError, WorkerError
 from denoise_crawler.methods import DEFAULT_METHOD, MethodChoice
-from denoise_crawler.output.extractors import check
-from denoise_crawler.output.renderings import RENDERINGS
 from denoise_crawler.page.site import site_of
 
 if TYPE_CHECKING:
@@ -31,7 +29,6 @@ if TYPE_CHECKING:
 
 __all__ = ["BatchError", "BatchResult", "Tally", "clean_pages", "cores"]
 
-SHORT_SITES = ("clean", "raw", "drop")
 _MAX_BATCH_PAGES = 64
 _MAX_BATCH_BYTES = 1 << 20
 _MAX_EXAMPLES = 3
@@ -43,14 +40,16 @@ class Tally:
 
     ``failed`` counts the pages on which the method or the rendering raised, ``unlearned`` those that raised while
     they were learned; ``examples`` holds (url, error) of some. ``cold`` pages belong to sites with too few pages.
-    ``html_bytes`` and ``text_bytes`` are sizes in UTF-8. ``characters_before`` and ``characters_after`` count
-    characters without white space: all, and those that were kept.
+    ``unsure`` pages have a confidence below the least that was asked for. ``html_bytes`` and ``text_bytes`` are
+    sizes in UTF-8. ``characters_before`` and ``characters_after`` count characters without white space: all, and
+    those that were kept.
     """
 
     pages: int = 0
     cold: int = 0
     dropped: int = 0
     guarded: int = 0
+    unsure: int = 0
     failed: int = 0
     unlearned: int = 0
     html_bytes: int = 0
@@ -68,8 +67,9 @@ class Tally:
         self.cold += not page.warm and not result.error
         self.dropped += result.dropped
         self.guarded += result.guarded
+        self.unsure += bool(page.low_confidence)
         self.html_bytes += result.html_bytes
-        self.text_bytes += len(page.text.encode("utf-8", "surrogatepass"))
+        self.text_bytes += len(str(page.text).encode("utf-8", "surrogatepass"))
         self.characters_before += result.visible
         self.characters_after += result.kept
         self.sites.add(page.site)
@@ -95,7 +95,7 @@ def clean_pages(
     warmup_pages: int = 0,
     short_sites: str = "clean",
     sites_in_memory: int = SITES_IN_MEMORY,
-    writing: Writing = AS_TEXT,
+    writing: Writing = PLAIN_TEXT,
     tally: Tally | None = None,
 ) -> Iterator[BatchResult]:
     """Learn each site from all of its pages, then clean the pages, on all cores.
@@ -108,10 +108,10 @@ def clean_pages(
         method: The name of the method, or a choice of one with its options.
         workers: The number of processes; one per core if not given. With 1 all is done in this process. The
             result is the same for every number.
-        render: One of :data:`RENDERINGS`, to get each page rendered as well.
+        render: One of :data:`~denoise_crawler.output.renderings.RENDERINGS`, to get each page rendered as well.
         site: Returns the site of a URL.
         warmup_pages: A page is warm if its site has this many readable pages.
-        short_sites: What becomes of other pages, as the setting DENOISE_SHORT_SITES says: one of ``SHORT_SITES``.
+        short_sites: What becomes of other pages, as the setting DENOISE_SHORT_SITES says: clean, raw or drop.
         sites_in_memory: How many sites each process keeps in memory; the others lie in a temporary folder.
         writing: How the text is written.
         tally: Sums to keep up to date.
@@ -130,15 +130,7 @@ def clean_pages(
         ['A story.']
 
     """
-    choice = MethodChoice.of(method)
-    if render is not None and render not in RENDERINGS:
-        raise ValueError(f"unknown rendering {render!r}; there are {', '.join(RENDERINGS)}")
-    if short_sites not in SHORT_SITES:
-        raise ValueError(f"short_sites is {short_sites!r}; it must be one of {', '.join(SHORT_SITES)}")
-    count = cores() if workers is None else workers
-    if count < 1:
-        raise ValueError(f"workers must be at least 1, not {count}")
-    check(writing.extractor, writing.extractor_options)
+    choice, count = MethodChoice.of(method), cores() if workers is None else workers
     job = Job(choice, render, site, warmup_pages, short_sites, sites_in_memory, count, writing)
     if count > 1:
         _check_picklable(job)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from denoise_crawler.batch.process import describe_error
 from denoise_crawler.denoiser import RAW, Denoiser
 from denoise_crawler.output.clean_page import CleanPage
+from denoise_crawler.output.extractors import check
 from denoise_crawler.output.renderings import RENDERINGS
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
@@ -23,14 +24,21 @@ if TYPE_CHECKING:
 
     from denoise_crawler.denoiser import Cleaned
     from denoise_crawler.methods import MethodChoice
-    from denoise_crawler.methods.knowledge import Knowledge
+    from denoise_crawler.methods.site_knowledge import Knowledge
 
     Batch = list[tuple[str, str | bytes]]
+
+SHORT_SITES = ("clean", "raw", "drop")
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """The arguments of :func:`denoise_crawler.batch.clean_pages`, for its processes."""
+    """The arguments of :func:`denoise_crawler.batch.clean_pages`, for its processes.
+
+    Raises:
+        ValueError: An argument is wrong.
+
+    """
 
     choice: MethodChoice
     render: str | None
@@ -40,6 +48,15 @@ class Job:
     sites_in_memory: int
     workers: int
     writing: Writing
+
+    def __post_init__(self) -> None:
+        if self.render is not None and self.render not in RENDERINGS:
+            raise ValueError(f"unknown rendering {self.render!r}; there are {', '.join(RENDERINGS)}")
+        if self.short_sites not in SHORT_SITES:
+            raise ValueError(f"short_sites is {self.short_sites!r}; it must be one of {', '.join(SHORT_SITES)}")
+        if self.workers < 1:
+            raise ValueError(f"workers must be at least 1, not {self.workers}")
+        check(self.writing.extractor, self.writing.extractor_options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +74,7 @@ class BatchResult:
     ``visible`` and ``kept`` count characters as in :class:`denoise_crawler.denoiser.Cleaned`, ``html_bytes`` is
     the size of the page (text in UTF-8). ``skipped`` says why the page has no nodes. ``error`` is what was raised:
     by the method (then all text is kept and the page's method is "raw") or by the rendering (then ``rendered`` is
-    None). A ``dropped`` page belongs to a short site and is not written.
+    None). A ``dropped`` page belongs to a short site, or is unsure, and is not written.
     """
 
     page: CleanPage
@@ -196,7 +213,8 @@ def clean_page(
         try:
             page = Page.parse(url, html, site=site)
             cleaned = denoiser.raw(page) if is_raw else denoiser.clean(page, warm=short is None)
-            return _batch_result(cleaned, size, render, error)
+            result = _batch_result(cleaned, size, render, error)
+            return replace(result, dropped=denoiser.drops(cleaned.clean_page))
         except Exception as raised:  # whatever it is, the other pages go on
             error = error or describe_error(raised)
     return BatchResult(CleanPage(url, site, method=RAW, warm=False), html_bytes=size, error=error)

@@ -28,8 +28,9 @@ from denoise_crawler.commands.page_input import (
 from denoise_crawler.commands.page_output import output_to
 from denoise_crawler.errors import BatchError, OutputError, SourceError
 from denoise_crawler.output.extractors import EXTRACTORS
+from denoise_crawler.output.forms import FORMS
+from denoise_crawler.output.low_confidence import DROP, is_fallback
 from denoise_crawler.output.renderings import RENDERINGS
-from denoise_crawler.output.writing import FORMS
 from denoise_crawler.page.text import counted, printable
 from denoise_crawler.reading import Reading
 
@@ -75,7 +76,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="what to write: one JSON object a line (the default) or, into a folder, a file a page",
     )
     add_method_choice(parser)
-    add("--form", choices=FORMS, help="the form of the text in jsonl (default: the setting DENOISE_FORM)")
+    add("--form", choices=tuple(FORMS), help="the form of the text in jsonl (default: the setting DENOISE_FORM)")
     add(
         "--extractor",
         choices=tuple(EXTRACTORS),
@@ -187,6 +188,8 @@ class _Run:
             yield f"nothing to read on: {list_counts(tally.skipped)}"
         if tally.guarded:
             yield f"next to nothing was left, so a safer verdict was taken: {counted(tally.guarded, 'page')}"
+        if tally.unsure:
+            yield f"below DENOISE_MIN_CONFIDENCE: {counted(tally.unsure, 'page')}, {self._fate_of_unsure()}"
         if extractor and self._fallbacks:
             yield f"{extractor} wrote nothing, so the text is our own: {counted(self._fallbacks, 'page')}"
         if reading.skipped:
@@ -195,6 +198,10 @@ class _Run:
         if tally.failed or tally.unlearned:
             yield f"failed: {counted(tally.failed, 'page')} to be cleaned, {tally.unlearned:,} to be learned"
             yield from (f"  {url}: {error}" for url, error in tally.examples)
+
+    def _fate_of_unsure(self) -> str:
+        action = self._chosen.writing.low_confidence
+        return "dropped" if action == DROP else f"given to {action}" if is_fallback(action) else "marked"
 
 
 def _damage(reading: Reading) -> Iterator[str]:

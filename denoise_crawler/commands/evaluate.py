@@ -61,14 +61,14 @@ def run(arguments: Namespace, settings: BaseSettings) -> int:  # noqa: ARG001
         _check_output_files(arguments)  # before hours of work
         evaluation = _evaluate(arguments)
         if evaluation.pages:
-            _show_results(evaluation, arguments)
+            _print_and_write(evaluation, arguments)
     except (GoldError, OSError) as error:
         print(printable(error), file=sys.stderr)
         return 1
     for note in notes(evaluation):
         print(note, file=sys.stderr)
     if not evaluation.pages:
-        print("No page was select_names, so there is nothing to evaluate.", file=sys.stderr)
+        print("No page was selected, so there is nothing to evaluate.", file=sys.stderr)
     return 0 if evaluation.pages else 1
 
 
@@ -95,7 +95,7 @@ def _evaluate(arguments: Namespace) -> Evaluation:
     return evaluation
 
 
-def _show_results(evaluation: Evaluation, arguments: Namespace) -> None:
+def _print_and_write(evaluation: Evaluation, arguments: Namespace) -> None:
     sites = [site_table(evaluation, name) for name in evaluation.sets] if arguments.by_site else []
     print_tables([*main_tables(evaluation), *sites])
     for form, written in _FORMS.items():

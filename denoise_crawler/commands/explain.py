@@ -174,7 +174,7 @@ def _explain_page(arguments: Namespace, sites: _SiteDenoiser, url: str, html: st
 def _print_page(arguments: Namespace, sites: _SiteDenoiser, url: str, html: str | bytes) -> None:
     page = Page.parse(url, html, site=sites.site_of(url))
     denoiser = sites.denoiser(page.site)
-    method = denoiser.method_of(page)
+    method = denoiser.method_for_page(page)
     known = method.pages_known
     cleaned = denoiser.clean(page, warm=bool(known), method=method)
     clean = cleaned.clean_page

@@ -14,8 +14,8 @@ from w3lib.url import safe_url_string
 
 from denoise_crawler.crawl.private_addresses import is_private
 from denoise_crawler.errors import FetchError
-from denoise_crawler.page import MAX_CHARACTERS
-from denoise_crawler.reading.http_response import HTML_TYPES, in_its_charset
+from denoise_crawler.page import MAX_HTML_BYTES
+from denoise_crawler.reading.http_response import HTML_TYPES, decode_by_content_type
 
 if TYPE_CHECKING:
     from http.client import HTTPMessage, HTTPResponse
@@ -72,7 +72,7 @@ def fetch(url: str, *, user_agent: str, seconds: float = SECONDS) -> tuple[str, 
         with build_opener(_RedirectHandler).open(request, timeout=seconds) as response:
             body = _read_body(response, url, deadline)
             said = response.headers.get("Content-Type", "")
-            return str(response.url), in_its_charset(body, said)
+            return str(response.url), decode_by_content_type(body, said)
     except HTTPError as error:
         error.close()
         raise FetchError(f"{url}: the server answers {error.code} {error.reason}") from None
@@ -103,8 +103,8 @@ def _read_body(response: HTTPResponse, url: str, deadline: float) -> bytes:
     body = bytearray()
     while part := response.read1(_CHUNK_BYTES):
         body += part
-        if len(body) > MAX_CHARACTERS:
-            raise FetchError(f"{url} is larger than {MAX_CHARACTERS:,} bytes")
+        if len(body) > MAX_HTML_BYTES:
+            raise FetchError(f"{url} is larger than {MAX_HTML_BYTES:,} bytes")
         if time.monotonic() > deadline:
             raise FetchError(f"{url} cannot be fetched: too slow")
     return bytes(body)

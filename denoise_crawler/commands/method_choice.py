@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy.exceptions import UsageError
 
 from denoise_crawler.crawl.settings import DenoiseSettings
+from denoise_crawler.crawl.settings_table import MethodSettings
 from denoise_crawler.errors import SettingError
 
 if TYPE_CHECKING:
@@ -49,16 +50,16 @@ def settings_with_method(
     try:
         _set_method(arguments, settings)
         return DenoiseSettings.from_settings(settings)
-    except (SettingError, TypeError, ValueError) as error:
+    except SettingError as error:
         raise UsageError(str(error), print_help=False) from None
 
 
 def _set_method(arguments: Namespace, settings: BaseSettings) -> None:
-    another = arguments.method is not None and arguments.method != settings.get("DENOISE_METHOD")
+    another = arguments.method not in (None, settings.get("DENOISE_METHOD", MethodSettings().method))
     if arguments.method is not None:
         settings.set("DENOISE_METHOD", arguments.method, priority="cmdline")
     if another or arguments.option:  # the options of the project belong to its own method
-        known = {} if another else settings.getdict("DENOISE_METHOD_OPTIONS")
+        known = {} if another else MethodSettings.read(settings).method_options
         settings.set("DENOISE_METHOD_OPTIONS", {**known, **dict(arguments.option)}, priority="cmdline")
 
 

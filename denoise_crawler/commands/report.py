@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sqlite3
 import sys
 import time
+from contextlib import ExitStack, closing
 from datetime import datetime, timezone
 from importlib.metadata import version
 from pathlib import Path
@@ -28,7 +30,8 @@ from denoise_crawler.commands.page_output import output_to
 from denoise_crawler.errors import FeedError, OutputError, SourceError, StoreError
 from denoise_crawler.page.text import counted, printable
 from denoise_crawler.reading import Reading
-from denoise_crawler.report import Bounds, Plan, RunFigures, StoreView, feed_chart, is_store, write_report
+from denoise_crawler.report import Bounds, Plan, RunFigures, feed_chart, write_report
+from denoise_crawler.store import Store, is_store
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from denoise_crawler.crawl.settings import DenoiseSettings
+    from denoise_crawler.report.charts import Chart
 
     SitedPages = Iterator[tuple[str, str, str | bytes]]
 
@@ -85,14 +89,19 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace, settings: BaseSettings) -> int:
     """Write the report and return the exit code; raise UsageError for arguments that cannot be used."""
     chosen = settings_with_method(arguments, settings, {})
+    with ExitStack() as opened:
+        try:
+            source = _Source(arguments, chosen, opened)
+            feed = feed_chart(arguments.items) if arguments.items else None
+            # checks that the folder may be written to
+            output_to("painted", arguments.output, arguments.overwrite_output, inputs=map(str, source.paths))
+        except (FeedError, OutputError, SourceError, StoreError) as error:
+            raise UsageError(str(error), print_help=False) from None
+        return _make_report(arguments, chosen, source, feed)
+
+
+def _make_report(arguments: Namespace, chosen: DenoiseSettings, source: _Source, feed: Chart | None) -> int:
     console = Console(stderr=True, highlight=False, soft_wrap=True)
-    try:
-        source = _Source(arguments, chosen)
-        feed = feed_chart(arguments.items) if arguments.items else None
-        # checks that the folder may be written to
-        output_to("painted", arguments.output, arguments.overwrite_output, inputs=map(str, source.paths))
-    except (FeedError, OutputError, SourceError, StoreError) as error:
-        raise UsageError(str(error), print_help=False) from None
     folder = Path(arguments.output or arguments.overwrite_output)
     start = time.monotonic()
     try:
@@ -105,7 +114,7 @@ def run(arguments: Namespace, settings: BaseSettings) -> int:
     except KeyboardInterrupt:
         console.print("interrupted; the report is not whole", markup=False)
         return INTERRUPTED
-    except (OSError, StoreError) as error:
+    except (OSError, StoreError, sqlite3.Error) as error:
         console.print(printable(f"stopped: {error}"), markup=False)
         return FAILED
     return _summarize(console, figures, source.reading, folder / "index.html", time.monotonic() - start)
@@ -114,7 +123,7 @@ def run(arguments: Namespace, settings: BaseSettings) -> int:
 class _Source:
     """The store and the pages that the user named; raises SourceError or StoreError if one cannot be read."""
 
-    def __init__(self, arguments: Namespace, chosen: DenoiseSettings) -> None:
+    def __init__(self, arguments: Namespace, chosen: DenoiseSettings, opened: ExitStack) -> None:
         self._arguments, self._chosen = arguments, chosen
         named = arguments.paths or [chosen.store]
         stores = [path for path in named if path.is_file() and is_store(path)]
@@ -123,7 +132,7 @@ class _Source:
             raise SourceError(f"there is no store {chosen.store}: name a store or pages")
         if len(stores) > 1:
             raise SourceError(f"{stores[0]} and {stores[1]} are both stores: name one")
-        self.store = StoreView(stores[0]) if stores else None
+        self.store = opened.enter_context(closing(Store(stores[0], read_only=True))) if stores else None
         self.reading = Reading()
         self.read()
 
@@ -144,7 +153,11 @@ class _Source:
 
     def _pages(self, read: Iterator[tuple[str, str | bytes]]) -> SitedPages:
         if self.store is not None:
-            yield from self.store.pages()
+            seen: set[str] = set()
+            for page in self.store.all_pages():
+                if page.url not in seen:
+                    seen.add(page.url)
+                    yield page.site, page.url, page.html
         for url, html in read:
             yield self._chosen.site(url), url, html
 

@@ -124,7 +124,7 @@ def _load_site(arguments: Namespace, settings: DenoiseSettings, method: StyleTre
         raise DrawingError(f"there is no store {path}; name another with --store")
     with closing(Store(path, read_only=True)) as store:
         known = store.knowledge(arguments.site, method.store_key)
-        others = store.methods_that_know(arguments.site)
+        others = [method for site, method in store.known() if site == arguments.site]
     if not known:
         of_others = _what_else_is_stored(others, method.store_key)
         raise DrawingError(f"the store {path} has no style tree of {arguments.site!r}: {of_others}")

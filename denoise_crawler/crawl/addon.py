@@ -10,7 +10,7 @@ import scrapy
 from denoise_crawler.crawl.middleware import WarmupMiddleware
 from denoise_crawler.crawl.scrapy_versions import ignores_start_requests
 from denoise_crawler.crawl.script_pages import ScriptPagesMiddleware
-from denoise_crawler.crawl.settings import DenoiseSettings, is_off
+from denoise_crawler.crawl.settings import DenoiseSettings, is_live, is_off
 from denoise_crawler.crawl.setup_errors import abort_on_missing_extra, is_scrapy_command
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Addon:
         settings.setdefault_in_component_priority_dict(
             "SPIDER_MIDDLEWARES", ScriptPagesMiddleware, SCRIPT_PAGES_ORDER
         )
-        if settings.getbool("DENOISE_LIVE"):
+        if is_live(settings):
             with abort_on_missing_extra("commands"):  # jinja2, for its templates
                 from denoise_crawler.crawl.live import LivePage
 

@@ -69,5 +69,6 @@ def summarize_items(counts: Counts) -> str:
         "lack their part of the page": counts.of("parts_missing"),
         "were opted out": counts.of("opted_out"),
         "were dropped, as too little was known of their site": counts.of("dropped"),
+        "were dropped, as their text was not sure enough": counts.of("unsure_dropped"),
     }
     return "; ".join([line, *(f"{number:,} {what}" for what, number in others.items() if number)])

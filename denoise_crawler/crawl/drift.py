@@ -6,7 +6,7 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from denoise_crawler.denoiser import MAX_LAYOUTS, STRANGE
+from denoise_crawler.denoiser import MAX_LAYOUTS, MAX_NOVELTY
 from denoise_crawler.page.site import layout_name
 
 if TYPE_CHECKING:
@@ -38,9 +38,9 @@ class Layouts:
     """The layouts of sites. Each is learned as if it were a site of its own: ``SITE``, ``SITE (2)``, and so on.
 
     The *novelty* of a page in a layout is the share of its text that stands where no page of the layout has any. A
-    page whose novelty in every layout of its site is above ``STRANGE`` is learned apart. When ``quota`` such pages
-    match each other, they become a new layout. If that takes more than ``PATIENCE_QUOTAS`` times as many pages of
-    the site, they are forgotten: a few odd pages are no layout. Until then they are judged by each other. A site
+    page whose novelty in every layout of its site is above ``MAX_NOVELTY`` is learned apart. When ``quota`` such
+    pages match each other, they become a new layout. If that takes more than ``PATIENCE_QUOTAS`` times as many
+    pages of the site, they are forgotten: a few odd pages are no layout. Until then they judge each other. A site
     has at most ``MAX_LAYOUTS`` layouts; the last of them then learns all further pages that fit none.
 
     Args:
@@ -69,16 +69,16 @@ class Layouts:
         """Return the method that knows the layout of ``page`` best, possibly an unfinished layout."""
         new = self._new_layouts.get(page.site)
         if new is None:
-            return self._denoiser.method_of(page)
-        method, strangeness = self._denoiser.best_layout(page)
-        if strangeness > STRANGE and new.method.strangeness(page) <= STRANGE:
+            return self._denoiser.method_for_page(page)
+        method, novelty = self._denoiser.best_layout(page)
+        if novelty > MAX_NOVELTY and new.method.novelty(page) <= MAX_NOVELTY:
             return new.method
         return method
 
     def learn(self, page: Page) -> None:
         """Learn a page of a known site with the pages of its layout."""
-        method, strangeness = self._denoiser.best_layout(page)
-        if strangeness > STRANGE and self._quota:
+        method, novelty = self._denoiser.best_layout(page)
+        if novelty > MAX_NOVELTY and self._quota:
             self._learn_strange(page)
             return
         method.observe(page)
@@ -91,7 +91,7 @@ class Layouts:
         new = self._new_layouts.setdefault(page.site, _NewLayout(self._new_method()))
         self._new_layouts.move_to_end(page.site)
         if not new.method.knows(page):
-            if not new.matching or new.method.strangeness(page) <= STRANGE:
+            if not new.matching or new.method.novelty(page) <= MAX_NOVELTY:
                 new.matching += 1
             new.method.observe(page)
         if new.matching >= self._quota:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from denoise_crawler.methods import MethodChoice
-    from denoise_crawler.methods.knowledge import Knowledge
+    from denoise_crawler.methods.site_knowledge import Knowledge
     from denoise_crawler.store import Store
     from denoise_crawler.store.parked import Parked, ParkedPage
 

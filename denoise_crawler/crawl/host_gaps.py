@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from scrapy.core.downloader import Slot
 
-from denoise_crawler.crawl.setting_values import read_seconds
+from denoise_crawler.crawl.setting_kinds import SECONDS
+from denoise_crawler.crawl.settings_table import PolitenessSettings
 from denoise_crawler.page.host_names import canonical_host
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class HostGaps:
         (37.5, 12.5)
     """
 
-    def __init__(self, low: float = 5.0, high: float = 20.0, seed: int | None = None) -> None:
+    def __init__(self, low: float, high: float, seed: int | None = None) -> None:
         if low > high:
             raise ValueError(
                 f"DENOISE_DELAY_MIN ({low:g}) is greater than DENOISE_DELAY_MAX ({high:g}): "
@@ -54,20 +55,10 @@ class HostGaps:
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> HostGaps:
         """Read DENOISE_DELAY_* and DOWNLOAD_SLOTS; raise ValueError for a wrong setting."""
-        seed = settings.get("DENOISE_DELAY_SEED")
-        try:
-            seed = None if seed is None else int(seed)
-        except (TypeError, ValueError):
-            raise ValueError(
-                f"DENOISE_DELAY_SEED is {seed!r}: set it to a whole number, or to None for random gaps"
-            ) from None
-        gaps = cls(
-            read_seconds("DENOISE_DELAY_MIN", settings.get("DENOISE_DELAY_MIN", 5.0)),
-            read_seconds("DENOISE_DELAY_MAX", settings.get("DENOISE_DELAY_MAX", 20.0)),
-            seed,
-        )
+        polite = PolitenessSettings.read(settings)
+        gaps = cls(polite.delay_min, polite.delay_max, polite.delay_seed)
         for host, options in settings.getdict("DOWNLOAD_SLOTS").items():
-            delay = read_seconds(f"DOWNLOAD_SLOTS[{host!r}]['delay']", options.get("delay", 0))
+            delay = SECONDS.check(f"DOWNLOAD_SLOTS[{host!r}]['delay']", options.get("delay", 0))
             gaps.raise_floor(canonical_host(host), delay)
         return gaps
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from denoise_crawler.methods.versioned_format import MAX_BYTES, decoded
+from denoise_crawler.methods.versioned_format import MAX_BYTES, decode_msgpack
 
 MIN_SHARED_CHARACTERS = 1_000
 
@@ -49,7 +49,7 @@ def paste_html(data: bytes, html: str) -> bytes:
     Raises:
         ValueError: ``data`` is damaged, or the item has more than 64 MB.
     """
-    parts: list[bytes] = decoded(data, list[bytes])
+    parts: list[bytes] = decode_msgpack(data, list[bytes])
     if len(parts) == 1:
         return parts[0]
     own = html.encode()

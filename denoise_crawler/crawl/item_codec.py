@@ -20,7 +20,7 @@ from denoise_crawler.crawl.item_classes import describe_item_class, enum_name, l
 from denoise_crawler.crawl.plain_values import VALUE_KINDS, VALUE_TYPES
 from denoise_crawler.crawl.unparkable import UnstorableError, class_path
 from denoise_crawler.errors import UnparkableError
-from denoise_crawler.methods.versioned_format import decoded
+from denoise_crawler.methods.versioned_format import decode_msgpack
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -84,7 +84,7 @@ def unpack(data: bytes) -> Any:
             damaged.
     """
     try:
-        written = decoded(data)
+        written = decode_msgpack(data)
         if type(written) is not dict or not _ITEM_TAGS.issuperset(written):
             raise UnparkableError("the item is damaged: it is no item")
         return _decode_value(written)

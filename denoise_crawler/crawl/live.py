@@ -233,7 +233,7 @@ class _LiveResource(Resource):
             page=_figures(cleaned),
             site=recent.site,
             view=page_view(cleaned),
-            text=cleaned.clean_page.text,
+            text=str(cleaned.clean_page.text),
             language=None,
             version=version("denoise-crawler"),
         )

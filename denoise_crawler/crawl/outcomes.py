@@ -6,7 +6,7 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from denoise_crawler.crawl.unparkable import FirstOfClass
-from denoise_crawler.page import MAX_ATTRIBUTES, MAX_CHARACTERS, MAX_ELEMENTS, MAX_TEXT
+from denoise_crawler.page import MAX_ATTRIBUTES, MAX_ELEMENTS, MAX_HTML_BYTES, MAX_TEXT_BYTES
 from denoise_crawler.page.text import printable
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 _WHY_SKIPPED = {
-    "too_large": f"it has more than {MAX_CHARACTERS:,} bytes of HTML, {MAX_TEXT:,} bytes of text, "
+    "too_large": f"it has more than {MAX_HTML_BYTES:,} bytes of HTML, {MAX_TEXT_BYTES:,} bytes of text, "
     f"{MAX_ELEMENTS:,} tags or {MAX_ATTRIBUTES:,} attributes; to have it cleaned, yield it in parts, an item each "
     "with its own HTML"
 }

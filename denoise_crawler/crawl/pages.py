@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy.http import HtmlResponse, Response
 
 from denoise_crawler.errors import GivenPageError
-from denoise_crawler.page import MAX_CHARACTERS, Page
+from denoise_crawler.page import MAX_HTML_BYTES, Page
 from denoise_crawler.page.parsing import has_endless_tag, is_utf8, parse
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def _parse_body(response: Response, site_of: Callable[[str], str]) -> Page | Non
 def _readable_text(response: HtmlResponse) -> str | None:
     """Return the text from which Scrapy's selectors make their tree; None if we must not read that tree."""
     body = response.body
-    if len(body) > MAX_CHARACTERS or not body.strip() or has_endless_tag(body):
+    if len(body) > MAX_HTML_BYTES or not body.strip() or has_endless_tag(body):
         return None
     try:
         misread = response.encoding.lower() not in ("utf-8", "utf8") and is_utf8(body)

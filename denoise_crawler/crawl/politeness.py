@@ -47,9 +47,9 @@ from scrapy.utils.httpobj import urlparse_cached
 from scrapy.utils.misc import load_object
 
 from denoise_crawler.crawl.host_gaps import MIN_GAP_SECONDS, HostGaps, PoliteSlot, parse_retry_after
-from denoise_crawler.crawl.robots_guard import RobotsGuard, RobotsPolicy, authority_of
+from denoise_crawler.crawl.robots_guard import RobotsGuard, authority_of
 from denoise_crawler.crawl.scrapy_versions import require_scrapy
-from denoise_crawler.crawl.setting_values import read_seconds
+from denoise_crawler.crawl.settings_table import PolitenessSettings
 from denoise_crawler.crawl.setup_errors import abort_on_setup_error
 from denoise_crawler.errors import DenoiseError
 from denoise_crawler.page.host_names import canonical_host, without_port
@@ -93,10 +93,7 @@ class PoliteDownloader(Downloader):
         with abort_on_setup_error(crawler):
             require_scrapy("denoise_crawler.Politeness")
             self.gaps = HostGaps.from_settings(crawler.settings)
-            policy = RobotsPolicy.from_settings(crawler.settings)
-            self._retry_after_max = read_seconds(
-                "DENOISE_RETRY_AFTER_MAX", crawler.settings.get("DENOISE_RETRY_AFTER_MAX", 600.0)
-            )
+            polite = PolitenessSettings.read(crawler.settings)
         if not hasattr(Downloader, "_get_slot"):
             raise RuntimeError("this version of Scrapy has no Downloader._get_slot: gaps cannot be kept")
         super().__init__(crawler)
@@ -105,7 +102,8 @@ class PoliteDownloader(Downloader):
         self._closing_timer: CallLaterResult | None = None
         self._from_queue: WeakSet[Request] = WeakSet()
         self._unfiltered: WeakSet[Request] = WeakSet()
-        self.robots = RobotsGuard(self, policy)
+        self.robots = RobotsGuard(self, polite)
+        self._retry_after_max = polite.retry_after_max
         crawler.signals.connect(self._response_downloaded, signal=signals.response_downloaded)
         crawler.signals.connect(self._poll_closing_later, signal=signals.request_reached_downloader)
         if not self.robots.replace_middleware():

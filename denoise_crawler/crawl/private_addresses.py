@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 
-from denoise_crawler.page.host_names import written_ip
+from denoise_crawler.page.host_names import parse_ip
 
 # The last 32 bits of these are an IPv4 address, to which a gateway forwards.
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
@@ -38,4 +38,4 @@ def literal_address(host: str) -> str:
     host = host.rstrip(".")
     if host == "localhost" or host.endswith(".localhost"):
         return "127.0.0.1"
-    return written_ip(host)
+    return parse_ip(host)

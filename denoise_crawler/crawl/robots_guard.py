@@ -30,7 +30,6 @@ from scrapy.utils.deprecate import argument_is_required
 from scrapy.utils.httpobj import urlparse_cached
 from scrapy.utils.misc import load_object
 
-from denoise_crawler.crawl.setting_values import read_choice, read_seconds
 from denoise_crawler.errors import DenoiseError
 from denoise_crawler.page.site import DEFAULT_PORTS
 
@@ -45,13 +44,13 @@ if TYPE_CHECKING:
     from twisted.python.failure import Failure
 
     from denoise_crawler.crawl.host_gaps import HostGaps
+    from denoise_crawler.crawl.settings_table import PolitenessSettings
 
     Answer: TypeAlias = Response | Request
 
 logger = logging.getLogger(__name__)
 
 ROBOTS_RETRIES = 3
-UNREACHABLE_POLICIES = ("wait", "allow")
 # A request that has to wait longer is put back; otherwise the slot of its host keeps it.
 _MAX_SLOT_WAIT_SECONDS = 1.0
 # The meta key that says for which authority a robots.txt is, also after redirects and retries.
@@ -67,23 +66,6 @@ class CrawlDelayTooLongError(DenoiseError, IgnoreRequest):
 
 class RobotsUnreachableError(DenoiseError, IgnoreRequest):
     """The request was not sent, because the robots.txt of its host could not be read."""
-
-
-@dataclass(frozen=True, slots=True)
-class RobotsPolicy:
-    """How long a crawl waits for a host. ``crawl_delay_max`` and ``retry`` are in seconds."""
-
-    crawl_delay_max: float = 300.0
-    retry: float = 600.0
-    unreachable: str = "wait"
-
-    @classmethod
-    def from_settings(cls, settings: BaseSettings) -> RobotsPolicy:
-        """Read DENOISE_CRAWL_DELAY_MAX and DENOISE_ROBOTS_*; raise ValueError for a wrong setting."""
-        longest = read_seconds("DENOISE_CRAWL_DELAY_MAX", settings.get("DENOISE_CRAWL_DELAY_MAX", 300.0))
-        retry = read_seconds("DENOISE_ROBOTS_RETRY", settings.get("DENOISE_ROBOTS_RETRY", 600.0))
-        unreachable = settings.get("DENOISE_ROBOTS_UNREACHABLE", "wait")
-        return cls(longest, retry, read_choice("DENOISE_ROBOTS_UNREACHABLE", unreachable, UNREACHABLE_POLICIES))
 
 
 @dataclass(slots=True)
@@ -144,9 +126,9 @@ class RobotsGuard:
     port or spelling of a host must not hold up the host. The entries are forgotten between the runs of a JOBDIR.
     """
 
-    def __init__(self, downloader: GuardedDownloader, policy: RobotsPolicy) -> None:
+    def __init__(self, downloader: GuardedDownloader, polite: PolitenessSettings) -> None:
         self._downloader = downloader
-        self._policy = policy
+        self._polite = polite
         self._stats = downloader.crawler.stats
         self._unreachable: dict[str, _UnreachableRobots] = {}
         self._too_slow: dict[str, float] = {}
@@ -235,7 +217,7 @@ class RobotsGuard:
         if seconds is None or math.isnan(seconds):
             return
         host, gaps = self._downloader.get_slot_key(request), self._downloader.gaps
-        if seconds > max(self._policy.crawl_delay_max, gaps.min_gap(host)):
+        if seconds > max(self._polite.crawl_delay_max, gaps.min_gap(host)):
             self._give_up_too_slow(host, seconds)
         elif gaps.raise_floor(host, seconds):
             logger.info("Crawl-delay: gaps at %s are %g s or longer", host, seconds)
@@ -249,7 +231,7 @@ class RobotsGuard:
                 "DENOISE_CRAWL_DELAY_MAX is %g. Raise that setting to crawl this host as slowly as it asks",
                 host,
                 seconds,
-                self._policy.crawl_delay_max,
+                self._polite.crawl_delay_max,
             )
         self._too_slow[host] = seconds
         self._give_up(host)
@@ -291,7 +273,7 @@ class RobotsGuard:
 
     def _on_failure(self, failure: Failure, authority: str) -> Failure:
         if isinstance(failure.value, CannotResolveHostError):
-            retry_at = monotonic() + self._policy.retry
+            retry_at = monotonic() + self._polite.robots_retry
             self._unreachable[authority] = _UnreachableRobots("no address", retry_at, has_no_address=True)
         elif isinstance(failure.value, _NO_ANSWER):
             self._note_unreachable(authority, type(failure.value).__name__)
@@ -300,10 +282,10 @@ class RobotsGuard:
         return failure
 
     def _note_unreachable(self, authority: str, why: str) -> None:
-        if self._policy.unreachable == "allow":
+        if self._polite.robots_unreachable == "allow":
             return
         found = self._unreachable.setdefault(authority, _UnreachableRobots(why, 0.0))
-        found.why, found.tries, found.retry_at = why, found.tries + 1, monotonic() + self._policy.retry
+        found.why, found.tries, found.retry_at = why, found.tries + 1, monotonic() + self._polite.robots_retry
         if found.tries == 1:
             self._stats.inc_value("denoise/polite/robots_unreachable")
         if found.is_final:
@@ -321,6 +303,6 @@ class RobotsGuard:
             "%g s; then robots.txt is requested again, at most %d more times",
             authority,
             why,
-            self._policy.retry,
+            self._polite.robots_retry,
             ROBOTS_RETRIES + 1 - found.tries,
         )

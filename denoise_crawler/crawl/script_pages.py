@@ -9,7 +9,7 @@ from lxml import etree
 from scrapy.http import HtmlResponse
 
 from denoise_crawler.crawl.pages import is_opted_out
-from denoise_crawler.page import MAX_CHARACTERS
+from denoise_crawler.page import MAX_HTML_BYTES
 from denoise_crawler.page.text import printable
 
 if TYPE_CHECKING:
@@ -26,7 +26,9 @@ _IGNORED_TAGS = frozenset({"script", "style", "template", "svg", "iframe", "obje
 
 def needs_script(response: HtmlResponse) -> bool:
     """Tell whether ``response`` has scripts and hardly any text. Text inside ``noscript`` counts."""
-    if len(response.body) > MAX_CHARACTERS or b"<script" not in response.body.lower():
+    body = response.body
+    # most pages write it small, and a lower-case copy of all others is expensive
+    if len(body) > MAX_HTML_BYTES or not (b"<script" in body or b"<script" in body.lower()):
         return False
     try:
         root: Any = response.selector.root

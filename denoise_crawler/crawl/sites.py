@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from denoise_crawler.crawl.guarded_store import GuardedStore
     from denoise_crawler.crawl.settings import DenoiseSettings
     from denoise_crawler.denoiser import Cleaned
-    from denoise_crawler.methods.knowledge import Knowledge
+    from denoise_crawler.methods.site_knowledge import Knowledge
     from denoise_crawler.output.clean_page import CleanPage
     from denoise_crawler.page import Page
 

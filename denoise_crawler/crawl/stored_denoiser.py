@@ -6,7 +6,7 @@ from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
 from denoise_crawler.denoiser import Denoiser
-from denoise_crawler.methods.knowledge import InMemoryKnowledge
+from denoise_crawler.methods.site_knowledge import InMemoryKnowledge
 from denoise_crawler.store import Store
 from denoise_crawler.store.stored_knowledge import StoredKnowledge
 

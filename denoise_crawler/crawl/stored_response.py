@@ -11,7 +11,7 @@ from scrapy.http import Request, Response
 from denoise_crawler.crawl.item_codec import pack, unpack
 from denoise_crawler.crawl.pages import META_KEY
 from denoise_crawler.errors import DamagedRowError, UnparkableError
-from denoise_crawler.methods.versioned_format import decoded
+from denoise_crawler.methods.versioned_format import decode_msgpack
 from denoise_crawler.page.parsing import is_charset
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def response_from_bytes(data: bytes, html: str) -> Response:
         DamagedRowError: The bytes are damaged.
     """
     try:
-        stored: _StoredResponse = decoded(data, _StoredResponse)
+        stored: _StoredResponse = decode_msgpack(data, _StoredResponse)
         if stored.kind not in _CLASS_NAMES:
             raise ValueError(f"there is no class of responses {stored.kind}")
         body = _encode_body(html, stored.encoding) if stored.body is None else stored.body

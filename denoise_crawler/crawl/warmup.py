@@ -22,6 +22,7 @@ from denoise_crawler.crawl.scrapy_versions import scheduler_of
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.crawl.sites import Sites
 from denoise_crawler.crawl.time_slice import TimeSlice, pause
+from denoise_crawler.crawl.unsure_pages import LowConfidenceItem, UnsurePages
 from denoise_crawler.crawl.waiting_items import WaitingItems
 from denoise_crawler.errors import PartError
 from denoise_crawler.page.text import printable
@@ -53,6 +54,7 @@ class Warmup:
         self.filler = ItemFiller(self.settings)
         self.counts = Counts(crawler)
         self.outcomes = Outcomes(self.counts, self.filler)
+        self.unsure = UnsurePages(crawler, self.settings.writing, self.counts)
         self.by_addon = False
         self._failures = FailureLog(self.settings, self.counts)
         self._crawler = crawler
@@ -93,17 +95,17 @@ class Warmup:
             refused: Collects the items that the store could not take: see :meth:`emit_refused`.
 
         Returns:
-            The item to pass on now, filled where possible; None if it waits. A waiting item is later sent through
-            the pipelines from here.
+            The item to pass on now, filled where possible; None if it waits or is dropped. A waiting item is later
+            sent through the pipelines from here.
         """
-        if await self._learn_and_park(item, source, refused):
-            return None
-        return self.emit(item, source)
+        waits = await self._learn_and_park(item, source, refused)
+        return None if waits else self.unsure.pass_on(self.emit, item, source)
 
     def emit_refused(self, refused: list[WaitingItem]) -> Iterator[Any]:
         """Empty ``refused``, and yield its items filled."""
         while refused:
-            yield self.emit(*refused.pop(0))
+            if (item := self.unsure.pass_on(self.emit, *refused.pop(0))) is not None:
+                yield item
 
     def flush(self, refused: list[WaitingItem]) -> Iterator[Any]:
         """Write all items that are about to wait, and yield those that the store refused, filled."""
@@ -143,7 +145,7 @@ class Warmup:
         self._learn_page(source)
 
     def emit(self, item: Any, source: SourcePage | None) -> Any:
-        """Count an item that leaves now; return it filled where possible, as a copy if its class is frozen."""
+        """Count an item that leaves now; return it filled where possible. Raise LowConfidenceItem to drop it."""
         if isinstance(item, self.settings.skipped_items):
             self.counts.add("opted_out")
             return item
@@ -166,6 +168,8 @@ class Warmup:
             cleaned = self.clean(source)
             self.counts.add("cleaned")
             return self._fill(item, cleaned)
+        except LowConfidenceItem:
+            raise
         except Exception:  # our mistake must not cost the item
             self.report_failure(source.page.url)
             self.outcomes.count_unfilled(item)
@@ -183,7 +187,7 @@ class Warmup:
         self.counts.add("guarded", int(cleaned.guarded))
         self.counts.add("characters_before", cleaned.visible)
         self.counts.add("characters_after", cleaned.kept)
-        clean_page = cleaned.clean_page
+        self.unsure.count(clean_page := cleaned.clean_page)
         if self.settings.writing.extractor and clean_page.text and clean_page.method == self.settings.choice.name:
             self._failures.report_extractor(clean_page.url)
 
@@ -220,6 +224,7 @@ class Warmup:
         except PartError as error:
             self.outcomes.count_missing_part(item, error)
             return item
+        self.unsure.check(clean_page, has_text=self.filler.has_text(item))
         result = self.filler.fill(item, clean_page)
         self.outcomes.count_filled(result)
         return result.item
@@ -233,7 +238,7 @@ class Warmup:
         self._failures.report_page(url)
 
     def _report_failure_of(self, source: SourcePage | None) -> None:
-        self.report_failure(source.page.url if source is not None else "A page")
+        self.report_failure("A page" if source is None else source.page.url)
 
     # --- waiting items are released
 
@@ -307,7 +312,7 @@ class Warmup:
             return None
         self.counts.add("replayed")
         if policy == "clean":
-            return self.emit(item, source)
+            return self.unsure.pass_on(self.emit, item, source)
         self.counts.add("raw")
         if source.cleaned is None:
             source.cleaned = self.sites.raw(source.page)

@@ -14,10 +14,10 @@ from textwrap import shorten
 from typing import Any
 from urllib.parse import urlsplit
 
+from denoise_crawler.demo.replies import respond
 from denoise_crawler.demo.server import DemoServer
-from denoise_crawler.demo.site import respond
 from denoise_crawler.demo.stats_file import SETTING
-from denoise_crawler.output.text import clean_text
+from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.page import Page
 
 _SHOWN_LINES = 3

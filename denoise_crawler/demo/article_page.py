@@ -2,19 +2,10 @@
 
 from __future__ import annotations
 
-from denoise_crawler.demo import boxes
-from denoise_crawler.demo.articles import (
-    Article,
-    ArticleBlock,
-    Slideshow,
-    article_path,
-    articles,
-    newest,
-    slideshow_path,
-)
+from denoise_crawler.demo.articles import Article, ArticleBlock, Slideshow, article_path, articles, slideshow_path
 from denoise_crawler.demo.breakage import BREAKAGES
-from denoise_crawler.demo.chrome import Frame, breadcrumb, link, page, text
-from denoise_crawler.demo.words import SITE, WORDS, day, number, pick
+from denoise_crawler.demo.frame import Frame, render, render_in_frame
+from denoise_crawler.demo.texts import SITE, seeded_number
 
 GB18030_SLUG = "小小道歉博物馆"
 LONGEST_MARKED = 60
@@ -33,22 +24,26 @@ def breakage_of(article: Article) -> str | None:
     return list(BREAKAGES)[place // 3 % len(BREAKAGES)]
 
 
+def period_of(article: Article) -> str:
+    """Return the two-day period in which a story appeared; slow boxes change with it."""
+    return str(article.time.toordinal() // 2)
+
+
 def article_page(article: Article, base: str) -> str:
     """Return the page of an article, broken if :func:`breakage_of` says so."""
-    frame = _article_frame(article, base)
-    main = f"""{breadcrumb(frame, article.section)}
-{boxes.advertisement(frame, "top")}
-<article class="articlecontent">
-<header><h1>{text(article.title)}</h1>
-{_byline(article)}
-{boxes.share_bar(frame, article)}</header>
-<section class="articlebody">
-{_body(frame, article)}
-</section>
-</article>
-{boxes.comments(article)}
-{boxes.related(frame, base)}"""
-    html = page(frame, base, main, boxes.rail(frame, boxes.period_of(article)))
+    frame = Frame(
+        article.lang,
+        article_path(article),
+        article.title,
+        article.abstract,
+        "article",
+        article.source_url,
+        _linked_data(article, base) if seeded_number(article.id + "data") % 2 else {},
+        charset_of(article),
+    )
+    html = render_in_frame(
+        "article.html", frame, base, period_of(article), article=article, blocks=_body_blocks(article)
+    )
     kind = breakage_of(article)
     return BREAKAGES[kind](html) if kind else html
 
@@ -56,32 +51,7 @@ def article_page(article: Article, base: str) -> str:
 def slideshow_page(show: Slideshow, base: str) -> str:
     """Return the page of a slideshow."""
     frame = Frame(show.lang, slideshow_path(show), show.title, show.abstract, "gallery", show.source_url)
-    slides = "\n".join(
-        f'<div class="slide">{boxes.picture_link(f"{show.id}-{place}", title)}\n'
-        f"<h2>{text(title)}</h2>\n<p>{text(words)}</p></div>"
-        for place, (title, words) in enumerate(show.slides, 1)
-    )
-    main = f"""{breadcrumb(frame, show.section)}
-<article class="articlecontent"><header><h1>{text(show.title)}</h1></header>
-<div class="gallery">
-{slides}
-</div></article>
-{boxes.related(frame, base)}"""
-    return page(frame, base, main, boxes.rail(frame, "pictures"))
-
-
-def _article_frame(article: Article, base: str) -> Frame:
-    linked = _linked_data(article, base) if number(article.id + "data") % 2 else {}
-    return Frame(
-        article.lang,
-        article_path(article),
-        article.title,
-        article.abstract,
-        "article",
-        article.source_url,
-        linked,
-        charset_of(article),
-    )
+    return render_in_frame("slideshow.html", frame, base, "pictures", show=show)
 
 
 def _linked_data(article: Article, base: str) -> dict[str, object]:
@@ -96,64 +66,28 @@ def _linked_data(article: Article, base: str) -> dict[str, object]:
     }
 
 
-def _byline(article: Article) -> str:
-    words = WORDS[article.lang]
-    by = f"{words['by']} {article.author}" if article.lang == "en" else f"{words['by']}{article.author}"
-    return f"""<div class="byline"><span class="author">{text(by)}</span>
-{link(article.source_url, article.provider.name, "provider")}
-<time datetime="{article.published}">{text(day(article.lang, article.time))}</time></div>"""
+def _body_blocks(article: Article) -> list[str]:
+    """Return the body as HTML, with the names of the boxes that stand between its blocks."""
+    parts = [_body_block(article, place) for place in range(len(article.paragraphs))]
+    middle = 2 + seeded_number(article.id + "middle") % 2
+    parts[middle:middle] = ["read more", "advertisement"]
+    if seeded_number(article.id + "picture") % 3:
+        parts.insert(1, "picture")
+    return parts
 
 
-def _body(frame: Frame, article: Article) -> str:
-    parts = [_block(article, place) for place in range(len(article.paragraphs))]
-    middle = 2 + number(article.id + "middle") % 2
-    parts[middle:middle] = [_read_more(frame, article), boxes.advertisement(frame, "body")]
-    if number(article.id + "picture") % 3:
-        parts.insert(1, _figure(article))
-    return "\n".join([*parts, f'<p class="follow">{text(WORDS[article.lang]["follow"])}</p>'])
-
-
-def _figure(article: Article) -> str:
-    credit = f"{WORDS[article.lang]['credit']} {article.provider.name}"
-    return f"""<figure>{boxes.picture_link(article.id, article.title)}
-<figcaption>© {text(credit)}</figcaption></figure>"""
-
-
-def _read_more(frame: Frame, article: Article) -> str:
-    others = [other for other in newest(article.locale) if other != article]
-    (other,) = pick(f"more|{article.id}", others, 1)
-    target = article_path(other) + "#comments"
-    return f'<p class="more">{text(WORDS[frame.lang]["read_more"])} {link(target, other.title)}</p>'
-
-
-def _block(article: Article, place: int) -> str:
+def _body_block(article: Article, place: int) -> str:
+    """Return a block as HTML; of some paragraphs the first clause is in bold or a link."""
     block = article.paragraphs[place]
-    if block.kind == "text":
-        return f"<p>{_inline(block.lines[0], article, place)}</p>"
-    return block_html(block)
+    mark = "，" if article.lang == "zh" else ", "
+    first, comma, rest = block.lines[0].partition(mark)
+    choice = seeded_number(f"{article.id}|{place}") % 6
+    if block.kind != "text" or not comma or choice > 1 or len(first) > LONGEST_MARKED:
+        return block_html(block)
+    target = f"/{article.locale}/{article.section}" if choice else ""
+    return render("marked_paragraph.html", first=first, rest=mark + rest, target=target)
 
 
 def block_html(block: ArticleBlock) -> str:
     """Return a body block as plain HTML."""
-    if block.kind == "list":
-        return "<ul>" + "".join(f"<li>{text(line)}</li>" for line in block.lines) + "</ul>"
-    if block.kind == "table":
-        return f"<table>{''.join(_row(row) for row in block.rows)}</table>"
-    tag = {"text": "p", "heading": "h2", "quote": "blockquote"}[block.kind]
-    return f"<{tag}>{text(block.lines[0])}</{tag}>"
-
-
-def _row(row: tuple[str, ...]) -> str:
-    return "<tr>" + "".join(f"<td>{text(cell)}</td>" for cell in row) + "</tr>"
-
-
-def _inline(words: str, article: Article, place: int) -> str:
-    """Return the text of a paragraph, sometimes with its first clause in bold or as a link."""
-    mark = "，" if article.lang == "zh" else ", "
-    first, comma, rest = words.partition(mark)
-    choice = number(f"{article.id}|{place}") % 6
-    if not comma or choice > 1 or len(first) > LONGEST_MARKED:
-        return text(words)
-    if choice == 0:
-        return f"<strong>{text(first)}</strong>{mark}{text(rest)}"
-    return f"{link(f'/{article.locale}/{article.section}', first)}{mark}{text(rest)}"
+    return render("block.html", block=block)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
-from importlib import resources
 from typing import Any, Literal, cast
 from urllib.parse import quote
+
+from denoise_crawler.demo.texts import load_json
 
 BlockKind = Literal["text", "heading", "quote", "list", "table"]
 
@@ -96,58 +96,19 @@ class Slideshow(Story):
         return f"https://{self.provider.host}/pictures/{quote(self.slug)}"
 
 
-_PROVIDERS = (
-    Provider(
-        "mariner",
-        "Mariner Wire",
-        "www.marinerwire.example",
-        "Get the latest from the Mariner Wire in your inbox, every morning before seven.",
-    ),
-    Provider(
-        "northgate",
-        "Northgate Post",
-        "www.northgatepost.example",
-        "This story first appeared in the Northgate Post. Subscribers read it a day earlier.",
-    ),
-    Provider(
-        "estuary",
-        "The Estuary Review",
-        "www.estuaryreview.example",
-        "The Estuary Review is independent and paid for by its readers. Support it from one coin a week.",
-    ),
-    Provider(
-        "saltmarsh",
-        "Saltmarsh Science Desk",
-        "science.saltmarsh.example",
-        "Do you have a question for the Saltmarsh Science Desk? Send it in and a researcher may answer.",
-    ),
-    Provider(
-        "haichao",
-        "海潮通讯",
-        "www.haichao.example",
-        "更多独家报道，请下载海潮通讯客户端，每日早晚各推送一次。",
-    ),
-    Provider(
-        "beigang",
-        "北港日报",
-        "www.beigang.example",
-        "本文由北港日报授权刊载，未经许可不得转载，订阅热线见报纸末版。",
-    ),
-    Provider("chaoxi", "潮汐周刊", "www.chaoxi.example", "欢迎扫码关注潮汐周刊公众号，每周五晚八点准时更新。"),
-)
-PROVIDERS = {provider.id: provider for provider in _PROVIDERS}
+PROVIDERS = {entry["id"]: Provider(**entry) for entry in load_json("providers.json")}
 
 
 @cache
 def articles() -> tuple[Article, ...]:
     """Return all articles, the English ones first, in a fixed order."""
-    return tuple(_article(entry) for lang in LOCALES for entry in _data(f"articles.{lang}.json"))
+    return tuple(_read_article(entry) for lang in LOCALES for entry in load_json(f"articles.{lang}.json"))
 
 
 @cache
 def slideshows() -> tuple[Slideshow, ...]:
     """Return all slideshows in a fixed order."""
-    return tuple(_slideshow(entry) for entry in _data("slideshows.json"))
+    return tuple(_read_slideshow(entry) for entry in load_json("slideshows.json"))
 
 
 @cache
@@ -189,26 +150,21 @@ def gold_text(article: Article) -> str:
     return "\n".join([article.title, *(line for block in article.paragraphs for line in block.lines)])
 
 
-def _data(name: str) -> list[dict[str, Any]]:
-    text = resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
-    return cast("list[dict[str, Any]]", json.loads(text))
-
-
-def _article(entry: dict[str, Any]) -> Article:
+def _read_article(entry: dict[str, Any]) -> Article:
     changed = {
         "provider": PROVIDERS[entry["provider"]],
-        "paragraphs": tuple(_block(item) for item in entry["paragraphs"]),
+        "paragraphs": tuple(_read_block(item) for item in entry["paragraphs"]),
         "comments": tuple(Comment(**comment) for comment in entry["comments"]),
     }
     return Article(**{**entry, **changed})
 
 
-def _slideshow(entry: dict[str, Any]) -> Slideshow:
+def _read_slideshow(entry: dict[str, Any]) -> Slideshow:
     slides = tuple((title, text) for title, text in entry["slides"])
     return Slideshow(**{**entry, "provider": PROVIDERS[entry["provider"]], "slides": slides})
 
 
-def _block(item: str | dict[str, Any]) -> ArticleBlock:
+def _read_block(item: str | dict[str, Any]) -> ArticleBlock:
     if isinstance(item, str):
         return ArticleBlock("text", ((item,),))
     ((kind, value),) = item.items()

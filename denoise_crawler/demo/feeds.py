@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from datetime import datetime, timedelta
-from email.utils import format_datetime
 from html import escape
 
 from denoise_crawler.demo.article_page import block_html
@@ -12,13 +11,12 @@ from denoise_crawler.demo.articles import (
     LOCALES,
     Article,
     Slideshow,
-    article_path,
     find_article,
     find_slideshow,
     newest,
 )
-from denoise_crawler.demo.chrome import text
-from denoise_crawler.demo.words import SITE, number
+from denoise_crawler.demo.frame import render
+from denoise_crawler.demo.texts import SITE, seeded_number
 
 ROBOTS = "User-agent: *\nDisallow: /private/\nAllow: /\n"
 
@@ -28,24 +26,9 @@ def rss(locale: str | None, base: str) -> str:
     locales = [locale] if locale else list(LOCALES.values())
     lang = "zh" if locale == "zh-cn" else "en"
     stories = [article for name in locales for article in newest(name)]
-    items = "\n".join(_rss_item(article, base, tracked=place % 4 == 3) for place, article in enumerate(stories))
-    return f"""<?xml version="1.0" encoding="utf-8"?>
-<rss version="2.0"><channel>
-<title>{text(SITE[lang])}</title>
-<link>{base}/{locale or ""}</link>
-<description>{text(SITE[lang])}</description>
-<language>{LOCALES[lang]}</language>
-{items}
-</channel></rss>
-"""
-
-
-def _rss_item(article: Article, base: str, *, tracked: bool) -> str:
-    address = base + article_path(article)
-    target = address + "?utm_source=rss&ocid=feed" if tracked else address
-    return f"""<item><title>{text(article.title)}</title><link>{escape(target)}</link>
-<guid>{escape(address)}</guid><description>{text(article.abstract)}</description>
-<pubDate>{format_datetime(article.time)}</pubDate></item>"""
+    return render(
+        "rss.xml", base=base, locale=locale or "", language=LOCALES[lang], site=SITE[lang], stories=stories
+    )
 
 
 def detail(story_id: str, base: str) -> str | None:
@@ -64,10 +47,10 @@ def detail(story_id: str, base: str) -> str | None:
         "sourceHref": story.source_url,
         "provider": {"id": story.provider.id, "name": story.provider.name},
         "authors": [{"name": story.author}],
-        "createdDateTime": _iso(story.time - timedelta(minutes=number(story.id) % 50)),
+        "createdDateTime": _iso(story.time - timedelta(minutes=seeded_number(story.id) % 50)),
         "publishedDateTime": story.published,
-        "updatedDateTime": _iso(story.time + timedelta(minutes=number(story.id) % 300)),
-        "imageResources": [_image(story, story.id, story.title, base)],
+        "updatedDateTime": _iso(story.time + timedelta(minutes=seeded_number(story.id) % 300)),
+        "imageResources": [_image_resource(story, story.id, story.title, base)],
         "slides": slides,
         "seo": {"canonicalUrl": story.source_url},
     }
@@ -75,19 +58,19 @@ def detail(story_id: str, base: str) -> str | None:
 
 
 def _detail_body(story: Article | Slideshow) -> str:
-    boilerplate = f"<p><em>{text(story.provider.boilerplate)}</em></p>"
+    boilerplate = f"<p><em>{escape(story.provider.boilerplate)}</em></p>"
     if isinstance(story, Slideshow):
-        return f"<p>{text(story.abstract)}</p>{boilerplate}"
+        return f"<p>{escape(story.abstract)}</p>{boilerplate}"
     return "".join(block_html(block) for block in story.paragraphs) + boilerplate
 
 
 def _slide(show: Slideshow, place: int, base: str) -> dict[str, object]:
     title, words = show.slides[place]
-    image = _image(show, f"{show.id}-{place + 1}", title, base)
-    return {"title": title, "body": f"<p>{text(words)}</p>", "image": image}
+    image = _image_resource(show, f"{show.id}-{place + 1}", title, base)
+    return {"title": title, "body": f"<p>{escape(words)}</p>", "image": image}
 
 
-def _image(story: Article | Slideshow, name: str, caption: str, base: str) -> dict[str, object]:
+def _image_resource(story: Article | Slideshow, name: str, caption: str, base: str) -> dict[str, object]:
     return {
         "url": f"{base}/images/{name}.svg",
         "width": 640,
@@ -104,22 +87,6 @@ def _iso(time: datetime) -> str:
 
 def shell(article: Article) -> str:
     """Return the page of a client-rendered portal: scripts without a word of the story."""
-    chunks = {f"{number(f'chunk{place}') % 16**6:06x}": f"/bundles/v1/{place}.js" for place in range(240)}
-    preloads = "\n".join(
-        f'<link rel="preload" as="script" href="/bundles/v1/{place}.js" crossorigin>' for place in range(12)
-    )
-    scripts = "\n".join(f'<script src="/bundles/v1/{place}.js" defer></script>' for place in range(24))
-    settings = json.dumps({"locale": article.locale, "id": article.id, "chunks": chunks})
-    return f"""<!DOCTYPE html>
-<html lang="{article.locale}" dir="ltr">
-<head><meta charset="utf-8"><title>MSN</title>
-{preloads}
-<style>body{{margin:0}}fluent-design-system-provider{{display:block}}</style>
-<script>window.__settings = {settings};</script>
-</head>
-<body>
-<div id="root"></div>
-<noscript><img src="/pixel.gif?js=0" alt=""></noscript>
-{scripts}
-</body></html>
-"""
+    chunks = {f"{seeded_number(f'chunk{place}') % 16**6:06x}": f"/bundles/v1/{place}.js" for place in range(240)}
+    settings = {"locale": article.locale, "id": article.id, "chunks": chunks}
+    return render("shell.html", article=article, settings=settings)

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from lxml import etree
 
-from denoise_crawler.denoiser import AS_TEXT, denoise_pages
+from denoise_crawler.denoiser import PLAIN_TEXT, denoise_pages
 from denoise_crawler.evaluation.page_file import to_utf8
 from denoise_crawler.methods import METHODS, MethodChoice
-from denoise_crawler.output.extractors import alone as extract_alone
-from denoise_crawler.output.extractors import check, library_named
-from denoise_crawler.output.text import clean_text
+from denoise_crawler.output.clean_text import clean_text
+from denoise_crawler.output.extractors import check, find_library
+from denoise_crawler.output.extractors import raw_page_extractor as extract_alone
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
 
@@ -94,7 +94,7 @@ def method(name: str, **options: object) -> Contender:
     return Contender(f"{name}{given}", partial(_load_method, name, options), call, ("denoise-crawler",))
 
 
-def _load_method(name: str, options: dict[str, Any], writing: Writing = AS_TEXT) -> Extractor:
+def _load_method(name: str, options: dict[str, Any], writing: Writing = PLAIN_TEXT) -> Extractor:
     check(writing.extractor, writing.extractor_options)  # so that its import is not timed
 
     def extractor(pages: Iterable[PageSource]) -> Iterator[str | Failure]:
@@ -113,7 +113,7 @@ def extractor_after(method: str, extractor: str) -> Contender:
 
     """
     MethodChoice(method).new()
-    writing, library = Writing(extractor=extractor), library_named(extractor)
+    writing, library = Writing(extractor=extractor), find_library(extractor)
     return Contender(
         f"{extractor} after {method}",
         partial(_load_method, method, {}, writing),
@@ -125,7 +125,7 @@ def extractor_after(method: str, extractor: str) -> Contender:
 
 def extractor_alone(extractor: str) -> Contender:
     """Return an extractor on the pages as they are."""
-    library = library_named(extractor)
+    library = find_library(extractor)
     return Contender(
         f"{extractor} alone",
         partial(_load_alone, extractor),

@@ -17,7 +17,7 @@ from typing import IO, TYPE_CHECKING
 import msgspec
 
 from denoise_crawler.errors import GoldError
-from denoise_crawler.page.parsing import decode
+from denoise_crawler.page.parsing import decode_html
 from denoise_crawler.page.site import site_of
 from denoise_crawler.page.text import hash64
 
@@ -46,7 +46,8 @@ class GoldPage(msgspec.Struct):
 
     ``gold`` is None where nobody wrote one; readers' comments that a set parts from it are left out. ``attrs``
     are values it must keep (:attr:`values`), ``posts`` are those of a forum thread, ``page_type`` is what kind of
-    page it is (article, forum, product …), where known.
+    page it is (article, forum, product …), where known. ``gold_markdown`` and ``gold_html`` are the
+    gold text with its structure, where a set has it.
     """
 
     id: str
@@ -58,6 +59,8 @@ class GoldPage(msgspec.Struct):
     page_type: str | None = None
     attrs: dict[str, list[str] | str] = {}
     posts: list[Post] = []
+    gold_markdown: str | None = None
+    gold_html: str | None = None
 
     def __post_init__(self) -> None:
         if self.gold is not None:
@@ -184,7 +187,7 @@ def html_pages(folder: Path) -> Iterator[GoldPage]:
         text = file.with_suffix(".txt")
         gold = text.read_text("utf-8-sig", errors="replace") if text.is_file() else None
         page_id = file.relative_to(folder).as_posix()
-        yield GoldPage(page_id, file.resolve().parent.name, decode(file.read_bytes()), gold=gold)
+        yield GoldPage(page_id, file.resolve().parent.name, decode_html(file.read_bytes()), gold=gold)
 
 
 def _html_files(folder: Path) -> Iterator[Path]:

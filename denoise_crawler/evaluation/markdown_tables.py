@@ -35,15 +35,15 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     )
 
 
-def escape_markdown(text: str) -> str:
+def escape_cell(text: str) -> str:
     """Escape ``text`` so that Markdown shows it unchanged."""
     return _MARKS.sub(r"\\\g<0>", text)
 
 
 def markdown_table(shown: Table) -> str:
     """Return a table with its title above."""
-    rows = [[escape_markdown(text) for text in row] for row in texts(shown.rows)]
-    return f"{escape_markdown(shown.title)}\n\n{table([escape_markdown(head) for head in shown.heads], rows)}"
+    rows = [[escape_cell(text) for text in row] for row in texts(shown.rows)]
+    return f"{escape_cell(shown.title)}\n\n{table([escape_cell(head) for head in shown.heads], rows)}"
 
 
 def markdown(evaluation: Evaluation, *, halves: bool = False, more: Sequence[Group] = ()) -> str:
@@ -60,5 +60,5 @@ def markdown(evaluation: Evaluation, *, halves: bool = False, more: Sequence[Gro
         *(quality_table(evaluation, group) for group in more),
         contender_table(evaluation),
     ]
-    said = "\n".join(f"- {escape_markdown(note)}" for note in notes(evaluation))
+    said = "\n".join(f"- {escape_cell(note)}" for note in notes(evaluation))
     return "\n\n".join([LEGEND, *map(markdown_table, tables), *([said] if said else [])]) + "\n"

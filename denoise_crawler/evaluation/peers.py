@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import re
 from functools import cache, partial
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from denoise_crawler.evaluation.contenders import Contender, PageSource, page_by_page
 
@@ -20,35 +23,7 @@ if TYPE_CHECKING:
 _DECLARED = re.compile(r"<html[^>]*?\slang\s*=\s*[\"']?\s*([a-z]{2,3})\b", re.IGNORECASE)
 _MAX_SEARCHED_CHARACTERS = 4_000  # the html element comes before
 # The stop lists of jusText by ISO 639-1 code, without those of rarer languages.
-_STOP_LISTS = {
-    "ar": "Arabic",
-    "bg": "Bulgarian",
-    "cs": "Czech",
-    "da": "Danish",
-    "de": "German",
-    "el": "Greek",
-    "en": "English",
-    "es": "Spanish",
-    "fa": "Persian",
-    "fi": "Finnish",
-    "fr": "French",
-    "he": "Hebrew",
-    "hi": "Hindi",
-    "hu": "Hungarian",
-    "id": "Indonesian",
-    "it": "Italian",
-    "ko": "Korean",
-    "nl": "Dutch",
-    "pl": "Polish",
-    "pt": "Portuguese",
-    "ro": "Romanian",
-    "ru": "Russian",
-    "sk": "Slovak",
-    "sv": "Swedish",
-    "tr": "Turkish",
-    "uk": "Ukrainian",
-    "vi": "Vietnamese",
-}
+_STOP_LISTS = msgspec.json.decode(files(__package__).joinpath("stop_lists.json").read_bytes(), type=dict[str, str])
 
 
 def _load_trafilatura(**options: Any) -> Extractor:

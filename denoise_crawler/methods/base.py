@@ -1,4 +1,4 @@
-"""The common face of all methods."""
+"""The interface of all methods."""
 
 from __future__ import annotations
 
@@ -14,38 +14,40 @@ if TYPE_CHECKING:
     from denoise_crawler.page import Nodes, Page
 
 
-def _unexplained(_: int) -> str:
+def _no_reason(_: int) -> str:
     return ""
 
 
 @dataclass(slots=True)
 class Judgement:
-    """A method's verdict on each node of one page, in document order.
+    """A method's judgement of each node of one page, in document order.
 
     ``noise[i]`` says whether node i goes; a node below noise is noise too. ``scores[i]`` is what the method
     decided by (its own scale), ``reason(i)`` says why in words, made only when asked for. ``guarded`` is
     set when the verdict would have left next to nothing and a safer one was taken instead. ``confidence`` is the
-    F1 that the text can be expected to have, None from a method that cannot tell.
+    F1 that the text can be expected to have, ``page_type`` says what the page is (article, forum, product,
+    listing, collection, documentation or service); both are None from a method that cannot tell.
     """
 
     noise: list[bool]
     scores: list[float]
-    reason: Callable[[int], str] = field(default=_unexplained)
+    reason: Callable[[int], str] = field(default=_no_reason)
     guarded: bool = False
     confidence: float | None = None
+    page_type: str | None = None
 
     @classmethod
     def all_kept(cls, nodes: Nodes, why: str = "") -> Self:
-        """Return the verdict that keeps every one of ``nodes``; ``why`` is its reason."""
+        """Return the judgement that keeps all ``nodes``, for the reason ``why``."""
         return cls([False] * len(nodes), [0.0] * len(nodes), lambda _: why)
 
 
 class Method(ABC):
-    """One way to find the noise of a page, with what it knows of the page's site.
+    """A method to find the noise of a page, with what it knows of the page's site.
 
-    A method that ``learns`` is one instance a site: :meth:`observe` its pages, :meth:`merge` what was
-    learned elsewhere, :meth:`to_bytes` what is known. A page-only method needs :meth:`judge` alone.
-    ``warmup_pages`` is how many pages of a site it should know before its verdicts go out, if nobody says else.
+    A method that ``learns`` has one instance per site: :meth:`observe` learns a page, :meth:`merge` what another
+    instance learned, :meth:`to_bytes` stores it. A page-only method implements :meth:`judge` alone.
+    ``warmup_pages`` is the default number of pages of a site to learn before judging.
     """
 
     name: ClassVar[str]
@@ -54,51 +56,57 @@ class Method(ABC):
 
     @abstractmethod
     def judge(self, page: Page) -> Judgement:
-        """Say of each node of ``page`` whether it is noise."""
+        """Decide for each node of ``page`` whether it is noise."""
 
     @property
     def pages_known(self) -> int:
-        """The number of pages of the site that the verdicts rest on."""
+        """The number of pages of the site that judgements rest on."""
         return 0
 
     @property
     def pages_kept(self) -> int | None:
-        """Of how many pages of a site, those with the lowest keys, knowledge is kept; None for all."""
+        """The most pages of a site that are kept, those with the lowest keys; None for no limit."""
         return None
 
     @property
     def store_key(self) -> str:
-        """The name under which knowledge is stored: alike for instances that can be merged."""
+        """The name under which knowledge is stored: equal for instances that can be merged."""
         return self.name
 
     def knows(self, page: Page) -> bool:  # noqa: ARG002
-        """Tell whether ``page`` is learned already."""
+        """Tell whether ``page`` was learned."""
         return False
 
     def wants(self, page: Page) -> bool:  # noqa: ARG002
-        """Tell whether learning ``page`` can change anything; asked before the page is parsed."""
+        """Tell, before ``page`` is parsed, whether learning it can change anything."""
         return True
 
-    def strangeness(self, page: Page) -> float:  # noqa: ARG002
-        """Return the share of the text of ``page``, 0 to 1, that stands where no learned page has any."""
+    def novelty(self, page: Page) -> float:  # noqa: ARG002
+        """Return the share of the text of ``page`` (0 to 1) that is where no learned page has text."""
         return 0.0
 
     def observe(self, page: Page) -> None:  # noqa: B027 - a page-only method has nothing to learn
-        """Learn ``page``; a page learned already changes nothing."""
+        """Learn ``page``; learning it again changes nothing."""
 
     def merge(self, other: Self) -> None:  # noqa: B027
-        """Learn what ``other`` knows."""
+        """Add what ``other`` knows."""
 
     def to_bytes(self) -> bytes:
-        """Write what is known of the site."""
+        """Return what is known of the site, as bytes to store."""
         return b""
 
     def merge_bytes(self, data: bytes) -> None:  # noqa: B027
-        """Learn what :meth:`to_bytes` of another instance wrote."""
+        """Add what :meth:`to_bytes` of another instance returned."""
 
 
 def inherit(noise: list[bool], ends: list[int]) -> list[bool]:
-    """Return ``noise`` with everything below a noise node marked as well."""
+    """Return ``noise`` with everything below a noise node marked too.
+
+    Example:
+        >>> inherit([False, True, False, False], ends=[4, 3, 3, 4])
+        [False, True, True, False]
+
+    """
     result, index = list(noise), 0
     while index < len(result):
         if result[index]:

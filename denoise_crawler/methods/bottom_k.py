@@ -1,4 +1,4 @@
-"""A bottom-k sample: of all values that ever came, those with the lowest keys."""
+"""A bottom-k sample: of all values ever added, those with the lowest keys."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class Keyed(Protocol):
-    """Has the key it is sampled by: a hash, so that the sample is uniform."""
+    """A value with the key it is sampled by: a hash, so that the sample is uniform."""
 
     @property
     def key(self) -> int:
@@ -21,21 +21,32 @@ V = TypeVar("V", bound=Keyed)
 
 
 class BottomK(Generic[V]):
-    """At most ``limit`` (1 or more) values: those with the lowest keys, the same in any order of coming.
+    """The values with the lowest keys, in whatever order they are added.
 
-    Of two values with one key, the one with the lower ``encoded`` bytes stays, so that a union of samples is
-    associative, commutative and idempotent; without ``encoded``, the one that came first.
+    Args:
+        limit: The most values to keep, at least 1.
+        encoded: Returns the bytes of a value. Of two values with the same key the one with the lower bytes stays,
+            so that a union of samples is associative, commutative and idempotent. Without it the first one stays.
+
+    Example:
+        >>> from denoise_crawler import Page
+        >>> pages = [Page.parse(f"https://a.test/{number}", "") for number in range(9)]
+        >>> sample = BottomK(3)
+        >>> displaced = sample.merge(pages)
+        >>> [page.key for page in sample] == sorted(page.key for page in pages)[:3]
+        True
+
     """
 
     def __init__(self, limit: int, encoded: Callable[[V], bytes] | None = None) -> None:
         self._limit = limit
         self._encoded = encoded
         self._values: dict[int, V] = {}
-        self._highest: list[int] = []  # negated keys, so that the heap's first is the highest key
+        self._negated_keys: list[int] = []  # a heap, so that the highest key comes first
 
     @property
     def limit(self) -> int:
-        """How many values there may be."""
+        """The most values to keep."""
         return self._limit
 
     def __len__(self) -> int:
@@ -49,15 +60,15 @@ class BottomK(Generic[V]):
         return iter([self._values[key] for key in sorted(self._values)])
 
     def get(self, key: int) -> V | None:
-        """Return the value with ``key``, None if there is none."""
+        """Return the value with ``key``, or None."""
         return self._values.get(key)
 
     def wants(self, key: int) -> bool:
         """Tell whether ``key`` is new and among the lowest."""
-        return key not in self._values and (len(self) < self._limit or key < -self._highest[0])
+        return key not in self._values and (len(self) < self._limit or key < -self._negated_keys[0])
 
     def add(self, value: V) -> list[V]:
-        """Put ``value`` in, if it belongs there; return what had to leave for it."""
+        """Add ``value`` if its key is low enough; return the values it displaces."""
         known = self._values.get(value.key)
         if known is not None:
             if not self._replaces(value, known):
@@ -67,20 +78,20 @@ class BottomK(Generic[V]):
         if not self.wants(value.key):
             return []
         self._values[value.key] = value
-        heappush(self._highest, -value.key)
-        return self._surplus()
+        heappush(self._negated_keys, -value.key)
+        return self._drop_surplus()
 
     def merge(self, values: Iterable[V]) -> list[V]:
-        """Add ``values``, for example those of another sample; return what had to leave."""
-        return [gone for value in values for gone in self.add(value)]
+        """Add ``values``, for example those of another sample; return the values they displace."""
+        return [displaced for value in values for displaced in self.add(value)]
 
     def shrink(self, limit: int) -> list[V]:
-        """Lower the limit to ``limit`` and return what had to leave; a limit is never raised again."""
+        """Lower the limit, which cannot be raised again; return the values that are dropped."""
         self._limit = min(self._limit, limit)
-        return self._surplus()
+        return self._drop_surplus()
 
     def _replaces(self, value: V, known: V) -> bool:
         return self._encoded is not None and value is not known and self._encoded(value) < self._encoded(known)
 
-    def _surplus(self) -> list[V]:
-        return [self._values.pop(-heappop(self._highest)) for _ in range(len(self) - self._limit)]
+    def _drop_surplus(self) -> list[V]:
+        return [self._values.pop(-heappop(self._negated_keys)) for _ in range(len(self) - self._limit)]

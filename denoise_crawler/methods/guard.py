@@ -1,70 +1,84 @@
-"""The guard: no single rule may destroy a page."""
+"""The guard: replaces a judgement that would leave almost nothing of a page."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import compress
 from typing import TYPE_CHECKING
 
-from denoise_crawler.methods.base import Judgement
 from denoise_crawler.methods.fusion.method import Fusion
 from denoise_crawler.page import TEXT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from denoise_crawler.methods.base import Judgement
     from denoise_crawler.page import Page
 
-# Chosen on the tuning half of the gold sets, see docs/explain.md.
-LEAST_KEPT = 0.1
-COHERENT = 200
+# Tuned on one half of the gold sets, see docs/explain.md.
+MIN_KEPT_SHARE = 0.1
+MIN_TEXT_CHARACTERS = 200
 
 
-def guarded(page: Page, judgement: Judgement) -> Judgement:
-    """Return ``judgement``, or a safer one if it leaves next to nothing of a page that has a text.
+def apply_guard(page: Page, judgement: Judgement) -> Judgement:
+    """Return ``judgement``, or a safer one if it leaves almost nothing of a page with text.
 
-    It does if it keeps less than a tenth (``LEAST_KEPT``) of the running text, in characters outside links, that
-    ``fusion`` finds by the page alone, and that is at least ``COHERENT`` characters: then this is the verdict. If
-    that finds no such text, and nothing at all was kept, everything is.
+    Characters count outside links. If ``fusion`` finds at least ``MIN_TEXT_CHARACTERS`` on the page alone and
+    ``judgement`` keeps less than ``MIN_KEPT_SHARE`` of them, the judgement of ``fusion`` replaces it. If
+    ``fusion`` finds fewer and ``judgement`` keeps no text at all, everything is kept.
+
+    Args:
+        page: The page.
+        judgement: A method's judgement of it.
+
+    Example:
+        >>> from denoise_crawler import Page
+        >>> from denoise_crawler.methods.base import Judgement
+        >>> page = Page.parse("https://a.example/", "<p>A short note.</p>")
+        >>> apply_guard(page, Judgement([True] * 3, [0.0] * 3)).noise
+        [False, False, False]
+
     """
-    all_text, kept = _unlinked(page, judgement.noise)
+    all_text, kept = _count_unlinked(page, judgement.noise)
     empty = not kept and not _keeps_text(page, judgement.noise)
-    # no verdict keeps more than there is, so most pages need no second one
-    if not empty and (all_text < COHERENT or kept >= LEAST_KEPT * all_text):
+    # no judgement keeps more than there is, so most pages need no second one
+    if not empty and (all_text < MIN_TEXT_CHARACTERS or kept >= MIN_KEPT_SHARE * all_text):
         return judgement
-    if all_text >= COHERENT:
+    if all_text >= MIN_TEXT_CHARACTERS:
         safer = Fusion().judge(page)
-        _, found = _unlinked(page, safer.noise)
-        if found >= COHERENT and kept < LEAST_KEPT * found:
-            return _instead(safer, kept, found)
-    return _everything(judgement) if empty and TEXT in page.nodes.tags else judgement
+        _, found = _count_unlinked(page, safer.noise)
+        if found >= MIN_TEXT_CHARACTERS and kept < MIN_KEPT_SHARE * found:
+            return _safer(safer, kept, found)
+    return _keep_all(judgement) if empty and TEXT in page.nodes.tags else judgement
 
 
-def _unlinked(page: Page, noise: Sequence[bool]) -> tuple[int, int]:
-    """Return the characters of text outside links: all, and those that are no noise."""
-    everything = kept = 0
-    for characters, link, gone in zip(page.characters, page.nodes.links, noise, strict=True):
-        if characters and link < 0:
-            everything += characters
-            if not gone:
-                kept += characters
-    return everything, kept
+def _count_unlinked(page: Page, noise: Sequence[bool]) -> tuple[int, int]:
+    """Count the characters outside links: all of them, and those that are no noise."""
+    is_unlinked = [link < 0 for link in page.nodes.links]
+    is_kept = [unlinked and not gone for unlinked, gone in zip(is_unlinked, noise, strict=True)]
+    return sum(compress(page.characters, is_unlinked)), sum(compress(page.characters, is_kept))
 
 
 def _keeps_text(page: Page, noise: Sequence[bool]) -> bool:
     return any(tag is TEXT and not gone for tag, gone in zip(page.nodes.tags, noise, strict=True))
 
 
-def _instead(safer: Judgement, kept: int, found: int) -> Judgement:
+def _safer(safer: Judgement, kept: int, found: int) -> Judgement:
     because = f"guard, as {kept:,} of {found:,} characters of running text were left: the page alone was judged"
 
     def reason(index: int) -> str:
         own = safer.reason(index)
         return f"{own} ({because})" if own else because
 
-    return Judgement(safer.noise, safer.scores, reason, guarded=True)
+    return replace(safer, reason=reason, guarded=True)
 
 
-def _everything(judgement: Judgement) -> Judgement:
+def _keep_all(judgement: Judgement) -> Judgement:
     kept = [False] * len(judgement.noise)
-    return Judgement(
-        kept, judgement.scores, lambda _: "guard: everything looked like noise, so all was kept", True
+    return replace(
+        judgement,
+        noise=kept,
+        reason=lambda _: "guard: everything looked like noise, so all was kept",
+        guarded=True,
+        confidence=None,
     )

@@ -1,4 +1,4 @@
-"""``layout_table``: the topic stands in the large tables with paragraphs. Needs one page only.
+"""``layout_table``: the topic is in large tables with paragraphs. Needs one page only.
 
 Shi, Lin & Yang, *An Approach to Eliminate Noise Based on Framework of Web Pages and Rules* (on CWT200G, pages
 built from tables). The rules are numbered as in ``docs/methods.md``.
@@ -11,7 +11,7 @@ from math import inf
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from denoise_crawler.methods.base import Judgement, Method
-from denoise_crawler.page.geometry import Length, declared, drawn_boxes
+from denoise_crawler.page.geometry import Length, declared_length, drawn_boxes
 from denoise_crawler.page.markup import INLINE
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ MAX_ASPECT = 5.0
 MIN_AREA_SHARE = 0.3
 MIN_MARKS_SHARE = 0.2
 SCREEN = (800.0, 600.0)
-_OUTSIDE = 0  # the part of the page outside all sized tables: it is the body's
+_OUTSIDE = 0  # the part outside all sized tables; 0 is the body
 _MARKS = frozenset({"p", "br"})
 
 Size: TypeAlias = "tuple[Length | None, Length | None]"
@@ -34,10 +34,10 @@ Size: TypeAlias = "tuple[Length | None, Length | None]"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Frame:
-    """A page cut into parts: one for each sized table without those inside it, one for all that stands outside.
+    """A page cut into parts: each sized table without the tables in it, and the rest of the page.
 
-    ``parts[i]`` is the table node i belongs to, or ``_OUTSIDE``. ``marks`` counts each part's own ``p`` and
-    ``br``; ``outer`` is the part that a table stands in. Both are in document order.
+    ``parts[i]`` is the table that node i belongs to, or ``_OUTSIDE``. ``marks`` counts each part's own ``p`` and
+    ``br``; ``outer`` is the part around a table. Both are in document order.
     """
 
     parts: list[int]
@@ -48,20 +48,28 @@ class _Frame:
 
 @dataclass(frozen=True, slots=True)
 class _Ruling:
-    """What a rule says of one part: whether it may be the topic, and the numbers that decided."""
+    """A rule's decision on one part: whether it may be the topic, and the numbers that decided."""
 
     topic: bool
     why: str
 
 
 class LayoutTable(Method):
-    """Content is the text of the tables that are large and hold paragraphs, and the paragraphs outside tables.
+    """Content is the text of large tables with paragraphs, and the paragraphs outside tables.
 
-    A table is judged by its declared width and height: wider than ``min_width`` CSS pixels (δ1) or
-    ``min_width_percent`` (δ2), higher than ``min_height_percent`` (δ3), or its long side at most ``max_aspect``
-    times the short one; without paragraphs it must fill ``min_area_share`` of the page. A part with less than
-    ``min_marks_share`` of the ``p`` and ``br`` of the richest is noise. A table without any size is no part of the
-    frame and goes with what it stands in. Raises :class:`ValueError` for a parameter that is out of range.
+    A table is judged by its declared width and height. A table without a size belongs to the part around it.
+
+    Args:
+        min_width: The least width of a topic table in CSS pixels (δ1).
+        min_width_percent: The least width in per cent (δ2).
+        min_height_percent: The least height in per cent (δ3).
+        max_aspect: The most times that the long side may be the short one.
+        min_area_share: The share of the page (0 to 1) that a table without paragraphs must fill.
+        min_marks_share: A part with a lower share (0 to 1) of the ``p`` and ``br`` of the richest part is noise.
+
+    Raises:
+        ValueError: A parameter is out of range.
+
     """
 
     name: ClassVar[str] = "layout_table"
@@ -76,24 +84,24 @@ class LayoutTable(Method):
         min_area_share: float = MIN_AREA_SHARE,
         min_marks_share: float = MIN_MARKS_SHARE,
     ) -> None:
-        self.min_width = _checked("min_width", min_width, 0.0)
-        self.min_width_percent = _checked("min_width_percent", min_width_percent, 0.0, 100.0)
-        self.min_height_percent = _checked("min_height_percent", min_height_percent, 0.0, 100.0)
-        self.max_aspect = _checked("max_aspect", max_aspect, 1.0)
-        self.min_area_share = _checked("min_area_share", min_area_share, 0.0, 1.0)
-        self.min_marks_share = _checked("min_marks_share", min_marks_share, 0.0, 1.0)
+        self.min_width = _check_range("min_width", min_width, 0.0)
+        self.min_width_percent = _check_range("min_width_percent", min_width_percent, 0.0, 100.0)
+        self.min_height_percent = _check_range("min_height_percent", min_height_percent, 0.0, 100.0)
+        self.max_aspect = _check_range("max_aspect", max_aspect, 1.0)
+        self.min_area_share = _check_range("min_area_share", min_area_share, 0.0, 1.0)
+        self.min_marks_share = _check_range("min_marks_share", min_marks_share, 0.0, 1.0)
 
     def judge(self, page: Page) -> Judgement:
-        """Mark what stands in no part that is the topic."""
+        """Mark what is in no topic part."""
         nodes = page.nodes
-        frame = _frame(nodes)
+        frame = _split_into_parts(nodes)
         rulings = self._rulings(page, frame)
-        paragraphs = _paragraphs(nodes)
+        paragraphs = _paragraph_nodes(nodes)
         keep = [
             rulings[part].topic and (part != _OUTSIDE or paragraph)
             for part, paragraph in zip(frame.parts, paragraphs, strict=True)
         ]
-        noise = _without_content(nodes, keep)
+        noise = _nodes_without_content(nodes, keep)
 
         def reason(index: int) -> str:
             part = frame.parts[index]
@@ -101,17 +109,19 @@ class LayoutTable(Method):
                 why = "rule 5: outside the tables and no paragraph text"
             else:
                 why = rulings[part].why
-            return why if keep[index] or noise[index] else f"{why}; holds what is kept"
+            return why if keep[index] or noise[index] else f"{why}; holds kept text"
 
         return Judgement(noise, [float(frame.marks[part]) for part in frame.parts], reason)
 
     def _rulings(self, page: Page, frame: _Frame) -> dict[int, _Ruling]:
-        """Return what the rules and then the number of marks say of each part."""
+        """Apply the rules to each part, then compare the numbers of marks."""
         area = _page_area(page, frame.sizes)
-        rulings = {_OUTSIDE: _paragraph_ruling(frame.marks[_OUTSIDE])}
+        marks = frame.marks[_OUTSIDE]
+        why = f"rule 5: outside the tables, {_describe_marks(marks)}"
+        rulings = {_OUTSIDE: _Ruling(marks > 0, why)}
         for table, size in frame.sizes.items():
             rulings[table] = self._table_ruling(size, frame.marks[table], area)
-        return _rich(frame, _one_level(frame, rulings), self.min_marks_share)
+        return _drop_poor_parts(frame, _keep_one_topic_per_nest(frame, rulings), self.min_marks_share)
 
     def _table_ruling(self, size: Size, marks: int, page_area: float) -> _Ruling:
         """Apply rules 1 to 4 to a table."""
@@ -134,27 +144,27 @@ class LayoutTable(Method):
         compared = f"ratio {ratio:.1f} {'≤' if small else '>'} {self.max_aspect:g}"
         why = f"rule 4: {width:g} × {height:g} px, {compared}"
         if marks or not small:
-            return _Ruling(small, f"{why} and {_counted(marks)}")
+            return _Ruling(small, f"{why} and {_describe_marks(marks)}")
         share = width * height / page_area
         large = share >= self.min_area_share
         compared = f"{share:.0%} of the page's area {'≥' if large else '<'} {self.min_area_share:.0%}"
-        return _Ruling(large, f"{why}, {_counted(0)} and {compared}")
+        return _Ruling(large, f"{why}, {_describe_marks(0)} and {compared}")
 
 
-def _checked(name: str, value: float, low: float, high: float = inf) -> float:
+def _check_range(name: str, value: float, low: float, high: float = inf) -> float:
     if not low <= value <= high or value == inf:
         allowed = f"be a number of at least {low:g}" if high == inf else f"lie between {low:g} and {high:g}"
         raise ValueError(f"{name} must {allowed}, not {value}")
     return float(value)
 
 
-def _frame(nodes: Nodes) -> _Frame:
+def _split_into_parts(nodes: Nodes) -> _Frame:
     frame = _Frame([_OUTSIDE] * len(nodes), {_OUTSIDE: 0}, {}, {})
     for index in range(1, len(nodes)):
         tag, part = nodes.tags[index], frame.parts[nodes.parents[index]]
         if tag == "table":
             element = nodes.elements[index]
-            width, height = declared(element, "width"), declared(element, "height")
+            width, height = declared_length(element, "width"), declared_length(element, "height")
             if width is not None or height is not None:
                 frame.sizes[index], frame.outer[index], frame.marks[index] = (width, height), part, 0
                 part = index
@@ -165,7 +175,7 @@ def _frame(nodes: Nodes) -> _Frame:
 
 
 def _page_area(page: Page, sizes: Mapping[int, Size]) -> float:
-    """Return the area of the drawn body, else of ``SCREEN`` grown to the longest sides declared in pixels."""
+    """Return the area of the drawn body, else of ``SCREEN`` enlarged to the longest sides declared in pixels."""
     body = drawn_boxes(page)[0] if sizes else None
     if body is not None and body.area > 0:
         return body.area
@@ -177,8 +187,8 @@ def _page_area(page: Page, sizes: Mapping[int, Size]) -> float:
     return max(sides[0]) * max(sides[1])
 
 
-def _paragraphs(nodes: Nodes) -> list[bool]:
-    """Tell of each node whether it is paragraph text: in a ``p``, or in a line of a block that ``br`` breaks."""
+def _paragraph_nodes(nodes: Nodes) -> list[bool]:
+    """Tell for each node whether it is paragraph text: in a ``p``, or in a block with ``br``."""
     blocks, marked = [0] * len(nodes), [False] * len(nodes)
     for index in range(1, len(nodes)):
         tag, parent = nodes.tags[index], nodes.parents[index]
@@ -191,23 +201,19 @@ def _paragraphs(nodes: Nodes) -> list[bool]:
     return [within or marked[block] for within, block in zip(inside, blocks, strict=True)]
 
 
-def _paragraph_ruling(marks: int) -> _Ruling:
-    return _Ruling(marks > 0, f"rule 5: outside the tables, {_counted(marks)}")
-
-
 def _size_ruling(what: str, side: Length, limit: float, marks: int) -> _Ruling:
     unit = "%" if side.percent else "px"
     over = side.value > limit
-    why = f"{what} {side.value:g} {unit} {'>' if over else '≤'} {limit:g} {unit} and {_counted(marks)}"
+    why = f"{what} {side.value:g} {unit} {'>' if over else '≤'} {limit:g} {unit} and {_describe_marks(marks)}"
     return _Ruling(over and marks > 0, why)
 
 
-def _counted(marks: int) -> str:
+def _describe_marks(marks: int) -> str:
     return f"{marks or 'no'} paragraph mark{'' if marks == 1 else 's'}"
 
 
-def _one_level(frame: _Frame, rulings: dict[int, _Ruling]) -> dict[int, _Ruling]:
-    """Leave one topic on each way down a nest: the table with the most marks, the innermost of equals."""
+def _keep_one_topic_per_nest(frame: _Frame, rulings: dict[int, _Ruling]) -> dict[int, _Ruling]:
+    """Keep one topic among nested tables: the one with the most marks, the innermost of equals."""
     own = {table: frame.marks[table] if rulings[table].topic else -1 for table in frame.sizes}
     above, below = {_OUTSIDE: -1}, dict.fromkeys((_OUTSIDE, *own), -1)
     for table, outer in frame.outer.items():
@@ -219,13 +225,13 @@ def _one_level(frame: _Frame, rulings: dict[int, _Ruling]) -> dict[int, _Ruling]
     for table, marks in own.items():
         rival = max(above[table], below[table])
         if marks >= 0 and (above[table] > marks or below[table] >= marks):
-            why = f"{rulings[table].why}, but a table of the same nest has {_counted(rival)}"
+            why = f"{rulings[table].why}, but a table of the same nest has {_describe_marks(rival)}"
             result[table] = _Ruling(False, why)
     return result
 
 
-def _rich(frame: _Frame, rulings: dict[int, _Ruling], share: float) -> dict[int, _Ruling]:
-    """Leave the topics with ``share`` of the marks of the richest, and those that rule 4 takes without any."""
+def _drop_poor_parts(frame: _Frame, rulings: dict[int, _Ruling], share: float) -> dict[int, _Ruling]:
+    """Keep the topics with ``share`` of the marks of the richest, and those without marks from rule 4."""
     richest = max((frame.marks[part] for part, ruling in rulings.items() if ruling.topic), default=0)
     result = dict(rulings)
     for part, ruling in rulings.items():
@@ -235,8 +241,8 @@ def _rich(frame: _Frame, rulings: dict[int, _Ruling], share: float) -> dict[int,
     return result
 
 
-def _without_content(nodes: Nodes, keep: list[bool]) -> list[bool]:
-    """Mark the nodes that are not kept and hold nothing that is."""
+def _nodes_without_content(nodes: Nodes, keep: list[bool]) -> list[bool]:
+    """Mark the nodes that are not kept and hold no kept node."""
     holding = list(keep)
     for index in range(len(nodes) - 1, 0, -1):
         if holding[index]:

@@ -1,4 +1,4 @@
-"""``link_ratio``: noise is a block most of whose text is links. Needs one page only."""
+"""``link_ratio``: a block that is mostly links is noise. Needs one page only."""
 
 from __future__ import annotations
 
@@ -15,9 +15,16 @@ THRESHOLD = 0.7
 
 
 class LinkRatio(Method):
-    """Noise is a block-level element whose share of characters inside links is over ``threshold``.
+    """A block-level element is noise if its share of characters inside links is over ``threshold``.
 
-    Inline elements go with their block: else every link inside a sentence would leave a hole.
+    Inline elements share the judgement of their block; otherwise every link would leave a hole in its sentence.
+
+    Args:
+        threshold: The highest share (0 to 1) that is content.
+
+    Raises:
+        ValueError: ``threshold`` is out of range.
+
     """
 
     name: ClassVar[str] = "link_ratio"
@@ -49,7 +56,7 @@ class LinkRatio(Method):
             while nodes.parents[decided] >= 0 and (
                 inherited[nodes.parents[decided]] or (nodes.tags[decided] in INLINE and not inherited[decided])
             ):
-                decided = nodes.parents[decided]  # to what is noise as a whole, or the block that is none
+                decided = nodes.parents[decided]  # up to the root of the noise, or to the block
             compared = "over" if ratios[decided] > self.threshold else "not over"
             return f"{ratios[decided]:.0%} links, {compared} {self.threshold:.0%}"
 

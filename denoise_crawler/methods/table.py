@@ -31,7 +31,7 @@ DEFAULT_METHOD = Fusion.name
 
 @dataclass(frozen=True, slots=True)
 class MethodChoice:
-    """A method and its options: chosen once, made anew for each site.
+    """A method and its options: chosen once, instantiated for each site.
 
     Args:
         name: The name of the method, a key of :data:`METHODS`.
@@ -59,22 +59,19 @@ class MethodChoice:
 
     @classmethod
     def of(cls, method: str | MethodChoice) -> MethodChoice:
-        """Return ``method`` itself, or the choice of the method with that name."""
+        """Return ``method`` if it is a choice, else the choice of the method with that name."""
         return cls(method) if isinstance(method, str) else method
 
     def new(self) -> Method:
-        """Return the method, knowing nothing."""
+        """Return a new method that knows nothing."""
         return METHODS[self.name](**self.options)
 
     def knowing(self, parts: Iterable[bytes], site: str) -> Method:
-        """Return the method with what is known of a site.
+        """Return a new method with all that is known of a site.
 
         Args:
-            parts: What :meth:`Method.to_bytes` wrote. A part that cannot be read is logged and left out.
+            parts: Results of :meth:`Method.to_bytes`. One that cannot be read is logged and left out.
             site: The name of the site, for the log.
-
-        Returns:
-            A new method that knows all the parts.
 
         """
         method = self.new()
@@ -82,9 +79,9 @@ class MethodChoice:
             other = self.new()
             try:
                 other.merge_bytes(part)
-            except Exception as error:  # others may have written it
-                told = printable(site), printable(error)
-                logger.warning("What was known of %s cannot be read and is left out: %s", *told)
+            except Exception as error:  # the part may come from anywhere
+                message = "What was known of %s cannot be read and is left out: %s"
+                logger.warning(message, printable(site), printable(error))
                 continue
             if method.pages_known:
                 method.merge(other)
@@ -94,20 +91,20 @@ class MethodChoice:
 
     @property
     def learns(self) -> bool:
-        """Whether the method learns sites, rather than judging each page by itself."""
+        """Whether the method learns sites."""
         return METHODS[self.name].learns
 
     @property
     def warmup_pages(self) -> int:
-        """How many pages of a site the method should know before its verdicts go out."""
+        """How many pages of a site to learn before judging."""
         return METHODS[self.name].warmup_pages
 
     @property
     def pages_kept(self) -> int | None:
-        """Of how many pages of a site, those with the lowest keys, knowledge is kept; None for all."""
+        """The most pages of a site that are kept, those with the lowest keys; None for no limit."""
         return self.new().pages_kept
 
     @property
     def key(self) -> str:
-        """The name under which a store keeps what the method knows: alike where it can be merged."""
+        """The name under which a store keeps what the method knows: equal for choices that can be merged."""
         return self.new().store_key

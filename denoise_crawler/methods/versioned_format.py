@@ -1,4 +1,4 @@
-"""Bytes to be stored: a magic number with a version, then compressed MessagePack. Data only."""
+"""The format of stored bytes: a magic number with a version, then compressed MessagePack. Data only."""
 
 from __future__ import annotations
 
@@ -7,31 +7,38 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
+import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
 
 R = TypeVar("R")
 T = TypeVar("T")
 
-MAX_BYTES = 64 << 20  # of what is stored, before it is packed
-_AS_IT_IS = b"\0"  # what zlib writes begins with another byte
-_MOST_VALUES = 2_000_000
-# MessagePack: how many bytes stand behind the first one of a value; where its length stands, how many that takes
-_BEHIND = [0] * 0xA0 + list(range(32)) + [0] * 64
-_BEHIND[0xCA:0xD4] = [4, 8, 1, 2, 4, 8, 1, 2, 4, 8]
-_BEHIND[0xD4:0xD9] = [2, 3, 5, 9, 17]
-_BEHIND[0xDC:0xE0] = [2, 4, 2, 4]
-_LENGTHS = {0xC4: 1, 0xC5: 2, 0xC6: 4, 0xC7: 1, 0xC8: 2, 0xC9: 4, 0xD9: 1, 0xDA: 2, 0xDB: 4}
+MAX_BYTES = 64 << 20  # before compression
+_UNCOMPRESSED = b"\0"  # zlib's output starts with another byte
+_MAX_VALUES = 2_000_000
+# MessagePack: the number of bytes after the first byte of a value; for values with a length, its number of bytes.
+_BYTES_AFTER = [0] * 0xA0 + list(range(32)) + [0] * 64
+_BYTES_AFTER[0xCA:0xD4] = [4, 8, 1, 2, 4, 8, 1, 2, 4, 8]
+_BYTES_AFTER[0xD4:0xD9] = [2, 3, 5, 9, 17]
+_BYTES_AFTER[0xDC:0xE0] = [2, 4, 2, 4]
+_LENGTH_BYTES = {0xC4: 1, 0xC5: 2, 0xC6: 4, 0xC7: 1, 0xC8: 2, 0xC9: 4, 0xD9: 1, 0xDA: 2, 0xDB: 4}
 _EXTENSIONS = (0xC7, 0xC8, 0xC9)
 
 
 @dataclass(frozen=True, slots=True)
 class VersionedFormat:
-    """How one kind of data is written: ``magic`` is three bytes and the version, ``what`` names it in messages.
+    """How one kind of data is stored.
 
-    ``error`` is raised for bytes that are not of this kind, of another version, cut off, damaged or of more
-    than 64 MB when unpacked.
+    Args:
+        magic: Three bytes that name the kind, and the version.
+        what: The name of the kind in messages.
+        error: Raised for bytes of another kind or version, and for bytes that are cut off, damaged or of more than
+            64 MB when decompressed.
+
     """
 
     magic: bytes
@@ -43,9 +50,14 @@ class VersionedFormat:
         return self.magic + zlib.compress(msgspec.msgpack.encode(record))
 
     def read(self, data: bytes, kind: type[R], build: Callable[[R], T]) -> T:
-        """Return what ``build`` makes of the record in ``data``, which is of ``kind``.
+        """Read what :meth:`write` returned.
 
-        A ValueError, IndexError or OverflowError in ``build`` says that the record does not fit together.
+        Args:
+            data: The bytes.
+            kind: The type of the record.
+            build: Makes the result of the record; a ValueError, IndexError or OverflowError says that the record
+                is inconsistent.
+
         """
         name, version = self.magic[:-1], self.magic[-1]
         if not data.startswith(name) or len(data) == len(name):
@@ -53,31 +65,47 @@ class VersionedFormat:
         if data[len(name)] != version:
             raise self.error(f"{self.what} of version {data[len(name)]}; this release reads version {version}")
         try:
-            return build(decoded(unpacked(data[len(self.magic) :]), kind))
+            return build(decode_msgpack(inflate(data[len(self.magic) :]), kind))
         except (zlib.error, msgspec.MsgspecError, IndexError, OverflowError, ValueError) as error:
             raise self.error(f"damaged {self.what}: {error}") from error
 
 
-def packed(plain: bytes, level: int = -1) -> bytes:
-    """Return ``plain`` packed by zlib, or as it is behind a zero byte where that is shorter.
+def pack_numbers(numbers: NDArray[Any] | Sequence[int]) -> bytes:
+    """Return numbers (modulo 2³²) as bytes, four each."""
+    return np.asarray(numbers).astype("<u4").tobytes()
+
+
+def unpack_numbers(data: bytes) -> NDArray[np.int64]:
+    """Return the numbers that :func:`pack_numbers` wrote."""
+    return np.frombuffer(data, "<u4").astype(np.int64)
+
+
+def deflate(plain: bytes, level: int = -1) -> bytes:
+    r"""Compress ``plain`` by zlib, or put a zero byte before it where that is shorter.
 
     Raises:
-        ValueError: there is more of it than :func:`unpacked` takes.
+        ValueError: ``plain`` is larger than :func:`inflate` allows.
+
+    Example:
+        >>> deflate(b"short"), inflate(deflate(b"long" * 100)) == b"long" * 100
+        (b'\x00short', True)
+
     """
     if len(plain) > MAX_BYTES:
         raise ValueError(f"{len(plain):,} bytes: more than {MAX_BYTES >> 20} MB are not stored")
     shorter = zlib.compress(plain, level)
-    return shorter if len(shorter) <= len(plain) else _AS_IT_IS + plain
+    return shorter if len(shorter) <= len(plain) else _UNCOMPRESSED + plain
 
 
-def unpacked(data: bytes) -> bytes:
-    """Return what :func:`packed` or zlib packed.
+def inflate(data: bytes) -> bytes:
+    """Decompress what :func:`deflate` or zlib compressed.
 
     Raises:
-        zlib.error: it is damaged.
-        ValueError: it is cut off, or over 64 MB when unpacked.
+        zlib.error: The data is damaged.
+        ValueError: The data is cut off, or over 64 MB when decompressed.
+
     """
-    if data[:1] == _AS_IT_IS:
+    if data[:1] == _UNCOMPRESSED:
         return data[1:]
     unpacker = zlib.decompressobj()
     plain = unpacker.decompress(data, MAX_BYTES)
@@ -86,24 +114,30 @@ def unpacked(data: bytes) -> bytes:
     return plain
 
 
-def decoded(data: bytes, kind: Any = Any) -> Any:
-    """Return what MessagePack's ``data`` say, as ``kind``.
+def decode_msgpack(data: bytes, kind: Any = Any) -> Any:
+    """Decode MessagePack.
 
-    Raises ValueError for other bytes, and for more than two million values: an empty one is a single byte there,
-    and a hundred in memory.
+    Args:
+        data: The bytes.
+        kind: The type to decode to.
+
+    Raises:
+        ValueError: The bytes are invalid, or hold more than two million values: an empty value is one byte of
+            data but a hundred in memory.
+
     """
-    if len(data) > _MOST_VALUES and _values(data) > _MOST_VALUES:
-        raise ValueError(f"more than {_MOST_VALUES:,} values")
+    if len(data) > _MAX_VALUES and _count_values(data) > _MAX_VALUES:
+        raise ValueError(f"more than {_MAX_VALUES:,} values")
     return msgspec.msgpack.decode(data, type=kind)
 
 
-def _values(data: bytes) -> int:
-    """Return how many values ``data`` begin with, counted no further than one above the limit."""
+def _count_values(data: bytes) -> int:
+    """Count the values in ``data``, up to one above the limit."""
     place = values = 0
-    while place < len(data) and values <= _MOST_VALUES:
+    while place < len(data) and values <= _MAX_VALUES:
         first = data[place]
-        width = _LENGTHS.get(first, 0)
+        width = _LENGTH_BYTES.get(first, 0)
         length = int.from_bytes(data[place + 1 : place + 1 + width], "big") + (first in _EXTENSIONS)
-        place += 1 + _BEHIND[first] + width + length
+        place += 1 + _BYTES_AFTER[first] + width + length
         values += 1
     return values

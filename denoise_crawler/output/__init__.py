@@ -1,1 +1,1 @@
-"""What a judged page becomes: clean text, clean HTML."""
+"""The outputs of a judged page: clean text, Markdown, HTML, painted pages, explanations."""

@@ -1,4 +1,4 @@
-"""How much of a page is noise, in visible characters: the one count behind stats, reports and the live page."""
+"""Counts how much of a page is noise, in visible characters, for stats, reports and the live page."""
 
 from __future__ import annotations
 
@@ -10,14 +10,25 @@ if TYPE_CHECKING:
 
 
 def count_characters(page: Page, noise: list[bool] | None) -> tuple[int, int]:
-    """Return how many visible characters ``page`` has, and how many of them are kept.
+    """Count the visible characters of ``page``, which are those other than white space.
 
-    A character is visible if it is no white space. All are kept if ``noise`` is None.
+    Args:
+        page: The page.
+        noise: Whether each node is noise; None if all is kept.
+
+    Returns:
+        The numbers of visible and of kept characters.
+
+    Example:
+        >>> from denoise_crawler import Page
+        >>> count_characters(Page.parse("", "<p>One.<p>A two."), [False, True, True, False, False])
+        (9, 5)
+
     """
     visible = sum(page.characters)
     return visible, visible if noise is None else visible - sum(compress(page.characters, noise))
 
 
 def noise_ratio(visible: int, kept: int) -> float:
-    """Return the share of the ``visible`` characters that were not ``kept`` (0-1); 0 without any."""
+    """Return the share (0 to 1) of the ``visible`` characters that were not ``kept``; 0 if none are visible."""
     return (visible - kept) / visible if visible else 0.0

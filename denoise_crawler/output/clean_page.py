@@ -1,9 +1,9 @@
-"""What comes out: one page's clean text and how it was found."""
+"""The result for one page: its clean text, its metadata and how it was judged."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from denoise_crawler.output.explanation import BlockVerdict
@@ -11,15 +11,18 @@ if TYPE_CHECKING:
 
 @dataclass
 class CleanPage:
-    """The clean text of one page, and the item of our own spiders.
+    """The clean text of one page; also the item of our own spiders.
 
+    ``text`` is a string; of the form ``blocks`` (``DENOISE_FORM``) it is a list of dicts, whose ``str`` is JSON.
     ``title``, ``author`` (several parted by "; "), ``date`` of publication (ISO 8601, with a time if there is
     one) and ``language`` are what the page says in its metadata, None (the title: empty) where it says
     nothing. ``fetched_at`` is an ISO 8601 time in UTC, ``method`` the name of the method that judged the page,
     ``warm`` whether the site's knowledge was ready by then, ``noise_ratio`` the share of the page's visible
     characters that was removed (0–1). ``confidence`` is the F1 that the text can be expected to have against what
-    a person would keep (0–1), None where the method cannot tell. ``explanation`` says of each block why it was
-    kept or dropped, None unless it was asked for (``DENOISE_EXPLAIN``).
+    a person would keep (0–1), ``page_type`` what the page is: article, forum, product, listing, collection,
+    documentation or service; both are None where the method cannot tell. ``explanation`` says of each block why
+    it was kept or dropped, None unless it was asked for (``DENOISE_EXPLAIN``). ``low_confidence`` says whether the
+    confidence is below what was asked for (``DENOISE_MIN_CONFIDENCE``), None if nothing was.
     """
 
     url: str = ""
@@ -27,15 +30,17 @@ class CleanPage:
     title: str = ""
     author: str | None = None
     date: str | None = None
-    text: str = ""
+    text: Any = ""
     language: str | None = None
     fetched_at: str | None = None
     method: str | None = None
     warm: bool | None = None
     noise_ratio: float | None = None
     confidence: float | None = None
+    page_type: str | None = None
     explanation: list[BlockVerdict] | None = None
+    low_confidence: bool | None = None
 
 
-# Items that wait in a store name their class: by the name that users import, wherever its file stands.
+# Stored items name their class; this name must not change when the file moves.
 CleanPage.__module__ = "denoise_crawler"

@@ -1,4 +1,4 @@
-"""A site style tree as a drawing: Graphviz dot, and SVG, PDF or PNG of it (after pySST's, Yan 2012, 3.4)."""
+"""Draws a site style tree as Graphviz dot, SVG, PDF or PNG (after pySST, Yan 2012, 3.4)."""
 
 from __future__ import annotations
 

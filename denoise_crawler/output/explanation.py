@@ -1,4 +1,4 @@
-"""Why each block of a page was kept or dropped."""
+"""Explains why each block of a page was kept or dropped."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 from denoise_crawler.page import TEXT
 from denoise_crawler.page.markup import INLINE
-from denoise_crawler.page.text import normalised
+from denoise_crawler.page.text import collapse_spaces
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -15,15 +15,12 @@ if TYPE_CHECKING:
     from denoise_crawler.methods.base import Judgement
     from denoise_crawler.page import Nodes, Page
 
-LONGEST = 120
-MOST_REASONS = 2_000  # on one page: a reason takes milliseconds
+MAX_BLOCK_CHARACTERS = 120
+MAX_REASONS = 2_000  # per page, since a reason takes milliseconds
 
 
 class BlockVerdict(TypedDict):
-    """One block: its ``text`` (of a long one the beginning), whether it was ``kept``, by what ``score``, and why.
-
-    ``score`` is on the method's own scale.
-    """
+    """One block: its ``text`` (shortened), whether it was ``kept``, its ``score`` by the method, and why."""
 
     text: str
     kept: bool
@@ -32,8 +29,8 @@ class BlockVerdict(TypedDict):
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
-    """One block of a judged page; ``node`` is its longest run of text, whose verdict is that of the block.
+class JudgedBlock:
+    """One block of a judged page; ``node`` is its longest run of text, which decides for the block.
 
     ``text``, ``kept`` and ``score`` are those of :class:`BlockVerdict`.
     """
@@ -44,24 +41,26 @@ class Block:
     score: float
 
 
-def blocks(page: Page, judgement: Judgement) -> Iterator[Block]:
-    """Yield the blocks of ``page``, in its order.
+def blocks(page: Page, judgement: Judgement) -> Iterator[JudgedBlock]:
+    """Yield the blocks of ``page`` in order.
 
-    A block is a line of :func:`clean_text`, or the part of one that was judged alike.
+    A block is a line of :func:`clean_text`, or a part of a line with the same judgement.
     """
     for run in _runs(page.nodes, judgement.noise):
-        if text := normalised("".join(page.nodes.texts[index] for index in run)):
+        if text := collapse_spaces("".join(page.nodes.texts[index] for index in run)):
             node = max(run, key=lambda index: len(page.nodes.texts[index].strip()))
-            yield Block(
+            yield JudgedBlock(
                 node=node,
-                text=text if len(text) <= LONGEST else text[: LONGEST - 1].rstrip() + "…",
+                text=text
+                if len(text) <= MAX_BLOCK_CHARACTERS
+                else text[: MAX_BLOCK_CHARACTERS - 1].rstrip() + "…",
                 kept=not judgement.noise[node],
                 score=round(float(judgement.scores[node]), 4),
             )
 
 
 def explanation(page: Page, judgement: Judgement) -> list[BlockVerdict]:
-    """Return the verdicts on the blocks of ``page``, in its order; the first ``MOST_REASONS`` have a reason."""
+    """Return the verdicts on the blocks of ``page`` in order; the first ``MAX_REASONS`` have a reason."""
     reason = first_reasons(judgement)
     return [
         BlockVerdict(text=block.text, kept=block.kept, score=block.score, reason=reason(block.node))
@@ -70,13 +69,13 @@ def explanation(page: Page, judgement: Judgement) -> list[BlockVerdict]:
 
 
 def first_reasons(judgement: Judgement) -> Callable[[int], str]:
-    """Return a function that gives the reasons for nodes, ``MOST_REASONS`` times; then it gives none."""
-    left = iter(range(MOST_REASONS))
+    """Return a function that gives the reason for a node, and "" after ``MAX_REASONS`` calls."""
+    left = iter(range(MAX_REASONS))
     return lambda index: "" if next(left, None) is None else judgement.reason(index)
 
 
 def _runs(nodes: Nodes, noise: list[bool]) -> Iterator[list[int]]:
-    """Yield the text nodes that stand in one line and share a verdict."""
+    """Yield the text nodes that share a line and a verdict."""
     run: list[int] = []
     open_ends: list[int] = []
     for index, tag in enumerate(nodes.tags):

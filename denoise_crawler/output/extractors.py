@@ -1,7 +1,7 @@
-"""Other extractors as writers: the page without its noise goes in, their text comes out.
+"""Other extractors as writers: they get the page without its noise and return its text.
 
-What is handed over keeps the structure, classes and ids of what is left of the body, and the title, the
-metadata and the JSON-LD of the head, so the libraries find what they look for.
+The page keeps the structure, classes and ids of the remaining body, and the title, metadata and JSON-LD of the
+head, so that the libraries find what they look for.
 """
 
 from __future__ import annotations
@@ -9,10 +9,12 @@ from __future__ import annotations
 import inspect
 import logging
 from dataclasses import dataclass
+from functools import partial
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from denoise_crawler.errors import ExtractorError, ExtractorOptionsError
-from denoise_crawler.output.html import clean_document, clean_html
+from denoise_crawler.output.clean_html import clean_document, clean_html
 from denoise_crawler.page.text import printable
 
 if TYPE_CHECKING:
@@ -25,8 +27,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# Libraries take seconds for a page of this size, some grow faster than the page.
-MAX_MARKUP = 2_000_000
+# Libraries take seconds for a page of this size; some take more than linear time.
+MAX_MARKUP_CHARACTERS = 2_000_000
 _PARAGRAPH = "<p>The harbour was quiet, and the boats came home one by one, long before the evening bell.</p>"
 _TRIAL = (
     '<html lang="en"><head><title>Trial</title></head><body><article><h1>Trial</h1>'
@@ -36,12 +38,12 @@ _TRIAL = (
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """A library that writes text.
+    """A library that extracts text.
 
-    ``load`` imports it and returns a function from (markup, url) to its text with some options, ``options``
-    imports it and returns the names of those it takes. ``extra`` is the extra of ours that brings it,
-    ``packages`` are its distributions, ``call`` says how it is called. ``reads_head`` tells whether it gets
-    the head of the page: what merely writes text down would write the title too.
+    ``load`` imports it and returns a function from (markup, URL) to text with the given options; ``options``
+    imports it and returns the names of its options. ``extra`` is our extra that installs it, ``packages`` are its
+    distributions, ``call`` describes the call. ``reads_head`` tells whether it gets the head of the page: a
+    library that only converts to text would include the title.
     """
 
     load: Callable[[Options], Write]
@@ -52,37 +54,53 @@ class Library:
     reads_head: bool = True
 
 
-def written(page: Page, noise: list[bool] | None, name: str, options: Options) -> str:
-    """Return what the library ``name`` writes of ``page`` without its ``noise``.
+def run_extractor(page: Page, noise: list[bool] | None, name: str, options: Options) -> str:
+    """Let a library extract the text of ``page`` without its ``noise``.
 
-    Empty where it writes nothing or raises, and for more than ``MAX_MARKUP`` characters of markup. Raises
-    :class:`ExtractorError` without the library.
+    Args:
+        page: The page.
+        noise: Whether each node is noise; None if all is kept.
+        name: The name of the library.
+        options: Its options.
+
+    Returns:
+        The text; empty if the library finds none or raises, or the markup exceeds ``MAX_MARKUP_CHARACTERS``.
+
+    Raises:
+        ExtractorError: There is no such extractor, or it is not installed.
+
     """
-    library = library_named(name)
-    write = _loaded(name, library, options)
+    library = find_library(name)
+    write = _load_library(name, library, options)
     try:
         markup = clean_document(page, noise) if library.reads_head else clean_html(page, noise)
-        if len(markup) > MAX_MARKUP:
+        if len(markup) > MAX_MARKUP_CHARACTERS:
             logger.info(
                 "%s was not asked for %s: %d characters are left of it", name, printable(page.url), len(markup)
             )
             return ""
         return str(write(markup, page.url) or "").strip()
-    except Exception as error:  # some recurse over the tree, all meet broken pages
+    except Exception as error:  # libraries may fail on broken or deep pages
         logger.info("%s failed on %s: %s: %s", name, printable(page.url), type(error).__name__, printable(error))
         return ""
 
 
 def check(name: str | None, options: Options) -> None:
-    """Try ``name`` with ``options`` on a small page; None, no extractor at all, is right.
+    """Try an extractor on a small page.
 
-    Raises :class:`ExtractorError` for an unknown name or a library that is not installed, and its subclass
-    :class:`ExtractorOptionsError` for options that the library does not take.
+    Args:
+        name: The name of the library; None, for no extractor, is valid.
+        options: Its options.
+
+    Raises:
+        ExtractorError: There is no such extractor, or it is not installed.
+        ExtractorOptionsError: The library does not take the options.
+
     """
     if name is None:
         return
-    library = library_named(name)
-    write = _loaded(name, library, options)
+    library = find_library(name)
+    write = _load_library(name, library, options)
     known = set(library.options())
     if wrong := sorted(map(str, set(options) - known)):
         raise ExtractorOptionsError(
@@ -96,20 +114,20 @@ def check(name: str | None, options: Options) -> None:
         raise ExtractorOptionsError(f"with these options {name} gives {type(text).__name__}, not text")
 
 
-def alone(name: str, options: Options) -> Callable[[str, str], str]:
-    """Return a function from (html, url) to what the library writes of a page as it is."""
-    write = _loaded(name, library_named(name), options)
+def raw_page_extractor(name: str, options: Options) -> Callable[[str, str], str]:
+    """Return a function from (HTML, URL) to the text that the library extracts from the page as it is."""
+    write = _load_library(name, find_library(name), options)
     return lambda html, url: str(write(html, url) or "").strip()
 
 
-def library_named(name: str) -> Library:
+def find_library(name: str) -> Library:
     """Return the extractor ``name``; raise :class:`ExtractorError` if there is none."""
     if name not in EXTRACTORS:
         raise ExtractorError(f"{name!r} is no extractor; there are {', '.join(EXTRACTORS)}")
     return EXTRACTORS[name]
 
 
-def _loaded(name: str, library: Library, options: Options) -> Write:
+def _load_library(name: str, library: Library, options: Options) -> Write:
     try:
         return library.load(options)
     except ImportError as error:
@@ -118,8 +136,15 @@ def _loaded(name: str, library: Library, options: Options) -> Write:
         ) from error
 
 
-def _names(function: Callable[..., object], *ours: str) -> Iterable[str]:
-    return (name for name in inspect.signature(function).parameters if name not in ours)
+def _option_names(function: str, page: str) -> list[str]:
+    """Return the names of the parameters of ``function`` ("module:name") other than the one for the ``page``."""
+    return [name for name in inspect.signature(resolve_name(function)).parameters if name != page]
+
+
+def _load_function(function: str, defaults: dict[str, object], options: Options) -> Write:
+    """Return a library's ``function`` ("module:name") as a function from (markup, URL) to text."""
+    extract = resolve_name(function)
+    return lambda markup, _: extract(markup, **{**defaults, **options})
 
 
 def _trafilatura(options: Options) -> Write:
@@ -130,12 +155,6 @@ def _trafilatura(options: Options) -> Write:
         return extract(markup, **chosen)
 
     return write
-
-
-def _trafilatura_options() -> Iterable[str]:
-    from trafilatura import extract
-
-    return _names(extract, "filecontent")
 
 
 def _readability(options: Options) -> Write:
@@ -154,43 +173,16 @@ def _readability(options: Options) -> Write:
     return write
 
 
-def _readability_options() -> Iterable[str]:
-    from readability import Document
-
-    return (*_names(Document, "input"), *_SUMMARY)
+def _readability_options() -> list[str]:
+    return [*_option_names("readability:Document", "input"), *_SUMMARY]
 
 
-def _resiliparse(options: Options) -> Write:
-    from resiliparse.extract.html2text import extract_plain_text
-
-    chosen: dict[str, Any] = {"main_content": True, "comments": False, "alt_texts": False, **options}
-    return lambda markup, _: extract_plain_text(markup, **chosen)
-
-
-def _resiliparse_options() -> Iterable[str]:
-    from resiliparse.extract.html2text import extract_plain_text
-
-    return _names(extract_plain_text, "html")
-
-
-def _html_text(options: Options) -> Write:
-    from html_text import extract_text
-
-    chosen: dict[str, Any] = dict(options)
-    return lambda markup, _: extract_text(markup, **chosen)
-
-
-def _html_text_options() -> Iterable[str]:
-    from html_text import extract_text
-
-    return _names(extract_text, "html")
-
-
-_SUMMARY = ("html_partial", "keep_all_images")  # what readability's summary takes; the rest is its Document's
+_SUMMARY = ("html_partial", "keep_all_images")  # options of readability's summary; the others are its Document's
+_PLAIN_TEXT = "resiliparse.extract.html2text:extract_plain_text"
 EXTRACTORS: dict[str, Library] = {
     "trafilatura": Library(
         _trafilatura,
-        _trafilatura_options,
+        partial(_option_names, "trafilatura:extract", "filecontent"),
         "trafilatura",
         ("trafilatura",),
         "extract(html, include_comments=False)",
@@ -203,13 +195,18 @@ EXTRACTORS: dict[str, Library] = {
         "html_text.extract_text(Document(html).summary(html_partial=True))",
     ),
     "resiliparse": Library(
-        _resiliparse,
-        _resiliparse_options,
+        partial(_load_function, _PLAIN_TEXT, {"main_content": True, "comments": False, "alt_texts": False}),
+        partial(_option_names, _PLAIN_TEXT, "html"),
         "resiliparse",
         ("resiliparse",),
         "extract_plain_text(html, main_content=True, comments=False, alt_texts=False)",
     ),
     "html_text": Library(
-        _html_text, _html_text_options, "html-text", ("html-text",), "extract_text(html)", reads_head=False
+        partial(_load_function, "html_text:extract_text", {}),
+        partial(_option_names, "html_text:extract_text", "html"),
+        "html-text",
+        ("html-text",),
+        "extract_text(html)",
+        reads_head=False,
     ),
 }

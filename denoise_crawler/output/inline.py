@@ -1,4 +1,4 @@
-"""How runs of text meet inside a line: what would be glued together or lose its meaning is told apart."""
+"""Joins runs of text inside a line, so that words are not glued together."""
 
 from __future__ import annotations
 
@@ -13,15 +13,14 @@ if TYPE_CHECKING:
     from denoise_crawler.page import Nodes
 
 LINE_BREAKS = frozenset({"br", "div"})
-_WIDE = "\u2e80"  # from here on, scripts that are written without spaces between words
+_FIRST_UNSPACED = "\u2e80"  # from here on, scripts have no spaces between words
 
 
-class Joints:
-    """Says, from text to text along a line, what the markup between two of them stands for.
+class WordJoiner:
+    """Returns what to write between two texts of a line: mostly nothing.
 
-    That is nothing for most; a space where something that was left out, a picture or the border of two links
-    parts two words; ``^`` before a number that is raised behind a number; parentheses around the reading of a
-    ruby character, where the page has none of its own.
+    A space separates words with something left out, a picture or the border of two links between them. ``^``
+    separates a number from its superscript number.
     """
 
     def __init__(self, nodes: Nodes) -> None:
@@ -34,38 +33,43 @@ class Joints:
         self._last, self._end, self._gap = -1, "", False
 
     def gap(self) -> None:
-        """Note that something stands here that is not written."""
+        """Note that something is left out here."""
         self._gap = True
 
     def between(self, index: int) -> str:
-        """Return what to write before text node ``index``, given the one of the line before it."""
+        """Return what to write between the previous text of the line and text node ``index``."""
         nodes, text = self._nodes, self._nodes.texts[index]
         begin, last, end = text[:1], self._last, self._end
         gap, self._gap = self._gap, False
         self._last, self._end = index, text[-1:]
         if last < 0 or not (begin.isalnum() and end.isalnum()):
             return ""
-        if end.isdecimal() and begin.isdecimal() and _raised(nodes, index) and not _raised(nodes, last):
+        if (
+            end.isdecimal()
+            and begin.isdecimal()
+            and _is_superscript(nodes, index)
+            and not _is_superscript(nodes, last)
+        ):
             return "^"
         link = nodes.links[index]
         other_link = link >= 0 and 0 <= nodes.links[last] != link
-        return " " if (gap or other_link) and (end < _WIDE or begin < _WIDE) else ""
+        return " " if (gap or other_link) and (end < _FIRST_UNSPACED or begin < _FIRST_UNSPACED) else ""
 
 
-def _raised(nodes: Nodes, index: int) -> bool:
+def _is_superscript(nodes: Nodes, index: int) -> bool:
     return nodes.tags[nodes.parents[index]] == "sup"
 
 
 def text_of(nodes: Nodes, index: int) -> str:
-    """Return the text of node ``index``, the reading of a ruby character in parentheses."""
+    """Return the text of node ``index``, with parentheses around a ruby annotation that has none."""
     text, parent = nodes.texts[index], nodes.parents[index]
     if nodes.tags[parent] != "rt" or nodes.tags[nodes.parents[parent - 1]] == "rp":
         return text
     return f"({text.strip()})"
 
 
-def is_verbatim(nodes: Nodes, index: int, noise: list[bool] | None) -> bool:
-    """Tell whether the lines of a ``pre`` can be written as they are: none of its text goes, no block is in it."""
+def is_preformatted(nodes: Nodes, index: int, noise: list[bool] | None) -> bool:
+    """Tell whether a ``pre`` can be written as it is: it holds no noise and no block."""
     below = range(index + 1, nodes.ends[index])
     tags = nodes.tags
     return all(tags[one] in INLINE or tags[one] in LINE_BREAKS for one in below) and not (
@@ -73,8 +77,8 @@ def is_verbatim(nodes: Nodes, index: int, noise: list[bool] | None) -> bool:
     )
 
 
-def verbatim(nodes: Nodes, index: int) -> str:
-    """Return the lines of a ``pre`` without the blank ones at its ends; of its markup, only line breaks count."""
+def preformatted_text(nodes: Nodes, index: int) -> str:
+    """Return the lines of a ``pre`` without blank ones at its ends; only line breaks count of its markup."""
     element = nodes.elements[index]
     parts = [element.text or ""]
     walk = etree.iterwalk(element, events=("start", "end", "comment", "pi"))

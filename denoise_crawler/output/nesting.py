@@ -1,6 +1,6 @@
-"""Where HTML's nesting breaks: elements that a browser closes before all that a lenient tree has in them.
+"""Finds invalid nesting: elements that a browser closes earlier than a lenient parser does.
 
-By the rules of the HTML standard (§13.2.6, tree construction): a block closes a paragraph, a link closes a
+The rules are those of the HTML standard (§13.2.6, tree construction): a block closes a paragraph, a link closes a
 link, what is no row leaves its table.
 """
 
@@ -47,10 +47,13 @@ _HOLDS = {
 }
 
 
-def torn(nodes: Nodes, tags: Sequence[str]) -> set[int]:
-    """Return the elements of which a browser would move some content out, or whose tag it would ignore.
+def find_misnested(nodes: Nodes, tags: Sequence[str]) -> set[int]:
+    """Return the elements that a browser would close early or ignore, rather too many than too few.
 
-    ``tags`` are the names under which the nodes are written. Rather too many than too few are named.
+    Args:
+        nodes: The nodes of the page.
+        tags: The tag that each node is written with.
+
     """
     found = {index for index in range(len(nodes)) if tags[index] in VOID and nodes.ends[index] > index + 1}
     for closed, closing, shields in _CLOSINGS:
@@ -59,12 +62,12 @@ def torn(nodes: Nodes, tags: Sequence[str]) -> set[int]:
             below = _below(nodes, tags, [tag in closing for tag in tags], shields)
             found.update(index for index in range(len(nodes)) if inside[index] and below[index])
     if "table" in tags or not TABLE_PARTS.isdisjoint(tags):
-        found |= _torn_tables(nodes, tags)
+        found |= _misnested_in_tables(nodes, tags)
     return found
 
 
 def _inside(nodes: Nodes, tags: Sequence[str], closed: frozenset[str], shields: frozenset[str]) -> list[bool]:
-    """Tell of each node whether an element of ``closed`` is open there: itself, or above without a shield."""
+    """Tell for each node whether it or an ancestor without a shield between has a tag of ``closed``."""
     inside: list[bool] = []
     for tag, parent in zip(tags, nodes.parents, strict=True):
         inside.append(tag in closed or (parent >= 0 and inside[parent] and tag not in shields))
@@ -72,7 +75,7 @@ def _inside(nodes: Nodes, tags: Sequence[str], closed: frozenset[str], shields: 
 
 
 def _below(nodes: Nodes, tags: Sequence[str], marked: Sequence[bool], shields: frozenset[str]) -> list[bool]:
-    """Tell of each node whether a ``marked`` one lies below it without a shield between."""
+    """Tell for each node whether a ``marked`` one is below it without a shield between."""
     below = [False] * len(nodes)
     for index in range(len(nodes) - 1, 0, -1):
         if marked[index] or (below[index] and tags[index] not in shields):
@@ -80,7 +83,7 @@ def _below(nodes: Nodes, tags: Sequence[str], marked: Sequence[bool], shields: f
     return below
 
 
-def _torn_tables(nodes: Nodes, tags: Sequence[str]) -> set[int]:
+def _misnested_in_tables(nodes: Nodes, tags: Sequence[str]) -> set[int]:
     table = frozenset({"table"})
     inside = _inside(nodes, tags, table, _CELLS)
     in_table = [parent >= 0 and inside[parent] for parent in nodes.parents]
@@ -89,17 +92,17 @@ def _torn_tables(nodes: Nodes, tags: Sequence[str]) -> set[int]:
     misplaced = _misplaced(nodes, tags, in_table)
     below, below_in_cells = _below(nodes, tags, misplaced, _CELLS), _below(nodes, tags, strays, table)
     anywhere = _inside(nodes, tags, table, _NONE)
-    torn_by_them = {
+    torn = {
         index
         for index in range(len(nodes))
         if strays[index] or (inside[index] and below[index]) or (anywhere[index] and below_in_cells[index])
     }
-    return forms | torn_by_them
+    return forms | torn
 
 
 def _misplaced(nodes: Nodes, tags: Sequence[str], in_table: Sequence[bool]) -> list[bool]:
-    """Tell of each node whether it stands in a part of a table that does not hold such a thing."""
-    holders: list[str] = []  # what the children of each node stand in: a form in a table holds nothing
+    """Tell for each node whether it is in a part of a table that must not contain it."""
+    holders: list[str] = []  # the tag around the children of each node: a form in a table holds nothing
     misplaced = []
     for tag, parent, within in zip(tags, nodes.parents, in_table, strict=True):
         holder = holders[parent] if parent >= 0 else ""

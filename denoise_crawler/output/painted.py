@@ -1,4 +1,4 @@
-"""The painted page: the page as it is, with its content blue and its noise grey (pySST, Yan 2012, 3.4)."""
+"""The painted page: the original page with content in blue and noise in grey (pySST, Yan 2012, 3.4)."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING
 
 from denoise_crawler.output.characters import count_characters, noise_ratio
 from denoise_crawler.output.explanation import first_reasons
-from denoise_crawler.output.nesting import CLOSES_PARAGRAPH, VOID, torn
-from denoise_crawler.output.regions import joins, regions
+from denoise_crawler.output.nesting import CLOSES_PARAGRAPH, VOID, find_misnested
+from denoise_crawler.output.output_tags import CONTROLS, MEDIA, RENAMED, output_tags
+from denoise_crawler.output.regions import joined_sides, regions
 from denoise_crawler.output.safe_markup import (
     DROPPED,
     EMPTIED,
-    locks,
-    runs,
+    is_executable,
     safe_attributes,
     safe_doctype,
     safe_style,
+    safe_tag_name,
+    security_metas,
     sheet_attributes,
     start_tag,
-    written_name,
 )
-from denoise_crawler.output.written_tags import CONTROLS, MEDIA, RENAMED, written_tags
 from denoise_crawler.page import TEXT
 from denoise_crawler.page.markup import INLINE
 
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
     from denoise_crawler.methods import Judgement
     from denoise_crawler.page import Page
 
-MARK = "data-denoise"  # "content" or "noise", on the root of each region
-# The parent of what is no node but stands in one: in a control, in a drawing.
+REGION_ATTRIBUTE = "data-denoise"  # "content" or "noise", on the root of each region
+# The parents of elements that are no nodes: those in a control and those in a drawing.
 _IN_CONTROL, _IN_DRAWING = -1, -2
-_NEVERCONTROLS = DROPPED | EMPTIED | frozenset(RENAMED) | {"style", "link", "foreignobject"}
-# A drawing ends, for a browser, where one of these begins.
+_NEVER_IN_CONTROLS = DROPPED | EMPTIED | frozenset(RENAMED) | {"style", "link", "foreignobject"}
+# Browsers end a drawing where one of these starts.
 _END_DRAWINGS = (INLINE | VOID | CLOSES_PARAGRAPH) - {"a"}
 
 _STYLE = """
@@ -72,12 +72,20 @@ border-radius:4px;opacity:.94}
 
 
 def painted_html(page: Page, judgement: Judgement, *, method: str = "", remote: bool = False) -> str:
-    """Return ``page`` as a document to open in a browser, content painted blue and noise grey.
+    """Return ``page`` as a document for a browser, with content in blue and noise in grey.
 
     Each region (see :func:`regions`) has the reason of its judgement as a tooltip; a legend says how much was
-    removed, and by which ``method``. Nothing in it runs: scripts, event handlers and embedded pages are gone.
-    Nothing is fetched when it is looked at but, with ``remote``, style sheets and pictures from where the page has
-    them. Write it as UTF-8.
+    removed. Nothing runs: scripts, event handlers and embedded pages are removed.
+
+    Args:
+        page: The page.
+        judgement: Its judgement.
+        method: The name of the method, for the legend.
+        remote: Whether a browser may fetch style sheets and pictures; otherwise it fetches nothing.
+
+    Returns:
+        The document, to be written as UTF-8.
+
     """
     painting = _Painting(page, judgement)
     tops = _tops(page)
@@ -86,8 +94,8 @@ def painted_html(page: Page, judgement: Judgement, *, method: str = "", remote: 
     base = page.base.encode("utf-8", "replace").decode()
     parts = [
         f'{safe_doctype(doctype)}\n{root}<head><meta charset="utf-8">',
-        locks(remote=remote),
-        start_tag("base", [("href", base)]) if base and not runs(base) else "",
+        security_metas(remote=remote),
+        start_tag("base", [("href", base)]) if base and not is_executable(base) else "",
         f"<title>{escape(page.title)}</title>",
         '<meta name="viewport" content="width=device-width">',
         *painting.head,
@@ -101,21 +109,21 @@ def painted_html(page: Page, judgement: Judgement, *, method: str = "", remote: 
 
 
 class _Painting:
-    """One walk over a page's tree, which writes a copy and keeps count of the nodes it passes."""
+    """One walk over a page's tree that writes a copy and tracks the nodes."""
 
     def __init__(self, page: Page, judgement: Judgement) -> None:
-        nodes = page.nodes  # first: a page that is too deep gets another root by this
+        nodes = page.nodes  # first, since this replaces the root of a page that is too deep
         self.nodes, self.judgement = nodes, judgement
         self.reason = first_reasons(judgement)
-        self.tags = written_tags(nodes)
-        self.regions = regions(nodes, judgement.noise, torn(nodes, self.tags))
-        self.joins = joins(nodes, self.regions)
+        self.tags = output_tags(nodes)
+        self.regions = regions(nodes, judgement.noise, find_misnested(nodes, self.tags))
+        self.joins = joined_sides(nodes, self.regions)
         self.indices = {
             element: index
             for index, (element, tag) in enumerate(zip(nodes.elements, nodes.tags, strict=True))
             if tag is not TEXT
         }
-        self.next_child = [index + 1 for index in range(len(nodes))]  # where a run of text would be, if one comes
+        self.next_child = [index + 1 for index in range(len(nodes))]  # by parent, the node of the next text
         self.head: list[str] = []
         self.body: list[str] = []
         self.body_attributes: list[tuple[str, str]] = []
@@ -140,9 +148,9 @@ class _Painting:
                 open_elements.append((iter(child), *entered, child))
 
     def _enter(self, element: _Element, parent: int) -> tuple[int, str] | None:
-        """Write the start of ``element``; return the node that its content belongs to and its end tag.
+        """Write the start of ``element``; return the node of its content and its end tag.
 
-        None: its content is not written.
+        None means that its content is not written.
         """
         tag = element.tag
         if type(tag) is not str:
@@ -155,16 +163,16 @@ class _Painting:
         if element in self.indices:
             return self._open(element, self.indices[element])
         if tag == "style":
-            self.body.append(_sheet(element))
+            self.body.append(_style_markup(element))
         elif tag == "head":
-            self.head += [_sheet(child) for child in element.iter("link", "style")]
+            self.head += [_style_markup(child) for child in element.iter("link", "style")]
         return None
 
     def _open(self, element: _Element, index: int) -> tuple[int, str] | None:
         nodes, tag = self.nodes, self.tags[index]
         self.next_child[nodes.parents[index]] = nodes.ends[index]
         if tag == "link":
-            self.body.append(_sheet(element))
+            self.body.append(_style_markup(element))
         if tag == "link" or tag in DROPPED:
             return index, ""
         self.body.append(start_tag(tag, self.painted(index, safe_attributes(element))))
@@ -177,12 +185,12 @@ class _Painting:
         return index, end_tag
 
     def _copy(self, element: _Element, parent: int) -> tuple[int, str] | None:
-        """Write an element inside of a drawing or a control, which is not judged by itself."""
-        tag = written_name(str(element.tag))
-        if tag in _NEVERCONTROLS or (parent == _IN_DRAWING and tag in _END_DRAWINGS):
+        """Write an element in a drawing or a control, which has no judgement of its own."""
+        tag = safe_tag_name(str(element.tag))
+        if tag in _NEVER_IN_CONTROLS or (parent == _IN_DRAWING and tag in _END_DRAWINGS):
             return None
         if tag in CONTROLS - {"svg", "option"}:
-            return parent, ""  # there are no controls in controls
+            return parent, ""  # controls must not contain controls
         self.body.append(start_tag(tag, safe_attributes(element)))
         return _IN_DRAWING if tag == "svg" else parent, "" if tag in VOID else f"</{tag}>"
 
@@ -196,33 +204,37 @@ class _Painting:
         self.body.append(written)
 
     def painted(self, index: int, attributes: list[tuple[str, str]]) -> list[tuple[str, str]]:
-        """Return ``attributes`` with the mark of the region whose root node ``index`` is, if it is one."""
+        """Return ``attributes`` with the mark of a region if node ``index`` is the root of one."""
         if index not in self.regions:
             return attributes
         kept = [
             (name, value)
             for name, value in attributes
-            if name.lower() != "title" and not name.lower().startswith(MARK)
+            if name.lower() != "title" and not name.lower().startswith(REGION_ATTRIBUTE)
         ]
         verdict = "noise" if self.regions[index] else "content"
         said = f"{verdict}: {self.reason(index)}".rstrip(" :")
         if index in self.joins:
             kept.append(("data-denoise-joins", " ".join(self.joins[index])))
-        return [*kept, (MARK, verdict), ("title", f"{said} (score {self.judgement.scores[index]:.2f})")]
+        return [
+            *kept,
+            (REGION_ATTRIBUTE, verdict),
+            ("title", f"{said} (score {self.judgement.scores[index]:.2f})"),
+        ]
 
 
 def _tops(page: Page) -> list[_Element]:
-    """Return the elements below which the nodes of ``page`` stand, in order."""
+    """Return the elements above the nodes of ``page``, in order."""
     if page.root is None:
         return []
     body = page.nodes.elements[0]
     top = page.root
     if body is not top and top not in body.iterancestors():
-        top = body.getroottree().getroot()  # what broken markup had swallowed was parsed again
+        top = body.getroottree().getroot()  # hidden markup was parsed again
     return [top, *top.itersiblings("html")]
 
 
-def _sheet(element: _Element) -> str:
+def _style_markup(element: _Element) -> str:
     if element.tag == "style":
         text = safe_style("".join(map(str, element.itertext())))
         media = element.get("media")
@@ -239,8 +251,8 @@ def _legend(page: Page, judgement: Judgement, method: str) -> str:
         lines.append(f"cannot be read: {page.skipped}")
     if judgement.guarded:
         lines.append("next to nothing was left, so a safer verdict was taken")
-    said = "".join(f"<div>{escape(line)}</div>" for line in lines)
+    text = "".join(f"<div>{escape(line)}</div>" for line in lines)
     return (
-        f'<details id="denoise-legend" open><summary>{escape(method or "denoise_crawler")}</summary>{said}'
+        f'<details id="denoise-legend" open><summary>{escape(method or "denoise_crawler")}</summary>{text}'
         '<div><i class="content">content</i> <i class="noise">noise</i></div></details>'
     )

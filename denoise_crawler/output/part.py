@@ -19,26 +19,28 @@ from denoise_crawler.page import TEXT, Page
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# Where more of a part than this was judged noise, the judgement was about the page, not about the part.
-MOST_NOISE = 0.5
+# If a larger share of a part was judged noise, the judgement does not apply to the part.
+MAX_NOISE_SHARE = 0.5
 
 
 def find_part(page: Page, part: str) -> list[range]:
-    """Return where a part of ``page`` stands.
+    """Find a part of ``page``.
 
     Args:
         page: The page.
-        part: A CSS selector, an XPath expression (it begins with ``/``, ``./``, ``.//`` or ``(``) or the HTML of a
-            node (it begins with ``<``). All nodes that a selector finds make up the part.
+        part: A CSS selector, an XPath expression (starting with ``/``, ``./``, ``.//`` or ``(``) or the HTML of a
+            node (starting with ``<``). All nodes that a selector finds make up the part.
 
     Returns:
-        The subtrees of which the part is made up, in document order; none stands in another.
+        The subtrees of the part in document order; none contains another.
 
     Raises:
-        PartError: the selector is none, or the page has nothing of that kind.
+        PartError: The selector is invalid, or the page has no such part.
 
-    >>> find_part(Page.parse("https://a.example/", "<p>One.<p class=b>Two."), "p.b")
-    [range(3, 5)]
+    Example:
+        >>> find_part(Page.parse("https://a.example/", "<p>One.<p class=b>Two."), "p.b")
+        [range(3, 5)]
+
     """
     ends = page.nodes.ends
     inside: list[range] = []
@@ -51,28 +53,30 @@ def find_part(page: Page, part: str) -> list[range]:
 
 
 def noise_outside_part(page: Page, noise: list[bool] | None, inside: list[range]) -> list[bool]:
-    """Return the noise of ``page`` if a part of it is all that is wanted.
+    """Return the noise of ``page`` when only a part of it is wanted.
 
-    What was judged noise inside the part is noise still, unless that is most of the part: the comments of an
-    article are noise for those who want the article, not for those who want the comments.
+    Noise inside the part stays noise, unless it is most of the part: comments are noise to readers of the article,
+    but not to readers of the comments.
 
     Args:
         page: The page.
-        noise: By node, whether it was judged noise; None for a page that was not judged.
-        inside: Where the part stands (:func:`find_part`).
+        noise: Whether each node was judged noise; None for a page that was not judged.
+        inside: The subtrees of the part (:func:`find_part`).
 
     Returns:
-        By node, whether it is noise or stands outside the part.
+        Whether each node is noise or outside the part.
 
-    >>> page = Page.parse("https://a.example/", "<p>One.<p class=b>Two.")
-    >>> noise_outside_part(page, None, find_part(page, "p.b"))
-    [False, True, True, False, False]
+    Example:
+        >>> page = Page.parse("https://a.example/", "<p>One.<p class=b>Two.")
+        >>> noise_outside_part(page, None, find_part(page, "p.b"))
+        [False, True, True, False, False]
+
     """
     parents = page.nodes.parents
     outside = [True] * len(page.nodes)
     for subtree in inside:
         judged = None if noise is None else noise[subtree.start : subtree.stop]
-        if judged is None or _share_of_noise(page, judged, subtree) > MOST_NOISE:
+        if judged is None or _share_of_noise(page, judged, subtree) > MAX_NOISE_SHARE:
             judged = [False] * len(subtree)
         outside[subtree.start : subtree.stop] = judged
         outside[subtree.start] = False
@@ -93,7 +97,7 @@ def _by_selector(page: Page, selector: str) -> list[int]:
         return []
     try:
         found = page.root.xpath(_xpath(selector))
-    except (etree.XPathError, SelectorError, ValueError) as error:  # ValueError: characters that XML has not
+    except (etree.XPathError, SelectorError, ValueError) as error:  # ValueError: characters invalid in XML
         raise PartError(f"{selector!r:.200} is no CSS selector and no XPath expression: {error}") from None
     elements = page.once(_index_of_elements)
     return sorted({elements[each] for each in found if each in elements} if isinstance(found, list) else ())
@@ -112,14 +116,14 @@ def _index_of_elements(page: Page) -> dict[etree._Element, int]:
 
 
 def _by_html(page: Page, html: str) -> list[int]:
-    """Return, for each node that ``html`` is of, the first node of ``page`` with its tag and its text."""
+    """Return the first node of ``page`` with the tag and text of each node of ``html``."""
     fragment = Page.parse(page.url, html, site=page.site)
     found = (_first_like(page, fragment, node) for node in fragment.nodes.children(0))
     return sorted(node for node in found if node >= 0)
 
 
 def _first_like(page: Page, fragment: Page, wanted: int) -> int:
-    """Return the first node of ``page`` with the tag and text of the one of ``fragment``; -1 if there is none."""
+    """Return the first node of ``page`` with the tag and text of a node of ``fragment``, or -1."""
     text = _letters(fragment, range(wanted, fragment.nodes.ends[wanted]))
     for index in page.once(_by_tag_and_length).get((fragment.nodes.tags[wanted], len(text)), ()):
         if _letters(page, range(index, page.nodes.ends[index])) == text:

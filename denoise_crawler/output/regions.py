@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from denoise_crawler.page import Nodes
 
-# Elements that show something although they hold no text.
+# Elements that are visible without text.
 _SHOWN = frozenset(
     {"img", "svg", "iframe", "object", "video", "audio", "canvas", "embed"}
     | {"input", "button", "select", "textarea"}
@@ -21,15 +21,28 @@ _SHOWN = frozenset(
 
 
 def regions(nodes: Nodes, noise: Sequence[bool], divisible: Collection[int] = ()) -> dict[int, bool]:
-    """Return the roots of the regions in document order, each with whether it is noise.
+    """Divide a page into regions.
 
-    Every run of text lies in one region. What holds no text takes the colour of what is around it, unless a
-    picture (or another element that shows something) was judged otherwise: then it is a region of its own, in
-    or beside the others. No node of ``divisible`` is a root: its children are.
+    Every run of text is in one region. A node without text belongs to the region around it, unless it is a picture
+    (or another visible element) with a different judgement: then it is a region of its own.
+
+    Args:
+        nodes: The nodes of the page.
+        noise: Whether each node is noise.
+        divisible: Nodes that must not be roots; their children are.
+
+    Returns:
+        The roots of the regions in document order, each with whether it is noise.
+
+    Example:
+        >>> from denoise_crawler import Page
+        >>> regions(Page.parse("", "<p>One.<p>Two.").nodes, [False, True, True, False, False])
+        {1: True, 3: False}
+
     """
     counts = _Counts(nodes, noise)
     found: dict[int, bool] = {}
-    index, content_end = 0, 0  # content_end: where the content region around ends
+    index, content_end = 0, 0  # content_end: the end of the content region around
     while index < len(nodes):
         if not counts.anything(index):
             index = nodes.ends[index]
@@ -49,7 +62,7 @@ def regions(nodes: Nodes, noise: Sequence[bool], divisible: Collection[int] = ()
 
 
 class _Counts:
-    """What stands in each subtree: runs of text and pictures, and how many of them are noise."""
+    """The runs of text and pictures in each subtree, and how many of them are noise."""
 
     def __init__(self, nodes: Nodes, noise: Sequence[bool]) -> None:
         size = len(nodes)
@@ -76,8 +89,8 @@ class _Counts:
         return not self.noisy_pictures[index]
 
 
-def joins(nodes: Nodes, found: dict[int, bool]) -> dict[int, list[str]]:
-    """Return the sides on which regions go on in a sibling of the same verdict, so that no border parts them.
+def joined_sides(nodes: Nodes, found: dict[int, bool]) -> dict[int, list[str]]:
+    """Return the sides where a region borders a sibling with the same verdict, so that no line separates them.
 
     Sides are ``above`` and ``below`` for blocks, ``before`` and ``after`` inside a line.
     """
@@ -85,7 +98,7 @@ def joins(nodes: Nodes, found: dict[int, bool]) -> dict[int, list[str]]:
     last = -1
     for index in found:
         if last >= 0 and index < nodes.ends[last]:
-            continue  # a picture inside of a region
+            continue  # a picture in a region
         if last >= 0 and nodes.parents[last] == nodes.parents[index] and found[last] == found[index]:
             inline = nodes.tags[index] in INLINE
             if inline == (nodes.tags[last] in INLINE) and nodes.tags[index] not in TABLE_PARTS:

@@ -1,4 +1,4 @@
-"""Markup that runs nothing, of which every output is made: documents, start tags, style sheets, doctypes."""
+"""Markup that executes nothing, used by every output: documents, start tags, style sheets, doctypes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from denoise_crawler.output.nesting import VOID
-from denoise_crawler.page.markup import ADDRESSES
+from denoise_crawler.page.markup import URL_ATTRIBUTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     Attributes: TypeAlias = "Iterable[tuple[str, str]]"
 
 _WEB = " http: https:"
-# Without these an element is a script, fetches one, changes an address later or moves the page on.
+# Elements that are scripts, fetch them, change URLs later or redirect the page.
 DROPPED = frozenset(
     {"script", "meta", "base", "param", "source", "track", "set", "animate", "animatemotion"}
     | {"animatetransform", "handler", "listener", "portal", "fencedframe"}
@@ -33,15 +33,24 @@ _UNWANTED = frozenset(
 )
 _SOURCES = frozenset({"src", "data", "code", "codebase", "archive", "srcset"})
 _IGNORED = re.compile(r"[\0-\x20\x7f-\xa0\u200b-\u200f\u2028\u2029\ufeff]+")
-_RUNNING = ("javascript:", "vbscript:", "livescript:", "data:text/html", "data:application/", "data:text/xml")
+_EXECUTABLE_SCHEMES = (
+    "javascript:",
+    "vbscript:",
+    "livescript:",
+    "data:text/html",
+    "data:application/",
+    "data:text/xml",
+)
 _DOCTYPE = re.compile(r"<!DOCTYPE html[^<>]*>", re.IGNORECASE)
 _TAG_IN_STYLE = re.compile(r"<(?=[a-zA-Z/!?])")
 
 
-def locks(*, remote: bool) -> str:
-    """Return the head elements of a page that is shown: what comes through below is still not run or sent.
+def security_metas(*, remote: bool) -> str:
+    """Return the ``meta`` elements that forbid a browser to execute, send or prefetch anything.
 
-    Nothing is fetched, with ``remote`` style sheets, pictures, fonts and films only; no name is looked up ahead.
+    Args:
+        remote: Whether it may fetch style sheets, pictures, fonts and films.
+
     """
     web = _WEB if remote else ""
     policy = (
@@ -57,20 +66,20 @@ def locks(*, remote: bool) -> str:
 
 
 def start_tag(tag: str, attributes: Attributes) -> str:
-    """Return the start tag of an element; a tag that cannot be written becomes a ``span``."""
-    written = "".join(f' {name}="{escape(value)}"' for name, value in attributes)
-    return f"<{written_name(tag)}{written}>"
+    """Return the start tag of an element; an invalid tag becomes a ``span``."""
+    text = "".join(f' {name}="{escape(value)}"' for name, value in attributes)
+    return f"<{safe_tag_name(tag)}{text}>"
 
 
-def written_name(tag: str) -> str:
-    """Return ``tag``, or ``span`` for one that cannot be written."""
+def safe_tag_name(tag: str) -> str:
+    """Return ``tag``, or ``span`` if it is invalid."""
     return tag if _TAG.fullmatch(tag) else "span"
 
 
 def markup_of(root: _Element) -> str:
-    """Return the markup of a tree of safe elements, each of its texts as text: no tag begins in one.
+    """Return the markup of a tree of safe elements, with all text escaped.
 
-    The only scripts are those that hold data; they must not end early.
+    Scripts hold only data and are not escaped, so they must not contain an end tag.
     """
     parts: list[str] = []
     waiting: list[tuple[Iterator[_Element], str]] = [(iter((root,)), "")]
@@ -81,61 +90,64 @@ def markup_of(root: _Element) -> str:
             parts.append(behind)
             continue
         tag, text, tail = str(child.tag), child.text or "", escape(child.tail or "", quote=False)
-        parts.append(start_tag(tag, _attributes(child)))
+        parts.append(start_tag(tag, _all_attributes(child)))
         parts.append(text if tag == "script" else escape(text, quote=False))
-        waiting.append((iter(child), tail if tag in VOID else f"</{written_name(tag)}>{tail}"))
+        waiting.append((iter(child), tail if tag in VOID else f"</{safe_tag_name(tag)}>{tail}"))
     return "".join(parts)
 
 
 def safe_attributes(element: _Element, absolute: Callable[[str], str] | None = None) -> list[tuple[str, str]]:
-    """Return the attributes of ``element`` without event handlers and running addresses.
+    """Return the attributes of ``element`` without event handlers and executable URLs.
 
-    ``absolute`` says where addresses lead.
+    Args:
+        element: The element.
+        absolute: Makes a URL absolute.
+
     """
     emptied = str(element.tag).lower() in EMPTIED
     kept = []
-    for name, value in _attributes(element):
+    for name, value in _all_attributes(element):
         lower = name.lower()
         if not _NAME.fullmatch(name) or lower.startswith("on") or lower in _UNWANTED:
             continue
-        leads_to = value if absolute is None or lower not in ADDRESSES else absolute(value)
-        if (emptied and lower in _SOURCES) or runs(value) or runs(leads_to):
+        leads_to = value if absolute is None or lower not in URL_ATTRIBUTES else absolute(value)
+        if (emptied and lower in _SOURCES) or is_executable(value) or is_executable(leads_to):
             continue
         kept.append((name, leads_to))
     return kept
 
 
-def _attributes(element: _Element) -> list[tuple[str, str]]:
+def _all_attributes(element: _Element) -> list[tuple[str, str]]:
     return [(str(name), str(value)) for name, value in element.items()]
 
 
 def sheet_attributes(link: _Element) -> list[tuple[str, str]] | None:
-    """Return the attributes of a ``link`` that brings a style sheet, None for any other link.
+    """Return the attributes of a ``link`` to a style sheet; None for any other link.
 
-    A sheet that a script would have switched on (``rel="preload" as="style"``) is switched on.
+    A sheet that a script would activate (``rel="preload" as="style"``) is activated.
     """
     attributes = dict(safe_attributes(link))
     relations = attributes.get("rel", "").lower().split()
     switched_on = "preload" in relations and attributes.get("as", "").lower() == "style"
     if not switched_on and "stylesheet" not in relations:
         return None
-    # no other relation: some open connections, which no policy forbids
+    # drop other relations: some open connections, which no policy forbids
     attributes["rel"] = "alternate stylesheet" if "alternate" in relations else "stylesheet"
     return list(attributes.items())
 
 
 def safe_style(text: str) -> str:
-    """Return a style sheet in which no tag can begin: in strings and addresses an escape stands for its ``<``."""
+    """Return a style sheet without tags: in strings and URLs each ``<`` before a tag name is escaped."""
     return _TAG_IN_STYLE.sub(r"\\3c ", text.replace("<!--", "").replace("-->", ""))
 
 
 def safe_doctype(doctype: str) -> str:
-    """Return the doctype, which decides how old a browser plays; a plain one for what is none of HTML's."""
+    """Return the doctype, which selects the browser's mode; a plain one if it is no HTML doctype."""
     return doctype if _DOCTYPE.fullmatch(doctype) else "<!DOCTYPE html>"
 
 
-def runs(value: str) -> bool:
-    """Tell whether a browser that follows the address ``value`` may run something of it."""
+def is_executable(value: str) -> bool:
+    """Tell whether a browser that follows the URL ``value`` may execute it."""
     if ":" not in value:
         return False
-    return _IGNORED.sub("", value).lower().startswith(_RUNNING)
+    return _IGNORED.sub("", value).lower().startswith(_EXECUTABLE_SCHEMES)

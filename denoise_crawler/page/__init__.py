@@ -1,13 +1,13 @@
-"""A page of the web: its address and site, its tree, its nodes, its words, its metadata."""
+"""A web page: its URL and site, its tree, its nodes, its words, its metadata."""
 
 from __future__ import annotations
 
 from denoise_crawler.page.page import (
-    DEEPEST,
     MAX_ATTRIBUTES,
-    MAX_CHARACTERS,
+    MAX_DEPTH,
     MAX_ELEMENTS,
-    MAX_TEXT,
+    MAX_HTML_BYTES,
+    MAX_TEXT_BYTES,
     TEXT,
     Boxes,
     Element,
@@ -16,11 +16,11 @@ from denoise_crawler.page.page import (
 )
 
 __all__ = [
-    "DEEPEST",
     "MAX_ATTRIBUTES",
-    "MAX_CHARACTERS",
+    "MAX_DEPTH",
     "MAX_ELEMENTS",
-    "MAX_TEXT",
+    "MAX_HTML_BYTES",
+    "MAX_TEXT_BYTES",
     "TEXT",
     "Boxes",
     "Element",

@@ -1,16 +1,16 @@
-"""Dates as pages write them, read into ISO 8601."""
+"""Converts dates as pages write them to ISO 8601."""
 
 from __future__ import annotations
 
 import re
 from datetime import datetime, timedelta, timezone
 
-LONGEST = 100  # characters: what is longer holds more than a date
+MAX_DATE_CHARACTERS = 100
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _MONTH = rf"(?P<name>{'|'.join(_MONTHS)})[a-z]*\.?"
 _BOUND = r"(?<!\d){}(?!\d)"
 _YEAR = r"(?P<year>[12]\d{3})"
-# In this order; a day and a month that could change places are not read.
+# Tried in this order. Dates such as 03/04/2011 are ambiguous and not read.
 _DAYS = tuple(
     re.compile(_BOUND.format(form), re.IGNORECASE)
     for form in (
@@ -32,27 +32,37 @@ _COMPACT_TIME = re.compile(
 
 
 def iso_date(text: str) -> str | None:
-    """Return the date in ``text`` as ISO 8601, with a time (and its offset from UTC) if there is one; else None.
+    """Convert a date to ISO 8601.
 
-    Read are years first (``2011-12-15T10:03Z``, ``2011/12/15``, ``20111215``, ``2011年12月15日 10:03``), English
-    months (``15 Dec 2011``, ``December 15, 2011``) and days first where the order is plain (``15.12.2011``).
+    Args:
+        text: A text of at most ``MAX_DATE_CHARACTERS`` with a date: year first (``2011/12/15``, ``20111215``,
+            ``2011年12月15日 10:03``), with an English month (``December 15, 2011``), or day first where the order
+            is unambiguous (``15.12.2011``).
+
+    Returns:
+        The date, with its time and UTC offset if ``text`` has them; None if there is no date to read.
+
+    Example:
+        >>> iso_date("Posted on Dec 15, 2011 at 10:03 pm"), iso_date("03/04/2011")
+        ('2011-12-15T22:03:00', None)
+
     """
     text = text.strip()
-    if len(text) > LONGEST:
+    if len(text) > MAX_DATE_CHARACTERS:
         return None
     for form in _DAYS:
         if found := form.search(text):
-            day = _day(found.groupdict())
+            day = _parse_day(found.groupdict())
             if day is None:
                 return None
             rest = text[found.end() :]
             at = _TIME.match(rest) or _COMPACT_TIME.match(rest)
-            time = _at(day, at.groupdict()) if at else None
+            time = _with_time(day, at.groupdict()) if at else None
             return time.isoformat() if time else day.date().isoformat()
     return None
 
 
-def _day(parts: dict[str, str | None]) -> datetime | None:
+def _parse_day(parts: dict[str, str | None]) -> datetime | None:
     if name := parts.get("name"):
         month, day = _MONTHS.index(name.lower()) + 1, int(parts["day"] or 0)
     elif "first" in parts:
@@ -67,18 +77,18 @@ def _day(parts: dict[str, str | None]) -> datetime | None:
         return None
 
 
-def _at(day: datetime, parts: dict[str, str | None]) -> datetime | None:
+def _with_time(day: datetime, parts: dict[str, str | None]) -> datetime | None:
     hour, half = int(parts["hour"] or 0), (parts["half"] or "").lower()
     if half and hour <= 12:
         hour = hour % 12 + 12 * half.startswith("p")
     try:
         time = day.replace(hour=hour, minute=int(parts["minute"] or 0), second=int(parts["second"] or 0))
-        return time.replace(tzinfo=_zone(parts["zone"])) if parts["zone"] else time
+        return time.replace(tzinfo=_parse_zone(parts["zone"])) if parts["zone"] else time
     except ValueError:
         return None
 
 
-def _zone(text: str | None) -> timezone:
+def _parse_zone(text: str | None) -> timezone:
     digits = re.sub(r"\D", "", text or "")
     offset = timedelta(hours=int(digits[:2] or 0), minutes=int(digits[2:] or 0))
     return timezone(-offset if (text or "").startswith("-") else offset)

@@ -1,4 +1,4 @@
-"""The one spelling of a host: a host that is written in several ways is still one host."""
+"""Canonical host names: hosts that are spelled differently but are the same get one spelling."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from functools import lru_cache
 
 from denoise_crawler.page.text import without_lone_surrogates
 
-LONGEST_HOST = 253  # that a name server knows
+MAX_HOST_CHARACTERS = 253  # the limit of DNS
 
 
 @lru_cache(maxsize=65_536)
 def canonical_host(host: str) -> str:
-    """Return the one spelling of a host, as far as the name alone can tell.
+    """Return the canonical spelling of a host, without a look-up. Never raises.
 
-    Lower case, without the dot at the end; IP addresses as ``127.0.0.1`` and ``::1``, also if they are written
-    as ``127.1``, ``0x7f000001`` or ``::ffff:127.0.0.1``; international names in ASCII (``xn--…``), as Scrapy asks
-    for them. A name that cannot be written in ASCII stays as it is. Never raises.
+    Names are lower-case, without a dot at the end. International names are in ASCII (``xn--…``), as Scrapy
+    requests them; a name that has no ASCII form is kept. IP addresses are ``127.0.0.1`` and ``::1``, however they
+    are written (``127.1``, ``0x7f000001``, ``::ffff:127.0.0.1``).
 
     Example:
         >>> canonical_host("Example.COM."), canonical_host("2130706433"), canonical_host("例子.中国")
@@ -26,15 +26,15 @@ def canonical_host(host: str) -> str:
 
     """
     host = without_lone_surrogates(host)
-    if not host.isascii() and len(host) <= LONGEST_HOST:
+    if not host.isascii() and len(host) <= MAX_HOST_CHARACTERS:
         with suppress(UnicodeError):
             host = host.encode("idna").decode("ascii")
     host = host.lower().rstrip(".")
-    return written_ip(host) or host
+    return parse_ip(host) or host
 
 
-def written_ip(host: str) -> str:
-    """Return the IP address that ``host`` spells, in its common spelling; an empty string for a name."""
+def parse_ip(host: str) -> str:
+    """Return the IP address that ``host`` spells, in its usual form; an empty string for a name."""
     try:
         address = ipaddress.ip_address(host)
     except ValueError:
@@ -47,7 +47,7 @@ def written_ip(host: str) -> str:
 
 
 def without_port(host: str) -> str:
-    """Return ``host`` without the port behind it: ``a.test`` of ``a.test:81``, ``::1`` of ``[::1]:81``."""
+    """Return ``host`` without its port: ``a.test`` for ``a.test:81``, ``::1`` for ``[::1]:81``."""
     if host.startswith("["):
         return host[1:].partition("]")[0]
     return host.partition(":")[0] if host.count(":") == 1 else host

@@ -1,44 +1,13 @@
-"""What HTML's elements are, as far as text is concerned."""
+"""Which HTML elements are inline, and which attributes hold URLs."""
 
 from denoise_crawler.page import TEXT
 
-# Elements (and text) that stand inside a line; every other element begins and ends one.
+# Text and elements inside a line; every other element starts and ends a line.
 INLINE = frozenset(
-    {
-        TEXT,
-        "a",
-        "abbr",
-        "acronym",
-        "b",
-        "bdi",
-        "bdo",
-        "big",
-        "cite",
-        "code",
-        "data",
-        "del",
-        "dfn",
-        "em",
-        "font",
-    }
-    | {
-        "i",
-        "img",
-        "ins",
-        "kbd",
-        "label",
-        "mark",
-        "nobr",
-        "q",
-        "rp",
-        "rt",
-        "ruby",
-        "s",
-        "samp",
-        "small",
-        "span",
-    }
+    {TEXT, "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em", "font"}
+    | {"i", "img", "ins", "kbd", "label", "mark", "nobr", "q", "rp", "rt", "ruby", "s", "samp", "small", "span"}
     | {"strike", "strong", "sub", "sup", "time", "tt", "u", "var", "wbr"}
 )
-# Attributes that hold an address.
-ADDRESSES = frozenset({"href", "src", "action", "background", "cite", "data", "data-src", "poster", "longdesc"})
+URL_ATTRIBUTES = frozenset(
+    {"href", "src", "action", "background", "cite", "data", "data-src", "poster", "longdesc"}
+)

@@ -1,7 +1,7 @@
-"""What a page says of itself: title, author, date and language in standard metadata.
+"""The title, author, date and language that a page declares in standard metadata.
 
-Read from the tree that is there. ``extruct`` wants five more parsers installed and leaves the choice among JSON-LD
-items to its user; ``htmldate`` parses each page anew.
+We read them from the tree that exists already. ``extruct`` needs five more parsers and leaves the choice among
+JSON-LD items to its user; ``htmldate`` parses each page again.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import msgspec
 from lxml import etree
 
 from denoise_crawler.page.dates import iso_date
-from denoise_crawler.page.text import normalised
+from denoise_crawler.page.text import collapse_spaces, without_lone_surrogates
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 
     Item: TypeAlias = dict[str, Any]
 
-LONGEST_JSON = 2_000_000  # characters of JSON-LD of a page: what is beyond is not read
-_MOST_ITEMS = 2_000
-_MOST_AUTHORS = 20
-_MOST_TIMES = 1_000
-_LONGEST_NAME = 200
-# The types of https://schema.org that are what a page is about, and those that only wrap it.
+MAX_JSON_LD_CHARACTERS = 2_000_000  # per page
+_MAX_JSON_LD_ITEMS = 2_000
+_MAX_AUTHORS = 20
+_MAX_TIME_ELEMENTS = 1_000
+_MAX_NAME_CHARACTERS = 200
+# Types of https://schema.org: a page's main subject, and what only wraps it.
 _ARTICLE = re.compile(r"(?:article|posting|report|review|recipe)$", re.IGNORECASE)
 _OTHER_WORK = re.compile(
     r"(?:product|videoobject|event|course|book|movie|softwareapplication|dataset)$", re.IGNORECASE
@@ -50,19 +50,19 @@ _DATES = (
     *("publish-date", "publish_date", "publish_time", "published_date", "publication_date", "pub_date", "date"),
 )
 _LANGUAGES = ("og:locale", "content-language", "dc.language", "dcterms.language")
-_WANTED = frozenset(_AUTHORS + _MORE_AUTHORS + _DATES + _LANGUAGES)
-# attributes are found much faster than elements that have them
+_META_NAMES = frozenset(_AUTHORS + _MORE_AUTHORS + _DATES + _LANGUAGES)
+# XPath finds attributes much faster than the elements that have them.
 _PROPERTIES = etree.XPath("/descendant::*/@itemprop")
 _RELATIONS = etree.XPath("/descendant::a/@rel")
-_NAMING = ("property", "name", "itemprop", "http-equiv")
-_ADDRESS = re.compile(r"(?:https?:)?//|www\.|@\w|[\w-]+\.(?:com|org|net)\b", re.IGNORECASE)
+_NAME_ATTRIBUTES = ("property", "name", "itemprop", "http-equiv")
+_LOOKS_LIKE_URL = re.compile(r"(?:https?:)?//|www\.|@\w|[\w-]+\.(?:com|org|net)\b", re.IGNORECASE)
 _LANGUAGE = re.compile(r"[a-zA-Z]{2,3}(?:[-_][a-zA-Z0-9]{2,8})*")
-_BEFORE_JSON = re.compile(r"<!--|//\s*<!\[CDATA\[|/\*\s*<!\[CDATA\[\s*\*/|<!\[CDATA\[")
+_OPENING_WRAPPER = re.compile(r"<!--|//\s*<!\[CDATA\[|/\*\s*<!\[CDATA\[\s*\*/|<!\[CDATA\[")
 
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """What a page says of itself: several authors are parted by "; ", the date is in ISO 8601."""
+    """What a page declares: several authors are separated by "; ", the date is in ISO 8601."""
 
     title: str = ""
     author: str | None = None
@@ -71,16 +71,22 @@ class Metadata:
 
 
 def metadata_of(page: Page) -> Metadata:
-    """Return what ``page`` says of itself; of each field the first of its sources that says something readable.
+    """Return the metadata that ``page`` declares. Never raises; what cannot be read counts as missing.
 
-    Sources are JSON-LD (the article or other work that the page is about), ``meta`` (OpenGraph, Dublin Core,
-    Highwire and common names), microdata, ``rel="author"`` and ``time``; for title and language also what
-    :class:`Page` finds. Never raises; what cannot be read counts as not there.
+    Each field comes from the first readable source: JSON-LD of the page's main work, ``meta`` (OpenGraph, Dublin
+    Core, Highwire and common names), microdata, ``rel="author"`` and ``time``; title and language fall back to
+    those of :class:`Page`.
+
+    Example:
+        >>> from denoise_crawler import Page
+        >>> metadata_of(Page.parse("", '<title>News</title><meta name="author" content="A. Ruiz">')).author
+        'A. Ruiz'
+
     """
     if page.root is None:
         return Metadata(page.title)
-    metas, items = _declared(page.root)
-    work = _work(items, page.url)
+    metas, items = _meta_and_json_ld(page.root)
+    work = _find_main_work(items, page.url)
     known = {identity: item for item in items if isinstance(identity := item.get("@id"), str) and len(item) > 1}
     wrappers = [item for item in items if _has_type(item, _WRAPPER)]
     return Metadata(
@@ -91,27 +97,27 @@ def metadata_of(page: Page) -> Metadata:
     )
 
 
-def _declared(root: _Element) -> tuple[dict[str, list[str]], list[Item]]:
-    """Return the values of the ``meta`` elements that are wanted, by name in lower case, and the JSON-LD items."""
+def _meta_and_json_ld(root: _Element) -> tuple[dict[str, list[str]], list[Item]]:
+    """Return the values of known ``meta`` elements by lower-case name, and the JSON-LD items."""
     metas: dict[str, list[str]] = {}
     items: list[Item] = []
-    left = LONGEST_JSON
+    left = MAX_JSON_LD_CHARACTERS
     for element in root.iter("meta", "script"):
         if element.tag == "meta":
-            for naming in _NAMING:
+            for naming in _NAME_ATTRIBUTES:
                 name = element.get(naming, "").lower()
-                if name in _WANTED and (value := element.get("content", "").strip()):
+                if name in _META_NAMES and (value := element.get("content", "").strip()):
                     metas.setdefault(name, []).append(value)
         elif "ld+json" in element.get("type", "").lower() and (text := element.text):
             left -= len(text)
             if left >= 0:
-                items.extend(_items(_decoded(text), _MOST_ITEMS - len(items)))
+                items.extend(_json_ld_items(_parse_json(text), _MAX_JSON_LD_ITEMS - len(items)))
     return metas, items
 
 
-def _decoded(text: str) -> Any:
-    """Return the value of a JSON text; None for what is none. Comments around it and raw newlines are common."""
-    text = _unwrapped(_unwrapped(text))
+def _parse_json(text: str) -> Any:
+    """Parse JSON, tolerating the comments around it and raw newlines that are common; None if it is invalid."""
+    text = _strip_wrapping(_strip_wrapping(text))
     decoders: tuple[Callable[[str], Any], ...] = (msgspec.json.decode, partial(json.loads, strict=False))
     for decode in decoders:
         try:
@@ -121,10 +127,10 @@ def _decoded(text: str) -> Any:
     return None
 
 
-def _unwrapped(text: str) -> str:
-    """Take one comment or CDATA mark, or a semicolon, from each end; in time that grows with the length alone."""
+def _strip_wrapping(text: str) -> str:
+    """Strip one comment or CDATA mark, or a semicolon, from each end, in linear time."""
     text = text.strip()
-    if opening := _BEFORE_JSON.match(text):
+    if opening := _OPENING_WRAPPER.match(text):
         text = text[opening.end() :].lstrip()
     if text.endswith(("-->", ";")):
         return text.removesuffix("-->").removesuffix(";").rstrip()
@@ -134,8 +140,8 @@ def _unwrapped(text: str) -> str:
     return text
 
 
-def _items(value: Any, most: int) -> Iterator[Item]:
-    """Yield the items of a JSON-LD document in order: those of lists and graphs, and each one's main entity."""
+def _json_ld_items(value: Any, most: int) -> Iterator[Item]:
+    """Yield at most ``most`` items of a JSON-LD document in order, also from lists, graphs and main entities."""
     waiting = [value]
     while waiting and most > 0:
         value = waiting.pop()
@@ -147,8 +153,8 @@ def _items(value: Any, most: int) -> Iterator[Item]:
             waiting.extend(value[key] for key in ("mainEntityOfPage", "mainEntity", "@graph") if key in value)
 
 
-def _work(items: list[Item], url: str) -> Item:
-    """Return the item that the page is about, an empty one if there is none or no saying which."""
+def _find_main_work(items: list[Item], url: str) -> Item:
+    """Return the item that the page is about; an empty one if none is, or several might be."""
     for kind in (_ARTICLE, _OTHER_WORK):
         works = [item for item in items if _has_type(item, kind)]
         if len({_first(_strings(item.get("headline"), item.get("name"))) for item in works}) > 1:
@@ -166,10 +172,10 @@ def _has_type(item: Item, pattern: re.Pattern[str]) -> bool:
 
 
 def _strings(*values: Any) -> list[str]:
-    """Return the strings among JSON-LD ``values`` (of objects their value, name or id), clean and not empty."""
+    """Return the clean, non-empty strings of JSON-LD ``values``; an object stands for its value, name or id."""
     found: list[str] = []
     for value in values:
-        for one in value[:_MOST_AUTHORS] if isinstance(value, list) else [value]:
+        for one in value[:_MAX_AUTHORS] if isinstance(value, list) else [value]:
             named = (
                 next((one[key] for key in ("@value", "name", "@id") if one.get(key)), None)
                 if isinstance(one, dict)
@@ -181,12 +187,12 @@ def _strings(*values: Any) -> list[str]:
 
 
 def _clean(text: str) -> str:
-    """Return ``text`` without entities, tags, lone surrogates and double spaces."""
+    """Remove entities, tags, lone surrogates and double spaces from ``text``."""
     if "&" in text:
         text = unescape(unescape(text))
     if "<" in text:
         text = re.sub(r"<[^<>]*>", " ", text)
-    return normalised(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
+    return collapse_spaces(without_lone_surrogates(text))
 
 
 def _first(texts: Iterable[str]) -> str | None:
@@ -198,47 +204,44 @@ def _author(root: _Element, work: Item, metas: dict[str, list[str]], known: dict
     listed = authors if isinstance(authors, list) else [authors]
     resolved = [
         known.get(str(one["@id"]), one) if isinstance(one, dict) and "@id" in one and "name" not in one else one
-        for one in listed[:_MOST_AUTHORS]
+        for one in listed[:_MAX_AUTHORS]
     ]
-    if names := _names(_strings(*resolved)):
+    if names := _join_names(_strings(*resolved)):
         return names
     for name in _AUTHORS + _MORE_AUTHORS:
-        if names := _names(map(_clean, metas.get(name, ()))):
+        if names := _join_names(map(_clean, metas.get(name, ()))):
             return names
     for naming in (_PROPERTIES, _RELATIONS):
-        if names := _names(_texts(_named(root, naming, "author"))):
+        if names := _join_names(_author_texts(_elements_with(root, naming, "author"))):
             return names
     return None
 
 
-def _named(root: _Element, naming: etree.XPath, name: str) -> list[_Element]:
-    """Return the first elements whose attribute found by ``naming`` is ``name``."""
+def _elements_with(root: _Element, naming: etree.XPath, name: str) -> list[_Element]:
+    """Return the first elements whose attribute, as found by ``naming``, equals ``name``."""
     attributes: Any = naming(root)
-    return [attribute.getparent() for attribute in attributes if attribute == name][:_MOST_AUTHORS]
+    return [attribute.getparent() for attribute in attributes if attribute == name][:_MAX_AUTHORS]
 
 
-def _texts(elements: Iterable[_Element]) -> Iterator[str]:
-    """Yield what ``elements`` say: of microdata the name within, else all their text."""
+def _author_texts(elements: Iterable[_Element]) -> Iterator[str]:
+    """Yield the author of each element: the microdata name in it, else all its text."""
     for element in elements:
         inner: Any = element.xpath(".//*[@itemprop='name']")
-        said = inner[0] if inner else element
-        yield _clean(said.get("content") or "".join(map(str, said.itertext())))
+        source = inner[0] if inner else element
+        yield _clean(source.get("content") or "".join(map(str, source.itertext())))
 
 
-def _names(texts: Iterable[str]) -> str | None:
-    """Return names joined, each once; without addresses and what is too long to be a name."""
+def _join_names(texts: Iterable[str]) -> str | None:
+    """Join distinct names, leaving out URLs and texts too long to be a name."""
     names = dict.fromkeys(
-        text for text in texts if text and len(text) <= _LONGEST_NAME and not _ADDRESS.search(text)
+        text for text in texts if text and len(text) <= _MAX_NAME_CHARACTERS and not _LOOKS_LIKE_URL.search(text)
     )
-    return "; ".join(list(names)[:_MOST_AUTHORS]) or None
+    return "; ".join(list(names)[:_MAX_AUTHORS]) or None
 
 
 def _date(root: _Element, work: Item, metas: dict[str, list[str]], wrappers: list[Item]) -> str | None:
-    """Return the first date that can be read: of publication, as long as one is said."""
-    for text in _date_texts(root, work, metas, wrappers):
-        if date := iso_date(text):
-            return date
-    return None
+    """Return the first readable date, preferring the date of publication."""
+    return _first(filter(None, map(iso_date, _date_texts(root, work, metas, wrappers))))
 
 
 def _date_texts(root: _Element, work: Item, metas: dict[str, list[str]], wrappers: list[Item]) -> Iterator[str]:
@@ -246,27 +249,27 @@ def _date_texts(root: _Element, work: Item, metas: dict[str, list[str]], wrapper
     for name in _DATES:
         yield from metas.get(name, ())
     yield from _strings(*(item.get("datePublished") for item in wrappers))
-    yield from _moments(_named(root, _PROPERTIES, "datePublished"))
-    if times := list(islice(root.iter("time"), _MOST_TIMES)):
-        yield from _moments(time for time in times if time.get("pubdate") is not None)
-        yield from _moments(time for time in times if _inside(time, "article", "main"))
-        if len(said := set(_moments(times))) == 1:  # with several there is no saying whose they are
-            yield from said
+    yield from _time_values(_elements_with(root, _PROPERTIES, "datePublished"))
+    if times := list(islice(root.iter("time"), _MAX_TIME_ELEMENTS)):
+        yield from _time_values(time for time in times if time.get("pubdate") is not None)
+        yield from _time_values(time for time in times if _has_ancestor(time, "article", "main"))
+        if len(distinct := set(_time_values(times))) == 1:  # several may belong to other articles
+            yield from distinct
     yield from _strings(work.get("dateModified"))
 
 
-def _inside(element: _Element, *tags: str) -> bool:
+def _has_ancestor(element: _Element, *tags: str) -> bool:
     return next(element.iterancestors(*tags), None) is not None
 
 
-def _moments(elements: Iterable[_Element]) -> Iterator[str]:
-    for element in islice(elements, _MOST_AUTHORS):
+def _time_values(elements: Iterable[_Element]) -> Iterator[str]:
+    for element in islice(elements, _MAX_AUTHORS):
         yield element.get("datetime") or element.get("content") or "".join(map(str, element.itertext()))
 
 
 def _language(metas: dict[str, list[str]], items: list[Item]) -> str | None:
-    said = (text for name in _LANGUAGES for text in metas.get(name, ()))
-    for text in (*said, *_strings(*(item.get("inLanguage") for item in items))):
+    in_metas = (text for name in _LANGUAGES for text in metas.get(name, ()))
+    for text in (*in_metas, *_strings(*(item.get("inLanguage") for item in items))):
         if _LANGUAGE.fullmatch(text):
             return text.replace("_", "-")
     return None

@@ -1,4 +1,4 @@
-"""The nodes of a page's tree in document order: elements and runs of text, without what is not for reading."""
+"""The nodes of a page's tree in document order: elements and runs of text that readers see."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, TypeAlias
 
+from denoise_crawler.core import compiled
 from denoise_crawler.page.parsing import parse
 
 if TYPE_CHECKING:
@@ -52,22 +53,39 @@ class Nodes:
         return len(self.tags)
 
     def children(self, index: int) -> Iterator[int]:
-        """Yield the indices of the children of node ``index``."""
+        """Yield the children of node ``index``."""
         ends, child, end = self.ends, index + 1, self.ends[index]
         while child < end:
             yield child
             child = ends[child]
 
 
-def nodes_of(root: Element, skipped: frozenset[str] = _SKIPPED) -> tuple[Nodes, int]:  # noqa: C901
-    """Walk the tree once, without recursion; return its nodes and how deep it is.
+def nodes_of(root: Element, skipped: frozenset[str] = _SKIPPED) -> tuple[Nodes, int]:
+    """Walk a tree once, without recursion.
 
-    Written out in one piece: it runs for each node of each page, and calls would take longer than what they do.
+    Args:
+        root: The root of the tree.
+        skipped: The tags that are left out with all that is below them.
+
+    Returns:
+        The nodes, and the depth of the tree.
+
     """
+    if (core := compiled("nodes")) is None:
+        nodes, depth = _walk_tree(root, skipped)
+    else:
+        columns, depth = core.walk_tree(root, skipped, _OPAQUE, TEXT, _is_no_notice, _is_read)
+        nodes = Nodes(*columns)
+    _leave_out_endless_links(nodes)
+    return nodes, depth
+
+
+def _walk_tree(root: Element, skipped: frozenset[str]) -> tuple[Nodes, int]:  # noqa: C901
+    """Walk the tree in Python: one long function, since calls for each node would cost too much."""
     nodes = Nodes(["body"], [-1], [0], [""], [-1], [root])
     tags, parents, ends, texts = nodes.tags, nodes.parents, nodes.ends, nodes.texts
-    links, elements, runs = nodes.links, nodes.elements, _Runs(nodes)
-    # what follows </html> stands beside the root
+    links, elements, runs = nodes.links, nodes.elements, _TextRuns(nodes)
+    # the parser puts what follows </html> beside the root
     children: Iterator[Element] = iter((root, *root.itersiblings("html")))
     above: list[tuple[Iterator[Element], int, Element]] = []
     swallowing: set[Element] = set()
@@ -111,7 +129,6 @@ def nodes_of(root: Element, skipped: frozenset[str] = _SKIPPED) -> tuple[Nodes, 
             else:
                 runs.add(parent, text)
     runs.close()
-    _leave_out_endless_links(nodes)
     return nodes, deepest
 
 
@@ -132,9 +149,16 @@ def _leave_out_endless_links(nodes: Nodes) -> None:
 
 
 def hidden_nodes(root: Element, otherwise: Nodes, too_much: Callable[[str], bool]) -> Nodes | None:
-    """Return the nodes of a page that broken markup hides: in head or noscript, or swallowed as raw text.
+    """Find the text of a page that broken markup hides in head, noscript or an unclosed raw-text element.
 
-    ``otherwise`` is returned where none is hidden, None where what was swallowed is ``too_much`` to be parsed.
+    Args:
+        root: The root of the tree.
+        otherwise: The nodes to return if no text is hidden.
+        too_much: Tells whether some hidden markup is too large to parse.
+
+    Returns:
+        The nodes; None if the hidden markup is too large.
+
     """
     nodes, _ = nodes_of(root, _NEVER_TEXT | {"title", "noframes"})
     if TEXT in nodes.tags:
@@ -142,7 +166,7 @@ def hidden_nodes(root: Element, otherwise: Nodes, too_much: Callable[[str], bool
     swallowed = [element.text for element in root.iter("title", "noframes") if element.text]
     if not any("<" in text or len(text) > 500 for text in swallowed):
         return otherwise
-    if too_much(longest := max(swallowed, key=len)):  # entities may have been decoded to tags
+    if too_much(longest := max(swallowed, key=len)):  # decoded entities may be tags
         return None
     if (inner := parse(longest)) is None:
         return otherwise
@@ -174,7 +198,7 @@ def _is_no_notice(noscript: Element, swallowing: set[Element]) -> bool:
 def _swallows(opaque: Element, swallowing: set[Element]) -> bool:
     """Tell whether a block stands in ``opaque``; opaque elements around that block are noted in ``swallowing``.
 
-    So nothing is looked through once a level: inside of ``opaque`` there is no block before the one found.
+    So nested opaque elements are searched once, not once a level.
     """
     if opaque in swallowing:
         return True
@@ -187,27 +211,27 @@ def _swallows(opaque: Element, swallowing: set[Element]) -> bool:
     return True
 
 
-class _Runs:
-    """Adds runs of text to ``nodes``: what only a comment or script parts is one run.
+class _TextRuns:
+    """Adds runs of text to ``nodes``. Texts that only a comment or script separates are one run.
 
-    ``gap`` says that there was white space since the last, so that no words may be glued together.
+    ``gap`` says that white space followed the last text, so that the next word needs a space.
     """
 
-    __slots__ = ("gap", "joined", "last", "nodes")
+    __slots__ = ("gap", "last", "nodes", "pending")
 
     def __init__(self, nodes: Nodes) -> None:
         self.nodes = nodes
-        self.last = 0  # a run of text, if there is one yet
+        self.last = 0  # the last run; 0 without one
         self.gap = False
-        self.joined: dict[int, list[str]] = {}  # what is to be added to runs
+        self.pending: dict[int, list[str]] = {}  # by run, the texts to append
 
     def add(self, parent: int, text: str) -> None:
-        """Add ``text``, not of white space alone, that stands in node ``parent``."""
+        """Add ``text``, which is not blank, to node ``parent``."""
         if self.gap:
-            self._part()
+            self._add_space()
         nodes, index = self.nodes, len(self.nodes.tags)
         if self.last == index - 1 and self.last and nodes.parents[self.last] == parent:
-            self.joined.setdefault(self.last, []).append(text)
+            self.pending.setdefault(self.last, []).append(text)
             return
         self.last = index
         nodes.tags.append(TEXT)
@@ -220,16 +244,16 @@ class _Runs:
     def close(self) -> None:
         """Finish the runs."""
         if self.gap:
-            self._part()
-        for index, parts in self.joined.items():
+            self._add_space()
+        for index, parts in self.pending.items():
             self.nodes.texts[index] += "".join(parts)
 
-    def _part(self) -> None:
-        """Put a space between the last run and what comes."""
+    def _add_space(self) -> None:
+        """End the last run with a space."""
         self.gap = False
         texts, last = self.nodes.texts, self.last
-        if last in self.joined:
-            if not self.joined[last][-1][-1].isspace():
-                self.joined[last].append(" ")
+        if last in self.pending:
+            if not self.pending[last][-1][-1].isspace():
+                self.pending[last].append(" ")
         elif last and not texts[last][-1].isspace():
             texts[last] += " "

@@ -1,62 +1,12 @@
-"""Hosts that give each of their users a name below their own, and that the public-suffix list leaves out.
+"""Hosts that give each user a subdomain, and that the public-suffix list lacks.
 
-Each such name is a site of its own: its owner chooses the template. The list holds blog and page services only.
-Services whose users all share one template (forums, wikis, shops of one platform) are one site and stay out.
-Owners told apart by the path (``example.com/~name``) are not told apart.
+Each subdomain is a site of its own, since its owner chooses the template. The list holds blog and page services
+only: services whose users share one template (forums, wikis, shops of one platform) are one site. Users with a
+path of their own (``example.com/~name``) are not distinguished.
 """
 
 from __future__ import annotations
 
-HOSTS_OF_MANY_OWNERS = (
-    "altervista.org",
-    "bearblog.dev",
-    "beehiiv.com",
-    "blog.163.com",
-    "blog.fc2.com",
-    "blog.hu",
-    "blog.ir",
-    "blog.jp",
-    "blogfa.com",
-    "blogg.se",
-    "blogs.com",
-    "blogs.sapo.pt",
-    "blogsky.com",
-    "blogspot.co.uk",
-    "blogspot.com",
-    "blogspot.de",
-    "canalblog.com",
-    "centerblog.net",
-    "cocolog-nifty.com",
-    "dreamwidth.org",
-    "edublogs.org",
-    "eklablog.com",
-    "exblog.jp",
-    "free.fr",
-    "ghost.io",
-    "github.io",
-    "hashnode.dev",
-    "home.blog",
-    "jimdo.com",
-    "jugem.jp",
-    "livedoor.blog",
-    "livejournal.com",
-    "lofter.com",
-    "medium.com",
-    "neocities.org",
-    "over-blog.com",
-    "pixnet.net",
-    "posterous.com",
-    "seesaa.net",
-    "skyrock.com",
-    "squarespace.com",
-    "strikingly.com",
-    "substack.com",
-    "tistory.com",
-    "tripod.com",
-    "tumblr.com",
-    "typepad.com",
-    "ucoz.ru",
-    "webs.com",
-    "weebly.com",
-    "wordpress.com",
-)
+from importlib.resources import files
+
+HOSTS_OF_MANY_OWNERS = tuple(files(__package__).joinpath("shared_hosts.txt").read_text("utf-8").split())

@@ -8,17 +8,17 @@ from urllib.parse import urlsplit
 
 import tldextract
 
-from denoise_crawler.page.host_names import LONGEST_HOST, canonical_host
+from denoise_crawler.page.host_names import MAX_HOST_CHARACTERS, canonical_host
 from denoise_crawler.page.shared_hosts import HOSTS_OF_MANY_OWNERS
 from denoise_crawler.page.text import without_lone_surrogates
 
-# The list inside the package: no download, the same answer offline. Private suffixes count, since
-# a.blogspot.com and b.blogspot.com share a host but not a template.
+# The bundled list gives the same answer offline. Private suffixes count: a.blogspot.com and b.blogspot.com share
+# a domain but not a template.
 _extract = tldextract.TLDExtract(
     suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True, extra_suffixes=HOSTS_OF_MANY_OWNERS
 )
 DEFAULT_PORTS = {"http": 80, "https": 443}
-# The end of the name under which a layout of a site is stored.
+# How the name of a stored layout ends.
 _LAYOUT_END = re.compile(r" (?=\(\d+\)\Z)")
 
 
@@ -28,9 +28,15 @@ def _registrable(host: str) -> str:
 
 
 def host_of(url: str) -> str:
-    """Return the host of ``url`` in its one spelling, with its port unless that is the scheme's own.
+    """Return the canonical host of ``url``, with its port unless that is the scheme's default.
 
-    Returns "" for a ``url`` without a host. See :func:`canonical_host`.
+    Returns:
+        The host as :func:`canonical_host` spells it; "" for a URL without a host.
+
+    Example:
+        >>> host_of("https://News.Example:443/1"), host_of("http://127.1:8000/")
+        ('news.example', '127.0.0.1:8000')
+
     """
     try:
         parts = urlsplit(without_lone_surrogates(url))
@@ -45,27 +51,31 @@ def host_of(url: str) -> str:
 def site_of(url: str) -> str:
     """Return the site of ``url``: its registrable domain by the public-suffix list.
 
-    A host with a port of its own, an IP address and a host that is itself a public suffix are each their
-    own site; a ``url`` without a host belongs to the site ``""``. Where a host has many owners, as
-    ``wordpress.com`` has, each name below it is a site.
+    A host with a non-default port, an IP address and a public suffix are each a site of their own. So is each
+    subdomain of a host with many owners, such as ``wordpress.com``. The site of a URL without a host is ``""``.
+
+    Example:
+        >>> site_of("https://www.bbc.co.uk/news"), site_of("https://anna.wordpress.com/1")
+        ('bbc.co.uk', 'anna.wordpress.com')
+
     """
     host = host_of(url)
-    site = _registrable(host) if host and ":" not in host and len(host) <= LONGEST_HOST else host
+    site = _registrable(host) if host and ":" not in host and len(host) <= MAX_HOST_CHARACTERS else host
     return site_name(site)
 
 
 def site_name(name: str) -> str:
-    """Return ``name`` as a site may be called: no name of a site is that of another site's layout.
+    """Return ``name`` as a valid name of a site, which can not be confused with another site's layout.
 
-    The layouts of ``example.com`` are stored as ``example.com (2)`` and so on, so the space before such an end
+    The layouts of ``example.com`` are stored as ``example.com (2)`` and so on, so the space of such an ending
     becomes ``_``. Lone surrogates become U+FFFD.
     """
     return _LAYOUT_END.sub("_", without_lone_surrogates(name))
 
 
 def layout_name(site: str, number: int) -> str:
-    """Return the name by which a layout of ``site``, the second or a later one, is known as if it were a site.
+    """Return the name under which the second or a later layout of ``site`` is stored.
 
-    No site is called so: :func:`site_name` sees to it.
+    :func:`site_name` makes sure that no site has such a name.
     """
     return f"{site} ({number})"

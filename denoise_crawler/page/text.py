@@ -1,4 +1,4 @@
-"""Words, normalised text and hashes: what the rest compares pages by; text that a terminal may show."""
+"""Words, hashes and clean-up of text."""
 
 from __future__ import annotations
 
@@ -19,22 +19,31 @@ if TYPE_CHECKING:
 HAN = "㐀-䶿一-鿿豈-﫿\U00020000-\U0003ffff"
 KANA = "぀-ヿ"
 _RUN = re.compile(rf"(?P<han>[{HAN}]+)|(?P<kana>[{KANA}])|[^\W_{HAN}{KANA}]+")
-_CACHED_CHARACTERS = 400
-_CUT_AT_ONCE = 400  # jieba's time grows with the square of a run of words that it does not know
+_MAX_CACHED_CHARACTERS = 400
+_MAX_SEGMENTED_CHARACTERS = 400  # jieba's time grows with the square of a run of unknown words
 
 
-def normalised(text: str) -> str:
-    """Return ``text`` with every run of white space as one space, and none at its ends."""
+def collapse_spaces(text: str) -> str:
+    """Turn every run of white space into one space and strip both ends."""
     return " ".join(text.split())
 
 
 def printable(text: object, most: int = 1_000) -> str:
-    """Return ``text`` in a line for a terminal or a log: without what would steer it, ``most`` characters long.
+    r"""Make ``text`` safe to show in a terminal or a log: one line, no control characters.
 
-    All that a page, an archive, a header or an address says goes through here before it is shown.
+    Everything that comes from a page, an archive, a header or a URL passes through here before it is shown.
+
+    Args:
+        text: What to show.
+        most: The most characters to return.
+
+    Example:
+        >>> printable("Story\x1b[2J"), printable("abcdef", most=4)
+        ('Story�[2J', 'abc…')
+
     """
-    said = str(text)
-    shown = said if len(said) <= most else f"{said[: most - 1]}…"
+    full = str(text)
+    shown = full if len(full) <= most else f"{full[: most - 1]}…"
     return shown if shown.isprintable() else "".join(one if one.isprintable() else "\ufffd" for one in shown)
 
 
@@ -50,7 +59,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def without_lone_surrogates(text: str) -> str:
-    """Return ``text`` with U+FFFD for each half of a surrogate pair, which no file and no store can hold."""
+    """Replace each lone surrogate, which no file and no store can hold, by U+FFFD."""
     if text.isascii():
         return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
@@ -67,18 +76,23 @@ def hash32(text: str) -> int:
 
 
 def words(text: str) -> list[str]:
-    """Return the words of ``text`` in order, lower-cased.
+    """Return the words of ``text`` in order, in lower case.
 
-    Chinese is segmented by jieba, kana count one by one, everything else is a run of Unicode word
-    characters. Texts short enough to be furniture (menus, bylines) are remembered, since they come back.
+    jieba segments Chinese, each kana is a word, everything else is a run of Unicode word characters. Short texts
+    are cached, since menus and bylines recur on other pages.
+
+    Example:
+        >>> words("The Harbour, 2011")
+        ['the', 'harbour', '2011']
+
     """
-    if len(text) <= _CACHED_CHARACTERS:
-        return list(_remembered_words(text))
+    if len(text) <= _MAX_CACHED_CHARACTERS:
+        return list(_cached_words(text))
     return list(_split(text))
 
 
 @lru_cache(maxsize=16_384)
-def _remembered_words(text: str) -> tuple[str, ...]:
+def _cached_words(text: str) -> tuple[str, ...]:
     return tuple(_split(text))
 
 
@@ -86,17 +100,17 @@ def _split(text: str) -> Iterator[str]:
     for match in _RUN.finditer(text.lower()):
         if match.lastgroup == "han":
             run = match.group()
-            for start in range(0, len(run), _CUT_AT_ONCE):
-                yield from _chinese_segmenter().cut(run[start : start + _CUT_AT_ONCE])
+            for start in range(0, len(run), _MAX_SEGMENTED_CHARACTERS):
+                yield from _chinese_segmenter().cut(run[start : start + _MAX_SEGMENTED_CHARACTERS])
         else:
             yield match.group()
 
 
 @lru_cache(maxsize=1)
 def _chinese_segmenter() -> Any:
-    """Load jieba (half a second, 59 MB) when the first Chinese text comes."""
+    """Load jieba, which takes half a second and 59 MB, for the first Chinese text."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # compiling jieba's source warns of its escape sequences
+        warnings.simplefilter("ignore")  # jieba's source has invalid escape sequences
         import jieba
 
     jieba.setLogLevel(logging.WARNING)
@@ -106,7 +120,7 @@ def _chinese_segmenter() -> Any:
 
 
 def _private_cache_folder() -> str:
-    """Return a folder of the user's own: jieba unmarshals its cache, which must not lie where others write."""
+    """Return a folder that only the user can write to, since jieba unmarshals its cache."""
     root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     folder = root / "denoise_crawler"
     try:

@@ -1,4 +1,4 @@
-"""What reading met: pages, damage and what was passed over, by kind."""
+"""Counts what reading finds: pages, damage and what is skipped, by kind."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from denoise_crawler.page.text import printable
 if TYPE_CHECKING:
     from pathlib import Path
 
-_EXAMPLES = 3
-_LONGEST_EXAMPLE = 200  # characters
+_MAX_EXAMPLES = 3
+_MAX_EXAMPLE_CHARACTERS = 200  # characters
 
 
-class Example(NamedTuple):
-    """One place of damage: ``offset`` counts bytes into the file, of a compressed one into what it holds."""
+class DamageExample(NamedTuple):
+    """One place of damage; ``offset`` is in bytes of the file, decompressed."""
 
     file: str
     offset: int
@@ -26,37 +26,38 @@ class Example(NamedTuple):
 
 @dataclass
 class Reading:
-    """What :func:`read_pages` has met so far.
+    """What :func:`read_pages` has found so far.
 
-    ``damage`` counts what is broken, by kind, with a few ``examples`` of each; ``skipped`` counts what is
-    whole and no page (pictures, error pages …). ``bytes_read`` is how far it is in the files.
+    ``damage`` counts what is broken, by kind, with a few ``examples`` each. ``skipped`` counts what is intact but
+    no page (pictures, error pages …). ``bytes_read`` is the progress in the files.
     """
 
     pages: int = 0
     bytes_read: int = 0
     damage: Counter[str] = field(default_factory=Counter)
     skipped: Counter[str] = field(default_factory=Counter)
-    examples: dict[str, list[Example]] = field(default_factory=dict)
+    examples: dict[str, list[DamageExample]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Notes:
-    """Where the reader of one file writes down what it meets."""
+    """Where the reader of one file notes what it finds."""
 
     path: Path
     reading: Reading
+    top: Path | None = None  # the folder that was given to be read, or the file's own
 
-    def damaged(self, kind: str, offset: int, what: str = "") -> None:
-        """Count damage of a ``kind`` at ``offset``; of ``what``, which may come from the file, little is kept."""
+    def note_damage(self, kind: str, offset: int, what: str = "") -> None:
+        """Count damage of a ``kind`` at ``offset``; ``what``, which may quote the file, is shortened."""
         self.reading.damage[kind] += 1
         examples = self.reading.examples.setdefault(kind, [])
-        if len(examples) < _EXAMPLES:
-            examples.append(Example(str(self.path), offset, printable(what, _LONGEST_EXAMPLE)))
+        if len(examples) < _MAX_EXAMPLES:
+            examples.append(DamageExample(str(self.path), offset, printable(what, _MAX_EXAMPLE_CHARACTERS)))
 
-    def skipped(self, kind: str) -> None:
-        """Count something that is no page; ``kind`` is none of the file's own words, which have no end."""
+    def note_skipped(self, kind: str) -> None:
+        """Count something that is no page; ``kind`` must not quote the file, so that kinds stay few."""
         self.reading.skipped[kind] += 1
 
-    def made_up_address(self, name: int | str) -> str:
-        """Return an address for a page whose own is missing, unlike that of any other page of the file."""
+    def placeholder_url(self, name: int | str) -> str:
+        """Return a URL for a page without one, unique in the file."""
         return f"https://{quote(self.path.name, safe='')}/{quote(str(name), safe='')}"

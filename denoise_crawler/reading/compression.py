@@ -1,15 +1,16 @@
-"""Files as bytes, decompressed: what lies before and behind damage in a compressed file is still read."""
+"""Reads and decompresses files; what is before and after damage in a compressed file is still read."""
 
 from __future__ import annotations
 
 import bz2
 import lzma
 import zlib
+from functools import partial
 from importlib import import_module
 from itertools import chain
 from typing import IO, TYPE_CHECKING
 
-from denoise_crawler.reading.window import STEP, Window
+from denoise_crawler.reading.window import CHUNK_BYTES, Window
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator
@@ -19,22 +20,24 @@ if TYPE_CHECKING:
 GZIP, XZ, BZIP2 = b"\x1f\x8b\x08", b"\xfd7zXZ\x00", b"BZh"
 SUFFIXES = (".gz", ".xz", ".bz2")
 _DAMAGE = "damaged compression"
-_PIECE = 256  # of data that is damaged, one piece is lost
+_PIECE_BYTES = 256  # damage costs one piece
 _GAP = b""
-_XZ_MEMORY = 128 << 20  # bytes, for what a file says it must look back on; xz -9 takes 65 MB
+_MAX_XZ_MEMORY_BYTES = 128 << 20  # xz -9 takes 65 MB
 
 
 def windows(notes: Notes) -> Iterator[Window]:
-    """Yield the content of a file as windows without a gap: more than one only where its compression is damaged.
+    """Yield the content of a file as windows without gaps; only damaged compression leads to several.
 
-    Raises OSError for a file that cannot be read.
+    Raises:
+        OSError: The file cannot be read.
+
     """
     with notes.path.open("rb") as file:
         chunks, offset = _chunks(file, notes), 0
         while True:
             window = Window(chunks, offset)
             yield window
-            while window.take(STEP):
+            while window.take(CHUNK_BYTES):
                 pass
             if not window.gap:
                 return
@@ -43,25 +46,25 @@ def windows(notes: Notes) -> Iterator[Window]:
 
 def _chunks(file: IO[bytes], notes: Notes) -> Iterator[bytes]:
     """Yield the file's content in chunks, an empty one for a gap."""
-    raw = _raw(file, notes)
+    raw = _read_chunks(file, notes)
     first = next(raw, b"")
     if first.startswith(GZIP):
         yield from _Gunzip(raw, first, notes)
     elif first.startswith((XZ, BZIP2)):
-        yield from _unpacked(raw, first, notes)
+        yield from _decompress_stream(raw, first, notes)
     elif first:
         yield first
         yield from raw
 
 
-def _raw(file: IO[bytes], notes: Notes) -> Iterator[bytes]:
-    while data := file.read(STEP):
+def _read_chunks(file: IO[bytes], notes: Notes) -> Iterator[bytes]:
+    while data := file.read(CHUNK_BYTES):
         notes.reading.bytes_read += len(data)
         yield data
 
 
 class _Gunzip:
-    """The members of a gzip file, one after the other; after damage it goes on with the next one found."""
+    """The members of a gzip file in order; after damage it continues with the next member."""
 
     def __init__(self, raw: Iterator[bytes], first: bytes, notes: Notes) -> None:
         self._raw, self._data, self._notes = raw, first, notes
@@ -72,14 +75,14 @@ class _Gunzip:
         while self._to_member(seeking):
             start = self._offset
             problem = yield from self._member()
-            # a false start is no news while a member is sought
+            # while seeking a member, a false start is no new damage
             if problem and (self._offset > start or not seeking):
-                self._notes.damaged(_DAMAGE, self._offset, f"gzip: {problem}")
+                self._notes.note_damage(_DAMAGE, self._offset, f"gzip: {problem}")
                 yield _GAP
             seeking = bool(problem)
 
     def _to_member(self, seeking: bool) -> bool:
-        """Pass over what is no member; return whether one follows."""
+        """Skip to the next member; return whether there is one."""
         garbage = False
         while (at := self._data.find(GZIP)) < 0:
             garbage = garbage or bool(self._data[:-2].strip(b"\0"))
@@ -89,19 +92,19 @@ class _Gunzip:
                 break
             self._data = self._data[-2:] + more
         if not seeking and (garbage or self._data[:at].strip(b"\0")):
-            self._notes.damaged(_DAMAGE, self._offset, "gzip: something else between the members")
+            self._notes.note_damage(_DAMAGE, self._offset, "gzip: something else between the members")
         self._data = self._data[at:]
         return bool(self._data)
 
     def _member(self) -> Generator[bytes, None, str]:
-        """Yield one member's content and return what was wrong with it; what follows it is left in ``_data``."""
+        """Yield one member's content and return the problem with it; ``_data`` is then what follows."""
         inflater = zlib.decompressobj(31)
         before, data = b"", self._data
-        behind_start = data[1:]  # a cut member runs into the next one, which is sought from here
+        behind_start = data[1:]  # a cut member runs into the next one: seek from here
         while data:
-            for at in range(0, len(data), _PIECE):
+            for at in range(0, len(data), _PIECE_BYTES):
                 try:
-                    content = inflater.decompress(data[at : at + _PIECE])
+                    content = inflater.decompress(data[at : at + _PIECE_BYTES])
                 except zlib.error as error:
                     self._data = before + behind_start
                     return str(error)
@@ -109,20 +112,21 @@ class _Gunzip:
                     self._offset += len(content)
                     yield content
                 if inflater.eof:
-                    self._data = inflater.unused_data + data[at + _PIECE :]
+                    self._data = inflater.unused_data + data[at + _PIECE_BYTES :]
                     return ""
-            before, data = behind_start[-STEP:], next(self._raw, b"")
+            before, data = behind_start[-CHUNK_BYTES:], next(self._raw, b"")
             behind_start = data
         self._data = before
         return "cut off"
 
 
-def _unpacked(raw: Iterator[bytes], first: bytes, notes: Notes) -> Iterator[bytes]:
+def _decompress_stream(raw: Iterator[bytes], first: bytes, notes: Notes) -> Iterator[bytes]:
     """Yield the content of an xz or bzip2 file up to its first damage."""
-    name, make = ("xz", _unxz) if first.startswith(XZ) else ("bzip2", bz2.BZ2Decompressor)
+    unxz = partial(lzma.LZMADecompressor, memlimit=_MAX_XZ_MEMORY_BYTES)
+    name, make = ("xz", unxz) if first.startswith(XZ) else ("bzip2", bz2.BZ2Decompressor)
     unpacker, offset = make(), 0
     try:
-        for piece in _pieces(chain([first], raw)):
+        for piece in _split_chunks(chain([first], raw)):
             rest = piece
             while rest := rest.lstrip(b"\0") if unpacker.eof else rest:
                 unpacker = make() if unpacker.eof else unpacker
@@ -135,33 +139,39 @@ def _unpacked(raw: Iterator[bytes], first: bytes, notes: Notes) -> Iterator[byte
     except (lzma.LZMAError, OSError, ValueError) as error:
         problem = str(error)
     if problem:
-        notes.damaged(_DAMAGE, offset, f"{name}: {problem}")
+        notes.note_damage(_DAMAGE, offset, f"{name}: {problem}")
 
 
-def _unxz() -> lzma.LZMADecompressor:
-    return lzma.LZMADecompressor(memlimit=_XZ_MEMORY)
-
-
-def _pieces(chunks: Iterable[bytes]) -> Iterator[bytes]:
+def _split_chunks(chunks: Iterable[bytes]) -> Iterator[bytes]:
     for chunk in chunks:
-        for at in range(0, len(chunk), _PIECE):
-            yield chunk[at : at + _PIECE]
+        for at in range(0, len(chunk), _PIECE_BYTES):
+            yield chunk[at : at + _PIECE_BYTES]
 
 
-def inflated(data: bytes, limit: int, *, raw_deflate: bool = False) -> tuple[bytes, str]:
-    """Return ``data`` without gzip or zlib compression, and what is wrong with it; unchanged without any.
+def decompress(data: bytes, limit: int, *, raw_deflate: bool = False) -> tuple[bytes, str]:
+    """Decompress gzip or zlib data.
 
-    What comes before damage is returned, at most ``limit`` bytes. ``raw_deflate`` says that it is deflated
-    if it has neither header.
+    Args:
+        data: The data; without a gzip or zlib header it is returned unchanged.
+        limit: The most bytes to return.
+        raw_deflate: Whether data without a header is raw deflate.
+
+    Returns:
+        The content up to the first damage, and the problem or "".
+
+    Example:
+        >>> decompress(zlib.compress(b"A story."), limit=7)
+        (b'A story', 'more than 7 bytes, uncompressed')
+
     """
     bits = 31 if data.startswith(GZIP) else 15 if _has_zlib_header(data) else -15 if raw_deflate else 0
     if not bits or not data:
         return data, ""
     inflater, parts, room = zlib.decompressobj(bits), list[bytes](), limit
     problem = ""
-    for at in range(0, len(data), _PIECE):
+    for at in range(0, len(data), _PIECE_BYTES):
         try:
-            parts.append(inflater.decompress(data[at : at + _PIECE], room))
+            parts.append(inflater.decompress(data[at : at + _PIECE_BYTES], room))
         except zlib.error as error:
             problem = str(error)
             break
@@ -173,11 +183,20 @@ def inflated(data: bytes, limit: int, *, raw_deflate: bool = False) -> tuple[byt
     return b"".join(parts), problem
 
 
-def inflated_brotli(data: bytes, limit: int) -> tuple[bytes, str]:
-    """Return ``data`` without brotli compression, at most ``limit`` bytes, and what is wrong with it.
+def decompress_brotli(data: bytes, limit: int) -> tuple[bytes, str]:
+    """Decompress brotli data step by step, since a few bytes may expand to gigabytes.
 
-    A few bytes may stand for gigabytes, so it is unpacked step by step. Raises ImportError without a brotli that
-    can do so (1.2), ValueError for what is no brotli.
+    Args:
+        data: The data.
+        limit: The most bytes to return.
+
+    Returns:
+        The content up to the first damage, and the problem or "".
+
+    Raises:
+        ImportError: brotli 1.2 or newer is not installed.
+        ValueError: The data is not brotli.
+
     """
     if not data:
         return data, ""
@@ -187,7 +206,7 @@ def inflated_brotli(data: bytes, limit: int) -> tuple[bytes, str]:
         raise ImportError("brotli is older than 1.2")
     try:
         while room > 0 and not inflater.is_finished():
-            part = inflater.process(data, output_buffer_limit=min(room, STEP))
+            part = inflater.process(data, output_buffer_limit=min(room, CHUNK_BYTES))
             data = b""
             if not part and inflater.can_accept_more_data():
                 break

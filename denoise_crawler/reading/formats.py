@@ -1,54 +1,71 @@
-"""Which format a file has: by its content, then by its name."""
+"""The formats of files with pages: one row a format."""
 
 from __future__ import annotations
 
-import re
+from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING
 
+from denoise_crawler.reading import html_file, json_lines, tianwang, warc
 from denoise_crawler.reading.account import Notes, Reading
 from denoise_crawler.reading.compression import SUFFIXES, windows
-from denoise_crawler.reading.http_response import looks_like_html
-from denoise_crawler.reading.tianwang import RECORD as TIANWANG_RECORD
-from denoise_crawler.reading.warc import RECORD as WARC_RECORD
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
-# Each with the endings of its files.
-FORMATS: dict[str, tuple[str, ...]] = {
-    "html": (".html", ".htm", ".xhtml", ".shtml"),
-    "jsonl": (".jsonl", ".jl", ".ndjson"),
-    "tianwang": (".tianwang", ".cwt"),
-    "warc": (".warc",),
-}
-_HEAD = 1 << 16
-_PAGE = re.compile(rb"<(?:!doctype\s+html|html|head|body|title|meta|frameset)\b", re.IGNORECASE)
+    from denoise_crawler.reading.options import ReadOptions
+    from denoise_crawler.reading.window import Window
+
+_HEAD_BYTES = 1 << 16
 
 
-def format_of(path: Path) -> str | None:
-    """Return the name of the format of the file at ``path``, None if it is none of :data:`FORMATS`.
+@dataclass(frozen=True, slots=True)
+class Format:
+    """One format.
 
-    Raises OSError for a file that cannot be read.
+    Attributes:
+        title: What messages call it.
+        endings: The endings of the names of its files.
+        recognize: Tells whether a file that starts with these bytes has the format.
+        pages: Yields the pages of a file, given as windows without gaps, and notes what it finds.
+        outweighs_name: Whether the content says more than the name of the file.
+
     """
-    head = b""
-    for window in windows(Notes(path, Reading())):
-        head = window.peek(_HEAD)
-        break
-    if WARC_RECORD.match(head):
-        return "warc"
-    return _by_name(path.name) or _by_content(head)
+
+    title: str
+    endings: tuple[str, ...]
+    recognize: Callable[[bytes], bool]
+    pages: Callable[[Iterator[Window], Notes, ReadOptions], Iterator[tuple[str, str | bytes]]]
+    outweighs_name: bool = False
 
 
-def _by_name(name: str) -> str | None:
-    name = name.lower()
+# The first that recognizes a file is taken.
+FORMATS = {
+    "warc": Format("WARC", (".warc",), warc.recognize, warc.pages, outweighs_name=True),
+    "tianwang": Format("Tianwang", (".tianwang", ".cwt"), tianwang.recognize, tianwang.pages),
+    "jsonl": Format("JSON Lines", (".jsonl", ".jl", ".ndjson"), json_lines.recognize, json_lines.pages),
+    "html": Format("HTML", (".html", ".htm", ".xhtml", ".shtml"), html_file.recognize, html_file.pages),
+}
+UNDERSTOOD = "a folder, {}; each also compressed ({})".format(
+    ", ".join(f"{known.title} ({', '.join(known.endings)})" for known in FORMATS.values()), ", ".join(SUFFIXES)
+)
+
+
+def format_of(path: Path) -> Format | None:
+    """Return the format of the file at ``path``, by its content and its name; None if it is unknown.
+
+    Raises:
+        OSError: The file cannot be read.
+
+    """
+    content = windows(Notes(path, Reading()))  # holds the file open
+    head = next(content).peek(_HEAD_BYTES)
+    name = path.name.lower()
     for suffix in SUFFIXES:
         name = name.removesuffix(suffix)
-    return next((found for found, endings in FORMATS.items() if name.endswith(endings)), None)
-
-
-def _by_content(head: bytes) -> str | None:
-    if TIANWANG_RECORD.search(head):
-        return "tianwang"
-    if head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b'{"'):
-        return "jsonl"
-    return "html" if looks_like_html(head) and _PAGE.search(head[:4096]) else None
+    known = FORMATS.values()
+    surely = (one for one in known if one.outweighs_name and one.recognize(head))
+    by_name = (one for one in known if name.endswith(one.endings))
+    by_content = (one for one in known if one.recognize(head))
+    return next(chain(surely, by_name, by_content), None)

@@ -6,6 +6,5 @@ from denoise_crawler.errors import FeedError
 from denoise_crawler.report.feed import feed_chart
 from denoise_crawler.report.figures import RunFigures
 from denoise_crawler.report.report_writer import Bounds, Plan, write_report
-from denoise_crawler.report.store_view import StoreView, is_store
 
-__all__ = ["Bounds", "FeedError", "Plan", "RunFigures", "StoreView", "feed_chart", "is_store", "write_report"]
+__all__ = ["Bounds", "FeedError", "Plan", "RunFigures", "feed_chart", "write_report"]

@@ -6,10 +6,10 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from denoise_crawler.methods.style_tree.digest import outline
+from denoise_crawler.methods.style_tree.digest import outline_page
 from denoise_crawler.methods.style_tree.nodes import StyleNode
 from denoise_crawler.output.tree_queue import TreeQueue, selector, sequence_names, styles_by_pages
-from denoise_crawler.page.text import normalised
+from denoise_crawler.page.text import collapse_spaces
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -96,7 +96,7 @@ class _Explorer:
 
     def add_page(self, number: int, page: Page) -> None:
         """Add the texts of ``page`` to its nodes."""
-        shape, data = outline(page), self.data
+        shape, data = outline_page(page), self.data
         waiting = [(self.tree.root, [0])]
         while waiting:
             element, found = waiting.pop()
@@ -115,7 +115,7 @@ class _Explorer:
         self, element: ElementNode, shape: PageDigest, found: list[int]
     ) -> list[tuple[ElementNode, list[int]]]:
         below: list[tuple[ElementNode, list[int]]] = []
-        for style, places in self.tree.known_below(element, shape, found):
+        for style, places in self.tree.matching_styles(element, shape, found):
             below += zip(self._children.get(id(style), ()), places.columns, strict=False)
         return below
 
@@ -166,7 +166,7 @@ def _text_of_node(page: Page, index: int) -> str:
             size += len(text)
             if size > 4 * _MAX_TEXT_CHARACTERS:
                 break
-    said = normalised(" ".join(parts))
+    said = collapse_spaces(" ".join(parts))
     if not said and nodes.tags[index] == "img":
         said = f"picture {page.absolute(nodes.elements[index].get('src') or '')}"
     return said if len(said) <= _MAX_TEXT_CHARACTERS else said[: _MAX_TEXT_CHARACTERS - 1] + "…"

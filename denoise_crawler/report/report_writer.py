@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from denoise_crawler.methods.style_tree.method import StyleTree
-from denoise_crawler.output.folder import write_below
+from denoise_crawler.output.safe_files import write_below
 from denoise_crawler.page import Page
 from denoise_crawler.report.charts import learning_chart, page_chart, run_chart
 from denoise_crawler.report.explorer import tree_data
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from denoise_crawler.methods import MethodChoice
     from denoise_crawler.report.charts import Chart
     from denoise_crawler.report.figures import RunFigures
-    from denoise_crawler.report.site_samples import Sample, SampledSites, SitedPages
-    from denoise_crawler.report.store_view import StoreView
+    from denoise_crawler.report.site_samples import SampledSites, SitedPages, SiteSample
+    from denoise_crawler.store import Store, StoredSite
 
 _NOTHING = PageView("", [])
 _MAX_TITLE_CHARACTERS = 300
@@ -62,7 +62,7 @@ class Plan:
     pages: Callable[[], SitedPages]
     choice: MethodChoice
     bounds: Bounds = Bounds()
-    store: StoreView | None = None
+    store: Store | None = None
     feed: Chart | None = None
     remote: bool = False
 
@@ -87,11 +87,12 @@ class _Report:
     def __init__(self, folder: Path, plan: Plan, run: RunFigures) -> None:
         self.folder, self.plan, self.run = folder, plan, run
         self.sites: dict[str, SiteFigures] = {}
+        self.stored: dict[str, StoredSite] = plan.store.sites() if plan.store else {}
 
     def write(self) -> None:
         plan = self.plan
         gathered = sample_sites(plan.pages(), plan.choice, sites=plan.bounds.sites, store=plan.store)
-        for name in [*gathered.pages, *(plan.store.sites if plan.store else ())]:
+        for name in [*gathered.pages, *self.stored]:
             if name not in self.sites:
                 self.sites[name] = self._site(name, gathered)
         for name, url, html in plan.pages():
@@ -107,10 +108,9 @@ class _Report:
         slug = _UNSAFE.sub("_", name.lower()).strip("._-")[:40] or "no-site"
         detailed = name in gathered.samples or len(self.sites) < self.plan.bounds.sites
         site = SiteFigures(name, f"{len(self.sites) + 1:03}-{slug}", detailed=detailed)
-        stored = self.plan.store.sites.get(name) if self.plan.store else None
-        if stored is not None:
-            site.pages_seen = max(stored.pages_seen.values(), default=0)
-            site.ready = any(stored.ready.values())
+        if (stored := self.stored.get(name)) is not None:
+            site.pages_seen = max((state.pages_seen for state in stored.states.values()), default=0)
+            site.ready = any(state.ready for state in stored.states.values())
             site.waiting, site.known_by = stored.waiting, stored.known_by
         return site
 
@@ -183,7 +183,7 @@ class _Report:
             f"{site.folder}/index.html", "site.html", site=site, charts=[learning_chart(site), page_chart(site)]
         )
 
-    def _write_tree(self, site: SiteFigures, sample: Sample | None) -> None:
+    def _write_tree(self, site: SiteFigures, sample: SiteSample | None) -> None:
         tree, note = style_tree_of(site.name, sample, self._tree_options(), self.plan.store)
         if tree is None:
             site.tree_note = note
@@ -217,7 +217,8 @@ def _measure(figures: PageFigures, cleaned: Cleaned) -> str:
     """Fill in the figures of a page; return its clean text."""
     clean, sizes = cleaned.clean_page, figures.sizes
     sizes.visible, sizes.kept = cleaned.visible, cleaned.kept
-    sizes.text_bytes = len(clean.text.encode("utf-8", "replace"))
+    text = str(clean.text)  # blocks as JSON
+    sizes.text_bytes = len(text.encode("utf-8", "replace"))
     figures.title, figures.skipped = clean.title[:_MAX_TITLE_CHARACTERS], cleaned.page.skipped
     figures.guarded = cleaned.guarded
-    return clean.text
+    return text

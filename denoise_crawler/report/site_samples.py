@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from denoise_crawler.denoiser import Denoiser
-from denoise_crawler.methods.knowledge import InMemoryKnowledge
+from denoise_crawler.methods.site_knowledge import InMemoryKnowledge
 from denoise_crawler.page import Page
 from denoise_crawler.store.stored_knowledge import StoredKnowledge
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from denoise_crawler.methods import MethodChoice
-    from denoise_crawler.report.store_view import StoreView
+    from denoise_crawler.store import Store
 
     SitedPages = Iterable[tuple[str, str, str | bytes]]  # site, url, html
 
@@ -25,7 +25,7 @@ _MAX_BYTES = 64 << 20
 
 
 @dataclass(slots=True)
-class Sample:
+class SiteSample:
     """Compressed pages of one site, for its style tree and its learning curve."""
 
     packed: list[bytes] = field(default_factory=list)
@@ -49,21 +49,21 @@ class SampledSites:
 
     denoiser: Denoiser
     pages: dict[str, int] = field(default_factory=dict)
-    samples: dict[str, Sample] = field(default_factory=dict)
+    samples: dict[str, SiteSample] = field(default_factory=dict)
 
 
 def sample_sites(
-    pages: SitedPages, choice: MethodChoice, *, sites: int, store: StoreView | None = None
+    pages: SitedPages, choice: MethodChoice, *, sites: int, store: Store | None = None
 ) -> SampledSites:
     """Read pages, sample the first ``sites`` sites and learn those that ``store`` does not know."""
     stored = StoredKnowledge(store, choice) if store is not None else None
     found = SampledSites(Denoiser(choice, knowledge=InMemoryKnowledge(below=stored)))
-    key = choice.key
+    known, key = set(store.known()) if store is not None else set(), choice.key
     for site, url, html in pages:
         found.pages[site] = found.pages.get(site, 0) + 1
         if site in found.samples or len(found.samples) < sites:
-            found.samples.setdefault(site, Sample()).add(url, html)
-        if (store is not None and store.knows(site, key)) or not found.denoiser.learns:
+            found.samples.setdefault(site, SiteSample()).add(url, html)
+        if (site, key) in known or not found.denoiser.learns:
             continue
         try:
             found.denoiser.learn(Page.parse(url, html, site=site))

@@ -11,12 +11,12 @@ from denoise_crawler.page.text import counted
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from denoise_crawler.report.site_samples import Sample
-    from denoise_crawler.report.store_view import StoreView
+    from denoise_crawler.report.site_samples import SiteSample
+    from denoise_crawler.store import Store
 
 
 def style_tree_of(
-    site: str, sample: Sample | None, options: Mapping[str, object], store: StoreView | None
+    site: str, sample: SiteSample | None, options: Mapping[str, object], store: Store | None
 ) -> tuple[StyleTree | None, str]:
     """Return the style tree of a site, and a note where it comes from.
 

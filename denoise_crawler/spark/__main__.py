@@ -13,7 +13,8 @@ from denoise_crawler.batch.workers import Limits
 from denoise_crawler.errors import ExtractorError, MethodError, MissingExtraError, SourceError, needs
 from denoise_crawler.methods import DEFAULT_METHOD, METHODS, MethodChoice
 from denoise_crawler.output.extractors import EXTRACTORS
-from denoise_crawler.output.writing import FORMS, Writing
+from denoise_crawler.output.forms import FORMS
+from denoise_crawler.output.writing import Writing
 from denoise_crawler.page.text import printable
 from denoise_crawler.reading import FORMATS
 
@@ -189,7 +190,7 @@ def _parser() -> ArgumentParser:
     add("--url-field", default="url", metavar="NAME", help="column of the address (default: url)")
     add("--html-field", default="html", metavar="NAME", help="column of the page (default: html)")
     add("--method", default=DEFAULT_METHOD, choices=tuple(METHODS), help=f"default: {DEFAULT_METHOD}")
-    add("--form", default="text", choices=FORMS, help="form of the text (default: text)")
+    add("--form", default="text", choices=tuple(FORMS), help="form of the text (default: text)")
     add("--extractor", choices=tuple(EXTRACTORS), help="the library that writes the text, without the noise")
     add_number(parser, "--warmup-pages", 0, 0, "a site with fewer is not warm")
     add(

@@ -15,7 +15,7 @@ from pyspark.sql.functions import col
 
 from denoise_crawler.batch import batches_of
 from denoise_crawler.errors import SourceError
-from denoise_crawler.page.parsing import decode
+from denoise_crawler.page.parsing import decode_html
 from denoise_crawler.page.text import without_lone_surrogates
 from denoise_crawler.reading import FORMATS, Reading, read_pages
 
@@ -95,7 +95,7 @@ def _read_pages(file: str, chosen: str | None, url_field: str, html_field: str) 
             for url, html in read_pages(
                 path, reading=reading, file_format=chosen, url_field=url_field, html_field=html_field
             ):
-                text = html if isinstance(html, str) else decode(html)
+                text = html if isinstance(html, str) else decode_html(html)
                 yield without_lone_surrogates(url), without_lone_surrogates(text)
         except SourceError as error:
             logger.warning("%s is passed over: %s", file, error)

@@ -11,11 +11,12 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import BooleanType, DataType, DoubleType, StringType, StructField, StructType
 
 from denoise_crawler.batch.workers import Limits
-from denoise_crawler.denoiser import AS_TEXT, RAW
+from denoise_crawler.denoiser import PLAIN_TEXT, RAW
 from denoise_crawler.errors import WorkerDiedError
 from denoise_crawler.methods import DEFAULT_METHOD, MethodChoice
 from denoise_crawler.output.clean_page import CleanPage
 from denoise_crawler.output.extractors import check
+from denoise_crawler.output.low_confidence import check_low_confidence
 from denoise_crawler.page.site import site_of
 from denoise_crawler.spark.addresses import KEY, SITE, with_site_and_key
 from denoise_crawler.spark.grouped_rows import group_and_sort
@@ -37,6 +38,8 @@ _FIELDS: list[tuple[str, DataType]] = [
     ("warm", BooleanType()),
     ("noise_ratio", DoubleType()),
     ("confidence", DoubleType()),
+    ("page_type", StringType()),
+    ("low_confidence", BooleanType()),
     ("skipped", StringType()),
     ("error", StringType()),
 ]
@@ -61,7 +64,7 @@ def clean(
     method: str | MethodChoice = DEFAULT_METHOD,
     *,
     site: Callable[[str], str] = site_of,
-    writing: Writing = AS_TEXT,
+    writing: Writing = PLAIN_TEXT,
     warmup_pages: int = 0,
     limits: Limits | None = None,
     shard_pages: int = SHARD_PAGES,
@@ -79,12 +82,13 @@ def clean(
         shard_pages: A site with more pages is cleaned in several tasks.
 
     Returns:
-        One row per page, in any order: the columns of ``df`` except ``html``, and those of a CleanPage.
-        ``skipped`` says why a page has no text. ``error`` is what was raised (then all text is kept and the
-        method is "raw") or what killed the process (then the text is empty).
+        One row per page, in any order, without those that ``writing`` wants dropped: the columns of ``df`` except
+        ``html``, and those of a CleanPage. ``skipped`` says why a page has no text. ``error`` is what was raised
+        (then all text is kept and the method is "raw") or what killed the process (then the text is empty).
 
     Raises:
         MethodError: The method or an option is unknown.
+        LowConfidenceError: What ``writing`` wishes for unsure pages cannot be done.
         ValueError: Another argument is wrong.
 
     """
@@ -94,12 +98,8 @@ def clean(
     if shard_pages < 1:
         raise ValueError(f"shard_pages must be at least 1, not {shard_pages}")
     check(writing.extractor, writing.extractor_options)
-    require_columns(df, "url", "html")
-    taken = sorted(set(df.columns) & {*_ARROW.names, SITE, KEY, _SHARD, _SHARDS, _TREE, _PAGE})
-    if taken:
-        raise ValueError(
-            f"the columns {', '.join(taken)} are there already: rename them, as the result has its own"
-        )
+    check_low_confidence(writing.min_confidence, writing.low_confidence)
+    _check_columns(df)
     kept = [name for name in df.columns if name != "html"]
     task = _Task(JudgeOptions(choice, writing), limits or Limits(), warmup_pages, kept)
 
@@ -113,6 +113,16 @@ def clean(
     else:
         pages = pages.withColumn(_TREE, lit(None).cast("binary")).drop(KEY)
     return pages.mapInArrow(judge, schema)
+
+
+def _check_columns(df: DataFrame) -> None:
+    """Raise ValueError unless the columns of pages are there, and none of ours."""
+    require_columns(df, "url", "html")
+    taken = sorted(set(df.columns) & {*_ARROW.names, SITE, KEY, _SHARD, _SHARDS, _TREE, _PAGE})
+    if taken:
+        raise ValueError(
+            f"the columns {', '.join(taken)} are there already: rename them, as the result has its own"
+        )
 
 
 def _beside_trees(pages: DataFrame, trees: DataFrame, shard_pages: int) -> DataFrame:
@@ -141,8 +151,9 @@ def _clean_batches(batches: Iterator[pa.RecordBatch], task: _Task) -> Iterator[p
             if not is_page:
                 judge.meet(site, tree)
                 continue
-            places.append(place)
-            found.append(judge.row(site, url or "", html or ""))
+            if (row := judge.row(site, url or "", html or "")) is not None:
+                places.append(place)
+                found.append(row)
         if places:
             passed = batch.select(task.kept).take(pa.array(places))
             cleaned = pa.RecordBatch.from_pylist(found, _ARROW)
@@ -162,7 +173,7 @@ class _Judge:
     def meet(self, site: str, tree: bytes) -> None:
         self._tree, self._entered = (site, tree), None
 
-    def row(self, site: str, url: str, html: str | bytes) -> dict[str, Any]:
+    def row(self, site: str, url: str, html: str | bytes) -> dict[str, Any] | None:
         if self._entered != site:
             tree = self._tree[1] if self._tree[0] == site else None
             self._worker.prepare(PageHandler.enter, site, tree, self._warmup_pages)
@@ -172,8 +183,11 @@ class _Judge:
         except WorkerDiedError as error:
             nothing = CleanPage(url, site, method=RAW, warm=False)
             return {**_page_values(nothing), "skipped": None, "error": str(error)}
+        if result.dropped:
+            return None
         return {**_page_values(result.page), "skipped": result.skipped, "error": result.error}
 
 
 def _page_values(page: CleanPage) -> dict[str, Any]:
-    return {name: getattr(page, name) for name in _OF_PAGE}
+    values = {name: getattr(page, name) for name in _OF_PAGE}
+    return {**values, "text": str(page.text)}  # blocks as JSON

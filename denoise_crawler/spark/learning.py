@@ -78,7 +78,12 @@ def learn(
         return _merge_sites(batches, choice)
 
     trees = wanted.select(SITE, "url", "html").mapInArrow(map_pages, TREES)
-    counts = found.select(
+    return group_and_sort(trees.unionByName(_page_counts(found)), ["site"]).mapInArrow(reduce_sites, TREES)
+
+
+def _page_counts(found: DataFrame) -> DataFrame:
+    """Return the number of pages of each site as rows of ``TREES``."""
+    return found.select(
         col(SITE).alias("site"),
         lit("").alias("method"),
         col(PAGES).alias("pages"),
@@ -86,7 +91,6 @@ def learn(
         array().cast("array<string>").alias("failures"),
         lit(None).cast("binary").alias("knowledge"),
     )
-    return group_and_sort(trees.unionByName(counts), ["site"]).mapInArrow(reduce_sites, TREES)
 
 
 def require_columns(df: DataFrame, *names: str) -> None:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from denoise_crawler.batch.worker import clean_page
 from denoise_crawler.batch.workers import Worker
-from denoise_crawler.denoiser import AS_TEXT, Denoiser
-from denoise_crawler.methods.knowledge import InMemoryKnowledge
+from denoise_crawler.denoiser import PLAIN_TEXT, Denoiser
+from denoise_crawler.methods.site_knowledge import InMemoryKnowledge
 from denoise_crawler.page import Page
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class JudgeOptions:
     """How pages are judged and written."""
 
     choice: MethodChoice
-    writing: Writing = AS_TEXT
+    writing: Writing = PLAIN_TEXT
 
 
 class PageHandler:

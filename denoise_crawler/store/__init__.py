@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from denoise_crawler.errors import DamagedStoreError, StoreError
-from denoise_crawler.store.file import VERSION
-from denoise_crawler.store.store import SiteState, Store
+from denoise_crawler.store.file import VERSION, is_store
+from denoise_crawler.store.site_state import SiteState, StoredSite
+from denoise_crawler.store.store import Store
 
-__all__ = ["VERSION", "DamagedStoreError", "SiteState", "Store", "StoreError"]
+__all__ = ["VERSION", "DamagedStoreError", "SiteState", "Store", "StoreError", "StoredSite", "is_store"]

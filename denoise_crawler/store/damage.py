@@ -10,7 +10,7 @@ from itertools import count, islice
 from typing import TYPE_CHECKING, Any
 
 from denoise_crawler.errors import DamagedStoreError
-from denoise_crawler.methods.versioned_format import unpacked
+from denoise_crawler.methods.versioned_format import inflate
 from denoise_crawler.store import Store
 from denoise_crawler.store.file import check_schema, invalid_rows, real_path, restrict, unusable_store
 from denoise_crawler.store.run_files import RunFiles
@@ -160,7 +160,7 @@ def _rows_by_id(db: sqlite3.Connection, table: str) -> Iterator[tuple[Any, ...]]
 def _is_whole(packed: object) -> bool:
     """Tell whether the last column of a row can be unpacked: SQLite does not notice all damage."""
     try:
-        unpacked(packed)  # type: ignore[arg-type]
+        inflate(packed)  # type: ignore[arg-type]
     except (TypeError, ValueError, zlib.error):
         return False
     return True

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 VERSION = 3
 _BUSY_SECONDS = 60
 _MAX_LOG_PAGES = 256  # of 4 KiB, before SQLite empties its log: a quarter of its default
+_MAGIC = b"SQLite format 3\0"
 _DAMAGED = "malformed"  # SQLite says this of damaged files only
 _SCHEMA = """
 CREATE TABLE site (
@@ -62,6 +63,15 @@ _NUMBERS = (0, 1 << 62)  # lowest and highest; adding 1 does not overflow
 _RANGES = {"count": (1, 1_000)}  # items of a row
 _JOURNAL_ENDS = bytes.fromhex("d9d505f920a163d7")  # ends a journal that names a file for SQLite to delete
 _as_text = partial(str, encoding="utf-8", errors="replace")
+
+
+def is_store(path: Path) -> bool:
+    """Tell whether a file is an SQLite database, as stores are."""
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_MAGIC)) == _MAGIC
+    except OSError:
+        return False
 
 
 def _use_wal(db: sqlite3.Connection) -> None:
@@ -110,7 +120,7 @@ def open_database(path: Path, *, check: bool) -> sqlite3.Connection:
 
 
 def open_read_only(path: Path) -> sqlite3.Connection:
-    """Open the file of a store to read knowledge. Nothing is written, not even beside it.
+    """Open the file of a store to read it. Nothing is written, not even beside it.
 
     Raises:
         StoreError: The file is missing, empty or no store of this version.

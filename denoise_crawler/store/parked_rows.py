@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from denoise_crawler.methods.versioned_format import decoded, packed, unpacked
+from denoise_crawler.methods.versioned_format import decode_msgpack, deflate, inflate
 
 if TYPE_CHECKING:
     import sqlite3
@@ -58,7 +58,7 @@ def items_of(items: bytes, count: int) -> list[bytes]:
         ValueError: The bytes are damaged or hold another number of items.
     """
     try:
-        found: list[bytes] = decoded(unpacked(items), list[bytes])
+        found: list[bytes] = decode_msgpack(inflate(items), list[bytes])
     except (zlib.error, msgspec.MsgspecError) as error:
         raise ValueError(str(error)) from None
     if len(found) != count:
@@ -114,7 +114,7 @@ def _split_row(db: sqlite3.Connection, number: int) -> None:
 
 
 def _pack_items(items: Sequence[bytes]) -> bytes:
-    return packed(_encode(items), _LEVEL)
+    return deflate(_encode(items), _LEVEL)
 
 
 def _spans(numbers: Iterable[int]) -> Iterator[Span]:

@@ -12,7 +12,7 @@ from urllib.parse import quote
 import msgspec
 
 from denoise_crawler.errors import SharedStoreError
-from denoise_crawler.methods.versioned_format import MAX_BYTES, decoded
+from denoise_crawler.methods.versioned_format import MAX_BYTES, decode_msgpack
 from denoise_crawler.page.text import printable
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ class SharedStore:
             data = self._files.cat_file(name, start=0, end=_MAX_FILE_BYTES + 1)
             if not name.endswith(f"/{sha256(data).hexdigest()}{SUFFIX}"):
                 raise ValueError("it does not hold what it is named by")
-            record: _SharedRecord = decoded(data, _SharedRecord)
+            record: _SharedRecord = decode_msgpack(data, _SharedRecord)
             if folder.split("/")[-2:] != self._folder(record.site, record.method).split("/")[-2:]:
                 raise ValueError("it is of another site or method")
         except FileNotFoundError:

@@ -7,12 +7,12 @@ import sqlite3
 import uuid
 import zlib
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from denoise_crawler.errors import DamagedRowError
-from denoise_crawler.methods.versioned_format import packed, unpacked
+from denoise_crawler.methods.versioned_format import deflate, inflate
+from denoise_crawler.page.text import without_lone_surrogates
 from denoise_crawler.store import parked_rows
 from denoise_crawler.store.file import (
     compact,
@@ -24,6 +24,7 @@ from denoise_crawler.store.file import (
 )
 from denoise_crawler.store.parked import Parked, ParkedPage, ParkedResponse
 from denoise_crawler.store.run_files import RunFiles
+from denoise_crawler.store.site_state import SiteState, StoredSite
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -33,14 +34,6 @@ logger = logging.getLogger(__name__)
 _LEVEL = 1  # of zlib: a third of the time of its default for a tenth more bytes
 _ITEMS = "coalesce(sum(count), 0)"
 _SUPERSEDED = "run = ? AND inherited AND NOT released AND page IN (SELECT id FROM page WHERE origin = ?)"
-
-
-@dataclass(frozen=True, slots=True)
-class SiteState:
-    """The progress of a site: pages seen so far, and whether its warm-up is over."""
-
-    pages_seen: int = 0
-    ready: bool = False
 
 
 class Store:
@@ -54,7 +47,7 @@ class Store:
         owner: The spider and project that this run belongs to.
         job: The job folder of this run, "" without one.
         check: Whether to read the whole file for damage.
-        read_only: Whether to read knowledge only and leave the file as it is.
+        read_only: Whether to read only and leave the file as it is.
 
     Raises:
         StoreError: The file cannot be used.
@@ -128,12 +121,21 @@ class Store:
         )
         return [row[0] for row in rows]
 
-    def methods_that_know(self, name: str) -> list[str]:
-        """Return the methods that know a site."""
-        rows = self._db.execute(
-            "SELECT method FROM site WHERE name = ? AND knowledge IS NOT NULL ORDER BY method", (name,)
-        )
-        return [row[0] for row in rows]
+    def sites(self) -> dict[str, StoredSite]:
+        """Return all sites by name, those with the most pages seen first."""
+        found: dict[str, StoredSite] = {}
+        for name, method, *state, known in self._db.execute(
+            "SELECT name, method, pages_seen, ready, knowledge IS NOT NULL FROM site "
+            "ORDER BY pages_seen DESC, name, method"
+        ):
+            site = found.setdefault(name, StoredSite())
+            site.states[method] = SiteState(state[0], bool(state[1]))
+            site.known_by += [method] if known else []
+        for name, waiting in self._db.execute(
+            f"SELECT site, {_ITEMS} FROM parked JOIN page ON page.id = page WHERE NOT released GROUP BY site"  # noqa: S608
+        ):
+            found.setdefault(name, StoredSite()).waiting = waiting
+        return found
 
     def known(self) -> list[tuple[str, str]]:
         """Return each (site, method) with knowledge."""
@@ -190,10 +192,15 @@ class Store:
             raise DamagedRowError(f"the page of an item that waits in {self.path} is not there")
         site, url, html, origin, response, data = found
         try:
-            known = ParkedResponse(unpacked(data), response) if response else None
-            return ParkedPage(site, url, unpacked(html).decode(), origin, known, row)
+            known = ParkedResponse(inflate(data), response) if response else None
+            return ParkedPage(site, url, inflate(html).decode(), origin, known, row)
         except (TypeError, ValueError, zlib.error) as error:
             raise DamagedRowError(f"a page that waits in {self.path} is damaged ({error}): {url}") from None
+
+    def all_pages(self) -> Iterator[ParkedPage]:
+        """Yield the pages with waiting items of all runs; raise DamagedRowError for one that is damaged."""
+        for (row,) in self._db.execute("SELECT id FROM page ORDER BY id").fetchall():
+            yield self.page(row)
 
     def pages_waiting(self) -> list[tuple[str, int]]:
         """Return (site, row id) of each page with waiting items of this run, in order."""
@@ -211,7 +218,7 @@ class Store:
             inherited: Whether to yield items of earlier runs, too.
 
         """
-        name, last = None if site is None else _without_surrogates(site), -1
+        name, last = None if site is None else without_lone_surrogates(site), -1
         while spans := parked_rows.spans_waiting(self._db, self.run, name, last, inherited=inherited):
             last = spans[-1].last
             for span in spans:
@@ -245,12 +252,12 @@ class Store:
         if page.row:
             return response, page.row
         if page.response is not None and not response:
-            response = _insert(db, "INSERT INTO response (data) VALUES (?)", packed(page.response.data, _LEVEL))
-        html = packed(page.html.encode("utf-8", "replace"), _LEVEL)
+            response = _insert(db, "INSERT INTO response (data) VALUES (?)", deflate(page.response.data, _LEVEL))
+        html = deflate(page.html.encode("utf-8", "replace"), _LEVEL)
         row = _insert(
             db,
             "INSERT INTO page (response, origin, site, url, html) VALUES (?, ?, ?, ?, ?)",
-            *(response, page.origin, _without_surrogates(page.site), _without_surrogates(page.url), html),
+            *(response, page.origin, without_lone_surrogates(page.site), without_lone_surrogates(page.url), html),
         )
         return response, row
 
@@ -335,8 +342,3 @@ def _exists(folder: str) -> bool:
         return Path(folder).exists()
     except (OSError, ValueError):  # a path that no file system takes
         return False
-
-
-def _without_surrogates(text: str) -> str:
-    """Return ``text`` without lone surrogates, which SQLite does not take."""
-    return text.encode("utf-8", "replace").decode()

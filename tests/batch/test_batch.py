@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from denoise_crawler import CleanPage, denoise_pages
 from denoise_crawler.batch import Tally, clean_pages
-from denoise_crawler.demo.site import Article, article_path, articles, respond
+from denoise_crawler.demo.replies import Article, article_path, articles, respond
 from denoise_crawler.errors import BatchError, MethodError
 from denoise_crawler.methods import METHODS, MethodChoice
 from denoise_crawler.page import Page

@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import time
+from argparse import Namespace
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -15,16 +16,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scrapy.exporters import JsonLinesItemExporter
+from scrapy.settings import Settings
 
 from denoise_crawler import denoise_pages
+from denoise_crawler.commands.method_choice import settings_with_method
 from denoise_crawler.commands.page_output import readable_name, site_folder
-from denoise_crawler.demo.site import article_path, articles, respond
+from denoise_crawler.demo.replies import article_path, articles, respond
+from denoise_crawler.methods import MethodChoice
 from tests.scrapy_command import command, denoise, environment, group_lives, on_a_terminal
 
 SETTINGS = "BOT_NAME = 'p'\nDENOISE_METHOD = 'link_ratio'\nDENOISE_METHOD_OPTIONS = {'threshold': 0.4}\n"
 PROMISED = {"url", "site", "title", "author", "date", "text", "language", "fetched_at", "method", "warm"} | {
     "noise_ratio",
     "confidence",
+    "page_type",
+    "low_confidence",
     "explanation",
 }
 
@@ -93,6 +99,13 @@ def test_in_a_project_its_settings_count_and_the_command_line_wins(folder: Path)
     denoise(folder, *one, "--method", "style_tree", "-s", "DENOISE_WARMUP_PAGES=6")
     assert is_result_of("style_tree")
     assert {line["warm"] for line in lines(folder / "out.jsonl")} == {True}
+
+
+def test_options_of_the_default_method_count_where_the_command_names_that_method() -> None:
+    project = Settings({"DENOISE_METHOD_OPTIONS": {"favour": "recall"}})
+    for method, options in (("fusion", {"favour": "recall"}), ("link_ratio", {})):
+        chosen = settings_with_method(Namespace(method=method, option=[]), project, {})
+        assert chosen.choice == MethodChoice(method, options)
 
 
 def test_o_appends_and_capital_o_overwrites(folder: Path) -> None:
@@ -264,9 +277,9 @@ def test_a_reader_that_has_enough_is_no_error(folder: Path) -> None:
         (["clean", "not-there"], "not-there is not there"),
         (
             ["clean", "notes.txt"],
-            "notes.txt is of no known format; what is understood: a folder, an HTML file, WARC",
+            "notes.txt is of no known format; what is understood: a folder, WARC (.warc), Tianwang",
         ),
-        (["clean", "pages.jsonl", "--method", "none"], "DENOISE_METHOD is 'none', which is no method"),
+        (["clean", "pages.jsonl", "--method", "none"], "DENOISE_METHOD is 'none': set it to one of"),
         (
             ["clean", "pages.jsonl", "--method", "link_ratio", "--option", "color=1"],
             "'link_ratio' does not take these",
@@ -287,6 +300,10 @@ def test_a_reader_that_has_enough_is_no_error(folder: Path) -> None:
         ([], "name what to do: clean"),
         (["wash"], "invalid choice: 'wash'"),
         (["clean", "pages.jsonl", "-s", "DENOISE_WARMUP_PAGES=few"], "DENOISE_WARMUP_PAGES is 'few'"),
+        (
+            ["clean", "pages.jsonl", "--option", "title=1", "-s", "DENOISE_METHOD_OPTIONS=title"],
+            "DENOISE_METHOD_OPTIONS is 'title': set it to a dict",
+        ),
     ],
 )
 def test_wrong_usage_is_told_in_a_line_and_changes_nothing(folder: Path, arguments: list[str], said: str) -> None:

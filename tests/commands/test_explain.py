@@ -10,11 +10,11 @@ from scrapy.settings import Settings
 
 from denoise_crawler.commands.fetching import fetch
 from denoise_crawler.crawl.settings import DenoiseSettings
-from denoise_crawler.demo.site import article_path, articles, respond
+from denoise_crawler.demo.replies import article_path, articles, respond
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.errors import FetchError, SettingError
 from denoise_crawler.methods import METHODS, MethodChoice
-from denoise_crawler.output.explanation import LONGEST, explanation
+from denoise_crawler.output.explanation import MAX_BLOCK_CHARACTERS, explanation
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
 from denoise_crawler.store import SiteState, Store
@@ -52,7 +52,7 @@ def test_each_block_comes_in_order_with_its_verdict_score_and_reason() -> None:
             "reason": "22% links, not over 70%",
         },
     ]
-    assert len(found[3]["text"]) <= LONGEST
+    assert len(found[3]["text"]) <= MAX_BLOCK_CHARACTERS
     assert found[3]["text"].endswith("long…")
 
 

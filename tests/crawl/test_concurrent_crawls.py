@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from denoise_crawler.demo.site import article_path, articles
+from denoise_crawler.demo.replies import article_path, articles
 from denoise_crawler.methods.fusion.method import Fusion
 from denoise_crawler.store import Store
 from denoise_crawler.store.shared import SharedStore

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from denoise_crawler.demo.site import article_path, articles
+from denoise_crawler.demo.replies import article_path, articles
 from tests.article_spider import SPIDER
 from tests.conftest import needs_new_scrapy
 

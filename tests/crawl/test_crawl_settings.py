@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 from scrapy.settings import BaseSettings, Settings
 
-from denoise_crawler.crawl.setting_names import INTERNAL, SETTINGS, warn_of_unknown
+from denoise_crawler.crawl.setting_names import INTERNAL, warn_of_unknown
 from denoise_crawler.crawl.settings import DenoiseSettings
+from denoise_crawler.crawl.settings_table import SETTINGS
 from denoise_crawler.errors import SettingError
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.page.site import site_of
@@ -177,6 +178,11 @@ def test_whole_numbers_may_be_written_as_floats() -> None:
         ("EXTRA_FIELDS", ["title"]),
         ("STORE", 7),
         ("SHARED_STORE", 7),
+        ("SKIP_ITEMS", 7),
+        ("SKIP_ITEMS", ["no_such_package.Item"]),
+        ("SKIP_ITEMS", [f"{__name__}.first_part"]),
+        ("LIVE", "perhaps"),
+        ("EXPLAIN", "perhaps"),
     ],
 )
 def test_a_wrong_value_is_refused_with_its_settings_name(name: str, value: Any) -> None:

@@ -6,9 +6,9 @@ import pytest
 
 from denoise_crawler.crawl.drift import PATIENCE_QUOTAS, Layouts
 from denoise_crawler.denoiser import MAX_LAYOUTS, Denoiser
-from denoise_crawler.methods import MethodChoice, guarded
-from denoise_crawler.methods.knowledge import InMemoryKnowledge
-from denoise_crawler.output.text import clean_text
+from denoise_crawler.methods import MethodChoice, apply_guard
+from denoise_crawler.methods.site_knowledge import InMemoryKnowledge
+from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.page import Page
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def test_who_reads_what_was_learned_judges_each_page_by_its_layout(method: str) 
         stored.put(layout, site.denoiser.method_for(layout).to_bytes())
     reader = Denoiser(method, knowledge=stored)
     for page in (*old, *new):
-        assert reader.judge(page).noise == guarded(page, site.layouts.method_for(page).judge(page)).noise
+        assert reader.judge(page).noise == apply_guard(page, site.layouts.method_for(page).judge(page)).noise
     only_old = Denoiser(method, knowledge=InMemoryKnowledge({"example.com": stored["example.com"]}))
     assert [reader.judge(page).scores for page in new] != [only_old.judge(page).scores for page in new]
 

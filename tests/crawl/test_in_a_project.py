@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from denoise_crawler.demo.site import article_path, articles
+from denoise_crawler.demo.replies import article_path, articles
 from tests.conftest import ROOT
 
 if TYPE_CHECKING:

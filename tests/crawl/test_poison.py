@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.methods.fusion.site_evidence import SiteEvidence
-from denoise_crawler.output.text import clean_text
+from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.page import Page
 from tests.crawl.test_drift import OLD, pages
 

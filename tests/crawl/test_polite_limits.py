@@ -14,7 +14,7 @@ from scrapy.settings import Settings
 
 from denoise_crawler.crawl.host_gaps import HostGaps
 from denoise_crawler.crawl.politeness import POLITE_SETTINGS
-from denoise_crawler.crawl.robots_guard import RobotsPolicy
+from denoise_crawler.crawl.settings_table import PolitenessSettings
 from tests.polite_crawl import CLOCK, PATIENCE, Crawl, Site, crawl, delays, serving
 
 if TYPE_CHECKING:
@@ -338,7 +338,7 @@ def test_wrong_settings_are_named_and_stop_the_crawl(
     site: Site, tmp_path: Path, settings: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(ValueError, match=re.escape(message)):
-        RobotsPolicy.from_settings(Settings(settings))
+        PolitenessSettings.read(Settings(settings))
     stopped = Crawl(tmp_path, site.pages("a.test", 1), settings).finish()
     assert stopped.process.returncode == 1
     assert f"The crawl cannot begin: {message}" in stopped.log

@@ -15,7 +15,7 @@ from scrapy.utils.test import get_crawler
 from denoise_crawler.crawl.rendering.rendering_addon import Rendering
 from denoise_crawler.crawl.script_pages import MIN_CHARACTERS, needs_script
 from denoise_crawler.errors import SettingError
-from denoise_crawler.methods.feature_tree.nodes import read
+from denoise_crawler.methods.feature_tree.nodes import build_target
 from denoise_crawler.methods.fusion.blocks import PLACES, blocks_of
 from denoise_crawler.page import Page
 from denoise_crawler.page.geometry import Box, drawn_boxes
@@ -132,6 +132,19 @@ def test_in_a_browser_it_has_all_its_text(rendered: Project) -> None:
     assert item_of(rendered, "/shell")["text"].splitlines() == STORY
 
 
+@pytest.mark.skipif(CHROMIUM is None or find_spec("scrapy_playwright") is None, reason="no Chromium")
+def test_pages_that_are_not_sure_enough_are_rendered_once_if_that_is_wished(tmp_path: Path, pages: Served) -> None:
+    settings = (
+        'ADDONS = {"denoise_crawler.Addon": 300, "denoise_crawler.Rendering": 320}\nDENOISE_WARMUP_PAGES = 0\n'
+        'DENOISE_MIN_CONFIDENCE, DENOISE_LOW_CONFIDENCE, DENOISE_RENDER = 1.0, "render", "asked"\n'
+    )
+    pages.asked.clear()
+    project = run_crawl(tmp_path, pages, settings, "-s", "CONCURRENT_REQUESTS=1")
+    assert pages.asked.count("/plain") == 2
+    assert item_of(project, "/plain")["text"].splitlines() == REPORT
+    assert project.stats["denoise/rendering/unsure"] == project.stats["denoise/rendering/asked_again"]
+
+
 def test_only_pages_that_need_it_are_rendered(rendered: Project, pages: Served) -> None:
     assert rendered.stats["denoise/rendering/asked_again"] == 1
     assert "denoise/rendering/empty" not in rendered.stats
@@ -164,8 +177,8 @@ def test_feature_tree_gets_the_geometry_of_the_rendered_page(rendered: Project) 
     tops = [box.top for box in boxes if box is not None]
     assert len(tops) == len(STORY)
     assert tops == sorted(tops)
-    assert read(page).measures.boxes is not None
-    assert read(Page.parse(item["url"], item["read"])).measures.boxes is None
+    assert build_target(page).measures.boxes is not None
+    assert build_target(Page.parse(item["url"], item["read"])).measures.boxes is None
 
 
 # --- what a browser draws

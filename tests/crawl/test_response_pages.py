@@ -4,7 +4,7 @@ import pytest
 from scrapy.http import HtmlResponse, JsonResponse, Request
 
 from denoise_crawler.crawl.pages import page_of_response
-from denoise_crawler.output.text import clean_text
+from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.page import Page
 from denoise_crawler.page.site import site_of
 

@@ -58,7 +58,7 @@ PIPELINES = {
     }
 }
 KINDS = ["CrawlerProcess", "AsyncCrawlerProcess"]
-SVM = "DENOISE_METHOD is 'svm', which is no method: set it to one of "
+SVM = "DENOISE_METHOD is 'svm': set it to one of "
 
 
 def run_script(folder: Path, kind: str, spiders: str, **settings: object) -> subprocess.CompletedProcess[str]:

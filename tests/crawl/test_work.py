@@ -17,14 +17,14 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from benchmarks.memory import bytes_held
 from denoise_crawler.demo.article_page import article_page, charset_of
-from denoise_crawler.demo.site import article_path, articles
+from denoise_crawler.demo.replies import article_path, articles
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.methods import METHODS as ALL
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.page import Page
 from denoise_crawler.page.parsing import parse
+from tests.memory import bytes_held
 
 if TYPE_CHECKING:
     from collections.abc import Callable

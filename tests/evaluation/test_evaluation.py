@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from lxml import html as lxml_html
 
 from denoise_crawler.demo.article_page import article_page
@@ -28,17 +26,15 @@ from denoise_crawler.evaluation import (
     visible_text,
 )
 from denoise_crawler.evaluation.choice import contenders
-from denoise_crawler.evaluation.confidence import Reliability, reliability
 from denoise_crawler.evaluation.contenders import page_by_page
-from denoise_crawler.evaluation.gold import HALVES, Broken, GoldPage, Post, addresses, gold_pages, half, html_pages
+from denoise_crawler.evaluation.gold import HALVES, Broken, GoldPage, addresses, gold_pages, half, html_pages
 from denoise_crawler.evaluation.html_report import html_report
 from denoise_crawler.evaluation.json_figures import Figures, figures
-from denoise_crawler.evaluation.markdown_tables import escape_markdown, markdown
+from denoise_crawler.evaluation.markdown_tables import escape_cell, markdown
 from denoise_crawler.evaluation.measures import Score
 from denoise_crawler.evaluation.peers import PEERS, declared_language
 from denoise_crawler.evaluation.results import Evaluation, sites_of, whole, worst
 from denoise_crawler.evaluation.tables import cost_table, main_tables, notes, printable, quality_table
-from denoise_crawler.evaluation.thread import ThreadScore, in_order, score_thread
 from denoise_crawler.methods import METHODS
 
 if TYPE_CHECKING:
@@ -378,7 +374,7 @@ def test_markdown_keeps_its_columns_whatever_a_site_is_called(hostile: Evaluatio
     text = markdown(hostile)
     assert "<script" not in text.replace("\\<", "")
     assert "\x1b" not in text
-    assert escape_markdown("a|b`c*d") == "a\\|b\\`c\\*d"
+    assert escape_cell("a|b`c*d") == "a\\|b\\`c\\*d"
 
 
 def test_there_is_a_contender_for_every_method_and_every_peer() -> None:
@@ -465,52 +461,6 @@ def test_a_value_that_stands_alone_is_a_list_of_one(tmp_path: Path) -> None:
     (tmp_path / "shop.jsonl").write_bytes(line)
     (found,) = gold_pages(tmp_path / "shop.jsonl")
     assert found.values == {"title": ["T"], "price": ["1", "2"]}
-
-
-POSTS = [
-    Post("The pump fails when it is cold outside, does anyone know why?", "ann", "2 May"),
-    Post("Check the valve first. Mine was stuck for years before I looked.", "bob", "3 May"),
-]
-
-
-def test_a_post_is_found_when_nine_tenths_of_its_words_stand_together_in_order() -> None:
-    whole = "\n".join(f"{post.user} {post.time}\n{post.text}" for post in POSTS)
-    assert score_thread(whole, POSTS) == ThreadScore(1.0, 0.0)
-    half, other = POSTS[0].text[:25], POSTS[1].text
-    assert score_thread(f"{half}\n{other}", POSTS).found == 0.5
-    assert score_thread(" ".join(reversed(whole.split())), POSTS).found == 0.0
-    assert score_thread("", POSTS) == ThreadScore(0.0, 0.0)
-
-
-def test_words_of_no_post_are_noise_and_the_writers_name_is_none() -> None:
-    found = score_thread(f"ann 2 May {POSTS[0].text} Advertisement Advertisement", POSTS)
-    assert found.noise == pytest.approx(2 / 17)
-
-
-def test_a_confidence_that_is_the_f1_is_never_off_and_parts_the_bad_pages_from_the_good() -> None:
-    f1s = [number / 100 for number in range(100)]
-    assert reliability(f1s, f1s) == Reliability(1.0, 0.09, pytest.approx(0.95), 0.0)  # type: ignore[arg-type]
-    assert reliability([1 - f1 for f1 in f1s], f1s).area == 0.0
-
-
-def test_a_confidence_that_is_always_the_same_tells_nothing() -> None:
-    found = reliability([0.95] * 4, [1.0, 0.5, 1.0, 0.5])
-    assert found == Reliability(0.5, 1.0, 0.75, pytest.approx(0.25))  # type: ignore[arg-type]
-    assert reliability([], []) == Reliability(0.5, 0.0, 0.0, 0.0)
-
-
-def longest_common(one: str, other: str) -> int:
-    lengths = [0] * (len(other) + 1)
-    for left in one:
-        before = lengths[:]
-        for place, right in enumerate(other, 1):
-            lengths[place] = before[place - 1] + 1 if left == right else max(lengths[place - 1], before[place])
-    return lengths[-1]
-
-
-@given(one=st.text("abc", max_size=20), other=st.text("abc", max_size=20))
-def test_what_two_texts_have_in_order_is_the_longest_common_subsequence(one: str, other: str) -> None:
-    assert in_order(one, other) == longest_common(one, other)
 
 
 def test_a_file_cut_short_gives_its_pages_and_is_named(tmp_path: Path) -> None:

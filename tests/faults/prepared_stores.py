@@ -152,7 +152,7 @@ def response(**changes: Any) -> bytes:
 
 def evidence(pages: list[Any]) -> bytes:
     """Return the bytes of a site's evidence."""
-    return b"FSE\x02" + zlib.compress(msgspec.msgpack.encode(pages))
+    return b"FSE\x03" + zlib.compress(msgspec.msgpack.encode(pages))
 
 
 def _many_dicts() -> bytes:
@@ -250,7 +250,7 @@ PREPARED: dict[str, Callable[[Path], bool]] = {
     "a response of 15 million headers": _first_row("data", _many_headers),
     "a response in punycode": _first_row("data", response(body=None, encoding="punycode")),
     "knowledge that is none": _knowledge(lambda: b"no knowledge"),
-    "knowledge that unpacks to 256 MB": _knowledge(lambda: b"FSE\x02" + zlib.compress(bytes(1 << 28))),
+    "knowledge that unpacks to 256 MB": _knowledge(lambda: b"FSE\x03" + zlib.compress(bytes(1 << 28))),
     "knowledge of 2 million pages": _knowledge(lambda: evidence([[key, [b""] * 9] for key in range(2_000_000)])),
     "knowledge of a page with a million paths": _knowledge(
         lambda: evidence([[1, [numbers(range(1_000_000)), numbers(range(-1, 999_999)), *[b""] * 7]]])

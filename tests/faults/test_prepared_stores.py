@@ -54,7 +54,7 @@ def look_at_all(path: Path) -> None:
     from denoise_crawler.crawl.source_page import source_of_parked
     from denoise_crawler.denoiser import Denoiser
     from denoise_crawler.errors import StoreError
-    from denoise_crawler.methods.knowledge import InMemoryKnowledge
+    from denoise_crawler.methods.site_knowledge import InMemoryKnowledge
     from denoise_crawler.store.damage import open_store
 
     try:

@@ -7,7 +7,7 @@ from itertools import islice, product
 from string import ascii_lowercase
 from typing import TYPE_CHECKING
 
-from denoise_crawler.page import MAX_ATTRIBUTES, MAX_CHARACTERS, MAX_ELEMENTS, MAX_TEXT
+from denoise_crawler.page import MAX_ATTRIBUTES, MAX_ELEMENTS, MAX_HTML_BYTES, MAX_TEXT_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,12 +40,12 @@ TAGS = MAX_ELEMENTS - 20  # as many as there may be besides those of ``around``
 
 def up_to_every_limit() -> str:
     """Return a page that has as much of everything as a page may have."""
-    text = "据新华网报道昨天下午的会议"[: (MAX_TEXT // 3 - 300) // TAGS]
+    text = "据新华网报道昨天下午的会议"[: (MAX_TEXT_BYTES // 3 - 300) // TAGS]
     kinds = ("class", "id", "title", "lang", "dir")[: MAX_ATTRIBUTES // TAGS]
     page = around(
         "".join(f"<p {' '.join(f'{kind}={name}{kind}' for kind in kinds)}>{text}" for name in names(TAGS))
     )
-    return page + "<script>" + "x" * (MAX_CHARACTERS - len(page.encode()) - 100)
+    return page + "<script>" + "x" * (MAX_HTML_BYTES - len(page.encode()) - 100)
 
 
 # By name: how the page is made. What is above a limit is skipped, what is just below is measured as well.
@@ -84,17 +84,17 @@ HOSTILE: dict[str, Callable[[], str | bytes]] = {
     "attributes": lambda: around(
         ("<p " + " ".join(f"{name}={name}" for name in names(500)) + ">a") * (MAX_ATTRIBUTES // 500)
     ),
-    "a text of 1.5 MB": lambda: around(sized(MAX_TEXT / 1e6 - 0.01, SENTENCE)),
-    "words of a letter": lambda: around(sized(MAX_TEXT / 1e6 - 0.01, "a b ")),
-    "different words": lambda: around(" ".join(f"{name}x" for name in names(MAX_TEXT // 6 - 100))),
+    "a text of 1.5 MB": lambda: around(sized(MAX_TEXT_BYTES / 1e6 - 0.01, SENTENCE)),
+    "words of a letter": lambda: around(sized(MAX_TEXT_BYTES / 1e6 - 0.01, "a b ")),
+    "different words": lambda: around(" ".join(f"{name}x" for name in names(MAX_TEXT_BYTES // 6 - 100))),
     "Chinese of 500,000 characters": lambda: around(
-        sized(MAX_TEXT / 3e6 - 0.01, "据新华网报道昨天下午的会议在上海举行")
+        sized(MAX_TEXT_BYTES / 3e6 - 0.01, "据新华网报道昨天下午的会议在上海举行")
     ),
     "different Chinese characters": lambda: around(
-        "".join(chr(0x4E00 + place * 7_919 % 20_000) for place in range(MAX_TEXT // 3 - 1_000))
+        "".join(chr(0x4E00 + place * 7_919 % 20_000) for place in range(MAX_TEXT_BYTES // 3 - 1_000))
     ),
-    "characters of four bytes": lambda: around(sized(MAX_TEXT / 5e6 * 2 - 0.01, "\U0001f600 ")),
-    "a script of 8 MB": lambda: around(f"<script>{'x' * (MAX_CHARACTERS - 400)}</script>"),
+    "characters of four bytes": lambda: around(sized(MAX_TEXT_BYTES / 5e6 * 2 - 0.01, "\U0001f600 ")),
+    "a script of 8 MB": lambda: around(f"<script>{'x' * (MAX_HTML_BYTES - 400)}</script>"),
     "data of 2 MB": lambda: around(f'<script type="application/ld+json">[{"{}," * 600_000}1]</script>'),
     "100,000 links": lambda: around("".join(f"<a href=/{n}>Link {n}</a> " for n in range(100_000))),
     "a text of 50 MB": lambda: around(sized(50, SENTENCE)),

@@ -6,7 +6,7 @@ from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from denoise_crawler.demo.site import article_path, articles, respond
+from denoise_crawler.demo.replies import article_path, articles, respond
 from denoise_crawler.evaluation.gold import corpus_folder, read_gold
 
 if TYPE_CHECKING:

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 import msgspec
 from lxml import etree
 
-from denoise_crawler.methods import METHODS, MethodChoice, guarded
+from denoise_crawler.methods import METHODS, MethodChoice, apply_guard
 from denoise_crawler.output.characters import count_characters
+from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.output.explanation import explanation
-from denoise_crawler.output.markdown import clean_markdown
+from denoise_crawler.output.forms import FORMS, write_content
 from denoise_crawler.output.renderings import RENDERINGS
-from denoise_crawler.output.text import clean_text
+from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import TEXT, Page
 from denoise_crawler.page.metadata import metadata_of
 from denoise_crawler.report import Bounds, Plan, RunFigures, write_report
@@ -52,9 +53,9 @@ class Road:
         texts = {}
         for name, method in self.methods.items():
             if page.skipped is None:
-                assert 0.0 <= method.strangeness(page) <= 1.0
+                assert 0.0 <= method.novelty(page) <= 1.0
                 method.observe(page)
-            judgement = guarded(page, method.judge(page))
+            judgement = apply_guard(page, method.judge(page))
             texts[name] = text_of(page, judgement)
             if name == written:
                 write_all(page, judgement)
@@ -105,7 +106,8 @@ def write_all(page: Page, judgement: Judgement) -> None:
         judgement.reason(index).encode()
     if size <= _EXPLAINED:
         msgspec.json.encode(explanation(page, judgement))
-    clean_markdown(page, judgement.noise).encode()
+    for form in FORMS:
+        str(write_content(page, judgement.noise, Writing(form))).encode()
     msgspec.json.encode(metadata_of(page))
     for name, write in RENDERINGS.items():
         if name not in ("text", "painted-remote"):

@@ -8,14 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from denoise_crawler.methods.feature_tree import read
 from denoise_crawler.methods.feature_tree.matching import Matching, match, match_top_down, score_table
-from denoise_crawler.methods.feature_tree.nodes import CONTENT_TAGS, FeatureTree
-from denoise_crawler.methods.feature_tree.similarity import WHOLE, in_parts, of_kinds
+from denoise_crawler.methods.feature_tree.nodes import CONTENT_TAGS, FeatureTree, build_target
+from denoise_crawler.methods.feature_tree.similarity import FULL_SIMILARITY, kind_similarities, to_420ths
 from denoise_crawler.page import TEXT, Boxes, Page
-from denoise_crawler.page.geometry import BOX_ATTRIBUTE, declared
-from denoise_crawler.page.markup import ADDRESSES
-from denoise_crawler.page.text import normalised
+from denoise_crawler.page.geometry import BOX_ATTRIBUTE, declared_length
+from denoise_crawler.page.markup import URL_ATTRIBUTES
+from denoise_crawler.page.text import collapse_spaces
 from tests.strategies import html_pages
 
 TS = 0.5
@@ -26,15 +25,15 @@ def page(html: str, name: str = "a", boxes: Boxes | None = None) -> Page:
 
 
 def tree(html: str, name: str = "a") -> FeatureTree:
-    return read(page(html, name)).tree
+    return build_target(page(html, name)).tree
 
 
 def similarities(target: Page, similar: Page, threshold: float = TS) -> dict[tuple[str, str], Fraction]:
     """The similarity of each two elements, named by their tags in level order: ``p``, ``p.2`` …"""
-    one, other = read(target).tree, read(similar).tree
-    found = of_kinds(one, other, in_parts(threshold))
+    one, other = build_target(target).tree, build_target(similar).tree
+    found = kind_similarities(one, other, to_420ths(threshold))
     return {
-        (name, other_name): Fraction(int(found[other.kinds[row], one.kinds[column]]), WHOLE)
+        (name, other_name): Fraction(int(found[other.kinds[row], one.kinds[column]]), FULL_SIMILARITY)
         for column, name in enumerate(names(target))
         for row, other_name in enumerate(names(similar))
     }
@@ -42,7 +41,7 @@ def similarities(target: Page, similar: Page, threshold: float = TS) -> dict[tup
 
 def names(of: Page) -> list[str]:
     found: list[str] = []
-    for index in read(of).order:
+    for index in build_target(of).order:
         tag = of.nodes.tags[index]
         before = sum(name.partition(".")[0] == tag for name in found)
         found.append(f"{tag}.{before + 1}" if before else tag)
@@ -165,7 +164,7 @@ def test_a_node_with_more_than_three_quarters_of_the_text_below_as_its_own_is_a_
 
 
 def matched(target: str, similar: str, threshold: float = TS) -> Matching:
-    return match(tree(target), tree(similar, "b"), in_parts(threshold))
+    return match(tree(target), tree(similar, "b"), to_420ths(threshold))
 
 
 def test_of_equal_scores_the_way_back_goes_diagonally_first() -> None:
@@ -176,7 +175,7 @@ def test_of_equal_scores_the_way_back_goes_diagonally_first() -> None:
 def test_a_pair_without_any_similarity_is_a_replacement_not_a_deletion() -> None:
     found = matched("<ul></ul>", "<ol></ol>")
     assert found.partners.tolist() == [0, 1]
-    assert found.candidates(in_parts(TS)).tolist() == [1]
+    assert found.candidates(to_420ths(TS)).tolist() == [1]
 
 
 def test_of_up_and_left_with_equal_scores_the_way_back_goes_up() -> None:
@@ -196,8 +195,8 @@ def test_the_papers_figure_a_leaf_below_another_parent_is_different() -> None:
     leaf = "<form></form>"
     one, other = figure(leaf, ""), figure("", leaf)
     assert names(page(one)) == names(page(other)) == ["body", "div", "section", "ul", "ol", "form", "table"]
-    assert matched(one, other).candidates(in_parts(TS)).tolist() == [names(page(one)).index("form")]
-    assert not len(matched(one, one).candidates(in_parts(TS)))
+    assert matched(one, other).candidates(to_420ths(TS)).tolist() == [names(page(one)).index("form")]
+    assert not len(matched(one, one).candidates(to_420ths(TS)))
 
 
 # --- the paper's own loop, to compare with
@@ -225,14 +224,14 @@ def plain_nodes(of: Page) -> list[CNode]:
     for depth, index in order:
         element = nodes.elements[index]
         below = range(index + 1, nodes.ends[index])
-        total = sum(len(normalised(nodes.texts[inner])) for inner in below)
-        own = sum(len(normalised(nodes.texts[inner])) for inner in below if nodes.parents[inner] == index)
+        total = sum(len(collapse_spaces(nodes.texts[inner])) for inner in below)
+        own = sum(len(collapse_spaces(nodes.texts[inner])) for inner in below if nodes.parents[inner] == index)
         content = index > 0 and (nodes.tags[index] in CONTENT_TAGS or own > 0.75 * total)
         inner_html = [
-            (depths[inner] - depth, nodes.tags[inner], normalised(nodes.texts[inner]), *attributes(of, inner))
+            (depths[inner] - depth, nodes.tags[inner], collapse_spaces(nodes.texts[inner]), *attributes(of, inner))
             for inner in below
         ]
-        lengths = [declared(element, name) for name in ("width", "height", "left", "top")]
+        lengths = [declared_length(element, name) for name in ("width", "height", "left", "top")]
         space = [(round(length.value), length.percent) if length else None for length in lengths]
         names = [element.get("id") or None, " ".join(element.get("class", "").split()) or None, depth]
         parent = place.get(nodes.parents[index], -1)
@@ -244,7 +243,7 @@ def attributes(of: Page, index: int) -> list[tuple[str, str]]:
     if of.nodes.tags[index] is TEXT:
         return []
     return [
-        (str(name), of.absolute(str(value)) if name in ADDRESSES else str(value))
+        (str(name), of.absolute(str(value)) if name in URL_ATTRIBUTES else str(value))
         for name, value in of.nodes.elements[index].items()
         if name != BOX_ATTRIBUTE
     ]
@@ -316,12 +315,12 @@ def small_trees() -> st.SearchStrategy[str]:
 )
 def test_the_fast_table_and_its_way_back_equal_the_plain_ones(one: str, other: str, ts: Fraction) -> None:
     first, second = page(one), page(other, "a")
-    target, similar = read(first).tree, read(second).tree
+    target, similar = build_target(first).tree, build_target(second).tree
     expected, partners = plain_match(plain_nodes(first), plain_nodes(second), ts)
-    found = of_kinds(target, similar, in_parts(float(ts)))
+    found = kind_similarities(target, similar, to_420ths(float(ts)))
     table = score_table(found, similar.kinds, target.kinds)
-    assert [[Fraction(int(cell), WHOLE) for cell in row] for row in table] == expected
-    assert match(target, similar, in_parts(float(ts))).partners.tolist() == partners
+    assert [[Fraction(int(cell), FULL_SIMILARITY) for cell in row] for row in table] == expected
+    assert match(target, similar, to_420ths(float(ts))).partners.tolist() == partners
 
 
 # --- pages too large for one table
@@ -329,9 +328,9 @@ def test_the_fast_table_and_its_way_back_equal_the_plain_ones(one: str, other: s
 
 @given(one=small_trees(), other=small_trees())
 def test_matching_top_down_pairs_only_similar_children_of_pairs(one: str, other: str) -> None:
-    target, similar, threshold = tree(one), tree(other, "a"), in_parts(TS)
+    target, similar, threshold = tree(one), tree(other, "a"), to_420ths(TS)
     found = match_top_down(target, similar, threshold)
-    full = of_kinds(target, similar, threshold)
+    full = kind_similarities(target, similar, threshold)
     for column, row in enumerate(found.partners.tolist()):
         if row < 0:
             continue
@@ -347,17 +346,17 @@ def test_matching_top_down_pairs_only_similar_children_of_pairs(one: str, other:
 @given(html=small_trees())
 def test_matching_top_down_finds_no_difference_between_equal_pages(html: str) -> None:
     same = tree(html)
-    assert not len(match_top_down(same, tree(html, "b"), in_parts(TS)).candidates(in_parts(TS)))
+    assert not len(match_top_down(same, tree(html, "b"), to_420ths(TS)).candidates(to_420ths(TS)))
 
 
 def test_trees_over_the_limit_of_cells_are_matched_top_down() -> None:
     one, other = tree("<ul></ul><ol></ol>"), tree("<ol></ol><ul></ul>", "b")
-    whole, limited = match(one, other, in_parts(TS)), match(one, other, in_parts(TS), max_cells=15)
-    assert np.array_equal(limited.partners, match_top_down(one, other, in_parts(TS)).partners)
+    whole, limited = match(one, other, to_420ths(TS)), match(one, other, to_420ths(TS), max_cells=15)
+    assert np.array_equal(limited.partners, match_top_down(one, other, to_420ths(TS)).partners)
     assert np.array_equal(limited.partners, whole.partners)
 
 
 def test_child_lists_longer_than_a_chunk_are_matched_piece_by_piece() -> None:
     many = "".join(f"<div>{number}</div>" for number in range(5_000))
-    found = match(tree(many), tree(many.replace(">4321<", ">new<"), "b"), in_parts(TS))
-    assert found.candidates(in_parts(TS)).tolist() == [4_322]
+    found = match(tree(many), tree(many.replace(">4321<", ">new<"), "b"), to_420ths(TS))
+    assert found.candidates(to_420ths(TS)).tolist() == [4_322]

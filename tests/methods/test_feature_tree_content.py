@@ -9,13 +9,14 @@ from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.errors import MethodError, ReferencesFormatError
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.base import Judgement
-from denoise_crawler.methods.feature_tree import References, codec, read
-from denoise_crawler.methods.feature_tree.clusters import clustered, outermost
+from denoise_crawler.methods.feature_tree import codec
+from denoise_crawler.methods.feature_tree.clusters import group_candidates, outermost
 from denoise_crawler.methods.feature_tree.indicators import indicators, main_visual_area, points, scores
 from denoise_crawler.methods.feature_tree.matching import match
-from denoise_crawler.methods.feature_tree.nodes import Measures
-from denoise_crawler.methods.knowledge import InMemoryKnowledge
-from denoise_crawler.output.text import clean_text
+from denoise_crawler.methods.feature_tree.nodes import Measures, build_target
+from denoise_crawler.methods.feature_tree.references import References
+from denoise_crawler.methods.site_knowledge import InMemoryKnowledge
+from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.page import Boxes, Page
 from denoise_crawler.page.geometry import Box
 from tests.strategies import html_pages
@@ -41,14 +42,14 @@ def test_candidates_below_other_candidates_are_dropped() -> None:
 
 
 def test_candidates_with_one_parent_are_one_cluster() -> None:
-    assert clustered([2, 3, 5], [-1, 0, 1, 1, 0, 4]) == [[2, 3], [5]]
+    assert group_candidates([2, 3, 5], [-1, 0, 1, 1, 0, 4]) == [[2, 3], [5]]
 
 
 def test_a_candidate_joins_those_whose_parent_is_its_grandparent_and_theirs_transitively() -> None:
     # 0 (1 (2 3 (4 5 (6))) 7 (8 (9)))
     parents = [-1, 0, 1, 1, 3, 3, 5, 0, 7, 8]
-    assert clustered([2, 4, 6], parents) == [[2, 4, 6]]
-    assert clustered([2, 6, 9], parents) == [[2], [6], [9]]  # a generation lies between them
+    assert group_candidates([2, 4, 6], parents) == [[2, 4, 6]]
+    assert group_candidates([2, 6, 9], parents) == [[2], [6], [9]]  # a generation lies between them
 
 
 # --- indicators and points
@@ -105,7 +106,7 @@ def test_the_main_visual_area_is_the_middle_of_the_page() -> None:
 
 def test_an_indicator_sums_over_all_that_lies_below_a_cluster() -> None:
     one = page("<div><ul><li>four <a href=x>link</a><li>six666</ul></div>")
-    found = indicators([[1]], read(one).measures, one.nodes.ends)
+    found = indicators([[1]], build_target(one).measures, one.nodes.ends)
     assert found["text length"] == [len("four") + len("link") + len("six666")]
     code = len("<div><ul><li>four<a href=''></a>link</li><li>six666</li></ul></div>") + len("x")
     link = len("<a href=''></a>link") + len("x")
@@ -172,7 +173,7 @@ def test_areas_of_a_rendered_page_choose_between_clusters() -> None:
 def test_the_method_says_why() -> None:
     _, judgement = judged(FRAME.format(STORY), FRAME.format(OTHER))
     matched = f"matched a node of the similar page {page('', 'b').key:016x} with similarity 1.00"
-    assert judgement.reason(0) == f"{matched}, but content stands in it"
+    assert judgement.reason(0) == f"{matched}, but holds content"
     assert judgement.reason(1) == matched
     home = page(FRAME).nodes.texts.index("Home")
     assert judgement.reason(home) == f"its element {matched}"
@@ -206,7 +207,7 @@ def test_the_page_with_most_nodes_of_the_same_names_is_compared_with() -> None:
     references = References(9)
     for name, html in {"far": "<ol><li>x</ol>", "near": FRAME.format(OTHER), "mid": FRAME[:60]}.items():
         references.add(page(html, name))
-    similar = references.most_similar(read(page(FRAME.format(STORY))).tree)
+    similar = references.most_similar(build_target(page(FRAME.format(STORY))).tree)
     assert similar is not None
     assert similar.key == page("", "near").key
 
@@ -239,7 +240,7 @@ def test_of_a_very_large_page_no_more_than_a_bounded_tree_is_kept() -> None:
     references.add(page("<p>1" * 30_000))
     alone = References(1)
     alone.merge_bytes(references.to_bytes())
-    similar = alone.most_similar(read(page("<p>2</p>", "b")).tree)
+    similar = alone.most_similar(build_target(page("<p>2</p>", "b")).tree)
     assert similar is not None
     assert len(similar) == 20_000
     assert alone.to_bytes() == references.to_bytes()
@@ -330,7 +331,7 @@ def test_damaged_bytes_raise_an_error_that_says_so(cut: int, at: int, bits: int)
 
 @given(data=st.data())
 def test_well_packed_bytes_are_read_as_the_tree_they_describe_or_raise_an_error(data: st.DataObject) -> None:
-    tree = read(PAGES[0]).tree
+    tree = build_target(PAGES[0]).tree
     column = data.draw(st.sampled_from(["parents", "kinds", "kind_parents"]))
     numbers = getattr(tree, column).copy()
     place = data.draw(st.integers(1 if column == "parents" else 0, len(numbers) - 1))
@@ -341,7 +342,7 @@ def test_well_packed_bytes_are_read_as_the_tree_they_describe_or_raise_an_error(
     except ReferencesFormatError:
         return
     assert getattr(found, column).tolist() == numbers.tolist()
-    match(read(PAGES[1]).tree, found, 210)
+    match(build_target(PAGES[1]).tree, found, 210)
 
 
 def test_bytes_of_a_newer_version_are_named() -> None:

@@ -34,9 +34,9 @@ from denoise_crawler.methods.fusion.weights import (
     write_weights,
 )
 from denoise_crawler.methods.fusion.wishes import Wishes
-from denoise_crawler.output.text import clean_text
+from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.page import TEXT, Page
-from denoise_crawler.page.text import normalised
+from denoise_crawler.page.text import collapse_spaces
 from tests.strategies import html_pages
 
 if TYPE_CHECKING:
@@ -114,7 +114,9 @@ class TestBlocks:
         one = page(0, html)
         found = blocks_of(one)
         texts = [
-            index for index, tag in enumerate(one.nodes.tags) if tag is TEXT and normalised(one.nodes.texts[index])
+            index
+            for index, tag in enumerate(one.nodes.tags)
+            if tag is TEXT and collapse_spaces(one.nodes.texts[index])
         ]
         assert {index for line in found.nodes for index in line} >= set(texts)
         assert len(found.texts) == len(found.elements) == len(found.link_hashes)

@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from denoise_crawler.demo.site import article_path, articles, respond
+from denoise_crawler.demo.replies import article_path, articles, respond
 from denoise_crawler.methods import METHODS, MethodChoice
 from denoise_crawler.methods.style_tree.features import entropy
 from denoise_crawler.methods.style_tree.importance import node_importance

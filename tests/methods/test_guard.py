@@ -7,8 +7,8 @@ from hypothesis import given
 
 from denoise_crawler.denoiser import Denoiser, denoise_pages
 from denoise_crawler.evaluation.gold import addressed, by_site, read_gold
-from denoise_crawler.methods import METHODS, Judgement, guarded
-from denoise_crawler.output.text import clean_text
+from denoise_crawler.methods import METHODS, Judgement, apply_guard
+from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.page import TEXT, Page
 from tests.strategies import html_pages
 
@@ -42,12 +42,12 @@ def keeping(one: Page, *words: str) -> Judgement:
 def test_a_verdict_that_keeps_the_text_is_left_alone() -> None:
     one = page(ARTICLE + LINKS)
     judgement = keeping(one, "ferry")
-    assert guarded(one, judgement) is judgement
+    assert apply_guard(one, judgement) is judgement
 
 
 def test_where_a_menu_was_kept_and_the_text_dropped_the_page_alone_is_judged() -> None:
     one = page(ARTICLE + LINKS)
-    safe = guarded(one, keeping(one, "Another story 7"))
+    safe = apply_guard(one, keeping(one, "Another story 7"))
     assert safe.guarded
     text = clean_text(one, safe.noise)
     assert STORY in text
@@ -60,19 +60,19 @@ def test_where_a_menu_was_kept_and_the_text_dropped_the_page_alone_is_judged() -
 def test_a_little_of_the_text_is_not_enough_and_a_tenth_is() -> None:
     long = "".join(f"<p>{STORY} Part {number}.</p>" for number in range(30))
     one = page(f"<h1>Ferry aground</h1><article>{long}</article>")
-    assert guarded(one, keeping(one, "Part 1.")).guarded
-    assert not guarded(one, keeping(one, *(f"Part {number}." for number in range(10)))).guarded
+    assert apply_guard(one, keeping(one, "Part 1.")).guarded
+    assert not apply_guard(one, keeping(one, *(f"Part {number}." for number in range(10)))).guarded
 
 
 def test_a_page_without_a_text_is_not_guarded_for_want_of_one() -> None:
     one = page(LINKS + "<p>Short.</p>")
     judgement = keeping(one, "Another story 7")
-    assert guarded(one, judgement) is judgement
+    assert apply_guard(one, judgement) is judgement
 
 
 def test_if_nothing_was_kept_of_a_page_without_a_text_everything_is() -> None:
     one = page(LINKS)
-    safe = guarded(one, keeping(one))
+    safe = apply_guard(one, keeping(one))
     assert safe.guarded
     assert not any(safe.noise)
     assert safe.reason(3) == "guard: everything looked like noise, so all was kept"
@@ -82,13 +82,13 @@ def test_if_nothing_was_kept_of_a_page_without_a_text_everything_is() -> None:
 def test_a_page_without_any_text_has_nothing_to_guard(html: str) -> None:
     one = page(html)
     judgement = keeping(one)
-    assert guarded(one, judgement) is judgement
+    assert apply_guard(one, judgement) is judgement
 
 
 @given(html=html_pages())
 def test_what_was_dropped_whole_never_stays_empty(html: str) -> None:
     one = page(html)
-    safe = guarded(one, keeping(one))
+    safe = apply_guard(one, keeping(one))
     assert len(safe.noise) == len(safe.scores) == len(one.nodes)
     assert any(tag is TEXT for tag in one.nodes.tags) == (clean_text(one, safe.noise) != "")
 

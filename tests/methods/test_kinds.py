@@ -3,7 +3,6 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.methods.fusion.kinds import KINDS, KindWords, kind_words_of
 from denoise_crawler.page import Page
 from tests.strategies import html_pages
@@ -11,7 +10,7 @@ from tests.strategies import html_pages
 
 def words(html: str, url: str = "https://a.example/") -> frozenset[str]:
     page = Page.parse(url, html)
-    return kind_words_of(page, blocks_of(page))
+    return kind_words_of(page)
 
 
 def test_words_come_from_names_the_address_what_is_declared_and_linked_data() -> None:

@@ -10,8 +10,8 @@ from denoise_crawler.denoiser import denoise_pages
 from denoise_crawler.errors import MethodError
 from denoise_crawler.evaluation.gold import read_gold
 from denoise_crawler.evaluation.measures import mean, score
-from denoise_crawler.methods import MethodChoice, guarded
-from denoise_crawler.output.text import clean_text
+from denoise_crawler.methods import MethodChoice, apply_guard
+from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.page import TEXT, Page
 from tests.strategies import html_pages
 
@@ -199,7 +199,7 @@ def test_a_page_without_a_topic_is_kept_whole() -> None:
     page = Page.parse("https://example.com/1", table("width=100", "<p>Only this"))
     judgement = MethodChoice("layout_table").new().judge(page)
     assert all(judgement.noise)
-    assert clean_text(page, guarded(page, judgement).noise) == "Only this"
+    assert clean_text(page, apply_guard(page, judgement).noise) == "Only this"
 
 
 def test_scores_are_the_marks_of_the_part_a_node_stands_in() -> None:
@@ -213,7 +213,7 @@ def test_scores_are_the_marks_of_the_part_a_node_stands_in() -> None:
 def test_an_element_that_is_kept_for_what_it_holds_says_so() -> None:
     page = Page.parse("https://example.com/1", table("width=100", table("width=600", STORY)))
     judgement = MethodChoice("layout_table").new().judge(page)
-    assert judgement.reason(1) == "rule 1: width 100 px ≤ 300 px and no paragraph marks; holds what is kept"
+    assert judgement.reason(1) == "rule 1: width 100 px ≤ 300 px and no paragraph marks; holds kept text"
 
 
 # options
@@ -295,7 +295,7 @@ def test_a_table_of_full_width_around_a_page_without_sizes_never_loses_a_paragra
 
 def test_three_thousand_nested_tables_are_judged() -> None:
     page = Page.parse("https://example.com/1", "<table width=600><tr><td>" * 3000 + STORY)
-    judgement = guarded(page, MethodChoice("layout_table").new().judge(page))
+    judgement = apply_guard(page, MethodChoice("layout_table").new().judge(page))
     assert "Nobody was hurt." in clean_text(page, judgement.noise)
 
 

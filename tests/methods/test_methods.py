@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from denoise_crawler.errors import MethodError
-from denoise_crawler.methods import METHODS, MethodChoice, guarded
-from denoise_crawler.output.text import clean_text
+from denoise_crawler.methods import METHODS, MethodChoice, apply_guard
+from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.page import TEXT, Page
 from tests.strategies import html_pages
 
@@ -92,7 +92,7 @@ def test_no_page_raises_and_a_page_with_text_never_comes_out_empty(name: str, pa
     for one in parsed:
         method.observe(one)
     for one in parsed:
-        judgement = guarded(one, method.judge(one))
+        judgement = apply_guard(one, method.judge(one))
         assert len(judgement.noise) == len(judgement.scores) == len(one.nodes)
         for index, parent in enumerate(one.nodes.parents):
             assert judgement.noise[index] or parent < 0 or not judgement.noise[parent]

@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 
 from denoise_crawler.errors import MethodError
-from denoise_crawler.methods import MethodChoice, guarded
+from denoise_crawler.methods import MethodChoice, apply_guard
 from denoise_crawler.methods.base import Judgement
 from denoise_crawler.methods.node_type.annotation import IGNORABLE_TAGS, Annotation, NodeType, annotate
 from denoise_crawler.methods.node_type.pruning import image_widths
-from denoise_crawler.output.text import clean_text
+from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.page import TEXT, Page
 from tests.strategies import html_pages
 
@@ -267,7 +267,7 @@ def test_an_ignorable_tag_that_holds_most_of_the_text_has_the_type_of_its_conten
     assert kept(html) == "words words\nwords words"
     one, judgement = judged(html, ignorable_share=1.0)
     assert all(judgement.noise)
-    assert guarded(one, judgement).guarded
+    assert apply_guard(one, judgement).guarded
 
 
 def test_options_outside_their_range_are_refused() -> None:

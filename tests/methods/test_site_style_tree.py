@@ -11,8 +11,8 @@ from denoise_crawler import SiteStyleTree
 from denoise_crawler.errors import TreeFormatError
 from denoise_crawler.methods.style_tree import codec
 from denoise_crawler.methods.style_tree.features import FeatureCounts, entropy
-from denoise_crawler.methods.style_tree.importance import combined, node_importance
-from denoise_crawler.methods.style_tree.labels import labels_of
+from denoise_crawler.methods.style_tree.importance import combine_importance, node_importance
+from denoise_crawler.methods.style_tree.node_labels import labels_of
 from denoise_crawler.methods.style_tree.nodes import ElementNode, walk
 from denoise_crawler.page import Page
 from tests.strategies import html_pages
@@ -71,8 +71,8 @@ def test_on_one_page_an_inner_node_has_the_node_importance_that_the_rule_says() 
     assert node_importance([1], 1, single_page=1.0) == 1.0
     html = "<div><p>a</p></div>"
     blog, kdd = tree_of(html), tree_of(html, single_page=1.0)
-    one = blog.standings(page(0, html))
-    other = kdd.standings(page(0, html))
+    one = blog.importances(page(0, html))
+    other = kdd.importances(page(0, html))
     assert [round(s.importance, 5) for s in one] == [0.729, 0.81, 0.9, 1.0]
     assert [round(s.importance, 5) for s in other] == [1.0, 1.0, 1.0, 1.0]
 
@@ -109,13 +109,15 @@ def test_links_that_only_begin_like_their_own_page_are_left_alone() -> None:
 
 
 def test_text_below_an_element_with_children_counts_only_with_the_data_node() -> None:
-    assert combined(0.5, 0.5) == 0.5
-    assert combined(0.0, 0.0) == 0.0
-    assert combined(0.2, 0.6) == pytest.approx(0.25 * 0.2 + 0.75 * 0.6)
+    assert combine_importance(0.5, 0.5) == 0.5
+    assert combine_importance(0.0, 0.0) == 0.0
+    assert combine_importance(0.2, 0.6) == pytest.approx(0.25 * 0.2 + 0.75 * 0.6)
     bodies = ("<div>one<p>x</p></div>", "<div>two<p>x</p></div>")
     former = 0.9 * (1.0 + 0.0) / 2
     assert find(tree_of(*bodies), "div").importance == pytest.approx(former)
-    assert find(tree_of(*bodies, data_node=True), "div").importance == pytest.approx(combined(former, 1.0))
+    assert find(tree_of(*bodies, data_node=True), "div").importance == pytest.approx(
+        combine_importance(former, 1.0)
+    )
 
 
 def test_runs_of_equal_siblings_are_one_style_when_collapsed() -> None:
@@ -193,7 +195,7 @@ def test_merging_parts_in_any_order_equals_learning_all_pages_at_once(
 
     assert whole.to_bytes() == left.to_bytes() == right.to_bytes() == turned.to_bytes()
     standings = [
-        [(s.pages, round(s.importance, 9)) for s in tree.standings(one)]
+        [(s.pages, round(s.importance, 9)) for s in tree.importances(one)]
         for one in pages
         for tree in (whole, right)
     ]
@@ -206,7 +208,7 @@ def test_a_tree_comes_back_from_its_bytes(bodies: list[str], options: dict[str, 
     back = SiteStyleTree.from_bytes(tree.to_bytes(), collapse=options["collapse"], data_node=options["data_node"])
     assert back.to_bytes() == tree.to_bytes()
     for number, body in enumerate(bodies):
-        mine, theirs = tree.standings(page(number, body)), back.standings(page(number, body))
+        mine, theirs = tree.importances(page(number, body)), back.importances(page(number, body))
         assert [s.importance for s in mine] == pytest.approx([s.importance for s in theirs])
 
 
@@ -276,7 +278,7 @@ def test_a_word_that_stands_on_a_page_more_than_4095_times_counts_as_4095() -> N
 @given(html_pages(), OPTIONS)
 def test_no_page_raises_and_importance_lies_between_0_and_1(html: str, options: dict[str, object]) -> None:
     tree = learned([page(0, html), page(1, html + "<p>more</p>"), page(2, "<p>x</p>")], options)
-    for standing in tree.standings(page(0, html)):
+    for standing in tree.importances(page(0, html)):
         assert 0.0 <= standing.importance <= 1.0 + 1e-9
         assert standing.importance <= standing.peak + 1e-9
 
@@ -359,5 +361,5 @@ def test_trees_with_another_number_of_features_cannot_be_merged() -> None:
 def test_a_page_of_3000_levels_is_learned_and_judged() -> None:
     deep = "<div>" * 1900 + "text" + "</div>" * 1900
     tree = tree_of(deep, deep, deep + "<p>x")
-    assert tree.standings(page(0, deep))[-1].pages == 2
+    assert tree.importances(page(0, deep))[-1].pages == 2
     assert SiteStyleTree.from_bytes(tree.to_bytes()).to_bytes() == tree.to_bytes()

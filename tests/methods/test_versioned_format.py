@@ -80,9 +80,9 @@ def test_values_are_counted_without_being_made(value: Any, length: int) -> None:
     whole = [value, "x" * length, b"x" * length, [1] * length, msgspec.msgpack.Ext(1, b"x" * length)]
     own = sum(count(one) for one in whole[:4]) + 2
     data = msgspec.msgpack.encode(whole)
-    with patch.object(versioned_format, "_MOST_VALUES", own):
-        versioned_format.decoded(data)
-    with patch.object(versioned_format, "_MOST_VALUES", own - 1):
+    with patch.object(versioned_format, "_MAX_VALUES", own):
+        versioned_format.decode_msgpack(data)
+    with patch.object(versioned_format, "_MAX_VALUES", own - 1):
         if len(data) >= own:
             with pytest.raises(ValueError, match="more than"):
-                versioned_format.decoded(data)
+                versioned_format.decode_msgpack(data)

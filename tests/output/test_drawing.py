@@ -85,10 +85,10 @@ def test_equal_trees_give_equal_drawings_whatever_the_order_of_their_pages() -> 
 def test_drawing_changes_nothing_in_the_tree() -> None:
     tree = tree_of(*NEWS, "<h1>Other</h1>")
     page = Page.parse("https://example.com/0", NEWS[0])
-    before, standings = tree.to_bytes(), tree.standings(page)
+    before, standings = tree.to_bytes(), tree.importances(page)
     tree_dot(tree, min_pages=1)
     assert tree.to_bytes() == before
-    assert tree.standings(page) == standings
+    assert tree.importances(page) == standings
 
 
 def test_styles_of_few_pages_are_folded_and_counted() -> None:

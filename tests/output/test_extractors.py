@@ -17,7 +17,7 @@ from denoise_crawler import denoise_pages
 from denoise_crawler.batch import clean_pages
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.demo.articles import gold_text
-from denoise_crawler.demo.site import article_path, articles, respond
+from denoise_crawler.demo.replies import article_path, articles, respond
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.errors import ExtractorError, ExtractorOptionsError, SettingError
 from denoise_crawler.evaluation import evaluate
@@ -25,8 +25,8 @@ from denoise_crawler.evaluation.choice import contenders
 from denoise_crawler.evaluation.contenders import extractor_after, extractor_alone
 from denoise_crawler.evaluation.gold import REPORTING, GoldPage, by_site, half, read_gold
 from denoise_crawler.evaluation.measures import mean, score
-from denoise_crawler.output.extractors import EXTRACTORS, MAX_MARKUP, check, written
-from denoise_crawler.output.html import clean_document
+from denoise_crawler.output.clean_html import clean_document
+from denoise_crawler.output.extractors import EXTRACTORS, MAX_MARKUP_CHARACTERS, check, run_extractor
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
 from tests.article_spider import SPIDER
@@ -90,9 +90,9 @@ def test_each_library_writes_the_article_and_names_itself(name: str) -> None:
 def test_what_is_noise_the_library_does_not_see(name: str) -> None:
     page = Page.parse(BASE, f"<article>{PARAGRAPH * 5}<p>{'This paragraph is noise. ' * 9}</p></article>")
     noise = [False] * len(page.nodes)
-    assert "This paragraph" in written(page, noise, name, {})
+    assert "This paragraph" in run_extractor(page, noise, name, {})
     noise[-2:] = [True, True]
-    assert "This paragraph" not in written(page, noise, name, {})
+    assert "This paragraph" not in run_extractor(page, noise, name, {})
 
 
 def test_an_extractor_keeps_its_markdown_xml_and_metadata() -> None:
@@ -156,7 +156,7 @@ def test_a_page_is_never_changed_and_each_library_gives_text(html: str) -> None:
     page = Page.parse(BASE, html)
     before = None if page.root is None else etree.tostring(page.root)
     for name in ("resiliparse", "html_text"):
-        assert isinstance(written(page, None, name, {}), str)
+        assert isinstance(run_extractor(page, None, name, {}), str)
     assert before == (None if page.root is None else etree.tostring(page.root))
 
 
@@ -178,7 +178,7 @@ def test_strange_pages_are_written_or_left_to_us(name: str, html: str) -> None:
 
 
 def test_a_library_is_not_asked_for_what_would_take_it_too_long() -> None:
-    html = f'{PARAGRAPH}<img src="data:image/png;base64,{"A" * MAX_MARKUP}">'
+    html = f'{PARAGRAPH}<img src="data:image/png;base64,{"A" * MAX_MARKUP_CHARACTERS}">'
     found = next(denoise_pages([(BASE, html)], method="link_ratio", writing=by("html_text")))
     assert found.method == "link_ratio"
     assert found.text

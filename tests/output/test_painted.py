@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from lxml import etree
 from resiliparse.parse.html import HTMLTree, NodeType
 
-from denoise_crawler.demo.site import article_path, articles, respond
+from denoise_crawler.demo.replies import article_path, articles, respond
 from denoise_crawler.denoiser import Denoiser
-from denoise_crawler.methods import Judgement, MethodChoice, guarded
+from denoise_crawler.methods import Judgement, MethodChoice, apply_guard
 from denoise_crawler.methods.base import inherit
 from denoise_crawler.output.painted import painted_html
 from denoise_crawler.output.renderings import RENDERINGS
@@ -161,7 +161,7 @@ def test_the_legend_names_the_method_and_the_share_removed() -> None:
     html = painted_html(one, judged(one, "noise"), method="style_tree")
     assert "<summary>style_tree</summary>" in html
     assert "50% of 14 visible characters removed" in html
-    kept = guarded(one, Judgement([True] * len(one.nodes), [0.0] * len(one.nodes)))
+    kept = apply_guard(one, Judgement([True] * len(one.nodes), [0.0] * len(one.nodes)))
     assert "next to nothing was left, so a safer verdict was taken" in painted_html(one, kept)
 
 
@@ -302,7 +302,7 @@ def test_broken_nesting_takes_no_text_out_of_its_region(html: str) -> None:
 def test_any_page_can_be_painted(html: str | bytes) -> None:
     one = page(html)
     for name in ("link_ratio", "style_tree"):
-        written = painted_html(one, guarded(one, MethodChoice(name).new().judge(one)), method=name)
+        written = painted_html(one, apply_guard(one, MethodChoice(name).new().judge(one)), method=name)
         written.encode()
         assert ("cannot be read: " + str(one.skipped) in written) == bool(one.skipped)
     assert "deep" not in str(html) or "deep" in written

@@ -12,7 +12,7 @@ from lxml import etree
 
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.errors import PartError
-from denoise_crawler.output.part import MOST_NOISE, find_part, noise_outside_part
+from denoise_crawler.output.part import MAX_NOISE_SHARE, find_part, noise_outside_part
 from denoise_crawler.page import TEXT, Page
 from tests.strategies import html_pages
 
@@ -140,7 +140,7 @@ def test_of_any_page_only_the_part_and_what_it_stands_in_is_left(html: str, data
     below = range(chosen + 1, nodes.ends[chosen])
     characters = sum(whole.characters[node] for node in inside[0])
     gone = sum(whole.characters[node] for node in inside[0] if noise is not None and noise[node])
-    if noise is None or gone > MOST_NOISE * characters:
+    if noise is None or gone > MAX_NOISE_SHARE * characters:
         assert not any(outside[node] for node in below)
     else:
         assert all(outside[node] == noise[node] for node in below)

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable
+from html import escape
 
 import pytest
 from hypothesis import given
+from markdown_it import MarkdownIt
 
 from denoise_crawler.methods import Judgement
-from denoise_crawler.output.html import clean_document, clean_html
+from denoise_crawler.output.clean_html import clean_document, clean_html
+from denoise_crawler.output.content.blocks import to_dicts
+from denoise_crawler.output.content.builder import content_blocks
+from denoise_crawler.output.content.html import to_html
+from denoise_crawler.output.content.markdown import to_markdown
 from denoise_crawler.output.renderings import RENDERINGS
 from denoise_crawler.page import Page
 from tests.attacks import attack
@@ -32,6 +40,16 @@ HARMFUL = {
     "a style in maths": "<math><mtext><table><mglyph><style><!--</style><img title='--&gt;&lt;img onerror=x>'>",
     "data that begins a script": '<script type="application/ld+json">"<!--<script>"</script><p onclick=1>x',
     "a link that opens connections": "<p><link rel=preconnect href=//evil.example/>x",
+    "scripts in formulas": "<p>a <script type='math/tex'><img src=x onerror=hacked()></script>"
+    "<script type='math/tex; mode=display'>[a](javascript:x)</script>"
+    "<p>\\(<b>&lt;img src=x onerror=x&gt;</b> &lt;script&gt;hacked()&lt;/script&gt;\\)"
+    "<img class=latex src=javascript:x alt='^&lt;script>hacked()&lt;/script>'>",
+    "a table with scripts": "<table><tr><th>a<th>b<tr>"
+    "<td><pre>&lt;script>hacked()&lt;/script>\n\n&lt;img onerror=x></pre>"
+    "<td><ul><li><a href=javascript:x>x</a></ul></table>",
+    "a footnote that is a script": "<p>A<sup><a href=#n>1</a></sup><ol><li id=n>javascript:x</ol>",
+    "addresses of boxes": "<blockquote cite=javascript:x>x</blockquote><video src=javascript:x></video>"
+    "<iframe src='javascript:x//www.youtube.com/'></iframe><figure><img data-src=javascript:x></figure>",
     "all attacks that are known": attack("https://evil.example"),
 }
 
@@ -40,11 +58,25 @@ def kept(page: Page) -> Judgement:
     return Judgement([False] * len(page.nodes), [0.0] * len(page.nodes))
 
 
+def markdown_shown(page: Page) -> str:
+    return MarkdownIt("commonmark", {"maxNesting": 100}).enable("table").render(to_markdown(content_blocks(page)))
+
+
+def each_text(page: Page) -> str:
+    """Return the addresses of the blocks as links, as a reader of the blocks might write them."""
+    addresses = re.findall(r'"(?:link|address|source)":"((?:[^"\\]|\\.)*)"', str(to_dicts(content_blocks(page))))
+    shown = "".join(f'<a href="{escape(json.loads(f"{chr(34)}{one}{chr(34)}"))}">x</a>' for one in addresses)
+    return f"words before {shown} words behind"
+
+
 OUTPUTS: dict[str, Callable[[Page], str]] = {
+    "html": lambda page: to_html(content_blocks(page)),
+    "markdown": markdown_shown,
+    "blocks": each_text,
     "clean_html": clean_html,
     "clean_document": clean_document,
     **{
-        name: lambda page, write=write: write(page, kept(page))
+        f"as {name}": lambda page, write=write: write(page, kept(page))
         for name, write in RENDERINGS.items()
         if name != "text"
     },
@@ -58,7 +90,7 @@ def test_no_output_holds_what_runs_or_leads_away_by_itself(output: str, attempt:
     written = OUTPUTS[output](page)
     assert "words before" in written
     assert list(harm_in(written)) == []
-    assert output.startswith("painted") or "<base" not in written
+    assert output.startswith("as painted") or "<base" not in written
 
 
 @given(html=html_pages())

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from denoise_crawler.evaluation.measures import tokens
 from denoise_crawler.methods.base import inherit
-from denoise_crawler.output.text import clean_text
+from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.page import TEXT, Page
 from tests.strategies import html_pages
 

@@ -5,7 +5,7 @@ from lxml import etree
 
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.page import Page
-from denoise_crawler.page.geometry import Box, Length, declared, drawn_boxes, length
+from denoise_crawler.page.geometry import Box, Length, declared_length, drawn_boxes, parse_length
 
 
 @pytest.mark.parametrize(
@@ -27,15 +27,15 @@ from denoise_crawler.page.geometry import Box, Length, declared, drawn_boxes, le
     ],
 )
 def test_a_length_is_in_pixels_or_percent_or_unknown(text: str | None, expected: Length | None) -> None:
-    assert length(text) == expected
+    assert parse_length(text) == expected
 
 
 def test_an_inline_style_counts_before_the_attribute_and_its_last_readable_word_wins() -> None:
     style = "max-width:1px; WIDTH: 60%; width:auto"
     element = etree.Element("td", width="50", height="9", style=style)
-    assert declared(element, "width") == Length(60, percent=True)
-    assert declared(element, "height") == Length(9)
-    assert declared(element, "left") is None
+    assert declared_length(element, "width") == Length(60, percent=True)
+    assert declared_length(element, "height") == Length(9)
+    assert declared_length(element, "left") is None
 
 
 def test_boxes_come_from_the_mapping_and_else_from_the_attribute() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from denoise_crawler import denoise_pages
 from denoise_crawler.page import Page
 from denoise_crawler.page.dates import iso_date
-from denoise_crawler.page.metadata import LONGEST_JSON, Metadata, metadata_of
+from denoise_crawler.page.metadata import MAX_JSON_LD_CHARACTERS, Metadata, metadata_of
 from tests.strategies import html_pages
 
 URL = "https://example.com/story"
@@ -132,7 +132,7 @@ def test_lone_surrogates_in_json_ld_become_characters_that_can_be_written() -> N
 
 
 def test_huge_json_ld_is_not_read() -> None:
-    huge = {"@type": "Article", "headline": "T", "articleBody": "x" * LONGEST_JSON}
+    huge = {"@type": "Article", "headline": "T", "articleBody": "x" * MAX_JSON_LD_CHARACTERS}
     assert read(json_ld(huge)).title == "fall-back"
     assert read(json_ld({"@graph": [{"@type": "Thing"}] * 60_000})).title == "fall-back"
 

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from lxml import etree
 from parsel import Selector
 
-from denoise_crawler.output.html import clean_html, clean_tree
-from denoise_crawler.output.text import clean_text
+from denoise_crawler.output.clean_html import clean_html, clean_tree
+from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.page import Page
 from denoise_crawler.page.nodes import TEXT, Element, _is_no_notice, _swallows
-from denoise_crawler.page.parsing import is_charset, is_larger, parse
+from denoise_crawler.page.parsing import has_endless_tag, is_charset, is_larger, parse
 from tests.strategies import html_pages
 
 URL = "https://example.com/dir/page.html"
@@ -145,16 +145,16 @@ def test_pages_are_skipped_for_a_named_reason_only(html: str | bytes, reason: st
 
 # By limit, a page that keeps to it when made of that many parts, and does not with one more.
 LIMITED = {
-    "MAX_CHARACTERS": (lambda n: "<p>word<script>" + "x" * (n - 15), 8_000_000),
-    "MAX_CHARACTERS of Chinese": (lambda n: "<p>word<i title=a" + "\u4e2d" * n + ">", (8_000_000 - 18) // 3),
-    "MAX_CHARACTERS in bytes": (lambda n: b"<p>word<script>" + b"x" * (n - 15), 8_000_000),
+    "MAX_HTML_BYTES": (lambda n: "<p>word<script>" + "x" * (n - 15), 8_000_000),
+    "MAX_HTML_BYTES of Chinese": (lambda n: "<p>word<i title=a" + "\u4e2d" * n + ">", (8_000_000 - 18) // 3),
+    "MAX_HTML_BYTES in bytes": (lambda n: b"<p>word<script>" + b"x" * (n - 15), 8_000_000),
     "MAX_ELEMENTS": (lambda n: "<p>x" * n, 40_000),
     "MAX_ELEMENTS in bytes": (lambda n: b"<p>x" * n, 40_000),
     "MAX_ATTRIBUTES": (lambda n: "<p a b='c'd e=\">\">x" * (n // 4) + "<p>x" + "<p a>" * (n % 4), 100_000),
     "MAX_ATTRIBUTES in bytes": (lambda n: b"<p a b='c'd/e=''>x" * (n // 4) + b"<p a>" * (n % 4), 100_000),
-    "MAX_TEXT": (lambda n: "<p>" + "w" * n, 1_500_000),
-    "MAX_TEXT of Chinese": (lambda n: "<p>" + "\u4e2d" * n, 500_000),
-    "MAX_TEXT in bytes": (lambda n: b"<meta charset=gb18030><p>" + "\u4e2d".encode("gb18030") * n, 500_000),
+    "MAX_TEXT_BYTES": (lambda n: "<p>" + "w" * n, 1_500_000),
+    "MAX_TEXT_BYTES of Chinese": (lambda n: "<p>" + "\u4e2d" * n, 500_000),
+    "MAX_TEXT_BYTES in bytes": (lambda n: b"<meta charset=gb18030><p>" + "\u4e2d".encode("gb18030") * n, 500_000),
 }
 
 
@@ -164,7 +164,7 @@ def test_a_page_is_read_up_to_each_limit_and_skipped_beyond(limit: str) -> None:
     assert Page.parse(URL, make(most)).skipped is None
     beyond = Page.parse(URL, make(most + 1))
     assert (beyond.skipped, beyond.nodes.tags, clean_text(beyond)) == ("too_large", ["body"], "")
-    assert (beyond.root is None) == (not limit.startswith("MAX_TEXT"))
+    assert (beyond.root is None) == (not limit.startswith("MAX_TEXT_BYTES"))
 
 
 def test_tags_that_a_title_swallowed_as_entities_are_counted_as_well() -> None:
@@ -182,6 +182,12 @@ def test_no_tree_has_more_elements_or_attributes_than_are_counted_before_it_is_m
         assert is_larger(html, size=10**6, tags=tags - 1, attributes=10**6)
         assert not is_larger(html, size=10**6, tags=tags, attributes=10**6)
         assert attributes == 0 or is_larger(html, size=10**6, tags=tags, attributes=attributes - 1)
+
+
+@given(st.lists(st.sampled_from([0, 1, 30_000, 59_999, 60_000, 60_001]), max_size=5))
+def test_a_tag_is_endless_if_more_than_60000_bytes_pass_without_its_end(lengths: list[int]) -> None:
+    source = b">".join(b"x" * length for length in lengths)
+    assert has_endless_tag(source) == (max(lengths, default=0) > 60_000)
 
 
 def test_a_run_of_text_is_not_split_by_comments_and_scripts_and_words_are_not_glued() -> None:

@@ -6,7 +6,7 @@ import sys
 from hypothesis import given
 from hypothesis import strategies as st
 
-from denoise_crawler.page.text import hash64, normalised, words
+from denoise_crawler.page.text import collapse_spaces, hash64, words
 
 
 def test_words_are_runs_of_word_characters_in_lower_case() -> None:
@@ -39,7 +39,7 @@ def test_hashes_are_the_same_in_every_process() -> None:
 
 @given(st.text())
 def test_normalising_twice_changes_nothing_more(text: str) -> None:
-    assert normalised(normalised(text)) == normalised(text)
+    assert collapse_spaces(collapse_spaces(text)) == collapse_spaces(text)
 
 
 @given(st.text(st.characters()))

@@ -3,6 +3,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+import runpy
 import shlex
 import shutil
 import subprocess
@@ -15,9 +16,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from scrapy.settings import Settings
 
-from denoise_crawler import monitors
-from denoise_crawler.crawl import politeness, setting_names
-from denoise_crawler.crawl.robots_guard import RobotsPolicy
+from denoise_crawler.crawl import setting_names, settings_table
+from denoise_crawler.crawl.host_gaps import HostGaps
 from denoise_crawler.crawl.settings import DenoiseSettings
 from tests.conftest import ROOT
 from tests.example_files import write_examples
@@ -126,8 +126,9 @@ def test_settings_can_be_used_as_they_stand(block: Block) -> None:
     values = {name: value for name, value in namespace.items() if name.isupper()}
     assert set(filter(_is_ours, values)) <= set(_documented_settings())
     DenoiseSettings.from_settings(Settings(values))
-    politeness.HostGaps.from_settings(Settings(values))
-    RobotsPolicy.from_settings(Settings(values))
+    HostGaps.from_settings(Settings(values))
+    for section in settings_table.SECTIONS:
+        section.read(Settings(values))
     for path in re.findall(r'"((?:denoise_crawler|scrapy_poet|spidermon)\.[\w.]+)"', block.text):
         assert resolve_name(path)
 
@@ -219,7 +220,7 @@ def _is_ours(name: str) -> bool:
 
 def _documented_settings() -> dict[str, Any]:
     found = re.findall(
-        r"^### `(DENOISE_\w+)`\n\nDefault: `(.+)`$", (DOCS / "settings.md").read_text(), re.MULTILINE
+        r"^### `(DENOISE_\w+)`\n\nDefault: `(.+)`\. Set it to ", (DOCS / "settings.md").read_text(), re.MULTILINE
     )
     return {name: ast.literal_eval(default) for name, default in found}
 
@@ -238,39 +239,23 @@ def _strings_of_the_code() -> Iterator[str]:
 def test_the_settings_of_the_docs_are_those_of_the_code() -> None:
     used = {text for text in _strings_of_the_code() if re.fullmatch(r"DENOISE_[A-Z_]*[A-Z]", text)}
     assert set(_documented_settings()) == used - setting_names.INTERNAL - ENVIRONMENT
-    assert set(_documented_settings()) == setting_names.SETTINGS
+    assert list(_documented_settings()) == list(settings_table.SETTINGS)
 
 
-@pytest.mark.parametrize("name", _documented_settings())
-def test_the_default_that_is_documented_is_that_of_the_code(
+def test_the_page_of_settings_is_written_from_their_table() -> None:
+    page = runpy.run_path(str(DOCS / "write_settings.py"))["settings_page"]()
+    assert page == (DOCS / "settings.md").read_text("utf-8"), "run: python docs/write_settings.py"
+
+
+@pytest.mark.parametrize("name", settings_table.SETTINGS)
+def test_a_documented_default_is_a_right_value_and_changes_nothing(
     name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    middleware = pytest.importorskip(
-        "denoise_crawler.crawl.rendering.rendering_middleware", reason="no scrapy-playwright"
-    )
     monkeypatch.chdir(tmp_path)  # outside of a project
     default = _documented_settings()[name]
-
-    def read(settings: Settings) -> list[object]:
-        gaps = politeness.HostGaps.from_settings(settings)
-        policy = RobotsPolicy.from_settings(settings)
-        cleaning = DenoiseSettings.from_settings(settings)
-        return [
-            cleaning,
-            policy,
-            gaps.low,
-            gaps.high,
-            middleware.read_mode(settings),
-            middleware.read_wait(settings),
-        ]
-
-    assert read(Settings({name: default})) == read(Settings())
-    if name.startswith("DENOISE_MONITOR_"):
-        assert getattr(monitors, name.removeprefix("DENOISE_MONITOR_")) == default
-    elif name == "DENOISE_RETRY_AFTER_MAX":
-        assert f'"{name}", {default}' in (ROOT / "denoise_crawler/crawl/politeness.py").read_text()
-    elif name == "DENOISE_DELAY_SEED":
-        assert default is None
+    setting = settings_table.SETTINGS[name]
+    assert setting.read(Settings({name: default})) == setting.read(Settings())
+    assert DenoiseSettings.from_settings(Settings({name: default})) == DenoiseSettings.from_settings(Settings())
 
 
 # --- stats

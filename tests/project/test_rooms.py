@@ -64,6 +64,13 @@ def test_each_room_imports_only_rooms_that_stand_above_it_in_the_table() -> None
         seen.add(room)
 
 
+def test_every_file_that_contributing_names_is_there() -> None:
+    named = re.findall(r"`([\w./]+/[\w.]*)`", (ROOT / "CONTRIBUTING.md").read_text("utf-8"))
+    assert len(named) > 10
+    folders = (ROOT, ROOT / PACKAGE)
+    assert [name for name in named if not any((folder / name).exists() for folder in folders)] == []
+
+
 def test_only_what_knows_scrapy_imports_it() -> None:
     below = (
         "page",
@@ -85,3 +92,8 @@ def test_only_what_knows_scrapy_imports_it() -> None:
 def test_no_file_is_longer_than_one_reads_at_a_time() -> None:
     long = {str(file.relative_to(ROOT)): len(file.read_text("utf-8").splitlines()) for file in files()}
     assert {name: lines for name, lines in long.items() if lines > MAX_LINES} == {}
+
+
+def test_no_test_imports_a_benchmark_since_benchmarks_use_what_tests_share() -> None:
+    for file in (ROOT / "tests").rglob("*.py"):
+        assert all(module[0] != "benchmarks" for module in imported(file)), file

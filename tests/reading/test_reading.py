@@ -19,7 +19,7 @@ from warcio.warcwriter import WARCWriter
 
 from denoise_crawler.errors import SourceError
 from denoise_crawler.page import Page
-from denoise_crawler.reading import Reading, http_response, read_pages, records
+from denoise_crawler.reading import Reading, archive_records, http_response, read_pages
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -328,13 +328,13 @@ def test_a_charset_that_is_a_codec_but_no_text_costs_no_page(tmp_path: Path, cha
 def test_a_record_that_makes_the_reader_raise_is_named_and_costs_no_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    def html_of_all_but_one(raw: bytes, notes: Any, at: int) -> str | bytes | None:
+    def extract_all_but_one(raw: bytes, notes: Any, at: int) -> str | bytes | None:
         if b"second" in raw:
             raise RuntimeError("\x1b[31m" + "x" * 1_000)
-        return http_response.html_of(raw, notes, at)
+        return http_response.extract_html(raw, notes, at)
 
     for reader in ("warc", "tianwang"):
-        monkeypatch.setattr(f"denoise_crawler.reading.{reader}.html_of", html_of_all_but_one)
+        monkeypatch.setattr(f"denoise_crawler.reading.{reader}.extract_html", extract_all_but_one)
     found = [(f"https://a.example/{word}", http(page(word))) for word in ("first", "second", "third")]
     parts = warc(*found, compressed=False) if name == "a.warc" else [tianwang(*one) for one in found]
     pages, reading = read(write(tmp_path / name, *parts))
@@ -350,7 +350,7 @@ def test_a_few_bytes_that_unpack_to_gigabytes_are_unpacked_up_to_the_limit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     brotli = pytest.importorskip("brotli")
-    monkeypatch.setattr(http_response, "MAX_RECORD", 1 << 20)
+    monkeypatch.setattr(http_response, "MAX_RECORD_BYTES", 1 << 20)
     compressor = brotli.Compressor()
     bomb = compressor.process(page("first")) + b"".join(compressor.process(b" " * (1 << 24)) for _ in range(8))
     bomb += compressor.finish()
@@ -462,7 +462,7 @@ def test_broken_lines_are_counted_and_named_and_the_others_read(tmp_path: Path) 
 
 def test_half_a_surrogate_pair_in_an_address_is_replaced(tmp_path: Path) -> None:
     file = write(tmp_path / "a.jsonl", lines({"url": "https://a.example/\ud800", "html": "<p>\ud800one"}))
-    assert read(file)[0] == {"https://a.example/?": "\ufffdone"}
+    assert read(file)[0] == {"https://a.example/\ufffd": "\ufffdone"}
 
 
 def test_the_fields_of_json_lines_can_be_named(tmp_path: Path) -> None:
@@ -489,7 +489,7 @@ def test_a_cut_or_damaged_compressed_file_gives_the_lines_before(
 
 
 def test_a_line_beyond_the_limit_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("denoise_crawler.reading.json_lines.MAX_RECORD", 100)
+    monkeypatch.setattr("denoise_crawler.reading.json_lines.MAX_RECORD_BYTES", 100)
     long = lines({"url": "https://a.example/long", "html": "x" * 200_000})
     pages, reading = read(write(tmp_path / "a.jsonl", long, JSON_PAGES))
     assert list(pages) == ["https://a.example/1", "https://a.example/2"]
@@ -497,8 +497,8 @@ def test_a_line_beyond_the_limit_is_passed_over(tmp_path: Path, monkeypatch: pyt
 
 
 def test_records_beyond_the_limit_are_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(records, "MAX_RECORD", 1000)
-    monkeypatch.setattr("denoise_crawler.reading.warc.MAX_RECORD", 1000)
+    monkeypatch.setattr(archive_records, "MAX_RECORD_BYTES", 1000)
+    monkeypatch.setattr("denoise_crawler.reading.warc.MAX_RECORD_BYTES", 1000)
     large = http(page("x" * 200_000))
     small = http(page("small"))
     video = http(b"\0" * 200_000, kind="video/mp4")
@@ -601,7 +601,7 @@ def test_the_format_can_be_said_where_it_cannot_be_seen(tmp_path: Path) -> None:
     pages, reading = read(file, file_format="tianwang")
     assert pages == {"http://a.cn/": "one"}
     assert reading.damage == {"garbage between records": 1}
-    with pytest.raises(SourceError, match="html, jsonl, tianwang, warc"):
+    with pytest.raises(SourceError, match="warc, tianwang, jsonl, html"):
         read_pages(file, file_format="pdf")
 
 

@@ -3,8 +3,10 @@ from __future__ import annotations
 import json
 import re
 from argparse import ArgumentParser
+from contextlib import ExitStack, closing
 from html import unescape
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
@@ -14,22 +16,28 @@ from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
 
 from denoise_crawler.commands import report as command
-from denoise_crawler.demo.site import article_path, articles, respond
+from denoise_crawler.demo.replies import article_path, articles, respond
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.errors import FeedError, StoreError
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.style_tree.method import StyleTree
-from denoise_crawler.output.explanation import MOST_REASONS
+from denoise_crawler.output.explanation import MAX_REASONS
 from denoise_crawler.page import Page
-from denoise_crawler.report import Bounds, Plan, RunFigures, StoreView, feed_chart, is_store, write_report
+from denoise_crawler.report import Bounds, Plan, RunFigures, feed_chart, write_report
 from denoise_crawler.report.explorer import TreeData, tree_data
 from denoise_crawler.report.learning_curve import learning_curve
 from denoise_crawler.report.page_view import MAX_BLOCKS, NODE, page_view
 from denoise_crawler.report.rendering import json_data, policy, srcdoc
-from denoise_crawler.store import SiteState, Store
+from denoise_crawler.store import SiteState, Store, is_store
 from denoise_crawler.store.parked import ParkedPage
 from tests.scrapy_command import denoise
 from tests.strategies import html_pages
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import TypeAlias
+
+    Opened: TypeAlias = Callable[[Path], Store]
 
 BASE, SITE = "https://ledger.example", "ledger.example"
 
@@ -129,7 +137,7 @@ def assert_blocks_are_listed(page: str, blocks: int) -> None:
     assert len(items) == listed
     for number, (node, said) in enumerate(items):
         assert f"Block {number} of a long page" in said
-        assert ('<span class="reason"></span>' in said) == (number >= MOST_REASONS)
+        assert ('<span class="reason"></span>' in said) == (number >= MAX_REASONS)
         assert f"{NODE}=&quot;{node}&quot;" in page
 
 
@@ -206,13 +214,21 @@ class OddMethod(MethodChoice("link_ratio").new().__class__):  # type: ignore[mis
 # --- of a store
 
 
-def test_a_store_is_shown_with_progress_waiting_pages_and_never_written(tmp_path: Path) -> None:
+@pytest.fixture
+def opened() -> Iterator[Opened]:
+    with ExitStack() as stack:
+        yield lambda path: stack.enter_context(closing(Store(path, read_only=True)))
+
+
+def test_a_store_is_shown_with_progress_waiting_pages_and_never_written(
+    tmp_path: Path, opened: Callable[[Path], Store]
+) -> None:
     path = tmp_path / "store.sqlite"
     store_with(path, "fusion", demo_pages(6), parked=2)
     before = path.read_bytes()
     assert is_store(path)
-    view = StoreView(path)
-    waiting = [(url, html) for _, url, html in view.pages()]
+    view = opened(path)
+    waiting = [(page.url, page.html) for page in view.all_pages()]
     run = reported(tmp_path / "report", waiting, store=view)
     (site,) = run.sites
     assert (site.pages, site.waiting, site.pages_seen, site.ready, site.pages_known) == (2, 2, 6, False, 6)
@@ -220,9 +236,11 @@ def test_a_store_is_shown_with_progress_waiting_pages_and_never_written(tmp_path
     assert path.read_bytes() == before
 
 
-def test_a_store_without_tree_or_pages_says_so_and_what_to_do(tmp_path: Path) -> None:
+def test_a_store_without_tree_or_pages_says_so_and_what_to_do(
+    tmp_path: Path, opened: Callable[[Path], Store]
+) -> None:
     store_with(tmp_path / "store.sqlite", "fusion", demo_pages(3))
-    run = reported(tmp_path / "report", [], store=StoreView(tmp_path / "store.sqlite"))
+    run = reported(tmp_path / "report", [], store=opened(tmp_path / "store.sqlite"))
     folder = tmp_path / "report" / run.sites[0].folder
     assert not (folder / "tree.html").exists()
     said = (folder / "index.html").read_text("utf-8")
@@ -230,10 +248,12 @@ def test_a_store_without_tree_or_pages_says_so_and_what_to_do(tmp_path: Path) ->
     assert "Name pages on the command line" in said
 
 
-def test_the_tree_of_a_store_is_explored_with_the_words_of_pages_named_beside_it(tmp_path: Path) -> None:
+def test_the_tree_of_a_store_is_explored_with_the_words_of_pages_named_beside_it(
+    tmp_path: Path, opened: Callable[[Path], Store]
+) -> None:
     pages = demo_pages(9)
     store_with(tmp_path / "store.sqlite", "style_tree", pages)
-    store = StoreView(tmp_path / "store.sqlite")
+    store = opened(tmp_path / "store.sqlite")
     alone = reported(tmp_path / "alone", [], store=store)
     beside = reported(tmp_path / "beside", pages[:2], store=store)
     data = tree_of(tmp_path / "alone" / alone.sites[0].folder)
@@ -245,11 +265,11 @@ def test_the_tree_of_a_store_is_explored_with_the_words_of_pages_named_beside_it
     assert articles()[0].title in data.strings
 
 
-def test_a_store_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+def test_a_store_that_cannot_be_read_is_named(tmp_path: Path, opened: Opened) -> None:
     path = tmp_path / "store.sqlite"
     path.write_bytes(b"SQLite format 3\0" + b"x" * 2000)
     with pytest.raises(StoreError, match=r"store\.sqlite cannot be read"):
-        StoreView(path)
+        opened(path)
     assert not is_store(tmp_path / "nothing")
 
 
@@ -352,7 +372,7 @@ def test_the_command_writes_a_report_of_pages_and_of_a_store(tmp_path: Path) -> 
         (["nothing.jsonl", "-o", "out"], "nothing.jsonl is not there"),
         (["page.html", "-o", "full"], "full is not empty"),
         (["page.html", "-o", "out", "--items", "page.html"], "holds no clean items"),
-        (["page.html", "-o", "out", "--method", "magic"], "which is no method"),
+        (["page.html", "-o", "out", "--method", "magic"], "DENOISE_METHOD is 'magic': set it to one of"),
         (["a.sqlite", "b.sqlite", "-o", "out"], "are both stores: name one"),
     ],
 )

@@ -25,7 +25,7 @@ from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
 from denoise_crawler import denoise_pages
-from denoise_crawler.demo.site import article_path, articles
+from denoise_crawler.demo.replies import article_path, articles
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.page.site import site_of
 from denoise_crawler.page.text import hash64

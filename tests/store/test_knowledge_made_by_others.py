@@ -47,7 +47,7 @@ LEARNED = {name: learned(name) for name in METHODS}
 def use(method: Method) -> None:
     """Do with what is known all that a crawl does."""
     for page in PAGES:
-        method.strangeness(page)
+        method.novelty(page)
         method.judge(page)
         method.observe(page)
     other = MethodChoice(method.name).new()
@@ -108,6 +108,7 @@ def fusion_page(paths: int, blocks: int) -> list[Any]:
         numbers(range(blocks)),
         *[numbers([1] * blocks)] * 2,
         *[numbers([])] * 5,
+        numbers([0] * 7),
     ]
     return [1, columns]
 
@@ -118,7 +119,7 @@ SOUND = {
     "feature_tree": lambda: feature_tree(1_000),
 }
 LARGE: dict[str, tuple[str, Callable[[], bytes], str]] = {
-    "gigabytes": ("fusion", lambda: b"FSE\x02" + zlib.compress(bytes(1 << 28)), "cut off or too large"),
+    "gigabytes": ("fusion", lambda: b"FSE\x03" + zlib.compress(bytes(1 << 28)), "cut off or too large"),
     "many pages": ("fusion", lambda: evidence([[1, [b""] * 9]] * 300_000), "more than 2,000,000 values"),
     "many labels": ("style_tree", lambda: style_tree(labels=[""] * 3_000_000), "more than 2,000,000 values"),
     "many paths": ("fusion", lambda: evidence([fusion_page(100_000, 1)]), "larger than any that is learned"),

@@ -165,7 +165,7 @@ def test_lone_surrogates_in_a_page_and_its_address_do_not_keep_it_from_waiting(p
         store.park(ParkedPage("a.example", "https://a.example/\ud800", "<p>\udfff</p>", b""), b"")
         [row] = store.waiting()
         page = store.page(row.page)
-        assert (page.url, page.html) == ("https://a.example/?", "<p>?</p>")
+        assert (page.url, page.html) == ("https://a.example/\ufffd", "<p>?</p>")
 
 
 # --- runs that are no more

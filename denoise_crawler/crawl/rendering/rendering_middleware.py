@@ -5,6 +5,7 @@ Stats, all under ``denoise/rendering/``:
 =================== ===================================================================
 ``pages``           rendered pages
 ``asked_again``     those of them that were first fetched without a browser
+``unsure``          of those, pages that were less sure than DENOISE_MIN_CONFIDENCE
 ``empty``           rendered pages that still have hardly any text
 ``elements``        elements measured
 ``hidden``          the outermost of them that are not shown
@@ -19,22 +20,21 @@ from typing import TYPE_CHECKING, Any
 from scrapy.http import HtmlResponse
 from scrapy_playwright.page import PageMethod
 
-from denoise_crawler.crawl.pages import META_KEY
+from denoise_crawler.crawl.pages import META_KEY, is_opted_out, page_of_response
 from denoise_crawler.crawl.rendering.page_snapshot import PageSnapshot, take_snapshot
 from denoise_crawler.crawl.script_pages import needs_script
-from denoise_crawler.crawl.setting_values import read_choice, read_seconds
+from denoise_crawler.crawl.settings_table import OutputSettings, RenderingSettings
+from denoise_crawler.crawl.warmup import Warmup
+from denoise_crawler.output.low_confidence import RENDER
 
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
-    from scrapy.settings import BaseSettings
     from typing_extensions import Self
 
 logger = logging.getLogger(__name__)
 
-MODES = ("needed", "always", "asked")
-DEFAULT_WAIT_SECONDS = 5.0
 _RENDERED = "rendered"
 
 
@@ -46,9 +46,10 @@ class RenderingMiddleware:
     """
 
     def __init__(self, crawler: Crawler) -> None:
-        self._mode = read_mode(crawler.settings)
-        self._wait_seconds = read_wait(crawler.settings)
+        self._settings = RenderingSettings.read(crawler.settings)
         self._crawler = crawler
+        unsure = OutputSettings.read(crawler.settings)
+        self._renders_unsure = unsure.min_confidence > 0 and unsure.low_confidence == RENDER
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -63,7 +64,7 @@ class RenderingMiddleware:
         if meta.get("playwright"):
             meta["playwright_page_methods"] = [
                 *_spider_methods(meta),
-                PageMethod(take_snapshot, self._wait_seconds),
+                PageMethod(take_snapshot, self._settings.render_wait),
             ]
 
     def process_response(self, request: Request, response: Response) -> Response | Request:
@@ -88,9 +89,25 @@ class RenderingMiddleware:
             logger.warning("%s has hardly any text in a browser either", response.url)
 
     def _must_render(self, request: Request, response: HtmlResponse) -> bool:
-        if self._mode == "asked" or request.method != "GET" or response.status != 200:
+        if request.method != "GET" or response.status != 200:
             return False
-        return self._mode == "always" or needs_script(response)
+        mode = self._settings.render
+        if mode != "asked" and (mode == "always" or needs_script(response)):
+            return True
+        return self._renders_unsure and not is_opted_out(response) and self._is_unsure(response)
+
+    def _is_unsure(self, response: HtmlResponse) -> bool:
+        """Tell whether the page is less sure than DENOISE_MIN_CONFIDENCE, by what is known of its site now."""
+        warmup = Warmup.of(self._crawler)
+        try:
+            page = page_of_response(response, warmup.settings.site)
+            if page is None or page.skipped or not warmup.sites.preview(page).clean_page.low_confidence:
+                return False
+        except Exception:  # a page that we fail on is not rendered for that
+            warmup.report_failure(response.url)
+            return False
+        self._count("unsure")
+        return True
 
     def _rendered_request(self, request: Request) -> Request:
         self._count("asked_again")
@@ -117,14 +134,3 @@ def _is_snapshot(method: Any) -> bool:
 def _spider_methods(meta: dict[str, Any]) -> list[Any]:
     """Return the page methods of the spider. A request that is retried already has ours."""
     return [method for method in _page_methods(meta) if not _is_snapshot(method)]
-
-
-def read_mode(settings: BaseSettings) -> str:
-    """Return DENOISE_RENDER; raise SettingError."""
-    return read_choice("DENOISE_RENDER", settings.get("DENOISE_RENDER") or "needed", MODES)
-
-
-def read_wait(settings: BaseSettings) -> float:
-    """Return DENOISE_RENDER_WAIT in seconds; raise SettingError."""
-    seconds = settings.get("DENOISE_RENDER_WAIT", DEFAULT_WAIT_SECONDS)
-    return read_seconds("DENOISE_RENDER_WAIT", seconds, maximum=600, allowed="0 to 600")

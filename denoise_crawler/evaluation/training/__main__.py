@@ -30,6 +30,7 @@ from denoise_crawler.evaluation.training.class_word_odds import log_odds, votes
 from denoise_crawler.evaluation.training.examples import LabelledPage, Rows, first_rows, labelled, second_rows
 from denoise_crawler.evaluation.training.folds import FOLDS, fold, fold_file
 from denoise_crawler.evaluation.training.kind_odds import kind_odds, voices
+from denoise_crawler.evaluation.training.page_types import page_type_looks, typed_pages
 from denoise_crawler.methods.fusion.class_words import ClassWords
 from denoise_crawler.methods.fusion.evidence import Words
 from denoise_crawler.methods.fusion.first_look import FirstLook
@@ -86,6 +87,8 @@ def train(sets: Sequence[Path], boosting: Boosting, whole: Sequence[Path] = ()) 
         [row for site, found in zip(course.sites, looks, strict=True) for row in second_rows(site, found)],
     )
     second_trees = {left_out: BoostedTrees(trees) for left_out, trees in seconds.items()}
+    typed = [page for site, found in zip(course.sites, looks, strict=True) for page in typed_pages(site, found)]
+    types = page_type_looks(typed, boosting)
     pairs = [
         pair
         for site, found in zip(_told(course.sites, "confidence"), looks, strict=True)
@@ -95,7 +98,7 @@ def train(sets: Sequence[Path], boosting: Boosting, whole: Sequence[Path] = ()) 
         Weights(
             VERSION, course.trained_on, *words[left_out],
             Look(feature_names().first, firsts[left_out]), Look(feature_names().second, seconds[left_out]),
-            knots(pairs),
+            knots(pairs), types[left_out],
         )
         for left_out in words
     )  # fmt: skip

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+KIND_LEAVES, KIND_ROUNDS = 4, 80
+
+
 @dataclass(frozen=True)
 class Boosting:
     """How many trees of how many leaves, and how fast they learn."""
@@ -35,29 +38,54 @@ class Boosting:
         seed: int = 1,
     ) -> list[Tree]:
         """Return the trees."""
-        import lightgbm
-
         parameters = {
             "objective": "binary",
             "num_leaves": self.leaves,
             "learning_rate": self.rate,
             "min_data_in_leaf": 60,
-            "bagging_fraction": 0.8,
-            "bagging_freq": 1,
             "feature_fraction": 0.5,
-            "lambda_l2": 5.0,
-            "use_missing": False,
-            "deterministic": True,
-            "force_row_wise": True,
             "max_bin": 127,
             "seed": seed,
-            "verbose": -1,
         }
-        data = lightgbm.Dataset(
-            table, content, weight=weights * (len(weights) / weights.sum()), free_raw_data=False
-        )
-        booster = lightgbm.train(parameters, data, num_boost_round=self.trees)
-        return [_tree(one["tree_structure"]) for one in booster.dump_model()["tree_info"]]
+        return _fit(parameters, self.trees, table, content, weights)
+
+    def fit_kinds(
+        self, table: NDArray[Any], kinds: NDArray[Any], weights: NDArray[Any], count: int, seed: int = 1
+    ) -> list[Tree]:
+        """Return trees that tell ``count`` kinds of rows, one after the other a tree for each kind.
+
+        Pages are few, so the trees are small: their number and size do not depend on those for blocks.
+        """
+        parameters = {
+            "objective": "multiclass",
+            "num_class": count,
+            "num_leaves": KIND_LEAVES,
+            "learning_rate": 0.12,
+            "min_data_in_leaf": 10,
+            "feature_fraction": 0.3,
+            "max_bin": 63,
+            "seed": seed,
+        }
+        return _fit(parameters, KIND_ROUNDS, table, kinds, weights)
+
+
+def _fit(
+    parameters: dict[str, Any], rounds: int, table: NDArray[Any], wanted: NDArray[Any], weights: NDArray[Any]
+) -> list[Tree]:
+    import lightgbm
+
+    usual = {
+        "bagging_fraction": 0.8,
+        "bagging_freq": 1,
+        "lambda_l2": 5.0,
+        "use_missing": False,
+        "deterministic": True,
+        "force_row_wise": True,
+        "verbose": -1,
+    }
+    data = lightgbm.Dataset(table, wanted, weight=weights * (len(weights) / weights.sum()), free_raw_data=False)
+    booster = lightgbm.train(usual | parameters, data, num_boost_round=rounds)
+    return [_tree(one["tree_structure"]) for one in booster.dump_model()["tree_info"]]
 
 
 def _tree(root: dict[str, Any]) -> Tree:

@@ -16,6 +16,7 @@ from denoise_crawler.methods.fusion.features import page_groups, table_of
 from denoise_crawler.methods.fusion.first_look import FirstLook
 from denoise_crawler.methods.fusion.kinds import kind_words_of
 from denoise_crawler.methods.fusion.linked_data import linked_data_of
+from denoise_crawler.methods.fusion.page_type_features import traits_of
 from denoise_crawler.methods.fusion.site_evidence import SiteEvidence
 from denoise_crawler.methods.fusion.title import description_of
 from denoise_crawler.methods.fusion.weights import feature_names, second_table
@@ -50,7 +51,7 @@ class LabelledPage:
     """A page, its blocks, and which of them are content.
 
     ``title``, ``description`` and ``body`` are what it says of itself, ``kind`` is what it is, if somebody said,
-    and ``kind_words`` are the words that may tell.
+    ``kind_words`` are the words that may tell, ``traits`` the numbers.
     """
 
     site: str
@@ -64,6 +65,7 @@ class LabelledPage:
     gold: str
     kind: str
     kind_words: frozenset[str]
+    traits: dict[str, float]
 
     @property
     def weights(self) -> NDArray[np.float64]:
@@ -83,11 +85,12 @@ def labelled(pages: Iterable[GoldPage]) -> Iterator[LabelledPage]:
     for gold, address in zip(found, addresses(found), strict=True):
         page = Page.parse(address, gold.html, site=gold.site)
         if page.skipped is None:
-            blocks = blocks_of(page)
+            blocks = page.once(blocks_of)
             content = labels(blocks.texts, gold.gold or "")
             yield LabelledPage(
                 gold.site, page.url, page.key, page.title, description_of(page), linked_data_of(page).body,
-                blocks, content, gold.gold or "", gold.page_type or "", kind_words_of(page, blocks),
+                blocks, content, gold.gold or "", gold.page_type or "", page.once(kind_words_of),
+                traits_of(page),
             )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Clusters of candidates: those that stand close together in the tree."""
+"""Clusters of candidates that are close to each other in the tree."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def outermost(candidates: Iterable[int], ends: Sequence[int]) -> list[int]:
-    """Return the candidates (document order) that do not lie below another."""
+    """Return the candidates, in document order, that are not below another."""
     found: list[int] = []
     for index in candidates:
         if not found or index >= ends[found[-1]]:
@@ -17,12 +17,17 @@ def outermost(candidates: Iterable[int], ends: Sequence[int]) -> list[int]:
     return found
 
 
-def clustered(candidates: Sequence[int], parents: Sequence[int]) -> list[list[int]]:
-    """Group ``candidates`` (document order) that share a parent, or where one's grandparent is another's parent.
+def group_candidates(candidates: Sequence[int], parents: Sequence[int]) -> list[list[int]]:
+    """Group ``candidates``, in document order: siblings, and those whose grandparent is another's parent.
 
-    Transitively: what is grouped with one of a group belongs to the group.
+    Grouping is transitive.
+
+    Example:
+        >>> group_candidates([2, 3, 5], parents=[-1, 0, 1, 1, 0, 4])
+        [[2, 3], [5]]
+
     """
-    group: dict[int, int] = {}  # of a parent of candidates
+    group: dict[int, int] = {}  # by the parent of candidates
     for parent in sorted({parents[index] for index in candidates}):
         above = parents[parent] if parent >= 0 else -1
         group[parent] = group.get(above, parent)

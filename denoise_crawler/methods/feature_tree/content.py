@@ -1,14 +1,14 @@
-"""The content of a page: the best clusters of what a similar page does not have."""
+"""The content of a page: the best clusters of nodes that a similar page does not have."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from denoise_crawler.methods.feature_tree.clusters import clustered, outermost
+from denoise_crawler.methods.feature_tree.clusters import group_candidates, outermost
 from denoise_crawler.methods.feature_tree.indicators import scores
 from denoise_crawler.methods.feature_tree.matching import match
-from denoise_crawler.methods.feature_tree.similarity import WHOLE, in_parts
+from denoise_crawler.methods.feature_tree.similarity import FULL_SIMILARITY, to_420ths
 
 if TYPE_CHECKING:
     from denoise_crawler.methods.feature_tree.nodes import FeatureTree, Target
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Content:
-    """What was found, by page node in document order.
+    """The content of a page.
 
-    ``clusters`` are lists of outermost candidates in the order of the document, with their
-    ``scores``; ``chosen`` tells which are content. ``cluster_of[i]`` is the cluster that node i is in or below,
-    -1 for none; ``similarities[i]`` that of an element and its partner, -1.0 without one.
+    ``clusters`` are lists of outermost candidates in document order, each with one of ``scores``; ``chosen`` tells
+    which are content. ``cluster_of[i]`` is the cluster that holds node i, or -1; ``similarities[i]`` is the
+    similarity of element i and its partner, or -1.0.
     """
 
     clusters: list[list[int]]
@@ -34,14 +34,20 @@ class Content:
 def find_content(
     nodes: Nodes, target: Target, similar: FeatureTree, similarity_threshold: float, closeness: int
 ) -> Content:
-    """Match ``target``, the feature tree of a page with these ``nodes``, with a similar page; choose its content.
+    """Match a page with a similar page and choose its content.
 
-    Content are the cluster with the highest score and those at most ``closeness`` points below.
+    Args:
+        nodes: The nodes of the page.
+        target: Its feature tree.
+        similar: The feature tree of the similar page.
+        similarity_threshold: The similarity (0 to 1) from which two nodes are similar.
+        closeness: How many points below the best cluster other clusters are still content.
+
     """
-    threshold = in_parts(similarity_threshold)
+    threshold = to_420ths(similarity_threshold)
     matching = match(target.tree, similar, threshold)
     candidates = sorted(target.order[matching.candidates(threshold)].tolist())
-    clusters = clustered(outermost(candidates, nodes.ends), nodes.parents)
+    clusters = group_candidates(outermost(candidates, nodes.ends), nodes.parents)
     found = scores(clusters, target.measures, nodes.ends)
     least = max(found, default=0) - closeness
     cluster_of = [-1] * len(nodes)
@@ -52,5 +58,5 @@ def find_content(
     for index, partner, parts in zip(
         target.order.tolist(), matching.partners.tolist(), matching.similarities.tolist(), strict=True
     ):
-        similarities[index] = parts / WHOLE if partner >= 0 else -1.0
+        similarities[index] = parts / FULL_SIMILARITY if partner >= 0 else -1.0
     return Content(clusters, found, [score >= least for score in found], cluster_of, similarities)

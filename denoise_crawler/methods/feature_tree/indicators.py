@@ -1,4 +1,4 @@
-"""The six indicators of a cluster, and the points it gets for them."""
+"""The six indicators of a cluster, and the points for them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from denoise_crawler.methods.feature_tree.nodes import below
+from denoise_crawler.methods.feature_tree.nodes import subtree_sums
 from denoise_crawler.page.geometry import Box
 
 if TYPE_CHECKING:
@@ -19,12 +19,19 @@ if TYPE_CHECKING:
 
 REWARDS = (5, 3, 1)
 PENALTIES = (-5, -3, -1)
-# The main visual area: this much is left out on either side, and at the top and the bottom, of the page.
+# The shares of the page outside the main visual area: left and right, top and bottom.
 MARGIN_ACROSS, MARGIN_DOWN = 1 / 4, 1 / 10
 
 
 def scores(clusters: Clusters, measures: Measures, ends: Sequence[int]) -> list[int]:
-    """Return the points of each cluster (its outermost page nodes) over all indicators that are known."""
+    """Return the sum of points of each cluster over all known indicators.
+
+    Args:
+        clusters: The outermost nodes of each cluster.
+        measures: The measures of the page.
+        ends: The end of each node's subtree.
+
+    """
     found = indicators(clusters, measures, ends)
     by_indicator = [
         points(values, PENALTIES if name == "link rate" else REWARDS) for name, values in found.items()
@@ -33,9 +40,9 @@ def scores(clusters: Clusters, measures: Measures, ends: Sequence[int]) -> list[
 
 
 def indicators(clusters: Clusters, measures: Measures, ends: Sequence[int]) -> dict[str, list[float]]:
-    """Return the values of the clusters by the name of the indicator; areas only of a rendered page."""
+    """Return the values of the clusters by indicator; areas only for a rendered page."""
     columns = (measures.text, measures.code, measures.linked, measures.content_tags)
-    text, code, linked, tags = (_sums(clusters, below(column, ends)) for column in columns)
+    text, code, linked, tags = (_cluster_sums(clusters, subtree_sums(column, ends)) for column in columns)
     found = {
         "text length": text,
         "content tags": tags,
@@ -48,9 +55,15 @@ def indicators(clusters: Clusters, measures: Measures, ends: Sequence[int]) -> d
 
 
 def points(values: Sequence[float], given: Sequence[int]) -> list[int]:
-    """Return the points for the first three places from the largest value down.
+    """Give points for the first places, from the largest value down.
 
-    Equal values share a place; a value of 0 gets none, or a page without links would have its worst link rates.
+    Equal values share a place. A value of 0 gets no points; otherwise all clusters of a page without links would
+    get the penalty for the worst link rate.
+
+    Example:
+        >>> points([0.2, 0.9, 0.9, 0.0], REWARDS)
+        [1, 5, 5, 0]
+
     """
     ranked = sorted(values, reverse=True)
     places = [ranked.index(value) for value in values]
@@ -61,7 +74,7 @@ def points(values: Sequence[float], given: Sequence[int]) -> list[int]:
 
 
 def main_visual_area(boxes: Sequence[Box | None]) -> Box:
-    """Return the page's middle: the inner half of its width and the inner four fifths of its height."""
+    """Return the middle of the page: the inner half of its width, the inner four fifths of its height."""
     drawn = [box for box in boxes if box is not None]
     width = max((box.left + box.width for box in drawn), default=0.0)
     height = max((box.top + box.height for box in drawn), default=0.0)
@@ -69,7 +82,7 @@ def main_visual_area(boxes: Sequence[Box | None]) -> Box:
     return Box(left, top, width - 2 * left, height - 2 * top)
 
 
-def _sums(clusters: Clusters, column: np.ndarray[tuple[int, ...], np.dtype[np.int64]]) -> list[float]:
+def _cluster_sums(clusters: Clusters, column: np.ndarray[tuple[int, ...], np.dtype[np.int64]]) -> list[float]:
     return [float(column[list(cluster)].sum()) for cluster in clusters]
 
 

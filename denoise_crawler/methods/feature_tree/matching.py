@@ -1,4 +1,4 @@
-"""Matching of two level-ordered feature trees by the path of the largest sum of similarities (LCS)."""
+"""Matches two level-ordered feature trees along the path with the largest sum of similarities (LCS)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from denoise_crawler.methods.feature_tree.similarity import WHOLE, compared, of_features, of_kinds, of_pairs
+from denoise_crawler.methods.feature_tree.similarity import (
+    FULL_SIMILARITY,
+    comparable_features,
+    kind_similarities,
+    pairwise_similarities,
+    similarity_table,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,7 +27,7 @@ if TYPE_CHECKING:
     Lists: TypeAlias = tuple[range, range]  # children in the similar page and in the target
 
 MAX_CELLS = 9_000_000
-CHUNK = 2_000
+MAX_PIECE_CHILDREN = 2_000
 _SHORT_CELLS = 2_000
 _BATCH_CELLS = 50_000
 
@@ -30,63 +36,73 @@ _BATCH_CELLS = 50_000
 class Matching:
     """For each node of the target, in level order, its partner in the similar page and their similarity.
 
-    ``partners[i]`` is -1 for a node without one (direction left); similarities are in 420ths.
+    ``partners[i]`` is -1 for a node without a partner (direction left). Similarities are in 420ths.
     """
 
     partners: Numbers
     similarities: Numbers
 
     def candidates(self, threshold: int) -> Numbers:
-        """Return the nodes without a partner that is similar to them, in level order."""
+        """Return the nodes without a similar partner, in level order."""
         return np.flatnonzero((self.partners < 0) | (self.similarities < threshold))
 
 
 def match(target: FeatureTree, similar: FeatureTree, threshold: int, *, max_cells: int = MAX_CELLS) -> Matching:
-    """Match the nodes of two trees; ``threshold`` is the similarity, in 420ths, from which nodes are similar.
+    """Match the nodes of two trees.
 
-    Trees whose table would have more than ``max_cells`` cells are matched top down instead, see
-    :func:`match_top_down`.
+    Args:
+        target: The tree of the page to judge.
+        similar: The tree of the similar page.
+        threshold: The similarity, in 420ths, from which nodes are similar.
+        max_cells: Trees with a larger table are matched by :func:`match_top_down` instead.
+
     """
     if (len(target) + 1) * (len(similar) + 1) > max_cells:
         return match_top_down(target, similar, threshold)
-    similarities = of_kinds(target, similar, threshold)
+    similarities = kind_similarities(target, similar, threshold)
     found = _unmatched(target)
-    for row, column in aligned(similarities, similar.kinds, target.kinds):
+    for row, column in trace_back(similarities, similar.kinds, target.kinds):
         found.partners[column] = row
         found.similarities[column] = similarities[similar.kinds[row], target.kinds[column]]
     return found
 
 
 def match_top_down(target: FeatureTree, similar: FeatureTree, threshold: int) -> Matching:
-    """Match the children of matched nodes only, child list by child list, level by level.
+    """Match, level by level, the children of matched nodes only.
 
-    Two lists of more than ``CHUNK`` children each are cut into equally many pieces, which are matched in order:
-    so there are at most ``CHUNK`` cells for each node of the longer one.
+    Two lists of more than ``MAX_PIECE_CHILDREN`` children are cut into equal numbers of pieces, which are matched
+    in order. So there are at most ``MAX_PIECE_CHILDREN`` cells for each node of the longer list.
     """
     found = _unmatched(target)
-    found.partners[0], found.similarities[0] = 0, WHOLE
+    found.partners[0], found.similarities[0] = 0, FULL_SIMILARITY
     starts, other_starts = _child_starts(target), _child_starts(similar)
     level = [(0, 0)]
     while level:
         lists = [
             piece
             for row, column in level
-            for piece in _pieces((other_starts[row], other_starts[row + 1]), (starts[column], starts[column + 1]))
+            for piece in _cut_lists(
+                (other_starts[row], other_starts[row + 1]), (starts[column], starts[column + 1])
+            )
         ]
         level = []
         for rows, columns, similarities in _with_similarities(target, similar, lists):
-            for row, column in aligned(similarities, np.arange(len(rows)), np.arange(len(columns))):
-                below, beside = rows.start + row, columns.start + column
-                found.partners[beside], found.similarities[beside] = below, similarities[row, column]
+            for row, column in trace_back(similarities, np.arange(len(rows)), np.arange(len(columns))):
+                partner, node = rows.start + row, columns.start + column
+                found.partners[node], found.similarities[node] = partner, similarities[row, column]
                 if similarities[row, column] >= threshold:
-                    level.append((below, beside))
+                    level.append((partner, node))
     return found
 
 
 def score_table(similarities: Similarities, rows: Numbers, columns: Numbers) -> Scores:
-    """Return the table of the best sums: cell (i, j) for the first i rows and the first j columns.
+    """Return the table of the best sums: cell (i, j) is that of the first i rows and the first j columns.
 
-    ``rows`` and ``columns`` are the kinds of the nodes, ``similarities`` those of two kinds.
+    Args:
+        similarities: The similarity of each two kinds, in 420ths.
+        rows: The kinds of the similar page's nodes.
+        columns: The kinds of the target's nodes.
+
     """
     table = np.zeros((len(rows) + 1, len(columns) + 1), np.int32)
     gain = np.empty(len(columns), np.int32)
@@ -98,10 +114,10 @@ def score_table(similarities: Similarities, rows: Numbers, columns: Numbers) -> 
     return table
 
 
-def aligned(similarities: Similarities, rows: Numbers, columns: Numbers) -> Iterator[tuple[int, int]]:
-    """Yield the cells (row, column) that the trace-back leaves diagonally, from the last to the first.
+def trace_back(similarities: Similarities, rows: Numbers, columns: Numbers) -> Iterator[tuple[int, int]]:
+    """Yield the matches (row, column), from the last to the first: the diagonal steps of the trace-back.
 
-    Of directions with the same score diagonal comes first, then up, then left.
+    Among directions with the same score diagonal comes first, then up, then left.
     """
     table = score_table(similarities, rows, columns)
     row, column = len(rows), len(columns)
@@ -121,19 +137,19 @@ def _unmatched(target: FeatureTree) -> Matching:
 
 
 def _child_starts(tree: FeatureTree) -> list[int]:
-    """Return where the children of each node begin: those of node i end where those of i + 1 begin."""
+    """Return where the children of each node start; those of node i end where those of i + 1 start."""
     starts: list[int] = np.searchsorted(tree.parents, np.arange(len(tree) + 1)).tolist()
     return starts
 
 
-def _pieces(rows: tuple[int, int], columns: tuple[int, int]) -> Iterator[Lists]:
+def _cut_lists(rows: tuple[int, int], columns: tuple[int, int]) -> Iterator[Lists]:
     shorter, longer = sorted((rows[1] - rows[0], columns[1] - columns[0]))
-    count = -(-longer // CHUNK) if shorter > CHUNK else min(shorter, 1)
+    count = -(-longer // MAX_PIECE_CHILDREN) if shorter > MAX_PIECE_CHILDREN else min(shorter, 1)
     for piece in range(count):
-        yield _piece(rows, piece, count), _piece(columns, piece, count)
+        yield _piece_range(rows, piece, count), _piece_range(columns, piece, count)
 
 
-def _piece(span: tuple[int, int], piece: int, count: int) -> range:
+def _piece_range(span: tuple[int, int], piece: int, count: int) -> range:
     start, size = span[0], span[1] - span[0]
     return range(start + size * piece // count, start + size * (piece + 1) // count)
 
@@ -141,31 +157,31 @@ def _piece(span: tuple[int, int], piece: int, count: int) -> range:
 def _with_similarities(
     target: FeatureTree, similar: FeatureTree, lists: Sequence[Lists]
 ) -> Iterator[tuple[range, range, Similarities]]:
-    """Yield each two lists with the similarities of their nodes; those of short lists are made many at once."""
-    features = compared(target, similar)
+    """Yield each pair of lists with the similarities of their nodes; short lists are computed in batches."""
+    features = comparable_features(target, similar)
     short: list[Lists] = []
     cells = 0
     for rows, columns in lists:
         if len(rows) * len(columns) > _SHORT_CELLS:
             one = similar.features[similar.kinds[rows.start : rows.stop]]
             other = target.features[target.kinds[columns.start : columns.stop]]
-            yield rows, columns, of_features(one, other, features)
+            yield rows, columns, similarity_table(one, other, features)
             continue
         short.append((rows, columns))
         cells += len(rows) * len(columns)
         if cells > _BATCH_CELLS:
-            yield from _of_short_lists(target, similar, short, features)
+            yield from _similarities_of_short_lists(target, similar, short, features)
             short, cells = [], 0
-    yield from _of_short_lists(target, similar, short, features)
+    yield from _similarities_of_short_lists(target, similar, short, features)
 
 
-def _of_short_lists(
+def _similarities_of_short_lists(
     target: FeatureTree, similar: FeatureTree, lists: Sequence[Lists], features: Sequence[int]
 ) -> Iterator[tuple[range, range, Similarities]]:
     down = [row for rows, columns in lists for row in rows for _ in columns]
     across = [column for rows, columns in lists for _ in rows for column in columns]
     one, other = similar.features[similar.kinds[down]], target.features[target.kinds[across]]
-    cells, start = of_pairs(one, other, features), 0
+    cells, start = pairwise_similarities(one, other, features), 0
     for rows, columns in lists:
         end = start + len(rows) * len(columns)
         yield rows, columns, cells[start:end].reshape(len(rows), len(columns))

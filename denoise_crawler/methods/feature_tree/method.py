@@ -1,16 +1,19 @@
-"""``feature_tree``: noise is what a similar page of the site has as well (Song et al., 2011)."""
+"""``feature_tree``: what a similar page of the site has as well is noise (Song et al., 2011)."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
 from denoise_crawler.methods.base import Judgement, Method
-from denoise_crawler.methods.feature_tree import References, find_content, read
+from denoise_crawler.methods.feature_tree.content import find_content
+from denoise_crawler.methods.feature_tree.nodes import build_target
+from denoise_crawler.methods.feature_tree.references import References
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from denoise_crawler.methods.feature_tree import Content, FeatureTree
+    from denoise_crawler.methods.feature_tree.content import Content
+    from denoise_crawler.methods.feature_tree.nodes import FeatureTree
     from denoise_crawler.page import Nodes, Page
 
 SIMILARITY_THRESHOLD = 0.3
@@ -19,11 +22,18 @@ REFERENCES = 16
 
 
 class FeatureTreeMatching(Method):
-    """Content are the best clusters of nodes that the most similar known page does not have; all else is noise.
+    """The best clusters of nodes that the most similar known page lacks are content; all else is noise.
 
-    ``similarity_threshold`` (Ts) is the similarity from which two nodes are similar, ``closeness`` how many
-    points a cluster may lie below the best, ``references`` how many pages of the site are kept to compare with.
-    A node's score is that of its cluster, 0 for a node in none.
+    A node's score is that of its cluster, or 0.
+
+    Args:
+        similarity_threshold: The similarity (Ts, 0 to 1) from which two nodes are similar.
+        closeness: How many points below the best cluster other clusters are still content.
+        references: How many pages of the site are kept for comparison.
+
+    Raises:
+        ValueError: An option is out of range.
+
     """
 
     name: ClassVar[str] = "feature_tree"
@@ -51,12 +61,12 @@ class FeatureTreeMatching(Method):
 
     @property
     def store_key(self) -> str:
-        """Name the method and how many pages are kept."""
+        """The name of the method with the number of pages to keep."""
         return f"{self.name}:{self.references.limit}"
 
     @property
     def pages_kept(self) -> int | None:
-        """How many pages are kept, those with the lowest keys."""
+        """The most pages that are kept, those with the lowest keys."""
         return self.references.limit
 
     def knows(self, page: Page) -> bool:
@@ -64,7 +74,7 @@ class FeatureTreeMatching(Method):
         return page in self.references
 
     def observe(self, page: Page) -> None:
-        """Add ``page`` to the references, if it is among those that are kept."""
+        """Add ``page`` to the references if its key is low enough."""
         self.references.add(page)
 
     def merge(self, other: Self) -> None:
@@ -72,27 +82,27 @@ class FeatureTreeMatching(Method):
         self.references.merge(other.references)
 
     def to_bytes(self) -> bytes:
-        """Write the references."""
+        """Return the references as bytes."""
         return self.references.to_bytes()
 
     def merge_bytes(self, data: bytes) -> None:
-        """Add written references."""
+        """Add stored references."""
         self.references.merge_bytes(data)
 
     def judge(self, page: Page) -> Judgement:
-        """Keep the chosen clusters and what they stand in."""
+        """Keep the chosen clusters and their ancestors."""
         nodes = page.nodes
-        target = read(page)
+        target = build_target(page)
         similar = self.references.most_similar(target.tree)
         if similar is None:
             return Judgement.all_kept(nodes, "no other page of the site to compare with, so all was kept")
         content = find_content(nodes, target, similar, self.similarity_threshold, self.closeness)
         if not content.clusters:
-            return Judgement.all_kept(nodes, f"{_name(similar)} has all that this page has, so all was kept")
+            return Judgement.all_kept(nodes, f"{_page_name(similar)} has all that this page has, so all was kept")
         return _judgement(nodes, similar, content)
 
 
-def _name(similar: FeatureTree) -> str:
+def _page_name(similar: FeatureTree) -> str:
     return f"the similar page {similar.key:016x}"
 
 
@@ -114,8 +124,10 @@ def _judgement(nodes: Nodes, similar: FeatureTree, content: Content) -> Judgemen
         of_text = bool(nodes.texts[index])
         element = nodes.parents[index] if of_text else index
         subject = "its element matched" if of_text else "matched"
-        holds = "" if noise[index] else ", but content stands in it"
-        return f"{subject} a node of {_name(similar)} with similarity {content.similarities[element]:.2f}{holds}"
+        holds = "" if noise[index] else ", but holds content"
+        return (
+            f"{subject} a node of {_page_name(similar)} with similarity {content.similarities[element]:.2f}{holds}"
+        )
 
     scores = [float(content.scores[number]) if number >= 0 else 0.0 for number in content.cluster_of]
     return Judgement(noise, scores, reason)

@@ -1,4 +1,4 @@
-"""Feature nodes (CNode): the elements of a page with what they are compared by, as columns in level order."""
+"""Feature nodes (CNode): the elements of a page with the features to compare, as columns in level order."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from denoise_crawler.page import TEXT
-from denoise_crawler.page.geometry import BOX_ATTRIBUTE, Box, declared, drawn_boxes
-from denoise_crawler.page.markup import ADDRESSES
-from denoise_crawler.page.text import hash64, normalised
+from denoise_crawler.page.geometry import BOX_ATTRIBUTE, Box, declared_length, drawn_boxes
+from denoise_crawler.page.markup import URL_ATTRIBUTES
+from denoise_crawler.page.text import collapse_spaces, hash64
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 CONTENT_TAGS = frozenset({"p", "span", "b", "strong", "h1", "h2", "h3", "h4", "h5", "h6"})
 CONTENT_TEXT_RATE = 0.75
-MAX_NODES = 20_000  # of a reference page
-# The columns of a table of features; 0 is a feature that a node does not have.
+MAX_NODES = 20_000  # per reference page
+# The columns of a table of features; 0 stands for a missing feature.
 TAG, INNER, ID, CLASS, DEPTH, WIDTH, HEIGHT, LEFT, TOP = range(9)
 GEOMETRY = ("width", "height", "left", "top")
 _GEOMETRY_ATTRIBUTES = frozenset({*GEOMETRY, "style"})
@@ -34,12 +34,12 @@ _ZERO_LENGTH = 1 << 32
 
 @dataclass(slots=True, eq=False)
 class FeatureTree:
-    """A page's feature nodes in level order (node 0 is the body): what is kept of a reference page.
+    """A page's feature nodes in level order (node 0 is the body), as kept of a reference page.
 
-    Nodes with the same features below parents of the same kind are one *kind*: they are similar to the same
-    nodes. ``features[k]`` holds the features of kind k: 64-bit hashes of tag, id, class and inner HTML, depth
-    and lengths as numbers. ``INNER`` is 0 for a structure node. ``drawn`` says whether width, height, left and
-    top are those of a rendered page or those that the markup declares. ``text`` is a hash of the page's text.
+    Nodes with the same features below parents of the same kind are one *kind*; they are similar to the same nodes.
+    ``features[k]`` holds the features of kind k: 64-bit hashes of tag, id, class and inner HTML, depth and lengths
+    as numbers. ``INNER`` is 0 for a structure node. ``drawn`` tells whether the lengths come from a rendered page
+    rather than from the markup. ``text`` is a hash of the page's text.
     """
 
     key: int
@@ -58,7 +58,7 @@ class FeatureTree:
         if len(self) <= count:
             return self
         kinds = self.kinds[:count]
-        known = int(kinds.max()) + 1  # kinds are numbered as they come
+        known = int(kinds.max()) + 1  # kinds are numbered in order of appearance
         return FeatureTree(
             self.key,
             self.text,
@@ -72,10 +72,10 @@ class FeatureTree:
 
 @dataclass(slots=True, eq=False)
 class Measures:
-    """What the indicators are computed from: one row per node of the page, in document order.
+    """The input of the indicators: one row per node of the page, in document order.
 
-    Lengths are characters. ``code`` is what the node adds to the page's markup, ``linked`` that of it which is
-    or stands in a link.
+    Lengths are in characters. ``code`` is what the node adds to the page's markup, ``linked`` the part of it that
+    is or is in a link.
     """
 
     text: Numbers
@@ -87,29 +87,29 @@ class Measures:
 
 @dataclass(slots=True, eq=False)
 class Target:
-    """A page to be judged: its feature tree, which page node each feature node is, and its measures."""
+    """A page to judge: its feature tree, the page node of each feature node (``order``), and its measures."""
 
     tree: FeatureTree
     order: Numbers
     measures: Measures
 
 
-def read(page: Page) -> Target:
-    """Return the feature nodes of ``page``: its elements; a run of text belongs to its element."""
+def build_target(page: Page) -> Target:
+    """Return the feature tree and the measures of ``page``; a run of text belongs to its element."""
     nodes = page.nodes
-    texts = [normalised(text) if text else "" for text in nodes.texts]
+    texts = [collapse_spaces(text) if text else "" for text in nodes.texts]
     attributes = [
-        {} if tag is TEXT else _attributes(element)
+        {} if tag is TEXT else _attributes_of(element)
         for tag, element in zip(nodes.tags, nodes.elements, strict=True)
     ]
     boxes = drawn_boxes(page) if page.boxes or any(BOX_ATTRIBUTE in found for found in attributes) else None
     measures = _measures(page, texts, attributes, boxes)
     order = _level_order(page)
     inner = _inner_hashes(page, texts, attributes, measures)
-    return Target(_tree(page, order, texts, attributes, inner, boxes), order, measures)
+    return Target(_build_tree(page, order, texts, attributes, inner, boxes), order, measures)
 
 
-def _attributes(element: Element) -> dict[str, str]:
+def _attributes_of(element: Element) -> dict[str, str]:
     return dict(element.items())  # type: ignore[arg-type]
 
 
@@ -145,20 +145,26 @@ def _level_order(page: Page) -> Numbers:
     return elements[np.argsort(levels, kind="stable")]
 
 
-def below(column: Numbers, ends: Sequence[int]) -> Numbers:
-    """Return the sum of a column over each node and all nodes below it."""
+def subtree_sums(column: Numbers, ends: Sequence[int]) -> Numbers:
+    """Return the sum of a column over the subtree of each node.
+
+    Example:
+        >>> subtree_sums(np.array([1, 2, 4, 8]), ends=[4, 3, 3, 4]).tolist()
+        [15, 6, 4, 8]
+
+    """
     sums = np.concatenate(([0], np.cumsum(column)))
     found: Numbers = sums[np.asarray(ends, np.int64)] - sums[:-1]
     return found
 
 
-def _is_content(page: Page, measures: Measures) -> npt.NDArray[np.bool_]:
-    """Tell the content nodes: of a content tag, or with more than 75 % of the text below as their own."""
+def _content_mask(page: Page, measures: Measures) -> npt.NDArray[np.bool_]:
+    """Mark the content nodes: those with a content tag, or with more than 75 % of the text below as their own."""
     nodes = page.nodes
     runs = np.flatnonzero(measures.text)
     parents = np.array(nodes.parents, np.int64)
     own = np.bincount(parents[runs], measures.text[runs], len(parents))
-    result: npt.NDArray[np.bool_] = own > CONTENT_TEXT_RATE * below(measures.text, nodes.ends)
+    result: npt.NDArray[np.bool_] = own > CONTENT_TEXT_RATE * subtree_sums(measures.text, nodes.ends)
     result |= measures.content_tags > 0
     result[0] = False
     return result
@@ -167,10 +173,10 @@ def _is_content(page: Page, measures: Measures) -> npt.NDArray[np.bool_]:
 def _inner_hashes(page: Page, texts: list[str], attributes: list[dict[str, str]], measures: Measures) -> list[int]:
     """Return a hash of the inner HTML of each content node, 0 for others.
 
-    Hashes are made from those of the children, bottom up, and only in and below content nodes.
+    Hashes are computed bottom-up from those of the children, only in and below content nodes.
     """
     nodes = page.nodes
-    content = _is_content(page, measures)
+    content = _content_mask(page, measures)
     edges = np.zeros(len(nodes) + 1, np.int64)
     edges[:-1] += content
     np.subtract.at(edges, np.asarray(nodes.ends)[content], 1)
@@ -190,16 +196,16 @@ def _inner_hashes(page: Page, texts: list[str], attributes: list[dict[str, str]]
         if is_content[index]:
             result[index] = inner
         if wanted[parent]:
-            opened = _opening(page, nodes.tags[index], attributes[index], absolute)
+            opened = _opening_tag(page, nodes.tags[index], attributes[index], absolute)
             parts.setdefault(parent, []).append(f"{opened}{inner:016x}\1")
     return result
 
 
-def _opening(page: Page, tag: str, attributes: dict[str, str], absolute: dict[str, str]) -> str:
-    """Return a tag with its attributes, addresses absolute, in a form that text does not have."""
+def _opening_tag(page: Page, tag: str, attributes: dict[str, str], absolute: dict[str, str]) -> str:
+    """Return a tag with its attributes and absolute URLs, in a form that no text has."""
     parts = ["\1", tag]
     for name, value in attributes.items():
-        if name in ADDRESSES:
+        if name in URL_ATTRIBUTES:
             if value not in absolute:
                 absolute[value] = page.absolute(value)
             value = absolute[value]
@@ -209,7 +215,7 @@ def _opening(page: Page, tag: str, attributes: dict[str, str], absolute: dict[st
     return "".join(parts)
 
 
-def _tree(
+def _build_tree(
     page: Page,
     order: Numbers,
     texts: list[str],
@@ -219,7 +225,7 @@ def _tree(
 ) -> FeatureTree:
     nodes = page.nodes
     hashes = _Hashes()
-    numbers: dict[tuple[int, ...], int] = {}  # of a kind, by its parent's and its features
+    numbers: dict[tuple[int, ...], int] = {}  # the number of a kind, by its parent's and its features
     kinds: list[int] = []
     place, parents = [0] * len(nodes), [-1]
     for position, index in enumerate(order.tolist()):
@@ -228,7 +234,7 @@ def _tree(
             parents.append(place[nodes.parents[index]])
         found = attributes[index]
         names = (nodes.tags[index], found.get("id", ""), " ".join(found.get("class", "").split()))
-        lengths = _declared(nodes.elements[index], found) if boxes is None else _drawn(boxes[index])
+        lengths = _declared_lengths(nodes.elements[index], found) if boxes is None else _box_lengths(boxes[index])
         above = kinds[parents[-1]] if position else -1
         kind = (above, inner[index], *map(hashes.__getitem__, names), *lengths)
         kinds.append(numbers.setdefault(kind, len(numbers)))
@@ -249,7 +255,7 @@ def _tree(
 
 
 class _Hashes(dict[str, int]):
-    """Hashes of names, each made once; 0 for no name."""
+    """Cached hashes of names; 0 for no name."""
 
     def __missing__(self, name: str) -> int:
         self[name] = found = (hash64(name) or 1) if name else 0
@@ -264,21 +270,21 @@ def depths_of(kind_parents: Numbers) -> Numbers:
     return np.array(depths, np.int64)
 
 
-def _declared(element: Element, attributes: dict[str, str]) -> Sequence[int]:
-    """Return width, height, left and top as the markup has them, as numbers above 0; 0 where it has not."""
+def _declared_lengths(element: Element, attributes: dict[str, str]) -> Sequence[int]:
+    """Return the declared width, height, left and top as positive numbers; 0 for those not declared."""
     if _GEOMETRY_ATTRIBUTES.isdisjoint(attributes):
         return (0, 0, 0, 0)
-    lengths = (declared(element, name) for name in GEOMETRY)
-    return [0 if length is None else _number(length.value, length.percent) for length in lengths]
+    lengths = (declared_length(element, name) for name in GEOMETRY)
+    return [0 if length is None else _length_code(length.value, length.percent) for length in lengths]
 
 
-def _drawn(box: Box | None) -> Sequence[int]:
+def _box_lengths(box: Box | None) -> Sequence[int]:
     if box is None:
         return (0, 0, 0, 0)
-    return [_number(length) for length in (box.width, box.height, box.left, box.top)]
+    return [_length_code(length) for length in (box.width, box.height, box.left, box.top)]
 
 
-def _number(length: float, percent: bool = False) -> int:
-    """Return a length, rounded to whole pixels or per cent, as a number above 0."""
+def _length_code(length: float, percent: bool = False) -> int:
+    """Return a length, rounded to whole pixels or per cent, as a positive number."""
     rounded = round(max(-1e9, min(length, 1e9)))
     return _ZERO_LENGTH + 2 * rounded + percent

@@ -1,4 +1,4 @@
-"""Reference pages: the pages of a site, a bounded number, that a page is compared with."""
+"""Reference pages: a bounded number of a site's pages, for comparison."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from denoise_crawler.methods.bottom_k import BottomK
 from denoise_crawler.methods.feature_tree import codec
-from denoise_crawler.methods.feature_tree.nodes import CLASS, DEPTH, ID, MAX_NODES, TAG, read
+from denoise_crawler.methods.feature_tree.nodes import CLASS, DEPTH, ID, MAX_NODES, TAG, build_target
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,21 +20,25 @@ _PRIMES = np.array([0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 
 
 
 class References:
-    """At most ``limit`` pages, those with the lowest hash of their address: the same in any order of learning.
+    """At most ``limit`` pages: those with the lowest hash of their URL, in whatever order they are learned.
 
-    ``merge`` is a union of which the lowest stay: associative, commutative, idempotent. Of a page with more than
-    ``MAX_NODES`` elements the first in level order are kept.
+    ``merge`` is associative, commutative and idempotent. Of a page with more than ``MAX_NODES`` elements the first
+    in level order are kept.
+
+    Raises:
+        ValueError: ``limit`` is below 1.
+
     """
 
     def __init__(self, limit: int) -> None:
         if limit < 1:
             raise ValueError(f"references must be at least 1, not {limit}")
-        self._trees: BottomK[FeatureTree] = BottomK(limit, _encoded)  # of a page that has changed, one state stays
+        self._trees: BottomK[FeatureTree] = BottomK(limit, lambda tree: codec.encode([tree]))
         self._shapes: dict[int, tuple[Features, Numbers]] = {}
 
     @property
     def limit(self) -> int:
-        """How many pages there may be."""
+        """The most pages to keep."""
         return self._trees.limit
 
     def __len__(self) -> int:
@@ -44,27 +48,27 @@ class References:
         return page.key in self._trees
 
     def add(self, page: Page) -> None:
-        """Learn ``page``, if it is new and among the lowest."""
+        """Learn ``page`` if it is new and its key low enough."""
         if self._trees.wants(page.key):
-            self._unite([read(page).tree.first(MAX_NODES)])
+            self._add_trees([build_target(page).tree.first(MAX_NODES)])
 
     def merge(self, other: References) -> None:
         """Learn the pages of ``other``."""
-        self._unite(other._trees)
+        self._add_trees(other._trees)
 
     def merge_bytes(self, data: bytes) -> None:
-        """Learn pages that :meth:`to_bytes` wrote; raise :class:`ReferencesFormatError` for other bytes."""
-        self._unite(codec.decode(data))
+        """Learn stored pages; raise :class:`ReferencesFormatError` for other bytes."""
+        self._add_trees(codec.decode(data))
 
     def to_bytes(self) -> bytes:
-        """Write the pages: equal sets give equal bytes."""
+        """Return the pages as bytes; equal sets give equal bytes."""
         return codec.encode(list(self._trees))
 
     def most_similar(self, tree: FeatureTree) -> FeatureTree | None:
-        """Return the page with the largest share of nodes of the same depth, tag, id and class; None without any.
+        """Return the page that shares most nodes by depth, tag, id and class; None if there is no other page.
 
-        That is 2·|A ∩ B| / (|A| + |B|) over the two pages' multisets of nodes. A page is never compared with
-        itself, by its address or by its text. Of equally similar pages the one with the lowest hash is taken.
+        The measure is 2·|A ∩ B| / (|A| + |B|) over the two pages' multisets of nodes. A page with the same URL or
+        text is left out. Of equally similar pages the one with the lowest hash is taken.
         """
         own = _shape(tree)
         others = [other for other in self._trees if other.key != tree.key and other.text != tree.text]
@@ -78,17 +82,13 @@ class References:
         _, here, there = np.intersect1d(own[0], names, assume_unique=True, return_indices=True)
         return 2 * float(np.minimum(own[1][here], counts[there]).sum()) / (size + len(other))
 
-    def _unite(self, trees: Iterable[FeatureTree]) -> None:
-        for gone in self._trees.merge(trees):
-            self._shapes.pop(gone.key, None)
-
-
-def _encoded(tree: FeatureTree) -> bytes:
-    return codec.encode([tree])
+    def _add_trees(self, trees: Iterable[FeatureTree]) -> None:
+        for displaced in self._trees.merge(trees):
+            self._shapes.pop(displaced.key, None)
 
 
 def _shape(tree: FeatureTree) -> tuple[Features, Numbers]:
-    """Return the distinct (depth, tag, id, class) of a tree, as sorted hashes, and how many nodes have each."""
+    """Return sorted hashes of the distinct (depth, tag, id, class) of a tree, and the number of nodes of each."""
     columns = tree.features[:, [DEPTH, TAG, ID, CLASS]]
     mixed = columns * _PRIMES
     mixed ^= mixed >> np.uint64(29)

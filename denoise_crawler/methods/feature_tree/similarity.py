@@ -1,7 +1,7 @@
-"""How similar two feature nodes are: rules 1–7 of the paper, in 420ths.
+"""The similarity of two feature nodes: rules 1–7 of the paper, in 420ths.
 
-A similarity is a share of at most seven features, so all are whole numbers of 420ths: sums of them are exact,
-and paths of equal score are equal.
+A similarity is a share of at most seven features, so it is a whole number of 420ths. Sums are exact, and paths
+with equal scores compare equal.
 """
 
 from __future__ import annotations
@@ -24,31 +24,31 @@ if TYPE_CHECKING:
 
     Similarities: TypeAlias = npt.NDArray[np.uint16]
 
-WHOLE = 420
+FULL_SIMILARITY = 420
 BODY = np.uint64(hash64("body"))
 _MARKUP = (ID, CLASS, DEPTH)
 _SPACE = (WIDTH, HEIGHT, LEFT, TOP)
 
 
-def in_parts(similarity: float) -> int:
-    """Return the least number of 420ths that is at least ``similarity``."""
-    return ceil(similarity * WHOLE - 1e-6)
+def to_420ths(similarity: float) -> int:
+    """Round ``similarity`` (0 to 1) up to 420ths."""
+    return ceil(similarity * FULL_SIMILARITY - 1e-6)
 
 
-def compared(target: FeatureTree, similar: FeatureTree) -> tuple[int, ...]:
-    """Return the features of rule 7 that two pages can be compared by.
+def comparable_features(target: FeatureTree, similar: FeatureTree) -> tuple[int, ...]:
+    """Return the features of rule 7 by which two pages can be compared.
 
-    Lengths count only if both pages have theirs from the same source, a rendered page or the markup.
+    Lengths count only if both pages were rendered or neither was.
     """
     return _MARKUP + _SPACE if target.drawn == similar.drawn else _MARKUP
 
 
-def of_features(rows: Features, columns: Features, features: Sequence[int]) -> Similarities:
-    """Return the similarity of each of ``rows`` with each of ``columns`` by all rules but the parents' (4)."""
+def similarity_table(rows: Features, columns: Features, features: Sequence[int]) -> Similarities:
+    """Return the similarity of each of ``rows`` with each of ``columns``, by all rules except the parents' (4)."""
     result = np.zeros((len(rows), len(columns)), np.uint16)
     for tag in np.intersect1d(rows[:, TAG], columns[:, TAG]):
         if tag == BODY:
-            result[np.ix_(rows[:, TAG] == tag, columns[:, TAG] == tag)] = WHOLE
+            result[np.ix_(rows[:, TAG] == tag, columns[:, TAG] == tag)] = FULL_SIMILARITY
             continue
         for content in (True, False):
             across = np.flatnonzero((columns[:, TAG] == tag) & ((columns[:, INNER] > 0) == content))
@@ -59,19 +59,19 @@ def of_features(rows: Features, columns: Features, features: Sequence[int]) -> S
     return result
 
 
-def of_pairs(one: Features, other: Features, features: Sequence[int]) -> Similarities:
-    """Return the similarity of ``one[i]`` with ``other[i]``, for each i, by all rules but the parents' (4)."""
+def pairwise_similarities(one: Features, other: Features, features: Sequence[int]) -> Similarities:
+    """Return the similarity of ``one[i]`` with ``other[i]`` for each i, by all rules except rule 4 on parents."""
     result = np.zeros(len(one), np.uint16)
     same = one[:, TAG] == other[:, TAG]
     content, beside = one[:, INNER] > 0, other[:, INNER] > 0
     for block, chosen in ((_same_content, same & content & beside), (_same_features, same & ~(content | beside))):
         result[chosen] = block(one[chosen], other[chosen], features)
-    result[same & (one[:, TAG] == BODY)] = WHOLE
+    result[same & (one[:, TAG] == BODY)] = FULL_SIMILARITY
     return result
 
 
 def _same_content(rows: Features, columns: Features, _: Sequence[int]) -> Similarities:
-    result: Similarities = (rows[..., INNER] == columns[..., INNER]) * np.uint16(WHOLE)
+    result: Similarities = (rows[..., INNER] == columns[..., INNER]) * np.uint16(FULL_SIMILARITY)
     return result
 
 
@@ -85,15 +85,15 @@ def _same_features(rows: Features, columns: Features, features: Sequence[int]) -
             known = (left > 0) | (right > 0)
             total += known
             equal += known & (left == right)
-    return equal * (WHOLE // total).astype(np.uint16)  # never 0: a depth is always there
+    return equal * (FULL_SIMILARITY // total).astype(np.uint16)  # total is never 0: each node has a depth
 
 
-def of_kinds(target: FeatureTree, similar: FeatureTree, threshold: int) -> Similarities:
+def kind_similarities(target: FeatureTree, similar: FeatureTree, threshold: int) -> Similarities:
     """Return the similarities of the kinds of ``similar`` (rows) and ``target`` (columns) by all rules.
 
-    Level by level: two kinds whose parents' similarity is below ``threshold`` (420ths) have none.
+    Kinds whose parents' similarity is below ``threshold`` (420ths) have similarity 0, level by level.
     """
-    result = of_features(similar.features, target.features, compared(target, similar))
+    result = similarity_table(similar.features, target.features, comparable_features(target, similar))
     bodies = similar.features[:, TAG] == BODY
     exempt = target.features[:, TAG] == BODY
     depths = similar.features[:, DEPTH]

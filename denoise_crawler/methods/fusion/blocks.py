@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from denoise_crawler.core import compiled
 from denoise_crawler.methods.fusion.styles import styles_of
 from denoise_crawler.page import TEXT
 from denoise_crawler.page.markup import INLINE
@@ -127,39 +128,50 @@ class Blocks:
 
 def blocks_of(page: Page) -> Blocks:
     """Cut ``page`` into blocks."""
-    nodes = page.nodes
-    lines, homes, elements = _walk(nodes)
-    columns: list[tuple[int, int, int, int, int, int]] = []
-    texts, kept, kept_homes, links = [], [], [], []
-    for line, home in zip(lines, homes, strict=True):
-        written = "".join([nodes.texts[index] for index in line]) if len(line) > 1 else nodes.texts[line[0]]
-        text, measures = _remembered(written) if len(written) <= _REMEMBERED_CHARACTERS else _measured(written)
-        if text:
-            texts.append(text)
-            kept.append(line)
-            kept_homes.append(home)
-            columns.append(measures)
-            links.append(_linked(nodes, line, measures[0]))
-    table, first_nodes = np.array(columns, np.int64).reshape(-1, 6), np.array([line[0] for line in kept], np.int64)
+    nodes, core = page.nodes, compiled("blocks")
+    lines, homes, elements = _walk(nodes) if core is None else _walk_compiled(core, nodes)
+    measured = _measured_lines(nodes, lines) if core is None else _measured_by(core, nodes, lines)
+    texts, with_text, table = measured
+    lines = [lines[number] for number in with_text]
+    first_nodes = np.array([line[0] for line in lines], np.int64)
     elements.first = np.searchsorted(first_nodes, elements.nodes)
     elements.last = np.searchsorted(first_nodes, elements.last)
     characters, tokens, commas, closed = table[:, :4].T.astype(np.float64)
-    text_hashes, masked_hashes = table[:, 4:].T.astype(np.uint32)
-    linked, link_hashes = np.array(links, np.int64).reshape(-1, 2).T
+    text_hashes, masked_hashes = table[:, 4:6].T.astype(np.uint32)
     return Blocks(
         texts=texts,
-        nodes=kept,
-        elements=np.array(kept_homes, np.int64),
+        nodes=lines,
+        elements=np.array(homes, np.int64)[with_text] if lines else np.zeros(0, np.int64),
         characters=characters,
-        linked=linked.astype(np.float64),
+        linked=table[:, 6].astype(np.float64),
         tokens=tokens,
         commas=commas,
         closed=closed,
         text_hashes=text_hashes,
         masked_hashes=masked_hashes,
-        link_hashes=link_hashes.astype(np.uint32),
+        link_hashes=table[:, 7].astype(np.uint32),
         around=elements,
     )
+
+
+def _measured_lines(nodes: Nodes, lines: list[list[int]]) -> tuple[list[str], list[int], Indices]:
+    """Return the normalised texts, which lines have text, and a row of numbers for each of these."""
+    texts, with_text, rows = [], [], []
+    for number, line in enumerate(lines):
+        text, measures = _measure("".join([nodes.texts[index] for index in line]))
+        if text:
+            texts.append(text)
+            with_text.append(number)
+            rows.append((*measures, *_linked(nodes, line, measures[0])))
+    return texts, with_text, np.array(rows, np.int64).reshape(-1, 8)
+
+
+def _measured_by(core: Any, nodes: Nodes, lines: list[list[int]]) -> tuple[list[str], list[int], Indices]:
+    """Do the same by the compiled core."""
+    table = np.empty((len(lines), 8), np.int64)
+    columns = nodes.texts, nodes.links, nodes.elements
+    texts, with_text = core.measure_lines(lines, *columns, table, _measure, _address_hash)
+    return texts, with_text, table[: len(texts)]
 
 
 def _walk(nodes: Nodes) -> tuple[list[list[int]], list[int], Elements]:
@@ -201,6 +213,29 @@ def _walk(nodes: Nodes) -> tuple[list[list[int]], list[int], Elements]:
         own, parents, own, ends[own], np.array(places, np.int64), tags, names,
         np.array(paths, np.uint32), np.array(depths, np.int64),
     )  # fmt: skip
+
+
+def _walk_compiled(core: Any, nodes: Nodes) -> tuple[list[list[int]], list[int], Elements]:
+    """Do the same by the compiled core."""
+    count = len(nodes)
+    columns, paths, homes_of = (
+        np.empty((5, count), np.int64),
+        np.empty(count, np.uint32),
+        np.empty(count, np.int64),
+    )
+    lines, homes, names = _compiled_rules(core).walk(
+        nodes.tags, nodes.parents, nodes.ends, nodes.elements, columns, paths, homes_of
+    )
+    own, parents, places, tags, depths = columns[:, : len(names)].copy()
+    ends = np.array(nodes.ends, np.int64)
+    return lines, homes, Elements(
+        own, parents, own, ends[own], places, tags, names, paths[: len(names)].copy(), depths
+    )  # fmt: skip
+
+
+@lru_cache(maxsize=1)
+def _compiled_rules(core: Any) -> Any:
+    return core.Rules(TEXT, INLINE, _TAG_CODES, _PLACE_OF_TAG, _READ, _comment_place, _step, _LONGEST_NAMES)
 
 
 def _attributes(element: Element, places: int) -> tuple[int, str]:
@@ -257,6 +292,10 @@ def _measured(written: str) -> tuple[str, tuple[int, int, int, int, int, int]]:
 
 # what stands in every page of a site is measured once
 _remembered = lru_cache(maxsize=16_384)(_measured)
+
+
+def _measure(written: str) -> tuple[str, tuple[int, int, int, int, int, int]]:
+    return _remembered(written) if len(written) <= _REMEMBERED_CHARACTERS else _measured(written)
 
 
 def _linked(nodes: Nodes, line: list[int], characters: int) -> tuple[int, int]:

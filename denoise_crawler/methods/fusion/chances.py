@@ -34,6 +34,15 @@ def content_chances(trees: BoostedTrees, evidence: Evidence, table: Table, wishe
     return chances
 
 
+def shifted(chances: Numbers, shift: float) -> Numbers:
+    """Return ``chances`` with ``shift`` added to their log odds."""
+    if not shift:
+        return chances
+    odds = chances * np.exp(shift)
+    moved: Numbers = odds / (1.0 - chances + odds)
+    return moved
+
+
 def with_style(scores: Numbers, standing: Standing, blocks: NDArray[np.bool_]) -> Numbers:
     """Return the ``scores`` of some ``blocks``, drawn towards the mean of their style on the site's other pages.
 

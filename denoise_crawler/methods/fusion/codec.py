@@ -8,6 +8,7 @@ import msgspec
 import numpy as np
 
 from denoise_crawler.errors import EvidenceFormatError
+from denoise_crawler.methods.fusion.kinds import KINDS, MOST_TYPE_SCORE
 from denoise_crawler.methods.fusion.sketch import HUNDREDTHS, MAX_BLOCKS, MOST_SCORE, Sketch
 from denoise_crawler.methods.versioned_format import VersionedFormat
 from denoise_crawler.page import MAX_ELEMENTS
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from denoise_crawler.methods.fusion.blocks import Hashes, Indices
 
 
-_FORMAT = VersionedFormat(b"FSE\x02", "site evidence", EvidenceFormatError)
+_FORMAT = VersionedFormat(b"FSE\x03", "site evidence", EvidenceFormatError)
 
 
 _MOST_PATHS = 2 * MAX_ELEMENTS  # the parser adds elements that the page leaves out
@@ -44,14 +45,15 @@ def decode(data: bytes) -> list[Sketch]:
 def _columns(one: Sketch) -> list[NDArray[Any]]:
     of_paths: list[NDArray[Any]] = [one.paths, one.parents, one.elements]
     of_styles: list[NDArray[Any]] = [one.styles, one.style_tokens, one.style_scores]
-    return [*of_paths, one.homes, one.texts, one.characters, one.linked, one.masked, one.links, *of_styles]
+    of_blocks: list[NDArray[Any]] = [one.homes, one.texts, one.characters, one.linked, one.masked, one.links]
+    return [*of_paths, *of_blocks, *of_styles, one.kinds]
 
 
 def _sketch(record: _Record) -> Sketch:
-    if len(record.columns) != 12 or not 0 <= record.key < 1 << 64:
+    if len(record.columns) != 13 or not 0 <= record.key < 1 << 64:
         raise ValueError("a page that does not fit together")
     paths, parents, elements, homes, texts, characters, linked, masked, links, *of_styles = record.columns
-    styles, style_tokens, style_scores = of_styles
+    styles, style_tokens, style_scores, kinds = of_styles
     one = Sketch(
         key=record.key,
         paths=_hashes(paths),
@@ -66,6 +68,7 @@ def _sketch(record: _Record) -> Sketch:
         styles=_hashes(styles),
         style_tokens=_numbers(style_tokens),
         style_scores=_numbers(style_scores),
+        kinds=_numbers(kinds),
     )
     _check(one)
     return one
@@ -89,6 +92,8 @@ def _check(one: Sketch) -> None:
         raise ValueError("a page with negative counts")
     if (np.abs(one.style_scores) > HUNDREDTHS * MOST_SCORE * one.style_tokens + 1).any():
         raise ValueError("a page with scores that no page has")
+    if len(one.kinds) != len(KINDS) or (np.abs(one.kinds) > HUNDREDTHS * MOST_TYPE_SCORE).any():
+        raise ValueError("a page of a type that there is not")
     if (one.styles[1:] <= one.styles[:-1]).any():
         raise ValueError("a page whose styles are not in order")
 

@@ -55,7 +55,7 @@ class Evidence:
     @classmethod
     def of(cls, page: Page, blocks: Blocks, standing: Standing | None, words: Words) -> Evidence:
         """Return the evidence for the ``blocks`` of ``page``, which it does not hold on to."""
-        kinds = words.kinds.says(kind_words_of(page, blocks))
+        kinds = words.kinds.says(page.once(kind_words_of))
         body = page.once(linked_data_of).body
         return cls(page.title, description_of(page), body, kinds, blocks, standing, words.classes)
 

@@ -12,16 +12,19 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
+from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.methods.fusion.class_words import words_of
 from denoise_crawler.methods.fusion.linked_data import linked_data_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from denoise_crawler.methods.fusion.blocks import Blocks, Numbers
+    from denoise_crawler.methods.fusion.blocks import Numbers
     from denoise_crawler.page import Page
 
 KINDS = ("article", "forum", "product", "listing", "collection", "documentation", "service")
+MOST_TYPE_SCORE = 8.0
+NO_KINDS = np.zeros(len(KINDS))
 _STRONGEST = 10  # words count
 _WORD = re.compile(r"[a-z]{3,20}")
 _MOST_NAMES = 3_000
@@ -45,13 +48,13 @@ class KindWords:
         return means
 
 
-def kind_words_of(page: Page, blocks: Blocks) -> frozenset[str]:
+def kind_words_of(page: Page) -> frozenset[str]:
     """Return the words of a page that may say of what kind it is, each with where it stands.
 
     They stand in classes and ids, in the path of the address, in what the page declares of itself and in the types
     of its linked data.
     """
-    names = dict.fromkeys(islice(blocks.around.names, _MOST_NAMES))
+    names = dict.fromkeys(islice(page.once(blocks_of).around.names, _MOST_NAMES))
     found = {word for name in names for word in words_of(name)}
     found.update(f"/{word}" for word in _WORD.findall(_path(page.url)))
     found.update(_declared(page))

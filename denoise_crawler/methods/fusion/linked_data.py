@@ -17,7 +17,12 @@ if TYPE_CHECKING:
 UNSAID = -1.0
 _TYPE = re.compile(r'"@type"\s*:\s*\[?\s*"(\w{1,40})"')
 _BODY = re.compile(r'"articleBody"\s*:\s*("(?:[^"\\]|\\.)*")')
+_VALUE = re.compile(
+    r'"(?:sku|mpn|gtin\d*|productID|price|lowPrice)"\s*:\s*"?([^",}\]]{1,40})'
+    r'|"brand"\s*:\s*(?:"([^"]{1,60})"|\{[^{}]{0,500}?"name"\s*:\s*"([^"]{1,60})")'
+)
 _TAG = re.compile(r"<[^<>]*>")
+_MOST_VALUES, _LEAST_VALUE = 50, 3
 _MOST_SCRIPTS, _MOST_CHARACTERS = 20, 200_000
 _LEAST_BODY = 200  # letters and digits: less is a teaser
 _BEGINNING = 48  # letters and digits of a block that are looked for
@@ -25,15 +30,20 @@ _FAR = 60.0
 
 
 class LinkedData(NamedTuple):
-    """The types of things that a page describes, and the letters and digits of its article's text."""
+    """The types of things that a page describes; letters and digits of its article and of a product's values.
+
+    These are its codes, its price and its brand.
+    """
 
     types: frozenset[str]
     body: str
+    values: frozenset[str] = frozenset()
 
 
 def linked_data_of(page: Page) -> LinkedData:
     """Read the linked data of ``page``, as far as it can be read: broken JSON is the rule."""
     types: set[str] = set()
+    values: set[str] = set()
     body = ""
     if page.root is None:
         return LinkedData(frozenset(), body)
@@ -43,7 +53,9 @@ def linked_data_of(page: Page) -> LinkedData:
         types.update(_TYPE.findall(data))
         bodies = (_bare(_decoded(found)) for found in _BODY.findall(data))
         body = max((body, *bodies), key=len)
-    return LinkedData(frozenset(types), body if len(body) >= _LEAST_BODY else "")
+        values.update(_bare(value) for found in islice(_VALUE.findall(data), _MOST_VALUES) for value in found)
+    long = frozenset(value for value in values if len(value) >= _LEAST_VALUE)
+    return LinkedData(frozenset(types), body if len(body) >= _LEAST_BODY else "", long)
 
 
 def body_columns(body: str, blocks: Blocks) -> dict[str, Numbers]:

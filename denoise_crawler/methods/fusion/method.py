@@ -9,11 +9,14 @@ import numpy as np
 
 from denoise_crawler.methods.base import Judgement, Method
 from denoise_crawler.methods.fusion.blocks import blocks_of
-from denoise_crawler.methods.fusion.chances import content_chances
-from denoise_crawler.methods.fusion.reasons import Verdict, everywhere_reason, why
+from denoise_crawler.methods.fusion.chances import content_chances, shifted
+from denoise_crawler.methods.fusion.linked_data import linked_data_of
+from denoise_crawler.methods.fusion.product_values import product_values
+from denoise_crawler.methods.fusion.reasons import Verdict, everywhere_reason, together_reason, why
 from denoise_crawler.methods.fusion.records import field_reason, record_fields
-from denoise_crawler.methods.fusion.selection import first_of_each, most_f1, without_gaps
+from denoise_crawler.methods.fusion.selection import most_f1, without_gaps
 from denoise_crawler.methods.fusion.site_evidence import SiteEvidence
+from denoise_crawler.methods.fusion.together import Together
 from denoise_crawler.methods.fusion.weights import model_of_file, second_table, shipped_model
 from denoise_crawler.methods.fusion.wishes import KEEP, LEAVE, Wishes
 
@@ -24,6 +27,8 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from denoise_crawler.methods.fusion.blocks import Blocks, Numbers
+    from denoise_crawler.methods.fusion.evidence import Evidence
+    from denoise_crawler.methods.fusion.page_type import PageType
     from denoise_crawler.page import Nodes, Page
 
 MAX_PAGES = 128
@@ -74,14 +79,15 @@ class Fusion(Method):
         """Tell whether ``page`` would change the evidence."""
         return self.evidence.wants(page.key)
 
-    def strangeness(self, page: Page) -> float:
+    def novelty(self, page: Page) -> float:
         """Return the share of the text of ``page`` on paths that the evidence does not know."""
-        return self.evidence.strangeness(page.once(blocks_of))
+        return self.evidence.novelty(page.once(blocks_of))
 
     def observe(self, page: Page) -> None:
         """Add ``page`` to the evidence."""
         if self.evidence.wants(page.key):
-            self.evidence.add(page.key, page.once(blocks_of), page.once(self.model.first_look).scores)
+            scores, kinds = page.once(self.model.first_look).scores, page.once(self.model.kinds)
+            self.evidence.add(page.key, page.once(blocks_of), scores, kinds)
 
     def merge(self, other: Self) -> None:
         """Add the pages of ``other``'s evidence."""
@@ -101,12 +107,21 @@ class Fusion(Method):
         blocks = first.evidence.blocks
         evidence = first.evidence.knowing(self.evidence.standing(page.key, blocks))
         table = second_table(first, evidence, self.wishes.columns(len(blocks)), self.model.features)
-        chances = content_chances(self.model.trees, evidence, table, self.wishes)
+        own = content_chances(self.model.trees, evidence, table, self.wishes)
+        together = Together.of(page, blocks)
+        chances = together.chances(own)
         places = blocks.around.paths[blocks.elements]
-        likely = without_gaps(most_f1(chances, blocks.tokens), chances, blocks.characters, places)
         fields = record_fields(evidence)
-        best = likely | fields
-        taken = first_of_each(best, blocks.text_hashes, blocks.characters)
+        page_type = self.model.page_type(page, evidence.standing, has_fields=bool(fields.any()))
+        cut = most_f1(shifted(chances, page_type.shift), blocks.tokens)
+        likely = without_gaps(cut, chances, blocks.characters, places)
+        values = _values(page, page_type, evidence)
+        best = together.best(likely, fields | values)
+        once = together.once(best)
+        fixed = fields | values
+        if (title := evidence.headline.sure) >= 0:
+            fixed[title] = True
+        taken = together.with_sections(once, chances, fixed)
         bar = float(chances[likely].min(initial=1.0))
         block_of: dict[int, int] = {}
 
@@ -118,14 +133,29 @@ class Fusion(Method):
                 return "without text: goes with what it stands in" if index else ""
             if fields[block] and taken[block] and not likely[block]:
                 return field_reason(evidence, block)
+            if values[block] and taken[block] and not likely[block]:
+                return "a value of the product: its price, a code or its maker"
+            if taken[block] != once[block]:
+                return together_reason(bool(taken[block]), "section")
+            unit = together.unit_of(block)
+            if unit and best[block] != (own[block] >= bar):
+                return together_reason(bool(taken[block]), unit.kind, float(chances[block]))
             if evidence.everywhere[block]:
                 return everywhere_reason(evidence, block)
             repeated = bool(best[block] and not taken[block])
-            verdict = Verdict(bool(taken[block]), float(chances[block]), bar, repeated)
+            verdict = Verdict(bool(taken[block]), float(own[block]), bar, repeated)
             return why(evidence, self.model, table, block, verdict)
 
         noise, scores = _by_node(page.nodes, blocks, taken, chances)
-        return Judgement(noise, scores, reason, confidence=self.model.confidence(chances, blocks.tokens, likely))
+        confidence = self.model.confidence(chances, blocks.tokens, likely)
+        return Judgement(noise, scores, reason, confidence=confidence, page_type=page_type.name)
+
+
+def _values(page: Page, page_type: PageType, evidence: Evidence) -> NDArray[np.bool_]:
+    """Tell which blocks are values of a product, on its page."""
+    if page_type.name != "product":
+        return np.zeros(len(evidence.blocks), bool)
+    return product_values(evidence, page.once(linked_data_of).values) & ~evidence.everywhere
 
 
 def _block_of_nodes(nodes: Nodes, blocks: Blocks, taken: NDArray[np.bool_]) -> dict[int, int]:

@@ -134,3 +134,9 @@ def everywhere_reason(evidence: Evidence, block: int) -> str:
     standing = evidence.standing
     assert standing is not None  # noqa: S101
     return f"the same text stands on {int(standing.texts[block])} of {standing.pages} other pages"
+
+
+def together_reason(kept: bool, whole: str, chance: float | None = None) -> str:
+    """Say of a block that its own chances did not decide, but those of the ``whole`` it is a part of."""
+    said = f"kept with its {whole}" if kept else f"goes with its {whole}"
+    return said if chance is None else f"{said}, which is {chance:.0%} likely to be content as a whole"

@@ -26,7 +26,7 @@ _PRICED = 0.5  # of the pages have a price there, fewer the same
 _PRICE_CHARACTERS = 60
 _NEAR = 20  # blocks after what may be the page's title: prices elsewhere are advertisements
 _TITLE = 0.3  # resembles the title
-_PRICE = re.compile(
+PRICE = re.compile(
     r"(?:[$€£¥￥₽₴₹]|\b(?:USD|EUR|GBP|CNY|RMB|PLN)\b)\s?\d|\d\s?(?:[€£元₽₴₹]|zł|руб|kr\b|(?:USD|EUR|GBP|CNY|RMB|PLN)\b)"
 )
 
@@ -47,7 +47,7 @@ def record_fields(evidence: Evidence) -> NDArray[np.bool_]:
     priced = usual & changing & (blocks.characters <= _PRICE_CHARACTERS)
     headline = evidence.headline
     titles = np.flatnonzero((headline.overlap >= _TITLE) | (headline.first_heading > 0))
-    prices = [block for block in np.flatnonzero(priced) if _PRICE.search(blocks.texts[block])]
+    prices = [block for block in np.flatnonzero(priced) if PRICE.search(blocks.texts[block])]
     if not any(((titles <= block) & (block <= titles + _NEAR)).any() for block in prices):
         return nothing
     few = standing.path_elements[home] <= _FEW * standing.path_pages[home]

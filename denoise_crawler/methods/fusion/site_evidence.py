@@ -10,6 +10,7 @@ import numpy as np
 from denoise_crawler.methods.bottom_k import BottomK
 from denoise_crawler.methods.fusion import codec
 from denoise_crawler.methods.fusion.copies import Copies
+from denoise_crawler.methods.fusion.kinds import NO_KINDS
 from denoise_crawler.methods.fusion.site_sums import SiteSums
 from denoise_crawler.methods.fusion.sketch import MAX_BLOCKS, sketch, texts_digest
 
@@ -28,10 +29,13 @@ class Standing:
     begins with; the tokens on those pages that are in its style, and the mean score of these by the first look
     (``style_tokens``, ``style_scores``). By block-level element, what stands on its path, summed over those
     pages: ``path_pages`` that have it, ``path_elements``, ``path_characters``, ``path_linked`` and
-    ``path_repeated`` (characters of texts that come back).
+    ``path_repeated`` (characters of texts that come back). ``alike`` is how many pages are built as this one is,
+    ``kinds`` the mean of what each of these says of its own kind.
     """
 
     pages: int
+    alike: float
+    kinds: Numbers
     texts: Numbers
     masked: Numbers
     links: Numbers
@@ -77,10 +81,10 @@ class SiteEvidence:
         """Tell whether learning the page with this key would change anything."""
         return self._sketches.wants(key)
 
-    def add(self, key: int, blocks: Blocks, scores: Numbers) -> None:
-        """Learn a page by its ``blocks`` and the ``scores`` of the first look at it."""
+    def add(self, key: int, blocks: Blocks, scores: Numbers, kinds: Numbers = NO_KINDS) -> None:
+        """Learn a page by its ``blocks``, the ``scores`` of the first look at it, and its ``kinds``."""
         if self.wants(key):
-            self._unite([sketch(key, blocks, scores)])
+            self._unite([sketch(key, blocks, scores, kinds)])
 
     def merge(self, other: SiteEvidence) -> None:
         """Learn the pages of ``other``."""
@@ -103,11 +107,14 @@ class SiteEvidence:
         if own is None:
             own = self._copies.first(texts_digest(np.unique(blocks.masked_hashes[:MAX_BLOCKS])))
         pages = len(self._sums) - (own is not None)
-        return Standing(pages, *self._sums.of(blocks, own)) if pages else None
+        if not pages:
+            return None
+        alike, kinds = self._sums.kinds_of_alike(blocks, own)
+        return Standing(pages, alike, kinds, *self._sums.of(blocks, own))
 
-    def strangeness(self, blocks: Blocks) -> float:
+    def novelty(self, blocks: Blocks) -> float:
         """Return the share of the characters of ``blocks`` that stand where no page of the site has any."""
-        return self._sums.strangeness(blocks)
+        return self._sums.novelty(blocks)
 
     def _unite(self, sketches: Sequence[Sketch]) -> None:
         if len(new := [one for one in sketches if self._sketches.wants(one.key)]) > 1:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 REPEATED_SHARE = 0.2
 REPEATED_PAGES = 2
+MIN_ALIKE = 0.5
 # What is summed by path: pages, elements, characters, characters inside links.
 _SUMS = 4
 _NOWHERE = np.uint32(0xFFFFFFFF)  # the hash of no path
@@ -90,6 +91,16 @@ class _Counted:
     styles: Indices
 
 
+class _Built(NamedTuple):
+    """How the pages are built: by page and path its numbers, by page how many paths it has and its kinds."""
+
+    keys: NDArray[np.object_]
+    pages: Indices
+    paths: Indices
+    lengths: Numbers
+    kinds: Numbers
+
+
 class SiteSums:
     """Pages by text, masked text and link; by path the sums of what stands on or below it."""
 
@@ -102,6 +113,7 @@ class SiteSums:
         self._styles = _Numbered()
         self._style_sums = np.zeros((1, 2))  # tokens, scores
         self._repeated: tuple[NDArray[np.bool_], Numbers] | None = None
+        self._built: _Built | None = None
 
     def __len__(self) -> int:
         return len(self._pages)
@@ -147,7 +159,7 @@ class SiteSums:
         self._style_sums = _grown(self._style_sums, len(self._styles) + 1)
         self._style_sums[styles] += _of_styles(page)
         self._pages[page.key] = page, _Counted(texts, masked, links, paths, sums, texts[block_texts], styles)
-        self._repeated = None
+        self._repeated = self._built = None
 
     def remove(self, key: int) -> None:
         """Take the page with this key out."""
@@ -157,7 +169,7 @@ class SiteSums:
         self._links.counts[counted.links] -= 1.0
         self._sums[counted.paths] -= counted.sums
         self._style_sums[counted.styles] -= _of_styles(page)
-        self._repeated = None
+        self._repeated = self._built = None
 
     def of(self, blocks: Blocks, left_out: int | None) -> list[Numbers]:
         """Return what the pages but ``left_out`` (a key) say of a page.
@@ -191,7 +203,25 @@ class SiteSums:
         tokens, scores = sums[self._styles.find(blocks.styles)].T
         return [tokens, scores / HUNDREDTHS / np.maximum(tokens, 1.0)]
 
-    def strangeness(self, blocks: Blocks) -> float:
+    def kinds_of_alike(self, blocks: Blocks, left_out: int | None) -> tuple[float, Numbers]:
+        """Return how many pages but ``left_out`` are built as a page is, and the mean of their kinds.
+
+        Pages are built alike if they share half of their places or more; each counts by the share.
+        """
+        if self._built is None:
+            self._built = _built([(key, page, counted) for key, (page, counted) in self._pages.items()])
+        built, around = self._built, blocks.around
+        own = np.unique(around.paths[around.last > around.first])
+        marked = np.zeros(len(self._paths) + 1, bool)
+        marked[self._paths.find(own)] = True
+        marked[0] = False
+        shared = np.bincount(built.pages, weights=marked[built.paths], minlength=len(built.keys))
+        shares = shared / np.maximum(built.lengths + len(own) - shared, 1.0)
+        shares[(shares < MIN_ALIKE) | (built.keys == left_out)] = 0.0
+        alike = float(shares.sum())
+        return alike, shares @ built.kinds / HUNDREDTHS / max(alike, 1e-9)
+
+    def novelty(self, blocks: Blocks) -> float:
         """Return the share of the characters of ``blocks`` on paths that none of the pages has; 0 without any."""
         pages_on_path = self._sums[self._paths.find(blocks.around.paths[blocks.elements]), 0]
         characters = float(blocks.characters.sum())
@@ -208,6 +238,17 @@ class SiteSums:
             below[0] = 0.0  # what stands nowhere on these pages
             self._repeated = repeated, below
         return self._repeated
+
+
+def _built(pages: Sequence[tuple[int, Sketch, _Counted]]) -> _Built:
+    lengths = np.array([len(counted.paths) for _, _, counted in pages], np.int64)
+    return _Built(
+        np.array([key for key, _, _ in pages], object),
+        np.repeat(np.arange(len(pages)), lengths),
+        np.concatenate([counted.paths for _, _, counted in pages]),
+        lengths.astype(np.float64),
+        np.array([page.kinds for _, page, _ in pages], np.float64),
+    )
 
 
 def _of_styles(page: Sketch) -> Numbers:

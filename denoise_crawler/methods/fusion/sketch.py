@@ -23,7 +23,8 @@ class Sketch:
     the body), ``elements`` (how many elements have that path). Its blocks: ``homes`` (indices of paths),
     ``texts`` (hashes), ``characters``, ``linked``. ``masked`` and ``links`` are the distinct hashes, ascending.
     So are its ``styles``; ``style_tokens`` are the tokens in each, ``style_scores`` the sum over them of what the
-    first look at the page gave, in hundredths.
+    first look at the page gave, in hundredths. ``kinds`` is how much the page itself speaks for each of ``KINDS``,
+    in hundredths.
     """
 
     key: int
@@ -39,6 +40,7 @@ class Sketch:
     styles: Hashes
     style_tokens: Indices
     style_scores: Indices
+    kinds: Indices
 
 
 def texts_digest(distinct_masked: Hashes) -> bytes:
@@ -46,11 +48,11 @@ def texts_digest(distinct_masked: Hashes) -> bytes:
     return blake2b(distinct_masked.tobytes(), digest_size=8).digest()
 
 
-def sketch(key: int, blocks: Blocks, scores: Numbers) -> Sketch:
+def sketch(key: int, blocks: Blocks, scores: Numbers, kinds: Numbers) -> Sketch:
     """Reduce a page's ``blocks`` (the first ``MAX_BLOCKS``) to what its site keeps of them.
 
-    ``scores`` are those of the first look at the page, which knows nothing of its site: so a sketch is the same
-    whenever the page is learned.
+    ``scores`` are those of the first look at the page, which knows nothing of its site, as ``kinds`` does: so a
+    sketch is the same whenever the page is learned.
     """
     around, limit = blocks.around, MAX_BLOCKS
     with_text = np.flatnonzero((around.last > around.first) & (around.first < limit))
@@ -80,4 +82,5 @@ def sketch(key: int, blocks: Blocks, scores: Numbers) -> Sketch:
         styles,
         np.bincount(style_of, weights=tokens).astype(np.int64),
         np.rint(HUNDREDTHS * scored).astype(np.int64),
+        np.rint(HUNDREDTHS * kinds).astype(np.int64),
     )

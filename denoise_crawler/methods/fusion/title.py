@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from denoise_crawler.methods.fusion.blocks import IDEOGRAPH, TAGS
-from denoise_crawler.page.text import normalised
+from denoise_crawler.page.text import collapse_spaces
 
 if TYPE_CHECKING:
     from denoise_crawler.methods.fusion.blocks import Blocks, Numbers
@@ -96,7 +96,7 @@ def description_of(page: Page) -> str:
     if page.root is None:
         return ""
     found = (
-        normalised(meta.get("content", ""))
+        collapse_spaces(meta.get("content", ""))
         for meta in page.root.iter("meta")
         if (meta.get("name") or meta.get("property") or "").lower() in ("description", "og:description")
     )

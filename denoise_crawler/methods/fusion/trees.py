@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import msgspec
 import numpy as np
 
+from denoise_crawler.core import compiled
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -57,23 +59,33 @@ class BoostedTrees:
             features[splits], thresholds[splits] = tree.features, tree.thresholds
             ruled_out[splits] = _ruled_out(tree, order)
             self._leaves[number, : len(order)] = [tree.leaves[leaf] for leaf in order]
+        self._splits = [
+            np.ascontiguousarray(column.T) for column in (features.astype(np.int32), thresholds, ruled_out)
+        ]
         self._features, self._thresholds = features.ravel(), thresholds.ravel()[:, None]
         self._ruled_out = ruled_out.ravel()[:, None]
 
     def scores(self, table: Table) -> Numbers:
         """Return the score (log odds) of each row of ``table``."""
-        parts = [self._scores(table[start : start + _AT_ONCE]) for start in range(0, len(table), _AT_ONCE)]
-        return np.concatenate(parts) if parts else np.zeros(0)
+        if not len(table):
+            return np.zeros(0)
+        if len(table) > 1 and (core := compiled("trees")) is not None:
+            total = np.zeros(len(table))
+            core.add_scores(np.ascontiguousarray(table.T), *self._splits, self._leaves, total)
+            return total
+        parts = np.array_split(table, -(-len(table) // _AT_ONCE))
+        return np.concatenate([self.by_tree(part).sum(axis=0) for part in parts])
 
-    def _scores(self, table: Table) -> Numbers:
+    def by_tree(self, table: Table) -> Numbers:
+        """Return by tree what it gives each row of a short ``table``."""
         rows, trees = len(table), len(self._trees)
         failed = np.ascontiguousarray(table.T)[self._features] > self._thresholds
         ruled_out = np.multiply(failed, self._ruled_out, dtype=np.uint32).reshape(-1, trees * rows)
         left = ~np.bitwise_or.reduce(ruled_out, axis=0)
         lowest = left & (~left + np.uint32(1))
         leaf = np.frexp(lowest.astype(np.float32))[1].reshape(trees, rows) - 1
-        total: Numbers = self._leaves[np.arange(trees)[:, None], leaf].sum(axis=0)
-        return total
+        by_tree: Numbers = self._leaves[np.arange(trees)[:, None], leaf]
+        return by_tree
 
     def contributions(self, row: Sequence[float]) -> dict[int, float]:
         """Return by feature what it adds to the score of one row, along the ways that the row takes."""

@@ -17,7 +17,9 @@ from denoise_crawler.methods.fusion.class_words import ClassWords
 from denoise_crawler.methods.fusion.evidence import Evidence, Words
 from denoise_crawler.methods.fusion.features import page_groups, site_groups, table_of
 from denoise_crawler.methods.fusion.first_look import FirstLook
-from denoise_crawler.methods.fusion.kinds import KindWords
+from denoise_crawler.methods.fusion.kinds import NO_KINDS, KindWords
+from denoise_crawler.methods.fusion.page_type import PageType, PageTypeTrees, page_type_of
+from denoise_crawler.methods.fusion.page_type_features import page_type_row, traits_of
 from denoise_crawler.methods.fusion.selection import expected_f1
 from denoise_crawler.methods.fusion.trees import BoostedTrees, Tree
 from denoise_crawler.methods.fusion.wishes import Wishes
@@ -30,10 +32,12 @@ if TYPE_CHECKING:
 
     from denoise_crawler.methods.fusion.blocks import Numbers
     from denoise_crawler.methods.fusion.features import Columns
+    from denoise_crawler.methods.fusion.site_evidence import Standing
     from denoise_crawler.methods.fusion.trees import Table
 
 FILE = "weights.json"
 VERSION = 2
+_LOOKS = "first", "second", "page_types"  # in the order of the file
 
 
 class Look(msgspec.Struct, frozen=True):
@@ -47,8 +51,9 @@ class Weights(msgspec.Struct, frozen=True):
     """The log odds of class words and of the words that tell the kind of a page, and the trees of two looks at it.
 
     The ``first`` look is at the page alone, the ``second`` at what the first said and at the site.
-    ``trained_on`` says by gold set how many sites and pages the weights come from, ``confidence`` what F1 was
-    found (second) where one was expected (first).
+    ``page_types`` are trees that tell the type of a page, one after the other a tree for each of ``KINDS``; None
+    in a file that cannot tell. ``trained_on`` says by gold set how many sites and pages the weights come from,
+    ``confidence`` what F1 was found (second) where one was expected (first).
     """
 
     version: int
@@ -58,6 +63,7 @@ class Weights(msgspec.Struct, frozen=True):
     first: Look
     second: Look
     confidence: list[list[float]]
+    page_types: Look | None = None
 
 
 class Model:
@@ -71,6 +77,8 @@ class Model:
         self.first_trees = BoostedTrees(weights.first.trees)
         self.features = weights.second.features
         self.trees = BoostedTrees(weights.second.trees)
+        types = weights.page_types
+        self._page_types = None if types is None else PageTypeTrees(types.features, types.trees)
         # where nothing is expected, nothing is found
         self._expected, self._found = np.array([[0.0, 0.0], *weights.confidence]).T
 
@@ -78,6 +86,21 @@ class Model:
         """Look at ``page`` alone; asked for by ``page.once``, since learning and judging both need it."""
         evidence = Evidence.of(page, page.once(blocks_of), None, self.words)
         return FirstLook.at(evidence, self.first_trees, self.first_features)
+
+    def kinds(self, page: Page) -> Numbers:
+        """Return how much ``page`` itself speaks for each of ``KINDS``; zeros if the weights cannot tell.
+
+        Asked for by ``page.once``, as the first look is.
+        """
+        if self._page_types is None:
+            return NO_KINDS
+        return self._page_types.scores(traits_of(page), page.once(self.first_look))
+
+    def page_type(self, page: Page, standing: Standing | None, *, has_fields: bool) -> PageType:
+        """Return the type of ``page``; none for a page without text, or if the weights cannot tell."""
+        if self._page_types is None or not len(page.once(blocks_of)):
+            return PageType()
+        return page_type_of(page.once(self.kinds), standing, has_fields=has_fields)
 
     def confidence(self, chances: Numbers, tokens: Numbers, taken: NDArray[np.bool_]) -> float:
         """Return the F1 that the text of the blocks ``taken`` can be expected to have."""
@@ -95,10 +118,11 @@ def second_groups(first: FirstLook, evidence: Evidence, wishes: Columns) -> Iter
 
 
 class FeatureNames(NamedTuple):
-    """The names of all features there are, of each look."""
+    """The names of all features there are, of each look and of whole pages."""
 
     first: list[str]
     second: list[str]
+    page_types: list[str]
 
 
 @lru_cache(maxsize=1)
@@ -106,8 +130,11 @@ def feature_names() -> FeatureNames:
     """Return the names of all features."""
     nothing = Page.parse("", "")
     evidence = Evidence.of(nothing, blocks_of(nothing), None, Words.none())
-    second = second_groups(FirstLook(evidence, np.zeros(0)), evidence, Wishes().columns(0))
-    return FeatureNames(_names(page_groups(evidence)), _names(second))
+    first = FirstLook(evidence, np.zeros(0))
+    second = second_groups(first, evidence, Wishes().columns(0))
+    return FeatureNames(
+        _names(page_groups(evidence)), _names(second), list(page_type_row(traits_of(nothing), first))
+    )
 
 
 def _names(groups: Iterable[Columns]) -> list[str]:
@@ -124,15 +151,12 @@ def read_weights(data: bytes) -> Weights:
 
 def write_weights(weights: Weights) -> bytes:
     """Write ``weights``, a tree a line."""
-    bare = msgspec.structs.replace(
-        weights, first=Look(weights.first.features, []), second=Look(weights.second.features, [])
-    )
-    head, middle, end = msgspec.json.format(msgspec.json.encode(bare), indent=1).split(b'"trees": []')
-    first, second = (
-        b'"trees": [\n' + b",\n".join(msgspec.json.encode(tree) for tree in look.trees) + b"]"
-        for look in (weights.first, weights.second)
-    )
-    return head + first + middle + second + end + b"\n"
+    looks = {name: look for name in _LOOKS if (look := getattr(weights, name)) is not None}
+    bare = msgspec.structs.replace(weights, **{name: Look(look.features, []) for name, look in looks.items()})
+    written, *parts = msgspec.json.format(msgspec.json.encode(bare), indent=1).split(b'"trees": []')
+    for look, part in zip(looks.values(), parts, strict=True):
+        written += b'"trees": [\n' + b",\n".join(msgspec.json.encode(tree) for tree in look.trees) + b"]" + part
+    return written + b"\n"
 
 
 @lru_cache(maxsize=1)

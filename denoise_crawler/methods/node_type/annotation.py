@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
-from denoise_crawler.methods.node_type.statistics import Statistics, count
+from denoise_crawler.methods.node_type.statistics import Statistics, count_contents
 from denoise_crawler.page import TEXT
 
 if TYPE_CHECKING:
@@ -30,11 +30,11 @@ class NodeType(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
-    """The nodes of a page, annotated, one column per property; node 0 is the body.
+    """The annotated nodes of a page, one column per property; node 0 is the body.
 
-    ``leaves[i]`` says whether node i is a leaf: an element without elements in it, together with its text, or
-    loose text beside elements. ``coherence`` (DoC) is the share of a node's leaves that have its own type, 1 for
-    a leaf; ``density`` (TD) is the node's share of the page's characters outside links. Both lie in 0 … 1.
+    ``leaves[i]`` says whether node i is a leaf: an element without child elements, or text beside elements.
+    ``coherence`` (DoC, 0 to 1) is the share of a node's leaves that have its own type, 1 for a leaf. ``density``
+    (TD, 0 to 1) is the node's share of the page's characters outside links.
     """
 
     types: list[NodeType]
@@ -47,12 +47,14 @@ class Annotation:
 def annotate(page: Page, ignorable_share: float = IGNORABLE_SHARE) -> Annotation:
     """Annotate the nodes of ``page``.
 
-    The paper's ignorable tags are ignorable with all below them, except where one holds more than
-    ``ignorable_share`` of the page's characters outside links: it then wraps the page (``form``) or was never
-    closed, and has the type that its content gives it.
+    Args:
+        page: The page.
+        ignorable_share: An element with an ignorable tag is typed by its content if it holds a larger share (0 to
+            1) of the page's characters outside links: it then wraps the page (``form``) or was never closed.
+
     """
     nodes = page.nodes
-    statistics = count(nodes)
+    statistics = count_contents(nodes)
     leaves = _leaves(nodes)
     density = [share(own, statistics.text_characters[0]) for own in statistics.text_characters]
     types: list[NodeType] = []
@@ -70,12 +72,12 @@ def annotate(page: Page, ignorable_share: float = IGNORABLE_SHARE) -> Annotation
 
 
 def share(part: int, whole: int) -> float:
-    """Return ``part`` of ``whole``; 0 of nothing."""
+    """Return the share of ``part`` in ``whole``; 0 if ``whole`` is 0."""
     return part / whole if whole else 0.0
 
 
 def _leaves(nodes: Nodes) -> list[bool]:
-    """Tell which nodes are leaves; the only text of an element is part of it, not a leaf of its own."""
+    """Mark the leaves; the only text of an element belongs to the element, which is the leaf."""
     leaves: list[bool] = []
     for index, (tag, end) in enumerate(zip(nodes.tags, nodes.ends, strict=True)):
         if tag is TEXT:
@@ -86,7 +88,7 @@ def _leaves(nodes: Nodes) -> list[bool]:
 
 
 def _type_in_link(statistics: Statistics, index: int) -> NodeType:
-    """Return the type of an ``a`` or of what stands in one: there text is the link's, and an image is noise."""
+    """Return the type of an ``a`` or of a node in one, where text belongs to the link."""
     holds = statistics.link_characters[index] or statistics.links[index] or statistics.images[index]
     return NodeType.LINK if holds else NodeType.IGNORABLE
 
@@ -100,7 +102,7 @@ def _type_of_leaf(nodes: Nodes, statistics: Statistics, index: int) -> NodeType:
 def _type_of_inner(statistics: Statistics, index: int) -> NodeType:
     """Return the type of an inner node outside links, by formulas (1) to (3) in this order.
 
-    Both (2) and (3) are strict. A tie, mostly a wrapper of the whole page, is opened like text.
+    Formulas (2) and (3) are strict. A tie, mostly a wrapper of the whole page, counts as text.
     """
     if not statistics.text_characters[index] and not statistics.links[index]:
         return NodeType.IMAGE if statistics.images[index] else NodeType.IGNORABLE
@@ -108,7 +110,7 @@ def _type_of_inner(statistics: Statistics, index: int) -> NodeType:
 
 
 def text_margin(statistics: Statistics, index: int) -> float:
-    """Return by how much a node's share of the page's text is over its share of link characters and of links."""
+    """Return a node's share of the page's text minus the larger of its shares of link characters and of links."""
     text, characters, links = statistics.text_characters, statistics.link_characters, statistics.links
     of_links = max(share(characters[index], characters[0]), share(links[index], links[0]))
     return share(text[index], text[0]) - of_links

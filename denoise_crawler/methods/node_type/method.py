@@ -1,4 +1,4 @@
-"""``node_type``: content is the coherent text below the node that holds most of it (NTA). Needs one page only."""
+"""``node_type``: the coherent text below the node with most text is content (NTA). Needs one page only."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from denoise_crawler.methods.base import Judgement, Method
 from denoise_crawler.methods.node_type.annotation import IGNORABLE_SHARE, annotate
-from denoise_crawler.methods.node_type.pruning import Pruning, Verdict, pruned_node
+from denoise_crawler.methods.node_type.pruning import Pruning, PruningVerdict, find_pruned_node
 
 if TYPE_CHECKING:
     from denoise_crawler.page import Nodes, Page
@@ -17,14 +17,20 @@ IMAGE_WIDTH = 100.0
 
 
 class NodeTypes(Method):
-    """Content is what the NTA method takes (Xie, Zhou & Wang, node type annotation).
+    """Content is what the NTA method selects (Xie, Zhou & Wang, node type annotation).
 
-    ``density`` is the text density (TD) over which a text node may be the one to prune from; the paper has 0.9,
-    for ``coherence`` as well, the degree of coherence (DoC) over which a text node is taken whole. ``image_width``
-    (CSS pixels) and ``inline_links`` are those of :class:`Pruning`, ``ignorable_share`` that of :func:`annotate`:
-    False and 1 are the paper's words. A judgement's ``scores`` are degrees of coherence.
+    A judgement's ``scores`` are degrees of coherence.
 
-    Raises ``ValueError`` for a share outside 0 … 1 and for a negative width.
+    Args:
+        density: The text density (TD, 0 to 1) over which a text node may be the pruned node; 0.9 in the paper.
+        coherence: The degree of coherence (DoC, 0 to 1) over which a text node is kept whole; 0.9 in the paper.
+        image_width: See :class:`Pruning`, in CSS pixels.
+        inline_links: See :class:`Pruning`; False in the paper.
+        ignorable_share: See :func:`annotate`; 1 in the paper.
+
+    Raises:
+        ValueError: An option is out of range.
+
     """
 
     name: ClassVar[str] = "node_type"
@@ -52,9 +58,9 @@ class NodeTypes(Method):
         self.pruning = Pruning(coherence, image_width, inline_links)
 
     def judge(self, page: Page) -> Judgement:
-        """Annotate the nodes, choose the one to prune from, and mark what the pruning does not take."""
+        """Annotate the nodes, find the pruned node, and mark what the pruning does not keep."""
         nodes, annotation = page.nodes, annotate(page, self.ignorable_share)
-        start = pruned_node(page, annotation, self.density)
+        start = find_pruned_node(page, annotation, self.density)
         verdicts = self.pruning.verdicts(page, annotation, start)
 
         def reason(index: int) -> str:
@@ -75,8 +81,8 @@ class NodeTypes(Method):
         return Judgement(_noise(nodes, verdicts), annotation.coherence, reason)
 
 
-def _noise(nodes: Nodes, verdicts: dict[int, Verdict]) -> list[bool]:
-    """Mark everything but the subtrees that are kept and what they stand in."""
+def _noise(nodes: Nodes, verdicts: dict[int, PruningVerdict]) -> list[bool]:
+    """Mark everything except the kept subtrees and their ancestors."""
     noise = [True] * len(nodes)
     for index, verdict in verdicts.items():
         if not verdict.keeps:

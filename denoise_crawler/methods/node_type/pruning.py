@@ -1,4 +1,4 @@
-"""From annotated nodes to the content: the node to prune from, and what is taken below it (the NTA paper, 4.2)."""
+"""Finds the content among annotated nodes: the pruned node, and what is kept below it (the NTA paper, 4.2)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from denoise_crawler.methods.node_type.annotation import NodeType, text_margin
 from denoise_crawler.page import TEXT
-from denoise_crawler.page.geometry import declared, drawn_boxes
+from denoise_crawler.page.geometry import declared_length, drawn_boxes
 from denoise_crawler.page.markup import INLINE
 
 if TYPE_CHECKING:
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from denoise_crawler.page import Page
 
 
-class Verdict(Enum):
-    """What the pruning says of a node it met, in words; ``OPENED`` and ``IMAGES`` leave it to the children."""
+class PruningVerdict(Enum):
+    """The decision on a node, in words; after ``OPENED`` and ``IMAGES`` the children are decided one by one."""
 
     OPENED = "text node, coherence {coherence:.2f} not over {threshold:g}: its children decide"
     COHERENT = "text node, coherence {coherence:.2f} over {threshold:g}"
@@ -38,17 +38,22 @@ class Verdict(Enum):
 
 
 _KEEPS = frozenset(
-    {Verdict.COHERENT, Verdict.TEXT_LEAF, Verdict.WIDE_IMAGE, Verdict.UNKNOWN_IMAGE, Verdict.LINK_IN_TEXT}
+    {
+        PruningVerdict.COHERENT,
+        PruningVerdict.TEXT_LEAF,
+        PruningVerdict.WIDE_IMAGE,
+        PruningVerdict.UNKNOWN_IMAGE,
+        PruningVerdict.LINK_IN_TEXT,
+    }
 )
 
 
-def pruned_node(page: Page, annotation: Annotation, density: float) -> int:
-    """Return the node to prune from: of the text nodes over ``density`` in post-order the second, or the only one.
+def find_pruned_node(page: Page, annotation: Annotation, density: float) -> int:
+    """Return the pruned node: in post-order the second text node over ``density``, or the only one, or the body.
 
-    The first holds the body of the text, the second its title, date and source as well: one lies in the other, as
-    the paper takes for granted. Below 0.5 it need not be so, and text nodes that do not hold the first are left
-    out. Without any, it is the page's body. A tie fails formula (3), so a wrapper of the whole page is not among
-    them unless the page has no links.
+    The first holds the body of the text; the second also holds title, date and source. The paper assumes that one
+    contains the other. With a ``density`` below 0.5 it may not, so text nodes that do not contain the first are
+    left out. A tie fails formula (3), so a wrapper of the whole page does not count unless the page has no links.
     """
     nodes = page.nodes
     found = [
@@ -69,20 +74,24 @@ def pruned_node(page: Page, annotation: Annotation, density: float) -> int:
 class Pruning:
     """The walk down from the pruned node.
 
-    A text node whose degree of coherence is over ``coherence`` is taken whole, and so is a text leaf; others are
-    opened. Images are taken from ``image_width`` CSS pixels on, or when nobody knows their width. A link node is
-    taken if the sibling before or after it is a text node; with ``inline_links`` it must be an inline element too.
+    A text leaf is kept whole. A link node is kept if the sibling before or after it is a text node.
+
+    Args:
+        coherence: A text node with a higher degree of coherence is kept whole; others are opened.
+        image_width: The least width of a kept image in CSS pixels; images of unknown width are kept.
+        inline_links: Whether a kept link node must be an inline element.
+
     """
 
     coherence: float
     image_width: float
     inline_links: bool
 
-    def verdicts(self, page: Page, annotation: Annotation, start: int) -> dict[int, Verdict]:
-        """Return the verdict on each node that the walk from ``start`` meets."""
+    def verdicts(self, page: Page, annotation: Annotation, start: int) -> dict[int, PruningVerdict]:
+        """Return the verdict on each node that the walk from ``start`` visits."""
         nodes, types = page.nodes, annotation.types
         widths = image_widths(page) if annotation.statistics.images[start] else {}
-        verdicts: dict[int, Verdict] = {}
+        verdicts: dict[int, PruningVerdict] = {}
         stack = [(start, False)]
         while stack:
             index, beside_text = stack.pop()
@@ -90,45 +99,47 @@ class Pruning:
                 case NodeType.TEXT:
                     verdict = self._on_text(annotation, index)
                 case NodeType.IMAGE:
-                    verdict = self._on_image(widths.get(index)) if annotation.leaves[index] else Verdict.IMAGES
+                    verdict = (
+                        self._on_image(widths.get(index)) if annotation.leaves[index] else PruningVerdict.IMAGES
+                    )
                 case NodeType.LINK:
                     verdict = self._on_link(nodes.tags[index], beside_text)
                 case NodeType.IGNORABLE:
-                    verdict = Verdict.IGNORABLE
+                    verdict = PruningVerdict.IGNORABLE
             verdicts[index] = verdict
-            if verdict in (Verdict.OPENED, Verdict.IMAGES):
+            if verdict in (PruningVerdict.OPENED, PruningVerdict.IMAGES):
                 children = list(nodes.children(index))
                 text = [False, *(types[child] is NodeType.TEXT for child in children), False]
                 stack += [(child, text[place] or text[place + 2]) for place, child in enumerate(children)]
         return verdicts
 
-    def _on_text(self, annotation: Annotation, index: int) -> Verdict:
+    def _on_text(self, annotation: Annotation, index: int) -> PruningVerdict:
         if annotation.leaves[index]:
-            return Verdict.TEXT_LEAF
-        return Verdict.COHERENT if annotation.coherence[index] > self.coherence else Verdict.OPENED
+            return PruningVerdict.TEXT_LEAF
+        return PruningVerdict.COHERENT if annotation.coherence[index] > self.coherence else PruningVerdict.OPENED
 
-    def _on_image(self, width: float | None) -> Verdict:
+    def _on_image(self, width: float | None) -> PruningVerdict:
         if width is None:
-            return Verdict.UNKNOWN_IMAGE
-        return Verdict.WIDE_IMAGE if width >= self.image_width else Verdict.ICON
+            return PruningVerdict.UNKNOWN_IMAGE
+        return PruningVerdict.WIDE_IMAGE if width >= self.image_width else PruningVerdict.ICON
 
-    def _on_link(self, tag: str, beside_text: bool) -> Verdict:
+    def _on_link(self, tag: str, beside_text: bool) -> PruningVerdict:
         if not beside_text:
-            return Verdict.LINK
-        return Verdict.LINK_IN_TEXT if tag in INLINE or not self.inline_links else Verdict.LINK_BLOCK
+            return PruningVerdict.LINK
+        return PruningVerdict.LINK_IN_TEXT if tag in INLINE or not self.inline_links else PruningVerdict.LINK_BLOCK
 
 
 def image_widths(page: Page) -> dict[int, float | None]:
-    """Return the width of each ``img`` in CSS pixels: as drawn, else as declared; None where it is not known.
+    """Return the width of each ``img`` in CSS pixels: as drawn, else as declared; None if unknown.
 
-    A declared share (``width="100%"``) is of something whose width is not known either.
+    A declared share (``width="100%"``) counts as unknown.
     """
     boxes = drawn_boxes(page)
     widths: dict[int, float | None] = {}
     for index, tag in enumerate(page.nodes.tags):
         if tag != "img":
             continue
-        box, length = boxes[index], declared(page.nodes.elements[index], "width")
+        box, length = boxes[index], declared_length(page.nodes.elements[index], "width")
         widths[index] = None if length is None or length.percent else length.value
         if box is not None:
             widths[index] = box.width

@@ -1,4 +1,4 @@
-"""What stands in each node of a page: characters, links, images (the NTA paper's LC, LN, TC, NLC, IN)."""
+"""Counts characters, links and images in each node of a page (the NTA paper's LC, LN, TC, NLC, IN)."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """Counts of what a node and all below it hold, one column per count; node 0 is the body.
+    """Counts over the subtree of each node, one column per count; node 0 is the body.
 
-    Characters are those that are not white space. A character is a link's when it stands in an ``a``; an ``a`` is
-    one of its own links, an ``img`` one of its own images.
+    Characters do not include white space. Those in an ``a`` are link characters. An ``a`` counts as one of its own
+    links, an ``img`` as one of its own images.
     """
 
     link_characters: list[int]
@@ -30,8 +30,8 @@ class Statistics:
         return [link + text for link, text in zip(self.link_characters, self.text_characters, strict=True)]
 
 
-def count(nodes: Nodes) -> Statistics:
-    """Count, bottom-up, what every node holds."""
+def count_contents(nodes: Nodes) -> Statistics:
+    """Count bottom-up what every node holds."""
     size = len(nodes)
     result = Statistics([0] * size, [0] * size, [0] * size, [0] * size)
     columns = (result.link_characters, result.links, result.text_characters, result.images)

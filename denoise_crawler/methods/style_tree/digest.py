@@ -1,4 +1,4 @@
-"""A page as its site's tree keeps it: labels, shape and counted features, a few kilobytes."""
+"""A page as its site's tree keeps it: labels, shape and feature counts, a few kilobytes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
 
-from denoise_crawler.methods.style_tree.labels import labels_of
+from denoise_crawler.methods.style_tree.node_labels import labels_of
 from denoise_crawler.page import TEXT
 from denoise_crawler.page.text import hash32, words
 
@@ -20,23 +20,23 @@ if TYPE_CHECKING:
     from denoise_crawler.page import Page
 
 
-class Below(NamedTuple):
-    """Nodes of a page with one sequence of children, and by place in it the nodes that stand there."""
+class ChildGroup(NamedTuple):
+    """Nodes of a page with the same sequence of children, and the child nodes at each place of the sequence."""
 
     parents: list[int]
     columns: list[list[int]]
 
 
-_NOTHING = Below([], [])
-_LEAF: Mapping[Labels, Below] = {(): _NOTHING}
+_NO_CHILDREN = ChildGroup([], [])
+_LEAF: Mapping[Labels, ChildGroup] = {(): _NO_CHILDREN}
 
 
 @dataclass(slots=True)
 class PageDigest:
-    """One page, by columns over its nodes in document order.
+    """One page as columns over its nodes in document order.
 
-    ``labels`` and ``ends`` (the subtree of node i is ``range(i, ends[i])``); the features of leaf i are
-    ``hashes[starts[i]:starts[i + 1]]`` (32 bits, ascending) with ``counts``, the occurrences on this page.
+    The subtree of node i is ``range(i, ends[i])``. The features of leaf i are ``hashes[starts[i]:starts[i + 1]]``
+    (32 bits, ascending); ``counts`` are their occurrences on this page.
     """
 
     key: int
@@ -47,7 +47,7 @@ class PageDigest:
     counts: list[int]
 
     def children(self, index: int) -> list[int]:
-        """Return the indices of the children of node ``index``."""
+        """Return the children of node ``index``."""
         ends, found = self.ends, []
         child, end = index + 1, ends[index]
         while child < end:
@@ -55,18 +55,24 @@ class PageDigest:
             child = ends[child]
         return found
 
-    def below(self, nodes: Sequence[int], *, collapse: bool) -> Mapping[Labels, Below]:
-        """Group ``nodes``, all of one element node, by their sequence of children.
+    def group_by_children(self, nodes: Sequence[int], *, collapse: bool) -> Mapping[Labels, ChildGroup]:
+        """Group ``nodes`` of one element node by their sequence of children.
 
-        With ``collapse`` a run of equal siblings is one child. Which nodes have none is not said.
+        Args:
+            nodes: The nodes.
+            collapse: Whether a run of equal siblings counts as one child.
+
+        Returns:
+            The groups by sequence; the group of nodes without children lists no nodes.
+
         """
         labels, ends = self.labels, self.ends
         if len(nodes) == 1 and ends[nodes[0]] == nodes[0] + 1:
             return _LEAF
-        found: dict[Labels, Below] = {}
+        found: dict[Labels, ChildGroup] = {}
         for node in nodes:
             if ends[node] == node + 1:
-                found[()] = _NOTHING
+                found[()] = _NO_CHILDREN
                 continue
             sequence: list[str] = []
             columns: list[list[int]] = []
@@ -82,7 +88,7 @@ class PageDigest:
                 child = ends[child]
             known = found.get(key := tuple(sequence))
             if known is None:
-                found[key] = Below([node], columns)
+                found[key] = ChildGroup([node], columns)
                 continue
             known.parents.append(node)
             for column, more in zip(known.columns, columns, strict=True):
@@ -90,7 +96,7 @@ class PageDigest:
         return found
 
     def features(self, nodes: Iterable[int]) -> dict[int, int]:
-        """Return the occurrences of the features of all ``nodes``, by hash."""
+        """Return by hash how often each feature occurs in ``nodes``."""
         starts, counted = self.starts, dict[int, int]()
         for node in nodes:
             first, last = starts[node], starts[node + 1]
@@ -105,20 +111,20 @@ class PageDigest:
         return counted
 
 
-def outline(page: Page) -> PageDigest:
-    """Return the labels and the shape of ``page``, without features."""
+def outline_page(page: Page) -> PageDigest:
+    """Return the labels and shape of ``page``, without features."""
     return PageDigest(page.key, labels_of(page), page.nodes.ends, [0], [], [])
 
 
-def digest(page: Page, features_per_leaf: int) -> PageDigest:
-    """Reduce ``page`` to what a tree keeps of it; of a leaf with more features, those with the lowest hash."""
+def digest_page(page: Page, features_per_leaf: int) -> PageDigest:
+    """Reduce ``page`` to what a tree keeps: for each leaf at most ``features_per_leaf`` features."""
     nodes = page.nodes
-    result = outline(page)
-    own = _own_address(page.url)
+    result = outline_page(page)
+    own = _own_url_pattern(page.url)
     for index, (tag, text, link) in enumerate(zip(nodes.tags, nodes.texts, nodes.links, strict=True)):
         if tag is TEXT or nodes.ends[index] == index + 1:
             counted = Counter(hash32(word) for word in words(text)) if text else Counter[int]()
-            counted.update(hash32(url) for url in _addresses(page, index, link, own))
+            counted.update(hash32(url) for url in _leaf_urls(page, index, link, own))
             lowest = sorted(counted)[:features_per_leaf]
             result.hashes.extend(lowest)
             result.counts.extend(counted[feature] for feature in lowest)
@@ -126,8 +132,8 @@ def digest(page: Page, features_per_leaf: int) -> PageDigest:
     return result
 
 
-def _own_address(url: str) -> Pattern[str]:
-    """Match what a link may hold of its own page's address: all of it, or its path as a parameter's value."""
+def _own_url_pattern(url: str) -> Pattern[str]:
+    """Match the page's own URL in a link: the whole URL, or its path as the value of a parameter."""
     whole = url.partition("#")[0]
     if not whole:
         return re.compile("(?!)")  # matches nothing
@@ -137,10 +143,10 @@ def _own_address(url: str) -> Pattern[str]:
     return re.compile(f"(?:{'|'.join(forms)})(?![\\w/.-])")
 
 
-def _addresses(page: Page, index: int, link: int, own: Pattern[str]) -> Iterator[str]:
-    """Yield the leaf's ``src`` and the ``href`` it stands in, marked so that no word equals them.
+def _leaf_urls(page: Page, index: int, link: int, own: Pattern[str]) -> Iterator[str]:
+    """Yield the leaf's ``src`` and the ``href`` around it, prefixed so that no word equals them.
 
-    The page's own address in a link (``#main``, "share this", "sign in and come back") reads ``self``: else
+    ``self`` replaces the page's own URL in a link (``#main``, "share this", "sign in and come back"); otherwise
     such links would differ on every page and look like content.
     """
     if page.nodes.tags[index] is not TEXT and (src := page.nodes.elements[index].get("src")):

@@ -1,4 +1,4 @@
-"""How a leaf's features are spread over the pages, in integers only."""
+"""Counts on how many pages a leaf's features occur, in integers only."""
 
 from __future__ import annotations
 
@@ -11,17 +11,27 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _COUNT_BITS, _PAGES_BITS = 12, 20
-_FEATURE = _COUNT_BITS + _PAGES_BITS  # where the 32 bits of a feature begin
-_MOST_OCCURRENCES = (1 << _COUNT_BITS) - 1
-MOST_PAGES = (1 << _PAGES_BITS) - 1
+_FEATURE_SHIFT = _COUNT_BITS + _PAGES_BITS  # the lowest of the 32 bits of a feature
+_MAX_OCCURRENCES = (1 << _COUNT_BITS) - 1
+MAX_TREE_PAGES = (1 << _PAGES_BITS) - 1
 
 
 def entropy(histogram: dict[int, int], pages: int, *, presence: bool = False) -> float:
-    """Return H(a), how undecided it is which of ``pages`` pages a feature comes from (0 to 1).
+    """Return the entropy H(a) of a feature over pages (0 to 1).
 
-    ``histogram`` maps c to the number of pages with c occurrences. By default p_j is page j's share of the
-    occurrences, ``H(a) = (ln N − (Σ c ln c)/N) / ln m``; with ``presence`` each page that has the feature
-    weighs the same, ``H(a) = ln df / ln m``. One page: 0.
+    Args:
+        histogram: By number of occurrences c, the number of pages with c occurrences.
+        pages: The number of pages m.
+        presence: Whether each page that has the feature weighs the same, ``H(a) = ln df / ln m``; otherwise p_j is
+            page j's share of the occurrences, ``H(a) = (ln N − (Σ c ln c)/N) / ln m``.
+
+    Returns:
+        The entropy; 0 for a single page.
+
+    Example:
+        >>> entropy({1: 10}, pages=10), entropy({1: 1}, pages=10)
+        (1.0, 0.0)
+
     """
     if pages < 2:
         return 0.0
@@ -33,10 +43,10 @@ def entropy(histogram: dict[int, int], pages: int, *, presence: bool = False) ->
 
 
 class FeatureCounts:
-    """For each feature, on how many pages it occurs once, twice and so on.
+    """Counts for each feature on how many pages it occurs once, twice and so on.
 
-    A sorted column of 64-bit numbers: feature, occurrences (those above 4,095 count as 4,095), pages that have it
-    so often. A dictionary would take ten times the memory.
+    Each row is a 64-bit number: feature, occurrences (at most 4,095), pages with so many occurrences. Rows are
+    sorted. A dictionary would take ten times the memory.
     """
 
     __slots__ = ("_rows",)
@@ -48,12 +58,12 @@ class FeatureCounts:
         return bool(self._rows)
 
     def add(self, counted: Mapping[int, int], pages: int = 1) -> None:
-        """Count ``pages`` more pages (fewer, if negative) with these features and their occurrences."""
+        """Add ``pages`` pages (negative: remove them) with these features and their occurrences."""
         rows = self._rows
         for feature, count in counted.items():
-            row = (feature << _COUNT_BITS | min(count, _MOST_OCCURRENCES)) << _PAGES_BITS
+            row = (feature << _COUNT_BITS | min(count, _MAX_OCCURRENCES)) << _PAGES_BITS
             place = bisect_left(rows, row)
-            if place == len(rows) or rows[place] ^ row > MOST_PAGES:
+            if place == len(rows) or rows[place] ^ row > MAX_TREE_PAGES:
                 rows.insert(place, row + pages)
             elif rows[place] + pages != row:
                 rows[place] += pages
@@ -61,23 +71,25 @@ class FeatureCounts:
                 del rows[place]
 
     def importance(self, pages: int, at_most: int, *, presence: bool = False) -> float:
-        """Return ``1 − Σ H(a_i)/l`` over the ``at_most`` features with the lowest hash; 0 without features.
+        """Return ``1 − Σ H(a_i)/l`` over the ``at_most`` features with the lowest hashes; 0 without features.
 
-        The lowest hashes are a random sample of the features (bottom-k sketch), the same whatever the order
-        of the pages; with k of them the standard error of the mean is at most 0.5/√k.
+        The lowest hashes are a random sample of the features (bottom-k sketch) that does not depend on the order
+        of the pages. With k of them the standard error of the mean is at most 0.5/√k.
         """
         rows = self._rows
-        known: dict[int, float] = {}  # of {1: number}, by far the most frequent histogram
+        known: dict[int, float] = {}  # the entropy of {1: number}, by far the most frequent histogram
         total, features, first = 0.0, 0, 0
         while first < len(rows) and features < at_most:
-            last = bisect_left(rows, (rows[first] >> _FEATURE) + 1 << _FEATURE, first + 1)
-            if last == first + 1 and rows[first] >> _PAGES_BITS & _MOST_OCCURRENCES == 1:
-                once = rows[first] & MOST_PAGES
+            last = bisect_left(rows, (rows[first] >> _FEATURE_SHIFT) + 1 << _FEATURE_SHIFT, first + 1)
+            if last == first + 1 and rows[first] >> _PAGES_BITS & _MAX_OCCURRENCES == 1:
+                once = rows[first] & MAX_TREE_PAGES
                 if once not in known:
                     known[once] = entropy({1: once}, pages, presence=presence)
                 total += known[once]
             else:
-                histogram = {row >> _PAGES_BITS & _MOST_OCCURRENCES: row & MOST_PAGES for row in rows[first:last]}
+                histogram = {
+                    row >> _PAGES_BITS & _MAX_OCCURRENCES: row & MAX_TREE_PAGES for row in rows[first:last]
+                }
                 total += entropy(histogram, pages, presence=presence)
             features, first = features + 1, last
         return 1.0 - total / features if features else 0.0

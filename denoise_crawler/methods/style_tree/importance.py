@@ -16,11 +16,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ImportanceRules:
-    """What the sources leave open.
+    """The choices that the sources leave open.
 
-    ``gamma`` is the damping γ; ``single_page`` the NodeImp of an inner node on one page (m = 1: 0 in the
-    blog, 1 in the KDD paper); ``presence`` reads p_j as share of pages rather than of occurrences;
-    ``data_node`` gives every element its own text's importance as well (pySST).
+    Args:
+        gamma: The damping γ.
+        single_page: The NodeImp of an inner node on one page (m = 1): 0 in the blog, 1 in the KDD paper.
+        presence: Whether p_j is a share of pages rather than of occurrences.
+        data_node: Whether every element also has the importance of its own text (pySST).
+        features_per_leaf: The most features of a leaf that count.
+
     """
 
     gamma: float = 0.9
@@ -37,10 +41,10 @@ def node_importance(counts: Iterable[int], pages: int, *, single_page: float = 0
     counts = list(counts)
     total = sum(counts)
     found = -fsum(count / total * log(count / total) for count in counts if count) / log(pages)
-    return min(1.0, max(0.0, found))  # with runs collapsed a page can have several sequences here
+    return min(1.0, max(0.0, found))  # with collapsed runs, one page can have several sequences here
 
 
-def combined(former: float, data: float) -> float:
+def combine_importance(former: float, data: float) -> float:
     """Return pySST's CompImp_final = (1 − k)·F + k·D with k = D/(F + D); 0 when both are 0."""
     if former + data == 0.0:
         return 0.0
@@ -49,9 +53,13 @@ def combined(former: float, data: float) -> float:
 
 
 def refresh(root: ElementNode, rules: ImportanceRules, unfold: Unfold) -> None:
-    """Compute the importance of all nodes below ``root`` that have none, children first.
+    """Compute the missing importances of all nodes below ``root``, children first.
 
-    ``unfold`` gives the children of a folded style node; they are read and let go again.
+    Args:
+        root: The top node.
+        rules: How importance is computed.
+        unfold: Returns the children of a folded style node, which are dropped after use.
+
     """
     waiting = [(root, False)]
     while waiting:
@@ -68,12 +76,12 @@ def refresh(root: ElementNode, rules: ImportanceRules, unfold: Unfold) -> None:
                 if style.folded is not None:
                     children = unfold(style)
                     for child in children:
-                        refresh(child, rules, unfold)  # one level only: what is unfolded has no folds
-                _judge_style(style, children)
-        _judge_element(element, rules)
+                        refresh(child, rules, unfold)  # recurses once: unfolded nodes have no folded ones
+                _rate_style(style, children)
+        _rate_element(element, rules)
 
 
-def _judge_element(element: ElementNode, rules: ImportanceRules) -> None:
+def _rate_element(element: ElementNode, rules: ImportanceRules) -> None:
     features, data = element.features, 0.0
     if features is not None:
         data = features.importance(element.pages, rules.features_per_leaf, presence=rules.presence)
@@ -86,11 +94,11 @@ def _judge_element(element: ElementNode, rules: ImportanceRules) -> None:
     own = node_importance((style.pages for style in styles), element.pages, single_page=rules.single_page)
     damping = rules.gamma ** len(styles)
     former = (1.0 - damping) * own + damping * below
-    element.importance = combined(former, data) if rules.data_node and features else former
+    element.importance = combine_importance(former, data) if rules.data_node and features else former
     element.peak = max(element.importance, *(style.peak for style in styles))
 
 
-def _judge_style(style: StyleNode, children: Sequence[ElementNode]) -> None:
+def _rate_style(style: StyleNode, children: Sequence[ElementNode]) -> None:
     """Set CompImp(S), the mean over its element nodes; 0 for an empty sequence."""
     style.importance = fsum(child.importance or 0.0 for child in children) / len(children) if children else 0.0
     style.peak = max((child.peak for child in children), default=0.0)

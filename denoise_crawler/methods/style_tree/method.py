@@ -1,7 +1,9 @@
-"""``style_tree``: noise is what the site style tree finds unimportant (Yi, Liu & Li, KDD 2003)."""
+"""``style_tree``: what the site style tree finds unimportant is noise (Yi, Liu & Li, KDD 2003)."""
 
 from __future__ import annotations
 
+from itertools import compress
+from operator import not_
 from typing import TYPE_CHECKING, ClassVar
 
 from denoise_crawler.methods.base import Judgement, Method, inherit
@@ -16,11 +18,19 @@ THRESHOLD = 0.8
 
 
 class StyleTree(Method):
-    """Noise is a node whose CompImp and that of all its descendants lie below ``threshold`` (t).
+    """A node is noise if its CompImp and that of all its descendants are below ``threshold``.
 
-    What the tree does not know is kept. ``options`` are those of :class:`SiteStyleTree`; runs of equal siblings
-    are collapsed unless told otherwise: real pages differ in the number of their paragraphs and teasers, and
-    without it each number is a style of its own (see ``docs/methods.md`` for what that is worth).
+    Nodes that the tree does not know are kept.
+
+    Args:
+        threshold: The least importance (t, 0 to 1) of content.
+        collapse: Whether a run of equal siblings counts as one. Real pages differ in their numbers of paragraphs
+            and teasers; without this, each number is a style of its own (``docs/methods.md`` has the figures).
+        options: Further options of :class:`SiteStyleTree`.
+
+    Raises:
+        ValueError: An option is out of range.
+
     """
 
     name: ClassVar[str] = "style_tree"
@@ -39,24 +49,22 @@ class StyleTree(Method):
 
     @property
     def store_key(self) -> str:
-        """Name the tree and what those to be merged must have in common."""
+        """The name of the tree with the option that mergeable trees must share."""
         return f"{StyleTree.name}:{self.tree.rules.features_per_leaf}"
 
     @property
     def pages_kept(self) -> int | None:
-        """How many pages are kept, those with the lowest keys."""
+        """The most pages that are kept, those with the lowest keys."""
         return self.tree.max_pages
 
     def knows(self, page: Page) -> bool:
         """Tell whether ``page`` is in the tree."""
         return page in self.tree
 
-    def strangeness(self, page: Page) -> float:
+    def novelty(self, page: Page) -> float:
         """Return the share of the text of ``page`` in nodes that the tree does not have."""
-        strange = sum(
-            characters for characters, seen in zip(page.characters, self.tree.seen(page), strict=True) if not seen
-        )
-        return strange / max(sum(page.characters), 1)
+        new = sum(compress(page.characters, map(not_, self.tree.known_nodes(page))))
+        return new / max(sum(page.characters), 1)
 
     def observe(self, page: Page) -> None:
         """Add ``page`` to the tree."""
@@ -67,36 +75,36 @@ class StyleTree(Method):
         self.tree.merge(other.tree)
 
     def to_bytes(self) -> bytes:
-        """Write the tree."""
+        """Return the tree as bytes."""
         return self.tree.to_bytes()
 
     def merge_bytes(self, data: bytes) -> None:
-        """Add the pages of a written tree."""
+        """Add the pages of a stored tree."""
         self.tree.merge_bytes(data)
 
     def judge(self, page: Page) -> Judgement:
-        """Mark the subtrees whose every importance is below the threshold."""
-        standings = self.tree.standings(page)
-        noise = [standing.peak < self.threshold for standing in standings]
+        """Mark the subtrees without a node of at least the threshold's importance."""
+        rated = self.tree.importances(page)
+        noise = [node.peak < self.threshold for node in rated]
 
         def reason(index: int) -> str:
-            standing = standings[index]
-            if not standing.pages:
+            node = rated[index]
+            if not node.pages:
                 return "the site's other pages do not have this"
-            compared = "below" if standing.importance < self.threshold else "at least"
+            compared = "below" if node.importance < self.threshold else "at least"
             return (
-                f"importance {standing.importance:.2f}, {compared} {self.threshold:g}; "
-                f"on {standing.pages} of {self.tree.pages} pages"
+                f"importance {node.importance:.2f}, {compared} {self.threshold:g}; "
+                f"on {node.pages} of {self.tree.pages} pages"
             )
 
-        scores = [standing.importance for standing in standings]
+        scores = [node.importance for node in rated]
         return Judgement(inherit(noise, page.nodes.ends), scores, reason)
 
 
 class StyleTreeData(StyleTree):
-    """``style_tree`` with pySST's data nodes: every element also has the importance of its own direct text.
+    """``style_tree`` with pySST's data nodes: every element also has the importance of its own text.
 
-    It learns the same tree, so what one of the two knows the other can use.
+    It learns the same tree, so both methods can use what either knows.
     """
 
     name: ClassVar[str] = "style_tree_data"

@@ -1,4 +1,4 @@
-"""Element nodes and style nodes: what a site's pages share, laid over one another."""
+"""Element nodes and style nodes: the pages of a site, laid over one another."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ Labels: TypeAlias = "tuple[str, ...]"
 
 
 class ElementNode:
-    """(TAG, Attr, Ss): a label, the style nodes seen below it, and on how many pages it stands.
+    """(TAG, Attr, Ss): a label, the style nodes below it, and the number of pages that have it.
 
-    ``features`` are those of its own text and address, None without any. ``importance`` is its CompImp and
-    ``peak`` the highest CompImp in its subtree; None until computed.
+    ``features`` count its own words and URLs; None without any. ``importance`` is its CompImp, None until
+    computed, and ``peak`` the highest CompImp in its subtree.
     """
 
     __slots__ = ("_styles", "features", "importance", "label", "pages", "peak")
@@ -28,8 +28,8 @@ class ElementNode:
         self.features: FeatureCounts | None = None
         self.importance: float | None = None
         self.peak = 0.0
-        # None where no page has anything below, as for half of all nodes: there is one style node then, of the
-        # empty sequence, and all pages have it
+        # None if no page has anything below, which is true of half of all nodes: then the only style node is that
+        # of the empty sequence
         self._styles: dict[Labels, StyleNode] | None = None
 
     @property
@@ -45,7 +45,7 @@ class ElementNode:
         return {(): StyleNode(self.pages)} if self.pages else {}
 
     def count_page(self, sequences: Mapping[Labels, object]) -> Iterator[tuple[Labels, StyleNode]]:
-        """Count one page more that has ``sequences`` here; yield the style nodes that have anything below."""
+        """Count one more page that has ``sequences`` here; yield the style nodes with children."""
         self.pages += 1
         self.importance = None
         if self._styles is None:
@@ -61,7 +61,7 @@ class ElementNode:
                 yield sequence, style
 
     def uncount_page(self, sequences: Mapping[Labels, object]) -> Iterator[tuple[Labels, StyleNode]]:
-        """Take away what :meth:`count_page` counted; yield the style nodes that other pages still have."""
+        """Undo :meth:`count_page`; yield the style nodes with children that other pages still have."""
         self.pages -= 1
         self.importance = None
         if self._styles is None:
@@ -79,9 +79,8 @@ class ElementNode:
 class StyleNode:
     """(Es, n): one sequence of children, and the number of pages that have it here.
 
-    While a single page has it, no element nodes stand below: they are read from that page's digest, since most
-    of what only one page has never comes again. ``folded`` is then the page's key and the nodes of it that have
-    this sequence.
+    While only one page has it, it has no element nodes below: we read them from the page's digest, since most such
+    sequences never occur again. ``folded`` is then the page's key and its nodes with this sequence.
     """
 
     __slots__ = ("children", "folded", "importance", "pages", "peak")

@@ -1,4 +1,4 @@
-"""The pages that a tree is laid over: a sample of the site's, packed."""
+"""The pages that a tree is made of: a compressed sample of the site's pages."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from denoise_crawler.methods.bottom_k import BottomK
-from denoise_crawler.methods.style_tree.codec import PageRecord, packed, page_of, record_of, unpacked
+from denoise_crawler.methods.style_tree.codec import PageRecord, pack_page, page_of, record_of, unpack_page
 from denoise_crawler.page import TEXT
 
 if TYPE_CHECKING:
@@ -14,31 +14,31 @@ if TYPE_CHECKING:
 
     from denoise_crawler.methods.style_tree.digest import PageDigest
 
-_AT_HAND = 2  # pages that stay unpacked: the one that was learned last is judged next
-_MOST_LABELS = 100_000
+_MAX_UNPACKED_PAGES = 2  # the page that was learned last is judged next
+_MAX_LABELS = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class _Packed:
+class _PackedPage:
     key: int
     data: bytes
 
 
 class PageSample:
-    """At most ``limit`` pages of a site, those with the lowest hash of their address.
+    """At most ``limit`` pages of a site: those with the lowest hash of their URL.
 
-    A page takes some 7 kB; it is unpacked, in a fraction of a millisecond, when a node asks for it.
+    A page takes some 7 kB. It is unpacked, in a fraction of a millisecond, when a node needs it.
     """
 
     def __init__(self, limit: int) -> None:
-        self._pages: BottomK[_Packed] = BottomK(limit)
-        self._at_hand: dict[int, PageDigest] = {}
+        self._pages: BottomK[_PackedPage] = BottomK(limit)
+        self._cache: dict[int, PageDigest] = {}
         self._numbers: dict[str, int] = {TEXT: 0}
         self._labels = [TEXT]
 
     @property
     def limit(self) -> int:
-        """How many pages there may be."""
+        """The most pages to keep."""
         return self._pages.limit
 
     def __len__(self) -> int:
@@ -50,39 +50,39 @@ class PageSample:
     def __iter__(self) -> Iterator[PageDigest]:
         """Yield the pages in the order of their keys."""
         for one in self._pages:
-            yield self._unpacked(one)
+            yield self._unpack(one)
 
     def __getitem__(self, key: int) -> PageDigest:
-        if (page := self._at_hand.get(key)) is None:
+        if (page := self._cache.get(key)) is None:
             one = self._pages.get(key)
             if one is None:
                 raise KeyError(key)
-            page = self._keep_at_hand(self._unpacked(one))
+            page = self._remember(self._unpack(one))
         return page
 
     @property
     def labels(self) -> list[str]:
-        """What the numbers in :meth:`records` stand for."""
+        """The labels by their number in :meth:`records`."""
         return self._labels
 
     def records(self) -> Iterator[PageRecord]:
-        """Yield the pages as they are written, in the order of their keys."""
+        """Yield the pages as they are stored, in the order of their keys."""
         for one in self._pages:
-            yield unpacked(one.data)
+            yield unpack_page(one.data)
 
     def wants(self, key: int) -> bool:
         """Tell whether the page with ``key`` is new and belongs here."""
         return self._pages.wants(key)
 
     def add(self, page: PageDigest) -> tuple[PageDigest, list[PageDigest]]:
-        """Take ``page``; return it with the labels that are kept here anyway, and what had to leave for it."""
+        """Add ``page``; return it with shared label strings, and the pages it displaces."""
         page.labels = [self._labels[self._number(label)] for label in page.labels]
-        gone = self._pages.add(self._packed(page))
-        return self._keep_at_hand(page), self._leaving(gone)
+        displaced = self._pages.add(self._pack(page))
+        return self._remember(page), self._unpack_removed(displaced)
 
     def shrink(self, limit: int) -> list[PageDigest]:
-        """Lower the limit to ``limit`` and return what had to leave."""
-        return self._leaving(self._pages.shrink(limit))
+        """Lower the limit; return the pages that are dropped."""
+        return self._unpack_removed(self._pages.shrink(limit))
 
     def _number(self, label: str) -> int:
         if (number := self._numbers.get(label)) is None:
@@ -90,34 +90,34 @@ class PageSample:
             self._labels.append(label)
         return number
 
-    def _packed(self, page: PageDigest) -> _Packed:
-        return _Packed(page.key, packed(record_of(page, self._numbers)))
+    def _pack(self, page: PageDigest) -> _PackedPage:
+        return _PackedPage(page.key, pack_page(record_of(page, self._numbers)))
 
-    def _unpacked(self, one: _Packed) -> PageDigest:
-        return page_of(unpacked(one.data), self._labels)
+    def _unpack(self, one: _PackedPage) -> PageDigest:
+        return page_of(unpack_page(one.data), self._labels)
 
-    def _keep_at_hand(self, page: PageDigest) -> PageDigest:
-        self._at_hand[page.key] = page
-        while len(self._at_hand) > _AT_HAND:
-            del self._at_hand[next(iter(self._at_hand))]
+    def _remember(self, page: PageDigest) -> PageDigest:
+        self._cache[page.key] = page
+        while len(self._cache) > _MAX_UNPACKED_PAGES:
+            del self._cache[next(iter(self._cache))]
         return page
 
-    def _leaving(self, gone: list[_Packed]) -> list[PageDigest]:
-        pages = [self._unpacked(one) for one in gone]
+    def _unpack_removed(self, removed: list[_PackedPage]) -> list[PageDigest]:
+        pages = [self._unpack(one) for one in removed]
         for page in pages:
-            self._at_hand.pop(page.key, None)
-        if len(self._labels) > _MOST_LABELS:
+            self._cache.pop(page.key, None)
+        if len(self._labels) > _MAX_LABELS:
             self._forget_labels()
         return pages
 
     def _forget_labels(self) -> None:
-        """Drop the labels of pages long gone, and number the others anew."""
+        """Drop the labels of removed pages and renumber the others."""
         kept = list(self)
         self._numbers, self._labels = {}, []
         self._number(TEXT)
         for label in {label for page in kept for label in page.labels}:
             self._number(label)
-        pages: BottomK[_Packed] = BottomK(self.limit)
+        pages: BottomK[_PackedPage] = BottomK(self.limit)
         for page in kept:
-            pages.add(self._packed(page))
+            pages.add(self._pack(page))
         self._pages = pages

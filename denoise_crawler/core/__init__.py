@@ -1,0 +1,102 @@
+"""The compiled core: the loops over all nodes, lines and trees of a page, in Cython over the tree of libxml2.
+
+It is optional. The Python code beside each call is its specification. That runs where the core was not built, does
+not fit the installed lxml, or is switched off by the environment variable ``DENOISE_CORE`` (``auto``, ``off``,
+``require``).
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from functools import lru_cache
+from importlib import import_module
+from typing import Any
+
+from lxml import etree
+
+from denoise_crawler.core.probe import check_modules
+from denoise_crawler.errors import CoreError
+
+logger = logging.getLogger(__name__)
+
+ENVIRONMENT = "DENOISE_CORE"
+MODES = ("auto", "off", "require")
+MODULES = ("nodes", "blocks", "trees")
+# The core reads lxml's structures. It is tested with these versions; others get the Python code.
+OLDEST_LXML, NEXT_LXML = (5, 0), (7, 0)
+
+
+def compiled(name: str) -> Any | None:
+    """Return a module of the core.
+
+    Args:
+        name: One of ``MODULES``.
+
+    Returns:
+        The module; None if the Python code is to be used.
+
+    Raises:
+        CoreError: ``DENOISE_CORE`` is ``require``, and the core cannot be used; or it is none of ``MODES``.
+
+    """
+    modules = _modules(os.environ.get(ENVIRONMENT, "auto"))
+    return None if modules is None else modules[name]
+
+
+def choose(mode: str) -> None:
+    """Use the core, or not, in this process and in those that it starts.
+
+    Args:
+        mode: One of ``MODES``.
+
+    Raises:
+        CoreError: There is no such mode, or the core is required and cannot be used.
+
+    """
+    _modules(mode)
+    os.environ[ENVIRONMENT] = mode
+
+
+def why_not() -> str | None:
+    """Return why the core cannot be used on this machine; None if it can.
+
+    Example:
+        >>> isinstance(why_not(), (str, type(None)))
+        True
+
+    """
+    try:
+        _load_modules()
+    except CoreError as error:
+        return str(error)
+    return None
+
+
+@lru_cache(maxsize=len(MODES))
+def _modules(mode: str) -> dict[str, Any] | None:
+    if mode not in MODES:
+        raise CoreError(f"{ENVIRONMENT} is {mode!r}: set it to one of {', '.join(MODES)}")
+    if mode == "off":
+        return None
+    try:
+        return _load_modules()
+    except CoreError as error:
+        if mode == "require":
+            raise
+        logger.info("Pages are cleaned without the compiled core, more slowly: %s", error)
+        return None
+
+
+def _load_modules() -> dict[str, Any]:
+    if not OLDEST_LXML <= etree.LXML_VERSION[:2] < NEXT_LXML:
+        raise CoreError(f"it is not tested with lxml {etree.__version__}")
+    if not getattr(sys, "_is_gil_enabled", lambda: True)():
+        raise CoreError("this Python has no global lock, so a tree may change while it is read")
+    try:
+        modules = {name: import_module(f"{__name__}.{name}") for name in MODULES}
+    except (ImportError, ValueError) as error:  # ValueError: built with structures of another lxml
+        raise CoreError(f"it is not built for this Python and lxml ({error})") from error
+    check_modules(modules)
+    return modules

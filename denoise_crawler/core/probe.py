@@ -1,0 +1,69 @@
+"""A small page whose nodes, lines and scores are known: shows whether the core fits this machine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from lxml import etree
+
+from denoise_crawler.errors import CoreError
+
+_PAGE = "<body class='a'><p>One <b>two</b><!-- x --> three<ul><li>four</ul>"
+_TAGS = ["body", "p", "#text", "b", "#text", "#text", "ul", "li", "#text"]
+_TEXTS = ["", "", "One ", "", "two", " three", "", "", "four"]
+_LINES = [[2, 4, 5], [8]]
+_NAMES = ["a", "", "", ""]
+
+
+def check_modules(modules: dict[str, Any]) -> None:
+    """Compare what the ``modules`` of the core make of a known page with what they should.
+
+    Raises:
+        CoreError: They differ.
+
+    """
+    tags, texts = _nodes(modules["nodes"])
+    if (tags, texts) != (_TAGS, _TEXTS):
+        raise CoreError(f"it reads a known page wrongly: {tags} {texts}")
+    lines, names = _lines(modules)
+    if (lines, names) != (_LINES, _NAMES):
+        raise CoreError(f"it reads the lines of a known page wrongly: {lines} {names}")
+    if (scores := _scores(modules["trees"])) != [1.0, 2.0]:
+        raise CoreError(f"it adds up known trees wrongly: {scores}")
+
+
+def _columns(nodes: Any) -> tuple[list[Any], ...]:
+    root = etree.fromstring(_PAGE, etree.HTMLParser())
+    columns: tuple[list[Any], ...]
+    columns, _ = nodes.walk_tree(root, frozenset(), frozenset(), "#text", _never, _never)
+    return columns
+
+
+def _nodes(nodes: Any) -> tuple[list[str], list[str]]:
+    columns = _columns(nodes)
+    return columns[0], columns[3]
+
+
+def _lines(modules: dict[str, Any]) -> tuple[list[list[int]], list[str]]:
+    tags, parents, ends, _, _, elements = _columns(modules["nodes"])
+    # the walk knows a run of text by the identity of its tag
+    rules = modules["blocks"].Rules(tags[2], frozenset({"b"}), {"body": 1}, {}, {}, lambda _: 0, lambda *_: 0, 100)
+    count = len(tags)
+    columns, paths, homes = np.empty((5, count), np.int64), np.empty(count, np.uint32), np.empty(count, np.int64)
+    lines, _, names = rules.walk(tags, parents, ends, elements, columns, paths, homes)
+    return lines, names
+
+
+def _scores(trees: Any) -> list[float]:
+    total = np.zeros(2)
+    leaves = np.zeros((1, 32))
+    leaves[0, :2] = 1.0, 2.0
+    split = np.zeros((1, 1), np.int32), np.full((1, 1), 0.5, np.float32), np.ones((1, 1), np.uint32)
+    trees.add_scores(np.array([[0.0, 1.0]], np.float32), *split, leaves, total)
+    scores: list[float] = total.tolist()
+    return scores
+
+
+def _never(*_: object) -> bool:
+    return False

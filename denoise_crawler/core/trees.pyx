@@ -1,0 +1,65 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
+"""The scores of boosted trees, as ``BoostedTrees._scores`` adds them up: tree by tree, in double precision."""
+
+from libc.stdint cimport int32_t, uint32_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memset
+
+cdef extern from *:
+    """
+    #if defined(_MSC_VER)
+    #include <intrin.h>
+    static __inline int lowest_bit(unsigned int bits) {
+        unsigned long place; _BitScanForward(&place, bits); return (int)place;
+    }
+    #else
+    #define lowest_bit(bits) __builtin_ctz(bits)
+    #endif
+    """
+    int lowest_bit(unsigned int bits) nogil
+
+
+def add_scores(
+    const float[:, ::1] columns not None,
+    const int32_t[:, ::1] features not None,
+    const float[:, ::1] thresholds not None,
+    const uint32_t[:, ::1] ruled_out not None,
+    const double[:, ::1] leaves not None,
+    double[::1] total not None,
+):
+    """Add to ``total`` the score that each row gets from each tree.
+
+    ``columns`` is the table by feature. ``features``, ``thresholds`` and ``ruled_out`` have a row for each tree and a
+    column for each split; ``leaves`` has the scores of each tree's leaves from left to right.
+    """
+    cdef Py_ssize_t rows = columns.shape[1], trees = features.shape[0], splits = features.shape[1]
+    cdef Py_ssize_t row, tree, split
+    cdef float threshold
+    cdef uint32_t mask
+    cdef const float* column
+    cdef uint32_t* failed
+    if total.shape[0] != rows or leaves.shape[0] != trees or leaves.shape[1] < 32:
+        raise ValueError("the arrays do not fit each other")
+    for tree in range(trees):
+        for split in range(splits):
+            if not 0 <= features[tree, split] < columns.shape[0]:
+                raise ValueError("a split has a feature that the table has not")
+    if not rows:
+        return
+    failed = <uint32_t*>malloc(rows * sizeof(uint32_t))
+    if failed == NULL:
+        raise MemoryError
+    with nogil:
+        for tree in range(trees):
+            memset(failed, 0, rows * sizeof(uint32_t))
+            for split in range(splits):
+                mask = ruled_out[tree, split]
+                if not mask:
+                    continue
+                threshold = thresholds[tree, split]
+                column = &columns[features[tree, split], 0]
+                for row in range(rows):
+                    failed[row] |= mask if column[row] > threshold else 0
+            for row in range(rows):
+                total[row] += leaves[tree, lowest_bit(~failed[row]) if ~failed[row] else 31]
+        free(failed)

@@ -1,0 +1,60 @@
+"""Learning what type a page is of, from pages whose type somebody said."""
+
+from __future__ import annotations
+
+from collections import Counter
+from math import sqrt
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from denoise_crawler.evaluation.training.folds import FOLDS, fold
+from denoise_crawler.methods.fusion.kinds import KINDS
+from denoise_crawler.methods.fusion.page_type_features import page_type_row
+from denoise_crawler.methods.fusion.weights import Look, feature_names
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from denoise_crawler.evaluation.training.boosting import Boosting
+    from denoise_crawler.evaluation.training.examples import LabelledPage
+    from denoise_crawler.methods.fusion.first_look import FirstLook
+
+
+class TypedPage(NamedTuple):
+    """A page whose type is known: its numbers, and how much it counts."""
+
+    site: str
+    kind: int
+    row: list[float]
+    weight: float
+
+
+def typed_pages(site: Sequence[LabelledPage], looks: Mapping[LabelledPage, FirstLook]) -> list[TypedPage]:
+    """Return the pages of a site whose type is known; ``looks`` are by trees that saw no page of the site.
+
+    The n pages of a type that a site has count as much as the square root of n.
+    """
+    known = [page for page in site if page.kind in KINDS]
+    times = Counter(page.kind for page in known)
+    found = []
+    for page in known:
+        row = page_type_row(page.traits, looks[page])
+        values = [row[name] for name in feature_names().page_types]
+        found.append(TypedPage(page.site, KINDS.index(page.kind), values, 1 / sqrt(times[page.kind])))
+    return found
+
+
+def page_type_looks(pages: Sequence[TypedPage], boosting: Boosting) -> dict[int | None, Look | None]:
+    """Return the trees learned from all ``pages``, and without those of each fold; None where there are none."""
+    found: dict[int | None, Look | None] = {}
+    for left_out in (*range(FOLDS), None):
+        used = [page for page in pages if left_out is None or fold(page.site) != left_out]
+        if not used:
+            found[left_out] = None
+            continue
+        kinds = np.array([page.kind for page in used])
+        table, weights = np.array([page.row for page in used]), np.array([page.weight for page in used])
+        trees = boosting.fit_kinds(table, kinds, weights, len(KINDS))
+        found[left_out] = Look(feature_names().page_types, trees)
+    return found

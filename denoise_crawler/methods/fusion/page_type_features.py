@@ -1,0 +1,154 @@
+"""What a page looks like as a whole, as numbers: they tell an article from a forum thread, a shop or a list."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import numpy as np
+
+from denoise_crawler.methods.fusion.kinds import KINDS, kind_words_of
+from denoise_crawler.methods.fusion.linked_data import linked_data_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from denoise_crawler.methods.fusion.blocks import Blocks, Numbers
+    from denoise_crawler.methods.fusion.first_look import FirstLook
+    from denoise_crawler.page import Page
+
+_COUNTED_TAGS = (
+    "form",
+    "input",
+    "table",
+    "pre",
+    "code",
+    "img",
+    "h1",
+    "h2",
+    "h3",
+    "li",
+    "article",
+    "section",
+    "time",
+)
+_CURRENCIES = "$€£¥"
+_PARAGRAPH = 100  # characters outside links
+_SIBLINGS = 3
+_DECLARED = {
+    "article": ("article", "newsarticle", "blogposting", "reportagenewsarticle", "report"),
+    "product": ("product", "productgroup", "offer", "aggregateoffer", "individualproduct"),
+    "forum": ("discussionforumposting", "qapage", "question", "comment"),
+    "list": ("itemlist", "collectionpage", "searchresultspage", "blog", "offercatalog"),
+    "documentation": ("techarticle", "apireference", "howto", "softwaresourcecode"),
+    "service": ("service", "localbusiness", "professionalservice", "faqpage", "aboutpage", "contactpage"),
+}
+
+
+def traits_of(page: Page) -> dict[str, float]:
+    """Return by name what ``page`` declares of itself, what its address looks like and which elements it has."""
+    return {**_declared(page), **_address(page.url), **_tags(page)}
+
+
+def page_type_row(traits: Mapping[str, float], first: FirstLook) -> dict[str, float]:
+    """Return by name all numbers that tell the type of a page: its ``traits``, and what the first look saw."""
+    return {
+        **{f"words of {kind}": float(says) for kind, says in zip(KINDS, first.evidence.kinds, strict=True)},
+        **traits,
+        **_text(first.evidence.blocks, first),
+        **_largest_lists(first),
+    }
+
+
+def _declared(page: Page) -> dict[str, float]:
+    """Return what linked data and ``og:type`` say, as far as they say it."""
+    words, types = page.once(kind_words_of), {name.lower() for name in page.once(linked_data_of).types}
+    said = {f"declares {kind}": float(not types.isdisjoint(names)) for kind, names in _DECLARED.items()}
+    for name in ("article", "product", "website"):
+        said[f"og {name}"] = float(f"og:type={name}" in words)
+    return said
+
+
+def _address(url: str) -> dict[str, float]:
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        parts = urlsplit("")
+    steps = [step for step in parts.path[:1_000].split("/") if step]
+    last = steps[-1] if steps else ""
+    return {
+        "address steps": float(len(steps)),
+        "address last length": float(len(last)),
+        "address last hyphens": float(last.count("-") + last.count("_")),
+        "address digits": float(sum(map(str.isdigit, parts.path[:1_000]))),
+        "address query": float(bool(parts.query)),
+        "address ends with slash": float(parts.path.endswith("/")),
+    }
+
+
+def _tags(page: Page) -> dict[str, float]:
+    counted = Counter(page.nodes.tags)
+    return {f"elements {tag}": float(np.log1p(counted[tag])) for tag in _COUNTED_TAGS}
+
+
+def _text(blocks: Blocks, first: FirstLook) -> dict[str, float]:
+    unlinked = blocks.characters - blocks.linked
+    total = max(float(blocks.characters.sum()), 1.0)
+    long = unlinked >= _PARAGRAPH
+    whole = "\n".join(blocks.texts)
+    likely = float(first.likely_sums[-1])
+    commas = float(blocks.commas[long].sum())
+    return {
+        "blocks": float(np.log1p(len(blocks))),
+        "characters": float(np.log1p(total)),
+        "link share": float(blocks.linked.sum()) / total,
+        "paragraphs": float(np.log1p(long.sum())),
+        "share in paragraphs": float(unlinked[long].sum()) / total,
+        "longest": float(np.log1p(unlinked.max(initial=0.0))),
+        "commas in paragraphs": commas / max(float(unlinked[long].sum()), 1.0),
+        "prices": float(np.log1p(sum(map(whole.count, _CURRENCIES)))),
+        "questions": float(np.log1p(whole.count("?"))),
+        "mentions": float(np.log1p(whole.count("@"))),
+        "content tokens": float(np.log1p(likely)),
+        "content share": likely / max(float(first.token_sums[-1]), 1.0),
+        "content blocks": float((first.chances > 1 / 2).mean()) if len(blocks) else 0.0,
+        "content link share": _share(blocks.linked, blocks.characters, first.chances),
+    }
+
+
+def _share(part: Numbers, whole: Numbers, weights: Numbers) -> float:
+    return float((part * weights).sum()) / max(float((whole * weights).sum()), 1.0)
+
+
+def _largest_lists(first: FirstLook) -> dict[str, float]:
+    """Return what the two lists of alike elements hold that have most of the page's text."""
+    evidence = first.evidence
+    around = evidence.blocks.around
+    held = around.last > around.first
+    alike = np.where(held, around.parents * np.int64(1 << 32) + around.paths.astype(np.int64), -1)
+    _, group, sizes = np.unique(alike, return_inverse=True, return_counts=True)
+    texts = np.bincount(group, weights=evidence.element_characters)
+    linked = np.bincount(group, weights=evidence.element_linked)
+    likely = np.bincount(group, weights=evidence.below(first.likely_sums))
+    tokens = np.bincount(group, weights=first.element_tokens)
+    listed = (sizes >= _SIBLINGS) & (np.bincount(group, weights=held) > 0)
+    order = np.flatnonzero(listed)[np.argsort(-(texts - linked)[listed], kind="stable")][:2]
+    whole = max(float(evidence.character_sums[-1]), 1.0)
+    row = dict.fromkeys(
+        (
+            f"list {place} {name}"
+            for place in (1, 2)
+            for name in ("size", "share", "mean", "link share", "content")
+        ),
+        0.0,
+    )
+    for place, one in enumerate(order.tolist(), 1):
+        row |= {
+            f"list {place} size": float(np.log1p(sizes[one])),
+            f"list {place} share": float(texts[one]) / whole,
+            f"list {place} mean": float(np.log1p(texts[one] / sizes[one])),
+            f"list {place} link share": float(linked[one] / max(texts[one], 1.0)),
+            f"list {place} content": float(likely[one] / max(tokens[one], 1.0)),
+        }
+    return row

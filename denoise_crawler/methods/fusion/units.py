@@ -1,0 +1,118 @@
+"""What of a page belongs together: data tables, code blocks, formulas, definition lists, figures with text."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from denoise_crawler.methods.fusion.blocks import blocks_of
+from denoise_crawler.page.data_table import TABLE_PARTS, is_data_table
+from denoise_crawler.page.markup import INLINE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from denoise_crawler.methods.fusion.blocks import Blocks
+    from denoise_crawler.page import Nodes, Page
+
+TABLE, CODE, FORMULA, DEFINITIONS, FIGURE = "table", "code block", "formula", "definition list", "figure"
+_KINDS = {
+    "table": TABLE, "pre": CODE, "code": CODE, "dl": DEFINITIONS, "figure": FIGURE,
+    "math": FORMULA, "mjx-container": FORMULA,
+}  # fmt: skip
+_IN_DEFINITIONS = INLINE | {"dt", "dd", "p", "div", "br"}
+# A caption and a credit below a picture are no unit: the picture has no text, and most readers want no credit.
+_TEXT_OF_FIGURES = frozenset({"table", "pre", "math"})
+_IN_FIGURES = INLINE | TABLE_PARTS | _TEXT_OF_FIGURES | {"figcaption", "p", "div", "br", "picture", "source"}
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """The blocks from ``first`` up to ``last`` (without it), which are content or noise as a whole.
+
+    ``silent`` are those of them whose own chances say nothing: the signs of a formula.
+    """
+
+    kind: str
+    first: int
+    last: int
+    silent: frozenset[int] = field(default=frozenset())
+
+    @property
+    def blocks(self) -> slice:
+        """The blocks as a slice."""
+        return slice(self.first, self.last)
+
+
+def units_of(page: Page) -> list[Unit]:
+    """Return the units of ``page`` in document order; none overlaps another, and of two in one the outer counts.
+
+    Example:
+        >>> from denoise_crawler import Page
+        >>> units_of(Page.parse("https://a.example/", "<p>So:<pre>one<br>two</pre>"))
+        [Unit(kind='code block', first=1, last=3, silent=frozenset())]
+
+    """
+    nodes = page.nodes
+    if _KINDS.keys().isdisjoint(nodes.tags):
+        return []
+    blocks = page.once(blocks_of)
+    starts = [line[0] for line in blocks.nodes]
+    found: list[Unit] = []
+    for index in _outermost(nodes):
+        first, last = bisect_left(starts, index), bisect_left(starts, nodes.ends[index])
+        kind = _KINDS[nodes.tags[index]]
+        if kind is FORMULA:
+            _add_formula(found, _with_line(blocks, index, first, last))
+        elif last - first > (nodes.tags[index] == "code"):  # code in a line is part of its line
+            found.append(Unit(kind, first, last))
+    return found
+
+
+def _outermost(nodes: Nodes) -> Iterator[int]:
+    """Yield the elements that are units and in no other unit."""
+    until = 0
+    for index in [index for index, tag in enumerate(nodes.tags) if tag in _KINDS]:
+        if index >= until and _is_unit(nodes, index):
+            until = nodes.ends[index]
+            yield index
+
+
+def _is_unit(nodes: Nodes, index: int) -> bool:
+    tag = nodes.tags[index]
+    if tag == "table":
+        return is_data_table(nodes, index)
+    if tag == "dl":
+        return _holds_only(nodes, index, _IN_DEFINITIONS)
+    if tag == "figure":
+        return _holds_only(nodes, index, _IN_FIGURES) and not _TEXT_OF_FIGURES.isdisjoint(
+            nodes.tags[index : nodes.ends[index]]
+        )
+    return True
+
+
+def _holds_only(nodes: Nodes, index: int, allowed: frozenset[str]) -> bool:
+    """Tell whether all nodes below ``index`` are ``allowed``; stops at the first that is not."""
+    tags = nodes.tags
+    return all(tags[below] in allowed for below in range(index + 1, nodes.ends[index]))
+
+
+def _with_line(blocks: Blocks, index: int, first: int, last: int) -> Unit:
+    """Return the formula at node ``index`` with the text before and after it in the same paragraph."""
+    around, silent = blocks.around, frozenset(range(first, last))
+    home = int(around.parents[around.nodes.searchsorted(index)])
+    if first and blocks.elements[first - 1] == home:
+        first -= 1
+    if last < len(blocks) and blocks.elements[last] == home:
+        last += 1
+    return Unit(FORMULA, first, last, silent)
+
+
+def _add_formula(found: list[Unit], unit: Unit) -> None:
+    """Add a formula to the units ``found``; two of one paragraph are one."""
+    if found and found[-1].last > unit.first:
+        other = found.pop()
+        unit = Unit(other.kind, other.first, max(other.last, unit.last), other.silent | unit.silent)
+    if unit.last > unit.first:
+        found.append(unit)

@@ -1,0 +1,170 @@
+"""Clean text: the kept text of a page, one line per block."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from denoise_crawler.output.content.belonging import Belonging
+from denoise_crawler.output.content.blocks import Formula
+from denoise_crawler.output.content.formulas import formulas_of
+from denoise_crawler.output.inline import WordJoiner, is_preformatted, preformatted_text, text_of
+from denoise_crawler.page import TEXT
+from denoise_crawler.page.markup import INLINE
+from denoise_crawler.page.text import collapse_spaces
+
+if TYPE_CHECKING:
+    from denoise_crawler.page import Nodes, Page
+
+BULLET = "- "
+MAX_LIST_INDENTS = 8
+_CELLS = frozenset({"td", "th"})
+_LISTS = frozenset({"ul", "ol", "menu", "dir"})
+
+
+def clean_text(page: Page, noise: list[bool] | None = None) -> str:
+    """Return the text of ``page`` without its ``noise`` nodes, each block-level element on lines of its own.
+
+    List items start with ``- ``, indented by two spaces for each outer list. A table row of plain text is one line
+    with tabs between its cells, as in ``innerText`` (HTML standard, 3.2.7). ``pre`` keeps its lines. All other
+    white space becomes one space. A formula is its LaTeX where the page has it, once. No other words are added.
+
+    Args:
+        page: The page.
+        noise: Whether each node is noise; None if all is kept.
+
+    Example:
+        >>> from denoise_crawler import Page
+        >>> print(clean_text(Page.parse("", "<h1>News</h1><ul><li>One<li>Two</ul>")))
+        News
+        - One
+        - Two
+
+    """
+    lines = _Lines(page, noise)
+    lines.walk()
+    return "\n".join(lines.written)
+
+
+class _Lines:
+    """Writes lines while walking through the nodes."""
+
+    def __init__(self, page: Page, noise: list[bool] | None) -> None:
+        self.written: list[str] = []
+        self._nodes, self._noise = page.nodes, noise
+        found = page.once(formulas_of)
+        self._formulas, self._places = found.elements, found.by_text
+        self._belongs = Belonging(page, noise)
+        self._joints = WordJoiner(page.nodes)
+        self._line: list[str] = []
+        self._row: list[str] = []  # the previous cells of a single-line row
+        self._row_end = 0
+        self._bullet, self._item_end = "", 0
+        self._lists: list[int] = []  # ends of the lists that are open
+
+    def walk(self) -> None:
+        nodes, noise = self._nodes, self._noise
+        blocks: list[int] = []  # ends of the open block-level elements
+        copied_to = 0  # the end of what is written
+        for index, tag in enumerate(nodes.tags):
+            if index < copied_to:
+                continue
+            if self._places and tag is not TEXT:
+                self._add_places(index)
+            while blocks and blocks[-1] <= index:
+                self._end_block(blocks.pop())
+            if tag is TEXT:
+                self._add_text(index)
+            elif index in self._formulas:
+                copied_to = self._add_formula(index)
+            elif tag not in INLINE:
+                blocks.append(nodes.ends[index])
+                copied_to = self._begin_block(index, tag)
+                if noise is not None and noise[index]:
+                    copied_to = nodes.ends[index]
+            elif tag == "img":
+                self._joints.gap()
+        self._add_places(len(nodes))
+        self._end_line()
+
+    def _add_places(self, index: int) -> None:
+        """Write the formulas of scripts that stand before node ``index``, each on a line."""
+        for place in self._places.get(index, ()):
+            if self._belongs(place.parent):
+                self._end_line()
+                self._write(collapse_spaces(place.formula.latex))
+
+    def _add_text(self, index: int) -> None:
+        """Add a text with the formulas of the scripts in it."""
+        if self._noise is not None and self._noise[index]:
+            self._joints.gap()
+            return
+        text = text_of(self._nodes, index)
+        for place in reversed(self._places.get(index, ()) if self._places else ()):
+            text = f"{text[: place.offset]} {place.formula.latex} {text[place.offset :]}"
+        self._line.append(self._joints.between(index) + text)
+
+    def _add_formula(self, index: int) -> int:
+        formula = self._formulas[index]
+        if formula is not None and self._belongs(index):
+            self._joints.gap()
+            shown = formula.latex if isinstance(formula, Formula) else formula.text
+            if isinstance(formula, Formula) and formula.display:
+                self._end_line()
+                self._write(collapse_spaces(shown))
+            else:
+                self._line.append(shown)
+        return self._nodes.ends[index]
+
+    def _begin_block(self, index: int, tag: str) -> int:
+        """Open a block-level element; return the end of the nodes that are now written."""
+        end = self._nodes.ends[index]
+        if tag in _CELLS and index < self._row_end:
+            self._end_cell()
+            return 0
+        self._end_line()
+        while self._lists and self._lists[-1] <= index:
+            self._lists.pop()
+        if tag == "tr" and is_single_line_row(self._nodes, index):
+            self._row_end = end
+        elif tag in _LISTS:
+            self._lists.append(end)
+        elif tag == "li":
+            self._bullet, self._item_end = self._indent() + BULLET, end
+        elif tag == "pre" and is_preformatted(self._nodes, index, self._noise):
+            self._write(preformatted_text(self._nodes, index))
+            return end
+        return 0
+
+    def _end_block(self, end: int) -> None:
+        if end < self._row_end:
+            self._end_cell()
+        else:
+            self._end_line()
+        if end >= self._item_end:
+            self._bullet = ""  # of an item without text
+
+    def _end_cell(self) -> None:
+        self._joints.new_line()
+        if cell := collapse_spaces("".join(self._line)):
+            self._row.append(cell)
+        self._line = []
+
+    def _end_line(self) -> None:
+        self._end_cell()
+        if self._row:
+            self._write("\t".join(self._row))
+            self._row = []
+
+    def _write(self, text: str) -> None:
+        if text:
+            self.written.append(self._bullet + text)
+            self._bullet = ""
+
+    def _indent(self) -> str:
+        return "  " * min(len(self._lists) - 1, MAX_LIST_INDENTS)
+
+
+def is_single_line_row(nodes: Nodes, row: int) -> bool:
+    """Tell whether the cells of a table's row hold only inline nodes."""
+    tags = nodes.tags
+    return all(tags[index] in INLINE or tags[index] in _CELLS for index in range(row + 1, nodes.ends[row]))

@@ -1,0 +1,283 @@
+"""Builds the blocks of a page in one pass over its nodes, without recursion."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from denoise_crawler.output.content.belonging import Belonging
+from denoise_crawler.output.content.blocks import (
+    MAX_CONTAINERS,
+    Block,
+    FootnoteMark,
+    Formula,
+    Heading,
+    Inline,
+    LineBreak,
+    Paragraph,
+    Picture,
+    Text,
+)
+from denoise_crawler.output.content.code import is_code
+from denoise_crawler.output.content.elements import begin_element
+from denoise_crawler.output.content.footnotes import footnotes_of
+from denoise_crawler.output.content.formulas import formulas_of
+from denoise_crawler.output.content.line import paragraphs
+from denoise_crawler.output.content.links import Links, is_permalink, is_share_link
+from denoise_crawler.output.content.nested import Lists, OpenBox, OpenTable
+from denoise_crawler.output.content.pictures import picture_of
+from denoise_crawler.output.content.styles import heading_levels, text_styles
+from denoise_crawler.output.content.tex_in_text import loads_math, with_formulas
+from denoise_crawler.output.inline import WordJoiner, text_of
+from denoise_crawler.output.writing import LEAVE, Writing
+from denoise_crawler.page import TEXT
+from denoise_crawler.page.markup import INLINE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from denoise_crawler.output.content.formula_scripts import Place
+    from denoise_crawler.page import Page
+
+
+def content_blocks(page: Page, noise: list[bool] | None = None, writing: Writing | None = None) -> list[Block]:
+    """Return ``page`` without its ``noise`` nodes as blocks, with absolute URLs.
+
+    Args:
+        page: The page.
+        noise: Whether each node is noise; None if all is kept.
+        writing: Whether links and pictures are kept; both are if it is not given.
+
+    Example:
+        >>> from denoise_crawler import Page
+        >>> for block in content_blocks(Page.parse("https://a.test/", "<h1>News</h1><ul><li>One<li>Two</ul>")):
+        ...     print(type(block).__name__)
+        Heading
+        List
+
+    """
+    return Builder(page, noise, writing or Writing()).build()
+
+
+@dataclass(slots=True, eq=False)
+class _Open:
+    """An element whose content is gathered; ``attach`` gets its blocks when it ends."""
+
+    start: int
+    attach: Callable[[list[Block]], None]
+    blocks: list[Block] = field(default_factory=list)
+
+
+class Builder:
+    """Gathers blocks while walking through the nodes.
+
+    Args:
+        page: The page.
+        noise: Whether each node is noise; None if all is kept.
+        writing: Whether links and pictures are kept.
+
+    """
+
+    def __init__(self, page: Page, noise: list[bool] | None, writing: Writing) -> None:
+        self.page, self.nodes, self.noise = page, page.nodes, noise
+        self._with_links, self.with_pictures = writing.links != LEAVE, writing.pictures != LEAVE
+        self._styles, self._levels = text_styles(page.nodes), heading_levels(page)
+        self.belongs = Belonging(page, noise)
+        self._links, self.lists = Links(page), Lists(page.nodes)
+        self.formulas, self.footnotes = page.once(formulas_of), footnotes_of(page)
+        self._places: deque[Place] = deque(self.formulas.places)
+        self._math_page = page.once(loads_math)
+        self._joints = WordJoiner(page.nodes)
+        self._pieces: list[Inline] = []  # of the open line
+        self._level = 0  # of the heading of the open line
+        self._lines: list[tuple[int, int]] = []  # the block-level elements that are open
+        self._open = [_Open(-1, lambda _: None)]
+        self.boxes: list[OpenBox] = []
+        self.tables: list[OpenTable] = []
+        self._last_picture = ""
+
+    def build(self) -> list[Block]:
+        """Return the blocks."""
+        written_to = 0
+        for index, tag in enumerate(self.nodes.tags):
+            if index >= written_to:
+                if self._places:
+                    self._add_places(index)
+                if self._lines and self._lines[-1][1] <= index:
+                    self._close(index)
+                written_to = self._visit(index, tag)
+        size = len(self.nodes)
+        self._add_places(size)
+        self._close(size)
+        self._end_line()
+        return self._open[0].blocks
+
+    def _visit(self, index: int, tag: str) -> int:
+        """Take in a node; return the end of the nodes that are now taken in."""
+        end = self.nodes.ends[index]
+        if tag is TEXT:
+            self._add_text(index)
+        elif index in self.formulas.elements:
+            self._add_formula(index)
+            return end
+        elif (tag == "a" or index in self.footnotes.left_out) and self._is_left_out(index):
+            self._joints.gap()
+            return end
+        elif index in self.footnotes.marks:
+            self._add_piece(FootnoteMark(self.footnotes.marks[index]), index)
+            return end
+        elif tag == "img":
+            self._add_picture(index)
+        elif tag == "br":
+            self._pieces.append(LineBreak())
+            self._joints.new_line()
+        elif tag not in INLINE or (tag == "code" and self._is_block_of_code(index)):
+            self._end_line()
+            self._lines.append((index, end))
+            return begin_element(self, index, tag)
+        return 0
+
+    # --- inside a line
+
+    def _add_text(self, index: int) -> None:
+        if self.noise is not None and self.noise[index]:
+            self._joints.gap()
+            return
+        nodes, level = self.nodes, self._levels[index]
+        style = self._styles[index]
+        if level and style != "code":
+            style = ""
+        link = self._links.address(nodes.links[index], in_heading=level > 0) if self._with_links else ""
+        text, done = text_of(nodes, index), 0
+        self._pieces.append(Text(self._joints.between(index), style, link))
+        while self._places and self._places[0].node == index:
+            place = self._places.popleft()
+            self._pieces += [Text(text[done : place.offset], style, link), place.formula]
+            done = place.offset
+        self._pieces.append(Text(text[done:], style, link))
+        self._level = level
+
+    def _add_piece(self, piece: Inline, index: int) -> None:
+        self._joints.gap()
+        self._pieces.append(piece)
+        self._level = self._levels[index]
+
+    def _add_formula(self, index: int) -> None:
+        formula = self.formulas.elements[index]
+        self._joints.gap()
+        if formula is not None and self.belongs(index):
+            self._add_piece(formula, index)
+
+    def _add_places(self, index: int) -> None:
+        """Add the formulas of scripts that stand before node ``index`` and not in a text."""
+        while self._places and (self._places[0].node < index or not self._is_text(index)):
+            if self._places[0].node > index:
+                return
+            place = self._places.popleft()
+            if place.node == index and self.belongs(place.parent):
+                self._close(index, keep=place.parent)
+                self._joints.gap()
+                self._pieces.append(place.formula)
+
+    def _is_text(self, index: int) -> bool:
+        return index < len(self.nodes) and self.nodes.tags[index] is TEXT
+
+    def _add_picture(self, index: int) -> None:
+        self._joints.gap()
+        if not self.with_pictures or not self.belongs(index):
+            return
+        link = self._links.address(self.nodes.links[index]) if self._with_links else ""
+        picture = picture_of(self.page, self.nodes.elements[index], link)
+        if picture is not None and picture.address != self._last_picture:
+            self._last_picture = picture.address
+            self._pieces.append(picture)
+            self._level = self._levels[index]
+
+    def _is_block_of_code(self, index: int) -> bool:
+        return self.nodes.elements[index].get("style") is not None and is_code(self.nodes, index)
+
+    def _is_left_out(self, index: int) -> bool:
+        """Tell whether a node is a permalink, a share link, or the label of a footnote."""
+        if index in self.footnotes.left_out:
+            return True
+        nodes = self.nodes
+        if nodes.tags[index] != "a" or nodes.links[index] != index:
+            return False
+        if is_permalink(nodes, index, in_heading=self._levels[index] > 0):
+            return True
+        return is_share_link(nodes.elements[index].get("href", "").strip())
+
+    # --- blocks
+
+    def _end_line(self) -> None:
+        """Turn the open line into paragraphs, headings, pictures and formulas."""
+        pieces, self._pieces = self._pieces, []
+        level, self._level = self._level, 0
+        self._joints.new_line()
+        if not pieces:
+            return
+        for content in paragraphs(with_formulas(pieces, math_page=self._math_page)):
+            self._open[-1].blocks += _blocks_of(content, level)
+
+    def _close(self, index: int, keep: int = -1) -> None:
+        """Close what ends at or before node ``index``, but for what node ``keep`` stands in."""
+        if self._has_ended(index, keep):
+            self._end_line()
+        while self._has_ended(index, keep):
+            start, _ = self._lines.pop()
+            if self._open[-1].start == start:
+                closed = self._open.pop()
+                closed.attach(closed.blocks)
+
+    def _has_ended(self, index: int, keep: int) -> bool:
+        """Tell whether the innermost open element ends at or before ``index`` and does not hold ``keep``."""
+        return bool(self._lines) and self._lines[-1][1] <= index and self._lines[-1][0] > keep
+
+    def append(self, block: Block) -> None:
+        """Add a block behind those that are there."""
+        self._open[-1].blocks.append(block)
+
+    def gather(self, index: int, attach: Callable[[list[Block], list[Block]], None]) -> None:
+        """Gather the blocks of an element, which begins now.
+
+        Args:
+            index: The node of the element.
+            attach: Called with the blocks around the element and with its own when it ends. Where too many
+                elements are open it is not called: the blocks go to those around.
+
+        """
+        if len(self._open) <= MAX_CONTAINERS:
+            around = self._open[-1].blocks
+            self._open.append(_Open(index, lambda blocks: attach(around, blocks)))
+
+    def add_line(self, pieces: list[Inline]) -> None:
+        """Add a paragraph of pieces."""
+        self._pieces += pieces
+        self._end_line()
+
+    def kept(self, index: int) -> bool:
+        """Tell whether node ``index`` does not stand in noise."""
+        return self.belongs.stays(index)
+
+    @property
+    def is_top(self) -> bool:
+        """Whether no list, quotation or box is open, and something stands above."""
+        return len(self._open) == 1 and bool(self._open[0].blocks)
+
+    @property
+    def has_room(self) -> bool:
+        """Whether a table may begin here, in whose cells there may be lists."""
+        return len(self._open) < MAX_CONTAINERS - 1
+
+
+def _blocks_of(content: list[Inline], level: int) -> list[Block]:
+    """Return a paragraph as what it is: a heading, a formula or pictures where it holds nothing else."""
+    if level:
+        return [Heading(level, content)]
+    pictures = [piece for piece in content if isinstance(piece, Picture)]
+    if pictures and len(pictures) == sum(not isinstance(piece, LineBreak) for piece in content):
+        return list(pictures)
+    if len(content) == 1 and isinstance(content[0], Formula):
+        return [content[0]]
+    return [Paragraph(content)]

@@ -1,0 +1,166 @@
+"""Footnotes: the references in the text and the notes that they lead to."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+from denoise_crawler.page import TEXT
+from denoise_crawler.page.markup import INLINE
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+
+    from denoise_crawler.page import Nodes, Page
+
+MAX_NOTE_CHARACTERS = 5_000
+MAX_REFERENCES = 3_000
+MAX_LABEL_CHARACTERS = 40  # of the label of a note, or of its link back
+_LABEL = re.compile(r"[\s\[({^]*(\d{1,4}|[a-zA-Z]|[ivxlc]{1,6}|[*†‡§¶]{1,4})[\])}:.]*\s*")
+_HINT = re.compile(
+    r"foot-?note|fn-?ref|note-?ref|noteref|sidenote|endnote|ftnt|\bfn\d|cite_ref|reference", re.IGNORECASE
+)
+_BACK = re.compile(
+    r"[\s↩︎↵⤴^↑⏎🔙\ufe0e\[\]().:a-z\d*†‡§]{0,12}|back|return|jump (?:up|back)|go back.{0,20}", re.IGNORECASE
+)
+_SAYING = ("class", "id", "role", "rel", "epub:type")
+_NOTE_HOLDERS = frozenset({"li", "p", "div", "dd", "aside", "section", "blockquote"})
+
+
+@dataclass(slots=True)
+class Footnotes:
+    """The footnotes of a page.
+
+    ``marks`` maps the node of a reference to its label, ``notes`` the node of a note to its label. ``left_out``
+    are the nodes of the labels in notes and of their links back.
+    """
+
+    marks: dict[int, str] = field(default_factory=dict)
+    notes: dict[int, str] = field(default_factory=dict)
+    left_out: set[int] = field(default_factory=set)
+
+
+def footnotes_of(page: Page) -> Footnotes:
+    """Return the footnotes of ``page``.
+
+    A reference is a link of this page to a note that stands behind it, under a number or a sign, raised, in
+    brackets or with a class that says so.
+
+    Example:
+        >>> from denoise_crawler import Page
+        >>> found = footnotes_of(Page.parse("", "<p>A<sup><a href=#n1>1</a></sup><ol><li id=n1>Note</ol>"))
+        >>> found.marks, found.notes
+        ({3: '1'}, {7: '1'})
+
+    """
+    nodes, found = page.nodes, Footnotes()
+    references = [(index, _fragment(page, nodes.elements[index])) for index in _links(nodes)]
+    wanted = {fragment for _, fragment in references if fragment}
+    if not wanted or len(references) > MAX_REFERENCES:
+        return found
+    until = list(accumulate(map(len, nodes.texts), initial=0))
+    notes = {name: _note_at(nodes, target, until) for name, target in _targets(nodes, wanted).items()}
+    labels: dict[int, str] = {}  # by note
+    for index, fragment in references:
+        note = notes.get(fragment, -1)
+        if note > index and (label := _label(nodes, index)):
+            found.marks[_mark(nodes, index)] = labels.setdefault(note, label)
+    _keep_separate_notes(nodes, labels, found)
+    for note in found.notes:
+        _leave_out_labels(page, note, found, until)
+    return found
+
+
+def _links(nodes: Nodes) -> list[int]:
+    return [index for index, link in enumerate(nodes.links) if link == index]
+
+
+def _fragment(page: Page, link: _Element) -> str:
+    """Return the fragment of a link inside the page; empty for other links."""
+    address = link.get("href", "").strip()
+    own, sign, fragment = address.partition("#")
+    if not sign or not fragment:
+        return ""
+    return fragment if not own or page.absolute(own) == page.url.partition("#")[0] else ""
+
+
+def _targets(nodes: Nodes, wanted: set[str]) -> dict[str, int]:
+    targets: dict[str, int] = {}
+    for index, element in enumerate(nodes.elements):
+        if nodes.tags[index] is not TEXT:
+            for name in (element.get("id"), element.get("name")):
+                if name in wanted:
+                    targets.setdefault(name, index)
+    return targets
+
+
+def _label(nodes: Nodes, link: int) -> str:
+    """Return the label of a reference; empty if the link is none."""
+    text = "".join(nodes.texts[link : nodes.ends[link]])
+    found = _LABEL.fullmatch(text) if len(text) < 12 else None
+    if found is None:
+        return ""
+    around = nodes.elements[nodes.parents[link]]
+    raised = "sup" in (nodes.tags[nodes.parents[link]], *nodes.tags[link : nodes.ends[link]])
+    bracketed = text.strip()[:1] in ("[", "(") and found.group(1).isdecimal()
+    element = nodes.elements[link]
+    says = " ".join(one.get(name, "") for one in (element, around) for name in _SAYING)
+    return found.group(1) if raised or bracketed or _HINT.search(says) else ""
+
+
+def _mark(nodes: Nodes, link: int) -> int:
+    """Return the node that stands for a reference: its ``sup`` if there is nothing else in it, or the link."""
+    parent = nodes.parents[link]
+    if nodes.tags[parent] in ("sup", "span"):
+        outside = [*nodes.texts[parent:link], *nodes.texts[nodes.ends[link] : nodes.ends[parent]]]
+        if not "".join(outside).strip(" []()"):
+            return parent
+    return link
+
+
+def _note_at(nodes: Nodes, target: int, until: list[int]) -> int:
+    """Return the node of the note that a fragment leads to; -1 if none is there."""
+    note = target
+    while nodes.tags[note] in INLINE and note > 0:
+        if until[note] > until[nodes.parents[note]]:
+            return -1  # in the middle of a paragraph
+        note = nodes.parents[note]
+    if nodes.tags[note] not in _NOTE_HOLDERS:
+        return -1
+    above = nodes.parents[note]
+    if nodes.tags[above] == "li" and until[note] == until[above]:
+        note = above
+    return note if 0 < until[nodes.ends[note]] - until[note] <= MAX_NOTE_CHARACTERS else -1
+
+
+def _keep_separate_notes(nodes: Nodes, labels: dict[int, str], found: Footnotes) -> None:
+    """Keep notes that hold no other note, each label once; take back the references to the others."""
+    last_end, taken = -1, set[str]()
+    for note in sorted(labels):
+        if note >= last_end and labels[note] not in taken:
+            found.notes[note] = labels[note]
+            taken.add(labels[note])
+            last_end = nodes.ends[note]
+    found.marks = {index: label for index, label in found.marks.items() if label in taken}
+    inside = {index for note in found.notes for index in range(note, nodes.ends[note]) if index in found.marks}
+    for index in inside:
+        del found.marks[index]
+
+
+def _leave_out_labels(page: Page, note: int, found: Footnotes, until: list[int]) -> None:
+    """Mark the label at the beginning of a note and its links back to the text."""
+    nodes, label = page.nodes, found.notes[note]
+    index = note + 1
+    while index < nodes.ends[note]:
+        end = nodes.ends[index]
+        size, begins = until[end] - until[index], until[index] == until[note]
+        text = "".join(nodes.texts[index:end]) if size < MAX_LABEL_CHARACTERS else ""
+        is_link_back = nodes.links[index] == index and bool(_fragment(page, nodes.elements[index]))
+        is_label = begins and size > 0 and text.strip("[]().:^ \xa0") == label
+        if (is_link_back and _BACK.fullmatch(text)) or (is_label and nodes.tags[index] in INLINE):
+            found.left_out.add(index)
+            index = end
+        else:
+            index += 1

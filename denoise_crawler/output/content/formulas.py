@@ -1,0 +1,231 @@
+"""Finds the formulas of a page: MathML, KaTeX, MathJax, pictures of formulas.
+
+A formula that a page writes several times (KaTeX: as MathML and as HTML) is found once, as the outermost element
+around it.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from lxml import etree
+
+from denoise_crawler.output.content.blocks import Formula, Text
+from denoise_crawler.output.content.formula_scripts import FORMULA_SCRIPT, places_of_scripts
+from denoise_crawler.output.content.mathml import latex_of_math, readable_math
+from denoise_crawler.page import TEXT
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+
+    from denoise_crawler.output.content.formula_scripts import Place
+    from denoise_crawler.page import Page
+
+MAX_LATEX_CHARACTERS = 10_000
+_MARKED = re.compile(
+    r"(?:^|\s)(?:katex|katex-display|katex--inline|katex--display|MathJax|MathJax_Display|MathJax_SVG|MathJax_CHTML"
+    r"|MathJax_SVG_Display|MathJax_Preview|mwe-math-element|hurmet-tex|math-inline|math-block|math-display)(?:\s|$)"
+)
+_DISPLAY = re.compile(
+    r"(?:^|\s)(?:katex-display|katex--display|MathJax(?:_SVG)?_Display|math-block|math-display)(?:\s|$)"
+)
+_SOURCES = ("data-math", "data-latex", "data-tex", "data-formula", "data-expr", "data-entry")
+_MARKUP = frozenset({"math", "mjx-container"})
+_TAGS = _MARKUP | {"img"}
+_PAGE_BLOCKS = frozenset(
+    {"p", "div", "table", "ul", "ol", "article", "section", "h1", "h2", "h3", "h4", "h5", "h6"}
+)
+_STYLED = re.compile(r"\{\\(?:display|text|script)style\s(.*)\}", re.DOTALL)
+_COMMAND = re.compile(r"\\[a-zA-Z]{2,}")
+_LATEX_PICTURE = re.compile(
+    r"latex|mathtex|mimetex|texvc|/math/render/|formula|equation|chart\?cht=tx", re.IGNORECASE
+)
+_HINTS = ("atex", "aTeX", "%5C", "%5c", "ath", "imetex", "formula", "equation", "cht=tx", "exvc")
+_PICTURE_CLASS = re.compile(r"(?:^|[\s_-])(?:la)?tex(?:$|[\s_-])|math|formula|equation", re.IGNORECASE)
+_QUERIES = ("latex", "chl", "tex", "eq", "formula", "math")
+
+
+@dataclass(slots=True)
+class Formulas:
+    """The formulas of a page.
+
+    ``elements`` maps the node of an element to what stands for it and everything below; None for a second copy of
+    a formula. ``places`` are those that stand in scripts, which are no nodes.
+    """
+
+    elements: dict[int, Formula | Text | None] = field(default_factory=dict)
+    places: list[Place] = field(default_factory=list)
+
+    @property
+    def by_text(self) -> dict[int, list[Place]]:
+        """The places by the node that they stand in or before."""
+        found: dict[int, list[Place]] = {}
+        for place in self.places:
+            found.setdefault(place.node, []).append(place)
+        return found
+
+
+def formulas_of(page: Page) -> Formulas:
+    """Return the formulas of ``page``; call it by ``page.once``.
+
+    Example:
+        >>> from denoise_crawler import Page
+        >>> formulas_of(Page.parse("", "<p>A <math alttext='x^2'><mi>x</mi></math>")).elements
+        {3: Formula(latex='x^2', display=False)}
+
+    """
+    found = Formulas()
+    if page.root is None:
+        return found
+    nodes, used = page.nodes, set[object]()
+    blocks = [index for index, tag in enumerate(nodes.tags) if tag in _PAGE_BLOCKS]
+    end = 0
+    for index, tag in enumerate(nodes.tags):
+        if index < end or tag is TEXT:
+            continue
+        if tag in _MARKUP and bisect(blocks, index) < bisect(blocks, nodes.ends[index] - 1):
+            continue  # it was never closed, and the rest of the page stands in it
+        element = nodes.elements[index]
+        classes = element.get("class")
+        if tag in _TAGS or (
+            classes is not None and ("ath" in classes or "tex" in classes) and _is_marked(element, classes)
+        ):
+            formula = _formula_in(tag, element, used)
+            if formula is not None or _is_second_copy(element):
+                found.elements[index] = formula
+                end = nodes.ends[index]
+    scripts = [one for one in page.root.iter("script") if FORMULA_SCRIPT.match(one.get("type", ""))]
+    found.places = places_of_scripts(nodes, [one for one in scripts if one not in used])
+    return found
+
+
+def _is_marked(element: _Element, classes: str) -> bool:
+    return _MARKED.search(classes) is not None or element.get("data-math") is not None
+
+
+def _formula_in(tag: str, element: _Element, used: set[object]) -> Formula | Text | None:
+    """Return the formula that an element shows, None if it shows none."""
+    if tag == "img":
+        latex = _latex_of_picture(element)
+        return Formula(clean_latex(latex)) if latex else None
+    math = element if tag == "math" else next(element.iter("math"), None)
+    latex = _latex_in(element, math, used)
+    if latex and len(latex) <= MAX_LATEX_CHARACTERS:
+        return Formula(clean_latex(latex), _is_display(element, math))
+    if math is None or tag not in _TAGS:
+        return None
+    shown = readable_math(math)
+    return Text(f" {shown} ") if shown else None
+
+
+def _latex_in(element: _Element, math: _Element | None, used: set[object]) -> str:
+    for name in _SOURCES:
+        if latex := element.get(name, "").strip():
+            return latex
+    for script in (*element.iter("script"), element.getnext()):
+        if script is not None and script.tag == "script" and FORMULA_SCRIPT.match(script.get("type", "")):
+            used.add(script)
+            return (script.text or "").strip()
+    if math is not None:
+        return latex_of_math(math)
+    for annotation in element.iter("annotation"):
+        if "tex" in annotation.get("encoding", ""):
+            return (annotation.text or "").strip()
+    if (marked := element.get("data-mathml") or _mathml_below(element)) and len(marked) < MAX_LATEX_CHARACTERS:
+        return _latex_of_markup(marked)
+    return next(filter(None, map(_latex_of_picture, element.iter("img"))), "")
+
+
+def _mathml_below(element: _Element) -> str:
+    return next((one.get("data-mathml", "") for one in element.iter("span") if one.get("data-mathml")), "")
+
+
+def _latex_of_markup(markup: str) -> str:
+    try:
+        root = etree.fromstring(markup, etree.HTMLParser())
+    except (etree.XMLSyntaxError, ValueError):
+        return ""
+    math = None if root is None else next(root.iter("math"), None)
+    return "" if math is None else latex_of_math(math)
+
+
+def _is_display(element: _Element, math: _Element | None) -> bool:
+    if math is not None and (math.get("display") == "block" or math.get("mode") == "display"):
+        return True
+    if element.get("display") == "true" or _DISPLAY.search(element.get("class", "")):
+        return True
+    script = element.getnext()
+    return script is not None and script.tag == "script" and "mode=display" in script.get("type", "")
+
+
+def _is_second_copy(element: _Element) -> bool:
+    """Tell whether an element is MathJax's preview of a formula that follows."""
+    if "MathJax_Preview" not in element.get("class", ""):
+        return False
+    return any(one.tag == "script" or "MathJax" in one.get("class", "") for one in _next_elements(element))
+
+
+def _next_elements(element: _Element) -> list[_Element]:
+    following = element.getnext()
+    return [] if following is None or not isinstance(following.tag, str) else [following]
+
+
+def _latex_of_picture(picture: _Element) -> str:
+    """Return the LaTeX that a picture's address or alternative text holds; empty if it is no formula."""
+    address, alternative = picture.get("src", ""), picture.get("alt", "").strip()
+    if "\\" not in alternative and not any(hint in address for hint in _HINTS):
+        classes = picture.get("class", "")  # nearly all pictures end here: looking for words is fast
+        if "ath" not in classes and "tex" not in classes and "equation" not in classes:
+            return ""
+    if latex := _latex_in_address(address):
+        return latex
+    hinted = _PICTURE_CLASS.search(picture.get("class", "")) or _LATEX_PICTURE.search(address[:300])
+    if alternative and (hinted or _STYLED.fullmatch(alternative)) and re.search(r"[\\^_{=]", alternative):
+        return alternative.strip("$ ")
+    return ""
+
+
+def _latex_in_address(address: str) -> str:
+    if len(address) > MAX_LATEX_CHARACTERS or not (_LATEX_PICTURE.search(address) or "%5c" in address.lower()):
+        return ""
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return ""
+    queries = parse_qs(parts.query.replace("+", "%2B"))
+    for name in _QUERIES:
+        if name in queries and not queries[name][0].isdecimal():
+            return queries[name][0].strip()
+    raw = parts.query or parts.path.rpartition("/")[2]
+    latex = unquote(raw).strip()
+    return latex if _COMMAND.search(latex) and "%5c" in raw.lower() else ""
+
+
+def clean_latex(latex: str) -> str:
+    r"""Return ``latex`` without the delimiters and the style that tools put around it.
+
+    Example:
+        >>> print(clean_latex(r"{\displaystyle x^{2}}"), clean_latex(r"\(a\)"), clean_latex("$$b$$"))
+        x^{2} a b
+
+    """
+    latex = latex.strip()
+    for begin, end in (("$$", "$$"), ("\\(", "\\)"), ("\\[", "\\]"), ("$", "$")):
+        if latex.startswith(begin) and latex.endswith(end) and len(latex) > len(begin) + len(end):
+            latex = latex[len(begin) : -len(end)].strip()
+            break
+    styled = _STYLED.fullmatch(latex)
+    return styled.group(1).strip() if styled and _is_balanced(styled.group(1)) else latex
+
+
+def _is_balanced(latex: str) -> bool:
+    depth = 0
+    for brace in re.findall(r"(?<!\\)[{}]", latex):
+        depth += 1 if brace == "{" else -1
+        if depth < 0:
+            return False
+    return depth == 0

@@ -1,0 +1,102 @@
+"""Links of the content: their addresses, and those that are no content at all."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from denoise_crawler.output.safe_markup import is_executable
+
+if TYPE_CHECKING:
+    from denoise_crawler.page import Nodes, Page
+
+MAX_URL_CHARACTERS = 4_000
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
+_SCHEMES = ("http:", "https:", "mailto:", "tel:", "ftp:", "ftps:", "magnet:", "news:", "doi:", "geo:", "sms:")
+_BLANK = re.compile(r"[\0-\x20\x7f-\xa0\u200b-\u200f\u2028\u2029\ufeff]+")
+_PERMALINK_TEXT = re.compile(
+    r"(?:[\s#¶§🔗⚓∞\ufe0f]|permalink|anchor|(?:direct |perma)?link(?: to (?:this )?\w+)?)*", re.IGNORECASE
+)
+_SIGNS = re.compile(r"[\s\ufe0e\ufe0f#¶§🔗↩↵⤴↑⏎🔙]{1,5}")
+_PERMALINK_CLASS = re.compile(
+    r"(?:^|\s)(?:headerlink|permalink|anchor|anchor-link|heading-anchor|hash-link|header-anchor)(?:\s|$)"
+)
+_SHARE = re.compile(
+    r"(?:https?:)?//(?:[\w-]+\.)*(?:"
+    r"facebook\.com/(?:sharer|share\.php|dialog/(?:share|feed))"
+    r"|(?:twitter|x)\.com/(?:intent/|share\b|home\?status=)"
+    r"|linkedin\.com/(?:sharearticle|sharing|cws/share)"
+    r"|pinterest\.[a-z.]+/pin/create"
+    r"|reddit\.com/submit|tumblr\.com/(?:share|widgets/share)|api\.whatsapp\.com/send\?(?:.*&)?text="
+    r"|web\.whatsapp\.com/send|wa\.me/\?text=|(?:t\.me|telegram\.me)/share|getpocket\.com/(?:save|edit)"
+    r"|vk\.com/share|connect\.ok\.ru/|share\.flipboard\.com|bsky\.app/intent|plus\.google\.com/share"
+    r"|news\.ycombinator\.com/submitlink|addtoany\.com|service\.weibo\.com/share|line\.me/r/msg"
+    r"|b\.hatena\.ne\.jp/(?:add|entry)|threads\.net/intent|mastodonshare\.com|buffer\.com/add)"
+    r"|mailto:\?|whatsapp:|fb-messenger:",
+    re.IGNORECASE,
+)
+
+
+def safe_url(address: str) -> str:
+    r"""Return a URL that a reader may follow; empty if it is too long or could run something.
+
+    Example:
+        >>> safe_url("https://a.test/x y"), safe_url("java\nscript:x()")
+        ('https://a.test/x y', '')
+
+    """
+    address = address.strip()
+    if len(address) > MAX_URL_CHARACTERS or is_executable(address):
+        return ""
+    scheme = _SCHEME.match(_BLANK.sub("", address[:100]))
+    return address if scheme is None or scheme.group().lower() in _SCHEMES else ""
+
+
+def is_share_link(address: str) -> bool:
+    """Tell whether a link posts the page somewhere.
+
+    Example:
+        >>> is_share_link("https://twitter.com/intent/tweet?url=x"), is_share_link("https://twitter.com/a")
+        (True, False)
+
+    """
+    return _SHARE.match(address) is not None
+
+
+def is_permalink(nodes: Nodes, link: int, *, in_heading: bool) -> bool:
+    """Tell whether a link with a fragment only leads to the place where it stands, under a sign or no text."""
+    element = nodes.elements[link]
+    address = element.get("href", "").strip()
+    if "#" not in address:
+        return False
+    marked = _PERMALINK_CLASS.search(element.get("class", "")) is not None
+    text = "".join(nodes.texts[link : nodes.ends[link]])
+    if text and address.startswith("#") and _SIGNS.fullmatch(text):
+        return True  # back to where a note is referred to
+    if not (marked or in_heading):
+        return False
+    return len(text) < 60 and _PERMALINK_TEXT.fullmatch(text) is not None
+
+
+class Links:
+    """The addresses of a page's links, each made once.
+
+    Args:
+        page: The page.
+
+    """
+
+    def __init__(self, page: Page) -> None:
+        self._page, self._nodes = page, page.nodes
+        self._addresses: dict[int, str] = {}
+        self._own = page.url.partition("#")[0]
+
+    def address(self, link: int, *, in_heading: bool = False) -> str:
+        """Return the address of a link node (-1: no link); empty for a heading's link to itself."""
+        if link < 0:
+            return ""
+        if link not in self._addresses:
+            written = self._nodes.elements[link].get("href", "").strip()
+            self._addresses[link] = safe_url(self._page.absolute(written)) if written else ""
+        address = self._addresses[link]
+        return "" if in_heading and address.partition("#")[0] == self._own else address

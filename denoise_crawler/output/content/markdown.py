@@ -1,0 +1,173 @@
+"""Blocks as Markdown: CommonMark with GitHub's pipe tables, footnotes and alerts, formulas between dollars."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from denoise_crawler.output.content.blocks import (
+    Callout,
+    Code,
+    Details,
+    Embed,
+    Footnote,
+    Formula,
+    Heading,
+    List,
+    Paragraph,
+    Picture,
+    Quote,
+    Rule,
+    Table,
+    Text,
+)
+from denoise_crawler.output.content.html import html_table
+from denoise_crawler.output.content.markdown_inline import (
+    escape_line_start,
+    escape_markdown,
+    footnote_name,
+    link_destination,
+    picture_markup,
+    render_line,
+    render_lines,
+    safe_latex,
+)
+from denoise_crawler.output.content.markdown_table import fits_pipes, pipe_table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from denoise_crawler.output.content.blocks import Block, Inline
+
+_SIGNS = {True: (". ", ") "), False: ("- ", "* ")}
+_ONE_WORD = re.compile(r"\S+(?:\s+(?:\"[^\"]*\"|'[^']*'|\([^()]*\)))?\s*")
+
+
+def to_markdown(blocks: list[Block]) -> str:
+    r"""Return ``blocks`` as Markdown. Text is escaped, so that CommonMark shows it unchanged.
+
+    Example:
+        >>> item = [Paragraph([Text("1 * 2 "), Text("two", "em")])]
+        >>> print(to_markdown([Heading(1, [Text("News")]), List([item])]))
+        # News
+        <BLANKLINE>
+        - 1 \* 2 *two*
+
+    """
+    return "\n".join(_lines_of(blocks))
+
+
+def _lines_of(blocks: list[Block], *, in_item: bool = False) -> list[str]:
+    """Return the lines of ``blocks``. Lists side by side have different signs."""
+    lines: list[str] = []
+    before: Block | None = None
+    sign = 0
+    for block in blocks:
+        if isinstance(block, List):
+            side_by_side = isinstance(before, List) and before.ordered == block.ordered
+            sign = 1 - sign if side_by_side else 0
+            written = _list(block, sign)
+            # a list that would not start here without a blank line (5.2)
+            apart = not (in_item and isinstance(before, Paragraph) and sign == 0 and block.start == 1)
+        else:
+            written, apart = _WRITERS[type(block)](block), True
+        if lines and apart:
+            lines.append("")
+        lines += written
+        before = block
+    return lines
+
+
+def _list(block: List, sign: int) -> list[str]:
+    lines: list[str] = []
+    for number, item in enumerate(block.items, block.start):
+        marker = f"{number if block.ordered else ''}{_SIGNS[block.ordered][sign]}"
+        lines += _indented(_lines_of(item, in_item=True), marker, " " * len(marker))
+    return lines
+
+
+def _indented(lines: list[str], first: str, rest: str) -> list[str]:
+    return [((rest if number else first) + line).rstrip() for number, line in enumerate(lines)]
+
+
+def _heading(block: Heading) -> list[str]:
+    text = render_line(block.content)
+    signs = len(text) - len(text.rstrip("#"))
+    if signs:  # would be a closing sequence
+        text = f"{text[:-signs]}\\{'#' * signs}"
+    return [f"{'#' * block.level} {text}"]
+
+
+def _paragraph(block: Paragraph) -> list[str]:
+    return render_lines(block.content)
+
+
+def _code(block: Code) -> list[str]:
+    fence = "`" * max(3, max(map(len, re.findall("`+", block.text)), default=0) + 1)
+    return [fence + block.language, *block.text.split("\n"), fence]
+
+
+def _formula(block: Formula) -> list[str]:
+    return ["$$", safe_latex(block.latex), "$$"]
+
+
+def _picture(block: Picture) -> list[str]:
+    markup = picture_markup(block)
+    return [f"{markup}\\", *render_lines(block.caption)] if block.caption else [markup]
+
+
+def _embed(block: Embed) -> list[str]:
+    address = link_destination(block.address)
+    return [f"[{escape_markdown(block.title)}]({address})" if block.title else f"<{address}>"]
+
+
+def _quote(block: Quote) -> list[str]:
+    source = ["", f"<{link_destination(block.source)}>"] if block.source else []
+    return _indented([*_lines_of(block.content), *source], "> ", "> ")
+
+
+def _callout(block: Callout) -> list[str]:
+    title = render_line(block.title)
+    head = f"[!{block.kind.upper()}] {title}".rstrip()
+    return _indented([head, *_lines_of(block.content)], "> ", "> ")
+
+
+def _details(block: Details) -> list[str]:
+    summary: list[Inline] = [
+        Text(piece.text, piece.style or "strong", piece.link) if isinstance(piece, Text) else piece
+        for piece in block.summary
+    ]
+    return [*render_lines(summary), "", *_lines_of(block.content)]
+
+
+def _footnote(block: Footnote) -> list[str]:
+    lines = _lines_of(block.content)
+    if len(lines) < 3 and _ONE_WORD.fullmatch(" ".join(lines)):
+        lines[0] = f"&nbsp; {lines[0]}"  # else it would define a link (4.7)
+    return _indented(lines, f"[^{footnote_name(block.label)}]: ", "    ")
+
+
+def _table(block: Table) -> list[str]:
+    caption = [escape_line_start(render_line(block.caption)), ""] if block.caption else []
+    return [*caption, *(pipe_table(block) if fits_pipes(block) else [html_table(block)])]
+
+
+def _rule(_: Rule) -> list[str]:
+    return ["***"]
+
+
+_WRITERS: dict[type, Callable[[Any], list[str]]] = {
+    Heading: _heading,
+    Paragraph: _paragraph,
+    Table: _table,
+    Code: _code,
+    Formula: _formula,
+    Picture: _picture,
+    Quote: _quote,
+    Callout: _callout,
+    Details: _details,
+    Footnote: _footnote,
+    Embed: _embed,
+    Rule: _rule,
+}

@@ -1,0 +1,117 @@
+"""Pictures of the content: the address of the real picture, and those that are decoration."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from denoise_crawler.output.content.blocks import Picture
+from denoise_crawler.output.content.links import safe_url
+from denoise_crawler.page.text import collapse_spaces
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lxml.etree import _Element
+
+    from denoise_crawler.page import Page
+
+MAX_ICON_SIZE = 32  # pixels
+_LAZY = ("data-src", "data-original", "data-lazy-src", "data-full-src", "data-hi-res-src", "data-image")
+_LAZY_SETS = ("data-srcset", "data-lazy-srcset")
+_PLACEHOLDER = re.compile(
+    r"(?:^|[/_-])(?:blank|spacer|placeholder|loading|lazy|transparent|pixel|1x1|grey|clear)[\w-]*\.", re.IGNORECASE
+)
+_DECORATION = re.compile(
+    r"(?:^|[\s_/.-])(?:logo|avatar|gravatar|spacer|sprite|tracking|tracker|pixel|beacon|emoji|smiley|badge|favicon|icon|icons"
+    r"|author-photo|author-image|userpic|profile-pic\w*)(?:$|[\s_/.?-])",
+    re.IGNORECASE,
+)
+_TRACKER = re.compile(
+    r"//(?:[\w-]+\.)*(?:gravatar\.com|doubleclick\.net|google-analytics\.com|googleadservices\.com|scorecardresearch\.com"
+    r"|quantserve\.com|feedburner\.com|pixel\.wp\.com|stats\.wordpress\.com|facebook\.com/tr|shields\.io)",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(r"\s*(\d+)(?:px)?\s*")
+_CANDIDATE = re.compile(r"\s*([^\s,]\S*[^\s,])(?:\s+([\d.]+)[wx])?\s*(?:,|$)")
+
+
+def picture_of(page: Page, element: _Element, link: str) -> Picture | None:
+    """Return an ``img`` as a picture; None if it is decoration or has no address.
+
+    Args:
+        page: The page.
+        element: The element.
+        link: The URL that it links to.
+
+    """
+    if is_decoration(element):
+        return None
+    for address in _addresses(element):
+        if address and (found := safe_url(page.absolute(address))):
+            return Picture(found, collapse_spaces(element.get("alt", "")), link)
+    return None
+
+
+def is_decoration(element: _Element) -> bool:
+    """Tell whether a picture is a logo, an avatar, an icon or a tracker, by its size, names and address."""
+    sizes = [_size(element, name) for name in ("width", "height")]
+    if any(size is not None and size <= 2 for size in sizes):
+        return True
+    if all(size is not None and size <= MAX_ICON_SIZE for size in sizes):
+        return True
+    if any(_DECORATION.search(element.get(name, "")) for name in ("class", "id")):
+        return True
+    address = element.get("src", "")[:1_000]
+    return _TRACKER.search(address) is not None or _DECORATION.search(address.rpartition("/")[2]) is not None
+
+
+def _size(element: _Element, name: str) -> int | None:
+    found = _NUMBER.fullmatch(element.get(name, "")[:20])
+    return int(found.group(1)) if found else None
+
+
+def _addresses(element: _Element) -> Iterator[str]:
+    """Yield addresses of a picture, the most likely real one first."""
+    for name in _LAZY:
+        yield element.get(name, "").strip()
+    for name in _LAZY_SETS:
+        yield largest(element.get(name, ""))
+    source = element.get("src", "").strip()
+    stands_in = not source or source.startswith("data:") or _PLACEHOLDER.search(source[:1_000]) is not None
+    if not stands_in:
+        yield source
+    yield largest(element.get("srcset", ""))
+    for other in _sources(element):
+        yield largest(other.get("srcset") or other.get("data-srcset") or "")
+    following = element.getnext()
+    if following is not None and following.tag == "noscript":
+        yield from (one.get("src", "").strip() for one in following.iter("img"))
+    yield source
+
+
+def _sources(picture: _Element) -> list[_Element]:
+    """Return the sources of the ``picture`` around an image; parsers may put the image into them."""
+    above = picture.getparent()
+    while above is not None and above.tag == "source":
+        above = above.getparent()
+    return list(above.iter("source")) if above is not None and above.tag == "picture" else []
+
+
+def largest(candidates: str) -> str:
+    """Return the largest picture of a ``srcset``.
+
+    Example:
+        >>> largest("a.png 1x, b,c.png 2x"), largest("a.png")
+        ('b,c.png', 'a.png')
+
+    """
+    best, best_size = "", 0.0
+    for found in _CANDIDATE.finditer(candidates[:20_000]):
+        try:
+            size = float(found.group(2) or 1)
+        except ValueError:
+            continue
+        if size > best_size:
+            best, best_size = found.group(1), size
+    return best

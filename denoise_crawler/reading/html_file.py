@@ -1,0 +1,53 @@
+"""Reads HTML files, one page each, as wget and other mirrors leave them."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from denoise_crawler.reading.archive_records import MAX_RECORD_BYTES
+from denoise_crawler.reading.http_response import looks_like_html
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from denoise_crawler.reading.account import Notes
+    from denoise_crawler.reading.options import ReadOptions
+    from denoise_crawler.reading.window import Window
+
+_PAGE = re.compile(rb"<(?:!doctype\s+html|html|head|body|title|meta|frameset)\b", re.IGNORECASE)
+
+
+def recognize(head: bytes) -> bool:
+    """Tell whether a file starts like a page."""
+    return looks_like_html(head) and _PAGE.search(head[:4096]) is not None
+
+
+def pages(windows: Iterator[Window], notes: Notes, options: ReadOptions) -> Iterator[tuple[str, bytes]]:
+    """Yield the page up to the first damage; nothing, with a note, if it is too large or binary."""
+    body = next(windows).take(MAX_RECORD_BYTES + 1)
+    if len(body) > MAX_RECORD_BYTES:
+        notes.note_damage("file too large", 0, f"more than {MAX_RECORD_BYTES} bytes")
+    elif b"\0" in body[:4096] and not body.startswith((b"\xff\xfe", b"\xfe\xff")):
+        notes.note_damage("binary file", 0, repr(body[:20]))
+    else:
+        yield _file_url(notes.path, notes.top or notes.path.parent, options.base), body
+
+
+def _file_url(file: Path, folder: Path, base: str | None) -> str:
+    """Return the URL of ``file`` below ``folder``: ``base`` and its path there.
+
+    Without a ``base`` the first folder below ``folder`` is the host, as in mirrors: ``https://HOST/PATH``. For a
+    file directly in ``folder`` the name of ``folder`` is the host.
+    """
+    parts = file.relative_to(folder).parts
+    if base is None:
+        parts = parts if len(parts) > 1 else (folder.resolve().name, *parts)
+        base = "https:/"
+    elif "://" not in base:
+        base = f"https://{base}"
+    path = [quote(os.fsencode(part), safe="") for part in parts]
+    return "/".join([base.rstrip("/") if base != "https:/" else base, *path])

@@ -1,0 +1,180 @@
+"""The compiled core does what the Python code does: that is its specification."""
+
+from __future__ import annotations
+
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lxml import etree
+from scrapy.settings import Settings
+
+from denoise_crawler import core, denoise_pages
+from denoise_crawler.core import probe
+from denoise_crawler.crawl.settings import DenoiseSettings
+from denoise_crawler.errors import CoreError, SettingError
+from denoise_crawler.evaluation.gold import read_gold
+from denoise_crawler.methods.fusion import blocks
+from denoise_crawler.methods.fusion.weights import shipped_model
+from denoise_crawler.page import Page
+from denoise_crawler.page import nodes as page_nodes
+from tests.strategies import html_pages
+
+if TYPE_CHECKING:
+    from denoise_crawler.page import Nodes
+
+GOLDEN = sorted(Path(__file__).parents[1].glob("methods/golden/*.html"))
+ODD_PAGES = (
+    "",
+    "text alone",
+    "<p>One<!-- a --> two<!-- b --> three\u00a0<b> </b>four<![CDATA[five]]>six",
+    "<html><head><title>t</title></head><body>a</body></html> tail <p>after</html><html><p>again",
+    "<body class='a b' id=x hidden><div style='display:none' role=navigation>hidden</div>",
+    "<div class=comments-1><p class='c 12' id='34'>first<p class='c 13' id='35'>second</div>",
+    "<noscript>" + "long text. " * 200 + "<p>x</noscript><p>y",
+    "<video><p>text in a video never closed</video><button>no</button><h2><button>question</button></h2>",
+    "<a href=/x>" + "linked " * 300 + "</a><a>no address</a><a href=''>empty</a>",
+    "<o:p>office</o:p><svg xmlns='http://www.w3.org/2000/svg'><text>drawn</text></svg><math><mi>x</mi></math>",
+    "<p>&nbsp;</p>\x1c<p>\x1d\u3000</p><p>日本語 中文\u200b</p>",
+    "<div>" * 3_000 + "deep",
+)
+
+pytestmark = pytest.mark.skipif(core.why_not() is not None, reason=f"no compiled core: {core.why_not()}")
+
+
+@pytest.fixture
+def without_core(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(core.ENVIRONMENT, "off")
+
+
+def assert_same_nodes(html: str) -> None:
+    root = Page.parse("https://a.example/", html).root
+    if root is None:
+        return
+    for skipped in (page_nodes._SKIPPED, page_nodes._NEVER_TEXT | {"title", "noframes"}):
+        expected, depth = page_nodes._walk_tree(root, skipped)
+        columns, found_depth = core._load_modules()["nodes"].walk_tree(
+            root,
+            skipped,
+            page_nodes._OPAQUE,
+            page_nodes.TEXT,
+            page_nodes._is_no_notice,
+            page_nodes._is_read,
+        )
+        found = page_nodes.Nodes(*columns)
+        assert found_depth == depth
+        assert state(found) == state(expected)
+        texts = expected.texts
+        counts = core._load_modules()["nodes"].count_characters(texts)
+        assert counts == [len("".join(text.split())) for text in texts]
+        assert all(one is other for one, other in zip(found.elements, expected.elements, strict=True))
+        assert_same_lines(found)
+
+
+def state(nodes: Nodes) -> list[tuple[object, ...]]:
+    return list(zip(nodes.tags, nodes.parents, nodes.ends, nodes.texts, nodes.links, strict=True))
+
+
+def assert_same_lines(nodes: Nodes) -> None:
+    lines, homes, elements = blocks._walk(nodes)
+    found_lines, found_homes, found = blocks._walk_compiled(core._load_modules()["blocks"], nodes)
+    assert found_lines == lines
+    assert found_homes == homes
+    assert found.names == elements.names
+    texts, with_text, table = blocks._measured_lines(nodes, lines)
+    found_texts, found_with_text, found_table = blocks._measured_by(core._load_modules()["blocks"], nodes, lines)
+    assert (found_texts, found_with_text) == (texts, with_text)
+    assert found_table.tolist() == table.tolist()
+    for column in ("nodes", "parents", "first", "last", "places", "tags", "paths", "depths"):
+        assert getattr(found, column).tolist() == getattr(elements, column).tolist(), column
+        assert getattr(found, column).dtype == getattr(elements, column).dtype, column
+
+
+@pytest.mark.parametrize("html", ODD_PAGES, ids=range(len(ODD_PAGES)))
+def test_odd_pages_have_the_same_nodes_and_lines(html: str) -> None:
+    assert_same_nodes(html)
+
+
+@settings(max_examples=300, deadline=None)
+@given(html_pages(60))
+def test_any_page_has_the_same_nodes_and_lines(html: str) -> None:
+    assert_same_nodes(html)
+
+
+@pytest.mark.parametrize("file", GOLDEN, ids=lambda file: file.stem)
+def test_golden_pages_have_the_same_nodes_and_lines(file: Path) -> None:
+    assert_same_nodes(file.read_text("utf-8"))
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.integers(0, 1_200), st.integers(0, 2**32 - 1))
+def test_any_table_has_the_same_scores(rows: int, seed: int) -> None:
+    for trees, features in (
+        (shipped_model().trees, shipped_model().features),
+        (shipped_model().first_trees, shipped_model().first_features),
+    ):
+        table = (5 * np.random.default_rng(seed).normal(size=(rows, len(features)))).astype(np.float32)
+        expected = [trees.by_tree(table[start : start + 2]).sum(axis=0) for start in range(0, rows - rows % 2, 2)]
+        assert trees.scores(table)[: rows - rows % 2].tolist() == [one for pair in expected for one in pair]
+
+
+def test_pages_of_a_site_come_out_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    pages = [(f"https://a.example/{file.stem}", file.read_text("utf-8")) for file in GOLDEN]
+    compiled = list(denoise_pages(pages))
+    monkeypatch.setenv(core.ENVIRONMENT, "off")
+    assert list(denoise_pages(pages)) == compiled
+    assert any(page.text for page in compiled)
+
+
+@pytest.mark.parametrize("name", ["daniel", "dragnet", "wcxb"])
+def test_gold_pages_come_out_the_same(corpus: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    some = islice(read_gold(corpus, name), 0, None, 30)
+    pages = [(page.url or f"https://{page.site}/{page.id}", page.html) for page in some]
+    compiled = list(denoise_pages(pages))
+    monkeypatch.setenv(core.ENVIRONMENT, "off")
+    assert list(denoise_pages(pages)) == compiled
+
+
+@pytest.mark.usefixtures("without_core")
+def test_the_core_can_be_switched_off() -> None:
+    assert core.compiled("nodes") is None
+
+
+def test_a_mode_that_there_is_not_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(core.ENVIRONMENT, "fast")
+    with pytest.raises(CoreError, match="DENOISE_CORE is 'fast': set it to one of auto, off, require"):
+        core.compiled("nodes")
+
+
+def test_a_core_that_reads_a_known_page_wrongly_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(probe, "_TEXTS", ["another text"])
+    assert "reads a known page wrongly" in str(core.why_not())
+
+
+def test_an_lxml_that_was_never_tried_gets_the_python_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(etree, "LXML_VERSION", (99, 0, 0, 0))
+    assert "not tested with lxml" in str(core.why_not())
+
+
+def test_what_is_required_and_cannot_be_used_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(etree, "LXML_VERSION", (99, 0, 0, 0))
+    core._modules.cache_clear()
+    try:
+        with pytest.raises(CoreError, match="not tested"):
+            core.choose("require")
+    finally:
+        core._modules.cache_clear()
+
+
+def test_a_crawl_says_by_a_setting_whether_the_core_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(core.ENVIRONMENT, "auto")
+    DenoiseSettings.from_settings(Settings({"DENOISE_CORE": "off"}))
+    assert core.compiled("nodes") is None
+    DenoiseSettings.from_settings(Settings({"DENOISE_CORE": "require"}))
+    assert core.compiled("nodes") is not None
+    with pytest.raises(SettingError, match="DENOISE_CORE is 'fast'"):
+        DenoiseSettings.from_settings(Settings({"DENOISE_CORE": "fast"}))

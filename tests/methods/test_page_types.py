@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+import numpy as np
+import pytest
+from hypothesis import given
+
+from denoise_crawler import denoise_pages
+from denoise_crawler.methods import MethodChoice, apply_guard
+from denoise_crawler.methods.fusion.blocks import Blocks, blocks_of
+from denoise_crawler.methods.fusion.kinds import KINDS
+from denoise_crawler.methods.fusion.page_type import page_type_of
+from denoise_crawler.methods.fusion.site_evidence import SiteEvidence
+from denoise_crawler.methods.fusion.weights import Model, shipped_model
+from denoise_crawler.page import Page
+from tests.methods.test_fusion import SHOP_PAGES, shipped_weights
+from tests.strategies import html_pages
+
+if TYPE_CHECKING:
+    from denoise_crawler.methods.fusion.blocks import Numbers
+
+SENTENCE = "The harbour master said on Tuesday that the ferry, which had run aground, would be towed to the yard. "
+NAMES = ["kettle", "lantern", "whistle", "compass"]
+NAV = "<nav><a href=/>Home</a> <a href=/all>All</a></nav>"
+ARTICLE = (
+    '<meta property="og:type" content="article">'
+    '<script type="application/ld+json">{"@type": "NewsArticle"}</script>'
+    f"{NAV}<article class=post><h1>Ferry aground off the point</h1>"
+    + "".join(f"<p>{SENTENCE * 3} {n}" for n in range(9))
+    + "</article>"
+)
+THREAD = f"{NAV}<h1>Which kettle lasts?</h1>" + "".join(
+    f"<div class='post message' id=post-{n}>"
+    f"<div class=postauthor><a href=/user/{n} class=username>user{n}</a> Posts: {n}</div>"
+    f"<div class='postbody content'>I have had mine for {n} years and it still boils. {SENTENCE}</div>"
+    "<a href=/quote class=quote>Quote</a> <a href=/reply class=reply>Reply</a></div>"
+    for n in range(9)
+)
+PRODUCT = (
+    '<meta property="og:type" content="product"><script type="application/ld+json">'
+    '{"@type": "Product", "sku": "K-7", "offers": {"@type": "Offer", "price": "49.99"}}</script>'
+    f"{NAV}<div class='product single-product'><div class=product-images><img src=/1.jpg><img src=/2.jpg></div>"
+    "<h1 class=product-title>Kettle de luxe</h1><div class='product-price price'>$49.99</div><p>SKU: K-7</p>"
+    "<form class=cart><label>Quantity</label><input class=qty><button class=add-to-cart>Add</button></form>"
+    "<div class=product-description><h2>Description</h2><p>A sturdy kettle of brushed steel that holds two litres "
+    "and boils them in three minutes.</p>"
+    "<ul><li>Two litres<li>Brushed steel<li>Two years of warranty</ul></div></div>"
+)
+
+
+def page(html: str, url: str = "https://a.example/x") -> Page:
+    return Page.parse(url, html)
+
+
+def kinds(name: str, score: float) -> Numbers:
+    return np.array([score if kind == name else 0.0 for kind in KINDS])
+
+
+@pytest.mark.parametrize(
+    ("kind", "html", "url"),
+    [
+        ("article", ARTICLE, "https://a.example/news/2026/ferry-aground-off-the-point"),
+        ("forum", THREAD, "https://a.example/forum/viewtopic.php?t=12"),
+        ("product", PRODUCT, "https://a.example/product/kettle-de-luxe"),
+    ],
+)
+def test_a_page_says_by_itself_what_it_is(kind: str, html: str, url: str) -> None:
+    assert [one.page_type for one in denoise_pages([(url, html)])] == [kind]
+
+
+def test_pages_that_are_built_alike_have_a_say_in_the_type_and_others_have_none() -> None:
+    def story(number: int) -> Blocks:
+        return blocks_of(page(f"<div class=a><h1>Story {NAMES[number]}</h1><p class=b>{NAMES[number]}</div>"))
+
+    def other(number: int) -> Blocks:
+        return blocks_of(page(f"<table class=c><tr><td class=d>Row {NAMES[number]}</table>"))
+
+    evidence = SiteEvidence(8)
+    for number in range(4):
+        evidence.add(number, story(number), np.zeros(2), kinds("product", 3.0))
+        evidence.add(10 + number, other(number), np.zeros(1), kinds("forum", 8.0))
+    again = SiteEvidence(8)
+    again.merge_bytes(evidence.to_bytes())
+    unsure = kinds("article", 0.5)
+    standing = again.standing(0, story(0))
+    assert standing is not None
+    assert standing.alike == 3.0  # itself left out
+    assert page_type_of(unsure, None, has_fields=False).name == "article"
+    assert page_type_of(unsure, standing, has_fields=False).name == "product"
+    assert page_type_of(kinds("article", 9.0), standing, has_fields=False).name == "article"  # sure of itself
+    fifth = again.standing(99, blocks_of(page("<main class=z><h2 class=y>Other</h2></main>")))
+    assert fifth is not None
+    assert fifth.alike == 0.0
+    assert page_type_of(unsure, fifth, has_fields=False).name == "article"
+
+
+def test_pages_with_fields_of_a_shop_are_products_once_the_site_is_known() -> None:
+    addressed = [(f"https://shop.example/{number}", html) for number, html in enumerate(SHOP_PAGES)]
+    assert {one.page_type for one in denoise_pages(addressed)} == {"product"}
+
+
+def test_methods_and_weights_that_cannot_tell_say_nothing() -> None:
+    assert [one.page_type for one in denoise_pages([("https://a.example/", ARTICLE)], method="link_ratio")] == [
+        None
+    ]
+    untold = Model(msgspec.structs.replace(shipped_weights(), page_types=None))
+    one = page(ARTICLE)
+    assert untold.page_type(one, None, has_fields=False).name is None
+    assert not untold.kinds(one).any()
+    assert shipped_model().page_type(page("<div></div>"), None, has_fields=False).name is None
+
+
+def test_a_page_that_the_guard_judges_again_keeps_its_type() -> None:
+    one = page(ARTICLE)
+    judged = MethodChoice("fusion").new().judge(one)
+    judged.noise = [True] * len(judged.noise)
+    again = apply_guard(one, judged)
+    assert again.guarded
+    assert again.page_type == judged.page_type == "article"
+
+
+@given(html=html_pages())
+def test_every_page_with_text_has_one_of_the_types(html: str) -> None:
+    one = page(html, "http://[a/b")
+    judged = MethodChoice("fusion").new().judge(one)
+    assert (judged.page_type in KINDS) == bool(len(blocks_of(one)))

@@ -1,0 +1,292 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from denoise_crawler.methods.fusion.blocks import blocks_of
+from denoise_crawler.methods.fusion.method import Fusion
+from denoise_crawler.methods.fusion.sections import Heading, headings_of, with_sections
+from denoise_crawler.methods.fusion.together import Together
+from denoise_crawler.methods.fusion.units import CODE, DEFINITIONS, FIGURE, FORMULA, TABLE, Unit, units_of
+from denoise_crawler.output.clean_text import clean_text
+from denoise_crawler.page import TEXT, Page
+from denoise_crawler.page.data_table import is_data_table
+
+if TYPE_CHECKING:
+    from denoise_crawler.methods import Judgement
+
+BEFORE = """<p>The harbour board measured every crane on the northern quay last week, and the engineers found that
+most of them still lift what they were built for, although two have been out of use since the storm.</p>"""
+AFTER = """<p>The board will decide in March which of them are mended, and which are sold, the chairman said; he
+expects that the work will cost less than it did ten years ago, when all of the cranes were painted.</p>"""
+NAV = "<ul class=menu>" + "".join(f"<li><a href=/{place}>Place {place}</a></li>" for place in range(12)) + "</ul>"
+
+
+def article(inside: str, *, after: str = AFTER) -> Page:
+    html = f"""<html><head><title>Cranes of the quay</title></head><body><div class=nav>{NAV}</div>
+    <article><h1>Cranes of the quay</h1>{BEFORE}{BEFORE[::-1].replace(">p<", "<p>").replace(">p/<", "</p>")}
+    {inside}{after}</article><div class=footer>{NAV}<p>All rights reserved</p></div></body></html>"""
+    return Page.parse("https://example.com/cranes", html)
+
+
+def kept(page: Page, judgement: Judgement) -> list[str]:
+    return clean_text(page, judgement.noise).split("\n")
+
+
+def units(html: str) -> list[Unit]:
+    return units_of(Page.parse("https://example.com/", html))
+
+
+ROWS = [
+    ("Crane", "Lifts", "Built"),
+    ("A", "7 t", "—"),
+    ("B", "—", "1971"),
+    ("C", "9.5 t", "1988"),
+    ("D", "—", "—"),
+]
+DATA = "<table>" + "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in ROWS) + "</table>"
+CODE_LINES = ["crane {", "lift: 7;", "}", "quay {", "crane: a;", "}", "…"]
+LINES = f"<pre><code>{''.join(f'<div><span>{line}</span></div>' for line in CODE_LINES)}</code></pre>"
+FORMULA_LINE = """<p>The load follows <math><mi>F</mi><mo>=</mo><mi>m</mi><mo>·</mo><mi>g</mi></math> as every
+engineer of the harbour learned at school, which is why the table of the board has one column for it.</p>"""
+DEFINITION_LIST = "<dl>" + "".join(f"<dt>{name}<dd>{load}" for name, load, _ in ROWS) + "</dl>"
+WHOLES = {TABLE: DATA, CODE: LINES, FORMULA: FORMULA_LINE, DEFINITIONS: DEFINITION_LIST}
+
+
+@pytest.mark.parametrize(("kind", "inside"), WHOLES.items(), ids=WHOLES)
+def test_all_blocks_of_a_unit_have_one_verdict_and_one_chance(kind: str, inside: str) -> None:
+    page = article(inside)
+    judgement, blocks = Fusion().judge(page), blocks_of(page)
+    (unit,) = units_of(page)
+    assert unit.kind == kind
+    nodes = [index for line in blocks.nodes[unit.blocks] for index in line]
+    assert len({judgement.noise[index] for index in nodes}) == 1
+    assert len({judgement.scores[index] for index in nodes}) == 1
+
+
+def test_every_cell_of_a_table_inside_the_article_is_kept() -> None:
+    page = article(DATA)
+    assert ["\t".join(row) for row in ROWS] == kept(page, Fusion().judge(page))[3:8]
+
+
+def test_every_line_of_a_code_block_inside_the_article_is_kept() -> None:
+    page = article(LINES)
+    assert [line for line in kept(page, Fusion().judge(page)) if line in CODE_LINES] == CODE_LINES
+
+
+def test_a_table_of_links_in_the_footer_goes_whole() -> None:
+    rows = "".join(f"<tr><td><a href=/{place}>Place {place}</a><td>{place}" for place in range(8))
+    page = article("", after=f"{AFTER}</article><div class=footer><table>{rows}</table></div>")
+    assert not any("Place" in line for line in kept(page, Fusion().judge(page)))
+
+
+class TestReasons:
+    def test_a_cell_says_that_it_is_kept_with_its_table(self) -> None:
+        page = article(DATA)
+        judgement = Fusion().judge(page)
+        reasons = [judgement.reason(index) for index, text in enumerate(page.nodes.texts) if text == "—"]
+        assert reasons
+        assert all(reason.startswith("kept with its table, which is") for reason in reasons)
+
+    def test_a_heading_says_that_it_is_kept_with_its_section(self) -> None:
+        aside = '<aside class="widget sidebar"><h5>Mended</h5></aside>'
+        page = article(f"{aside}{AFTER}<p>And so it went.</p>", after="")
+        judgement = Fusion().judge(page)
+        heading = page.nodes.texts.index("Mended")
+        assert not judgement.noise[heading]
+        assert judgement.reason(heading) == "kept with its section"
+
+
+class TestUnits:
+    @pytest.mark.parametrize(
+        ("kind", "html"),
+        [
+            (TABLE, "<table><tr><td>a<td>b<tr><td>c<td>d</table>"),
+            (CODE, "<pre>one<br>two</pre>"),
+            (CODE, "<pre>one line</pre>"),
+            (CODE, "<code><div>one</div><div>two</div></code>"),
+            (CODE, "<table><tr><td>1<br>2<td><pre>one<br>two</pre></table>"),
+            (DEFINITIONS, "<dl><dt>a<dd><p>b</p><p>c</p></dl>"),
+            (FIGURE, "<figure><table><tr><td>a<td>b</table><figcaption>Two letters</figcaption></figure>"),
+            (FIGURE, "<figure><figcaption>quay.py</figcaption><pre>one</pre></figure>"),
+            (FORMULA, "<p>So <math><mi>a</mi><mi>b</mi></math> is <math><mi>c</mi></math>.</p>"),
+            (FORMULA, "<div><mjx-container><mjx-mi>a</mjx-mi><mjx-mo>=</mjx-mo></mjx-container></div>"),
+        ],
+    )
+    def test_a_unit_is_found(self, kind: str, html: str) -> None:
+        found = units(f"<p>Before</p>{html}<p>After</p>")
+        assert [unit.kind for unit in found] == [kind]
+        blocks = blocks_of(Page.parse("https://example.com/", f"<p>Before</p>{html}<p>After</p>"))
+        assert "Before" not in blocks.texts[found[0].blocks]
+        assert "After" not in blocks.texts[found[0].blocks]
+
+    @pytest.mark.parametrize(
+        "html",
+        [
+            "<p><code>quay()</code> starts the line</p>",
+            "<dl><dt>a<dd><h3>A text of its own</h3><p>b</dl>",
+            "<figure><img src=a.png><figcaption><p>A crane<p>Photo: board</figcaption></figure>",
+            "<table><tr><td><h2>Left</h2><td>Right<tr><td>a<td>b</table>",
+            "<ul><li>one<li>two</ul>",
+        ],
+    )
+    def test_what_is_no_unit_is_judged_block_by_block(self, html: str) -> None:
+        assert units(html) == []
+
+    def test_the_text_around_a_formula_in_its_paragraph_is_part_of_it_and_says_how_likely_it_is(self) -> None:
+        page = Page.parse("", "<p>x</p><p>So <math><mi>a</mi><mi>b</mi></math> it is</p><p>y</p>")
+        (unit,) = units_of(page)
+        assert (unit.first, unit.last, unit.silent) == (1, 5, frozenset({2, 3}))
+        chances = Together.of(page, blocks_of(page)).chances(np.array([0.1, 0.9, 0.2, 0.3, 0.9, 0.1]))
+        assert chances.round(2).tolist() == [0.1, 0.9, 0.9, 0.9, 0.9, 0.1]
+
+    def test_a_unit_that_comes_twice_is_taken_once(self) -> None:
+        page = article(2 * DATA.replace("Crane", "The crane that stands on the quay of the north"))
+        assert sum("The crane that stands" in line for line in kept(page, Fusion().judge(page))) == 1
+
+
+class TestDataTables:
+    @pytest.mark.parametrize(
+        ("html", "is_data"),
+        [
+            ("<tr><td>a<td>b<tr><td>c<td>d", True),
+            ("<tr><th>a<th>b<tr><td>c<td>d", True),
+            ("<caption>Letters</caption><tr><td>a<td>b<tr><td>c<td>d", True),
+            ("<tr><td colspan=2>a<tr><td>b<td>c", True),
+            ("<tr><td>a<td>b", False),
+            ("<tr><td>a<tr><td>c", False),
+            ("<tr><td><table><tr><td>x</table><td>b<tr><td>c<td>d", False),
+            ("<tr><td><nav>a</nav><td>b<tr><td>c<td>d", False),
+            (f"<tr><td>a<td>b<tr><td>c<td>{'word ' * 100}", False),
+            (f"<tr><th>a<th>b<tr><td>c<td>{'word ' * 100}", True),
+            (f"<tr><th>a<th>b<tr><td>c<td>{'word ' * 400}", False),
+            (f"<tr><td>a<td>b<tr><td>c<td>{'<p>word' * 5}", False),
+        ],
+    )
+    def test_rows_of_short_cells_are_data(self, html: str, *, is_data: bool) -> None:
+        nodes = Page.parse("", f"<table>{html}</table>").nodes
+        assert is_data_table(nodes, nodes.tags.index("table")) is is_data
+
+    def test_a_table_that_says_it_is_layout_is_believed(self) -> None:
+        nodes = Page.parse("", "<table role=presentation><tr><td>a<td>b<tr><td>c<td>d</table>").nodes
+        assert not is_data_table(nodes, 1)
+
+
+class _Counted(list[str]):
+    """Tags that count how often one of them is looked at."""
+
+    looked = 0
+
+    def __getitem__(self, index: object) -> object:  # type: ignore[override]
+        _Counted.looked += 1
+        return super().__getitem__(index)  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    "html", ["<table><tr><td>x", "<dl><dd>x", "<figure><p>x", "<table><tr><td>x<dl><dd>x<figure>"]
+)
+def test_elements_inside_each_other_are_not_looked_at_once_a_level(
+    html: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DENOISE_CORE", "off")  # the core takes lists only, and does not look at them here
+
+    def looked(levels: int) -> int:
+        page = Page.parse("", html * levels)
+        page.nodes.tags = _Counted(page.nodes.tags)
+        _Counted.looked = 0
+        units_of(page)
+        return _Counted.looked / len(page.nodes)
+
+    assert looked(200) <= 1.2 * looked(20)
+
+
+class TestSections:
+    def kept(self, html: str, taken: str, chances: list[float], fixed: str = "") -> str:
+        """Return by block ``x`` if it is kept after its headings went with their sections, else ``.``."""
+        page = Page.parse("https://example.com/", html)
+        flags = [np.array([sign == "x" for sign in signs]) for signs in (taken, fixed or "." * len(taken))]
+        result = with_sections(flags[0], headings_of(page), np.array(chances), flags[1])
+        return "".join("x" if one else "." for one in result)
+
+    def test_a_heading_is_kept_before_a_block_that_is(self) -> None:
+        assert self.kept("<h2>H</h2><p>a<p>b", ".xx", [0.3, 0.9, 0.9]) == "xxx"
+
+    def test_a_heading_that_nearly_surely_is_noise_is_not(self) -> None:
+        assert self.kept("<h2>Related</h2><p>a<p>b", ".xx", [0.05, 0.9, 0.9]) == ".xx"
+
+    def test_a_heading_goes_where_all_of_its_section_goes(self) -> None:
+        assert self.kept("<h2>H</h2><p>a<h3>I</h3><p>b<h2>J</h2><p>c", "x.x.xx", [0.6] * 6) == "....xx"
+
+    def test_a_heading_above_headings_is_kept_with_the_first_of_them(self) -> None:
+        assert self.kept("<h2>H</h2><h3>I</h3><p>b", "..x", [0.3, 0.3, 0.9]) == "xxx"
+
+    def test_a_heading_without_a_section_is_judged_alone(self) -> None:
+        assert self.kept("<h2>H</h2><h2>I</h2><p>b", "x.x", [0.6, 0.3, 0.9]) == "xxx"
+        assert self.kept("<h2>H</h2><h2>I</h2><p>b", "..x", [0.6, 0.3, 0.9]) == ".xx"
+
+    def test_what_is_surely_content_stays_and_so_does_what_is_fixed(self) -> None:
+        assert self.kept("<h1>H</h1><p>a", "x.", [0.8, 0.1]) == "x."
+        assert self.kept("<h1>H</h1><p>a", "x.", [0.6, 0.1], fixed="x.") == "x."
+
+    def test_headings_that_are_links_to_other_pages_are_entries_of_a_list(self) -> None:
+        entries = "".join(f"<h3><a href=/{number}>Story {number}</a></h3><p>a</p>" for number in range(3))
+        assert self.kept(entries, "x.x.x.", [0.6] * 6) == "x.x.x."
+        linked_to_itself = entries.replace("href=/", "href=#")
+        assert self.kept(linked_to_itself, "x.x.x.", [0.6] * 6) == "......"
+
+    def test_the_section_of_a_heading_ends_before_the_next_of_its_level_or_above(self) -> None:
+        page = Page.parse("", "<h1>A</h1><h2>B</h2><p>b</p><h4>C</h4><p>c</p><h2>D</h2><h1>E</h1>")
+        assert headings_of(page) == [
+            Heading(0, 1, 6), Heading(1, 2, 5), Heading(3, 4, 5), Heading(5, 6, 6), Heading(6, 7, 7),
+        ]  # fmt: skip
+
+
+_TAGS = ["table", "tr", "td", "th", "pre", "br", "p", "h2", "h5", "div", "dl", "dt", "dd", "math", "mi", "figure"]
+_PARTS = st.sampled_from(
+    [f"<{tag}>" for tag in _TAGS]
+    + [f"</{tag}>" for tag in _TAGS]
+    + 4
+    * ["<a href=/x>", "word", "one two three", "Some words that make a line of some length, as pages have them."]
+)
+_TABLES = st.lists(st.lists(_PARTS, min_size=2, max_size=4).map("<td>".join), min_size=2, max_size=5).map(
+    lambda rows: f"<table>{''.join(f'<tr><td>{row}' for row in rows)}</table>"
+)
+_TREES = st.lists(st.one_of(_PARTS, _PARTS, _TABLES), max_size=25).map("".join)
+
+
+def data_tables(page: Page) -> list[list[int]]:
+    """Return the text nodes of each data table."""
+    nodes = page.nodes
+    tables = [i for i, tag in enumerate(nodes.tags) if tag == "table" and is_data_table(nodes, i)]
+    return [[i for i in range(table, nodes.ends[table]) if nodes.tags[i] is TEXT] for table in tables]
+
+
+@given(html=_TREES)
+def test_no_data_table_of_any_page_is_kept_in_part(html: str) -> None:
+    page = article(html)
+    noise = Fusion().judge(page).noise
+    for table in data_tables(page):
+        assert len({noise[index] for index in table}) == 1
+
+
+@given(html=_TREES, data=st.data())
+def test_no_data_table_is_kept_in_part_whatever_the_blocks_chances_are(html: str, data: st.DataObject) -> None:
+    page = Page.parse("https://example.com/", html)
+    blocks = blocks_of(page)
+    together, count = Together.of(page, blocks), len(blocks)
+
+    def flags() -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+        return np.array(data.draw(st.lists(st.booleans(), min_size=count, max_size=count)), bool)
+
+    chances = np.array(data.draw(st.lists(st.floats(0, 1), min_size=count, max_size=count)), float)
+    fields = flags()
+    taken = together.with_sections(
+        together.once(together.best(flags(), fields)), together.chances(chances), fields
+    )
+    block_of = {index: block for block, line in enumerate(blocks.nodes) for index in line}
+    for table in data_tables(page):
+        assert len({bool(taken[block_of[index]]) for index in table if index in block_of}) == 1

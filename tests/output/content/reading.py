@@ -1,0 +1,31 @@
+"""Pages written in the forms, and Markdown read back by a reader of CommonMark."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lxml import html as lxml_html
+from markdown_it import MarkdownIt
+
+from denoise_crawler.output.content.blocks import Block
+from denoise_crawler.output.content.builder import content_blocks
+from denoise_crawler.output.forms import write_content
+from denoise_crawler.output.writing import Writing
+from denoise_crawler.page import Page
+
+URL = "https://example.com/d/"
+READER = MarkdownIt("commonmark", {"maxNesting": 100}).enable("table")
+
+
+def blocks_of(html: str, noise: list[bool] | None = None, **writing: Any) -> list[Block]:
+    return content_blocks(Page.parse(URL, html), noise, Writing("blocks", **writing))
+
+
+def written(html: str, form: str = "markdown", **writing: Any) -> Any:
+    return write_content(Page.parse(URL, html), None, Writing(form, **writing))
+
+
+def shown(markdown: str) -> str:
+    """Return what a reader of CommonMark shows, without white space."""
+    rendered = READER.render(markdown)
+    return "".join("".join(map(str, lxml_html.fromstring(f"<div>{rendered}</div>").itertext())).split())

@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from denoise_crawler import chunks
+from denoise_crawler.output.content.blocks import to_dicts
+from denoise_crawler.output.content.smaller_blocks import plain_text
+from denoise_crawler.page.text import words
+from tests.output.content.reading import blocks_of
+from tests.strategies import html_pages
+
+PAGE = (
+    "<h1>T</h1><p>One two three. Four five six.<h2>A</h2><p>seven<h2>B</h2><ul><li>eight nine<li>ten eleven</ul>"
+)
+
+
+def test_chunks_are_sections_with_the_headings_above_them() -> None:
+    found = list(chunks(blocks_of(f"<title>T</title>{PAGE}"), 100))
+    assert [(chunk.headings, chunk.words) for chunk in found] == [(["T"], 7), (["T", "A"], 2), (["T", "B"], 5)]
+    assert found[1].text == "## A\n\nseven"
+
+
+def test_long_sections_are_cut_between_sentences_and_items() -> None:
+    texts = [chunk.text for chunk in chunks(blocks_of(f"<title>T</title>{PAGE}"), 4)]
+    assert texts == [
+        "# T\n\nOne two three.",
+        "Four five six.",
+        "## A\n\nseven",
+        "## B\n\n- eight nine",
+        "- ten eleven",
+    ]
+
+
+def test_parts_of_a_table_repeat_its_header() -> None:
+    rows = "".join(f"<tr><td>a{number}<td>b{number}" for number in range(4))
+    texts = [chunk.text for chunk in chunks(blocks_of(f"<table><tr><th>x<th>y{rows}</table>"), 6)]
+    assert [text.count("\n") for text in texts] == [3, 3]
+    assert all(text.startswith("| x | y |") for text in texts)
+
+
+def test_chunks_are_the_same_of_dicts() -> None:
+    blocks = blocks_of(PAGE)
+    assert list(chunks(to_dicts(blocks), 5)) == list(chunks(blocks, 5))
+
+
+def test_code_is_cut_between_lines_and_joined_again() -> None:
+    code = "\n".join(f"line {number}" for number in range(9))
+    texts = [chunk.text for chunk in chunks(blocks_of(f"<pre>{code}</pre>"), 8)]
+    assert all(text.startswith("```\nline") for text in texts)
+    assert "\n".join(text[4:-4] for text in texts) == code
+
+
+def test_a_chunk_of_no_words_is_refused() -> None:
+    with pytest.raises(ValueError, match="at least 1"):
+        chunks([], 0)
+
+
+@example("<p>来源来源新华网", 2)
+@given(html_pages(), st.integers(2, 6))
+def test_chunks_hold_all_words_and_no_more_than_is_asked_for(html: str, most: int) -> None:
+    blocks = blocks_of(html, pictures="leave")
+    found = list(chunks(blocks, most))
+    for chunk in found:
+        assert chunk.words <= most or len(chunk.blocks) == 1
+    of_page = words(" ".join(map(plain_text, blocks)))
+    of_chunks = words(" ".join(plain_text(block) for chunk in found for block in chunk.blocks))
+    assert set(of_page) == set(of_chunks)

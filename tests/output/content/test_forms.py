@@ -1,0 +1,165 @@
+from __future__ import annotations
+
+import csv
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+from lxml import html as lxml_html
+from scrapy.exporters import CsvItemExporter
+from scrapy.settings import Settings
+
+from denoise_crawler import CleanPage, Denoiser, denoise_pages
+from denoise_crawler.crawl.settings import DenoiseSettings
+from denoise_crawler.errors import SettingError
+from denoise_crawler.output.content.blocks import from_dicts, to_dicts
+from denoise_crawler.output.content.builder import content_blocks
+from denoise_crawler.output.forms import FORMS
+from denoise_crawler.output.front_matter import front_matter
+from denoise_crawler.output.writing import Writing
+from denoise_crawler.page import Page
+from tests.conftest import ROOT
+from tests.output.content.reading import READER, URL, blocks_of, written
+from tests.strategies import html_pages
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+HTML = "<title>T</title><h1>T</h1><p>one <b>two</b>"
+BLOCKS = [
+    {"type": "heading", "level": 1, "content": [{"type": "text", "text": "T"}]},
+    {
+        "type": "paragraph",
+        "content": [{"type": "text", "text": "one "}, {"type": "text", "text": "two", "style": "strong"}],
+    },
+]
+TEXTS = {
+    "text": "T\none two",
+    "markdown": "# T\n\none **two**",
+    "html": "<h1>T</h1>\n<p>one <strong>two</strong></p>",
+    "blocks": BLOCKS,
+}
+PARTS = {
+    "text": "one two",
+    "markdown": "one **two**",
+    "html": "<p>one <strong>two</strong></p>",
+    "blocks": BLOCKS[1:],
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_each_form_is_written_by_the_same_road(form: str) -> None:
+    writing = Writing(DenoiseSettings.from_settings(Settings({"DENOISE_FORM": form})).writing.form)
+    [page] = denoise_pages([(URL, HTML)], method="link_ratio", writing=writing)
+    assert page.text == TEXTS[form]
+    denoiser = Denoiser("link_ratio", writing=writing)
+    part = denoiser.part(denoiser.clean(Page.parse(URL, HTML)), "p")
+    assert part.text == PARTS[form]
+
+
+def test_blocks_are_json_in_a_csv_feed(tmp_path: Path) -> None:
+    with (tmp_path / "a.csv").open("wb") as file:
+        exporter = CsvItemExporter(file)
+        exporter.start_exporting()
+        exporter.export_item({"text": written(HTML, "blocks")})
+        exporter.finish_exporting()
+    with (tmp_path / "a.csv").open(encoding="utf-8") as lines:
+        assert json.loads(next(csv.DictReader(lines))["text"]) == BLOCKS
+
+
+@given(html_pages())
+def test_blocks_come_back_from_their_dicts_and_from_json(html: str) -> None:
+    blocks = content_blocks(Page.parse(URL, html))
+    dicts = to_dicts(blocks)
+    assert from_dicts(dicts) == blocks
+    assert json.loads(str(dicts)) == dicts
+
+
+@pytest.mark.parametrize("name", ["DENOISE_LINKS", "DENOISE_PICTURES", "DENOISE_FRONT_MATTER"])
+def test_a_wrong_setting_is_told(name: str) -> None:
+    with pytest.raises(SettingError, match=name):
+        DenoiseSettings.from_settings(Settings({name: "perhaps"}))
+    read = DenoiseSettings.from_settings(
+        Settings({"DENOISE_LINKS": "leave", "DENOISE_FORM": "markdown", "DENOISE_FRONT_MATTER": True})
+    ).writing
+    assert (read.links, read.pictures, read.front_matter) == ("leave", "keep", True)
+
+
+def test_front_matter_is_for_markdown_only() -> None:
+    with pytest.raises(SettingError, match="DENOISE_FRONT_MATTER is for Markdown"):
+        DenoiseSettings.from_settings(Settings({"DENOISE_FRONT_MATTER": True}))
+
+
+def test_front_matter_says_what_the_page_says_of_itself() -> None:
+    writing = Writing("markdown", front_matter=True)
+    [page] = denoise_pages([(URL, f"<html lang=en><meta name=author content=Ann>{HTML}")], writing=writing)
+    begin, metadata, text = page.text.split("---\n", 2)
+    assert (begin, text.strip()) == ("", "# T\n\none **two**")
+    read = yaml.safe_load(metadata)
+    assert (read["title"], read["author"], read["url"], read["language"]) == ("T", "Ann", URL, "en")
+
+
+@given(st.text(), st.text(), st.floats(0, 1))
+def test_front_matter_is_read_back_by_yaml(title: str, author: str, confidence: float) -> None:
+    title, author = (text.encode("utf-8", "replace").decode() for text in (title, author))
+    page = CleanPage(url=URL, title=title, author=author, confidence=confidence)
+    read = yaml.safe_load(front_matter(page).strip().strip("-"))
+    expected: dict[str, Any] = {"title": title, "author": author, "url": URL, "confidence": confidence}
+    assert read.pop("confidence") == pytest.approx(expected.pop("confidence"), abs=1e-4)
+    assert read == {name: value for name, value in expected.items() if value != ""}
+
+
+_INLINE = st.sampled_from(
+    ["a", "b c", "<b>d</b>", "<i>e</i>", "<code>f</code>", "<a href=/x>g</a>", "<br>", "1.", "#", "*"]
+)
+_LINE = st.lists(_INLINE, min_size=1, max_size=5).map(" ".join)
+_BLOCK = st.one_of(
+    _LINE.map(lambda text: f"<p>x {text}</p>"),
+    _LINE.map(lambda text: f"<h2>x {text}</h2>"),
+    st.just("<pre class=language-py>x\n\n  y</pre>"),
+    st.lists(_LINE, min_size=1, max_size=3).map(
+        lambda items: "<ul>" + "".join(f"<li>x {one}" for one in items) + "</ul>"
+    ),
+    _LINE.map(lambda text: f"<ol start=3><li>x<ul><li>x {text}</ul></ol>"),
+    _LINE.map(lambda text: f"<blockquote><p>x {text}</p></blockquote>"),
+    _LINE.map(lambda text: f"<table><tr><th>x<th>y<tr><td>x {text}<td>z</table>"),
+)
+_OPENS = {
+    "heading_open": "heading",
+    "fence": "code",
+    "bullet_list_open": "list",
+    "ordered_list_open": "list",
+    "blockquote_open": "quote",
+    "table_open": "table",
+    "paragraph_open": "paragraph",
+}
+
+
+@given(st.lists(_BLOCK, max_size=6).map("".join))
+def test_a_reader_of_commonmark_finds_the_same_blocks(html: str) -> None:
+    tokens = READER.parse(written(html))
+    found = [_OPENS[token.type] for token in tokens if token.level == 0 and token.type in _OPENS]
+    expected = [block["type"] for block in to_dicts(blocks_of(html))]
+    assert found == expected
+    lists = [block for block in to_dicts(blocks_of(html)) if block["type"] == "list"]
+    items = [token for token in tokens if token.type == "list_item_open" and token.level == 1]
+    assert len(items) == sum(len(block["items"]) for block in lists)
+
+
+def test_the_blocks_in_the_documentation_are_those_of_its_page() -> None:
+    docs = (ROOT / "docs" / "output.md").read_text("utf-8")
+    html = re.search(r'html = "(.*)"\n', docs)
+    shown = re.search(r"```json\n(.*?)```", docs, re.DOTALL)
+    assert html is not None
+    assert shown is not None
+    assert written(html[1], "blocks") == json.loads(shown[1])
+
+
+def test_html_holds_the_same_text_as_markdown() -> None:
+    html = "<h1>A</h1><ul><li>b<ol><li>c</ol></ul><table><caption>d</caption><tr><th>e<th>f<tr><td>g<td>h</table>"
+    root = lxml_html.fromstring(f"<div>{written(html, 'html')}</div>")
+    assert "".join("".join(map(str, root.itertext())).split()) == "Abcdefgh"

@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+import re
+from importlib.util import find_spec
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from denoise_crawler.output.content.blocks import Formula, Paragraph
+from denoise_crawler.output.forms import write_content
+from denoise_crawler.page import Page
+from tests.output.content.reading import blocks_of, shown, written
+
+MATHML = "<math><mi>a</mi><mo>+</mo><mn>2</mn>{}</math>"
+KATEX = (
+    "<span class=katex><span class=katex-mathml><math><semantics><mi>x</mi>"
+    "<annotation encoding='application/x-tex'>x_1</annotation></semantics></math></span>"
+    "<span class=katex-html aria-hidden=true><span>x</span><span>1</span></span></span>"
+)
+
+
+@pytest.mark.parametrize(
+    ("html", "latex"),
+    [
+        ("<math alttext='a^2'><mi>a</mi><mn>2</mn></math>", "a^2"),
+        (
+            "<math><semantics><mi>a</mi><annotation encoding='application/x-tex'>"
+            "\\alpha</annotation></semantics></math>",
+            r"\alpha",
+        ),
+        (KATEX, "x_1"),
+        ("<span class=math-inline data-math='\\forall x'><span class=katex>∀x</span></span>", r"\forall x"),
+        ("<script type='math/tex'>E_u</script>", "E_u"),
+        (
+            "<span class=MathJax_Preview>E</span>"
+            "<span class=MathJax id=m-Frame><span>E</span><span>u</span></span>"
+            "<script type='math/tex' id=m>E_u</script>",
+            "E_u",
+        ),
+        (
+            "<mjx-container><svg><path></path></svg><mjx-assistive-mml><math alttext='r_p'><mi>r</mi></math>"
+            "</mjx-assistive-mml></mjx-container>",
+            "r_p",
+        ),
+        ("\\(E = mc^2\\)", "E = mc^2"),
+        (
+            "<span class=mwe-math-element><span><math alttext='{\\displaystyle ax^{2}}'>"
+            "<mi>a</mi></math></span>"
+            "<img class=mwe-math-fallback-image-inline src=q.svg alt='{\\displaystyle ax^{2}}'></span>",
+            "ax^{2}",
+        ),
+        ("<img src='https://s0.wp.com/latex.php?latex=e%5E%7Bi+%5Cpi%7D&bg=fff' alt='e'>", r"e^{i+\pi}"),
+        ("<img src='https://latex.codecogs.com/svg.image?%5Cfrac%7Ba%7D%7Bb%7D'>", r"\frac{a}{b}"),
+        ("<img class=latex src=1.png alt='x_{n+1}'>", "x_{n+1}"),
+    ],
+)
+def test_a_formula_is_written_as_latex_once(html: str, latex: str) -> None:
+    page = f"<p>As {html} says"
+    assert written(page) == f"As ${latex}$ says"
+    assert written(page, "text") == f"As {latex} says".replace(f"As {latex} says", _text(html, latex))
+    assert rf"\({latex}\)" in written(page, "html")
+    [paragraph] = blocks_of(page)
+    assert isinstance(paragraph, Paragraph)
+    assert [piece for piece in paragraph.content if isinstance(piece, Formula)] == [Formula(latex)]
+
+
+def _text(html: str, latex: str) -> str:
+    return f"As {html} says" if html.startswith("\\") else f"As {latex} says"
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<math display=block alttext='a &amp; b'><mi>a</mi></math>",
+        "<script type='math/tex; mode=display'>a & b</script>",
+        "\\[a &amp; b\\]",
+        "<p>$$a &amp; b$$",
+        "<p>$$<br>a &amp; b<br>$$",
+        "<p>\\begin{align}a &amp; b\\end{align}",
+        "<span class=katex-display><span class=katex><math alttext='a &amp; b'><mi>a</mi></math></span></span>",
+    ],
+)
+def test_a_formula_with_a_line_of_its_own_is_a_block(html: str) -> None:
+    markdown = written(f"<div>One</div>{html}<div>two</div>")
+    assert re.fullmatch(r"One\n\n\$\$\n(\\begin\{align\})?a & b(\\end\{align\})?\n\$\$\n\ntwo", markdown)
+
+
+def test_a_formula_in_a_script_stands_at_its_place_in_the_text() -> None:
+    script = "<script type='math/tex'>{}</script>"
+    assert written(
+        f"<p>We <b>call</b> {script.format('a')} and<!-- c --> {script.format('b')} so.<p>{script.format('c')}"
+    ) == ("We **call** $a$ and $b$ so.\n\n$$\nc\n$$".replace("$$\nc\n$$", "$$\nc\n$$"))
+
+
+@pytest.mark.skipif(find_spec("mathml_to_latex") is None, reason="needs the extra formulas")
+def test_mathml_without_its_latex_is_converted() -> None:
+    frac = "<mfrac><mi>a</mi><msqrt><mi>b</mi></msqrt></mfrac>"
+    assert written(f"<p>So {MATHML.format(frac)}") == r"So $a + 2 \frac{a}{\sqrt{b}}$"
+
+
+def test_mathml_without_its_latex_is_its_characters_where_no_converter_is_installed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("denoise_crawler.output.content.mathml._converters", [None])
+    assert written(f"<p>So {MATHML.format('')}.") == "So a + 2 ."
+    assert written(f"<p>So {MATHML.format('')}.", "text") == "So a + 2 ."
+
+
+def test_mathml_of_any_depth_ends() -> None:
+    assert "x" in written("<p>a<math>" + "<mrow>" * 1_500 + "<mi>x</mi></math>")
+
+
+def test_formulas_in_code_and_in_noise_are_none() -> None:
+    assert written("<pre>\\(a\\)</pre><p><code>$$b$$</code>") == "```\n\\(a\\)\n```\n\n`$$b$$`"
+    assert blocks_of("<p>a<math alttext=x><mi>x</mi></math>", [False, True, True, True, True, True]) == []
+
+
+def test_single_dollars_are_formulas_only_where_the_page_loads_a_library_and_they_hold_latex() -> None:
+    html = "<p>Let $x$ and $\\alpha_1$ be for $5 or 6$ dollars"
+    assert written(html) == "Let \\$x\\$ and \\$\\\\alpha_1\\$ be for \\$5 or 6\\$ dollars"
+    assert written(f"<script src=mathjax/tex.js></script>{html}") == (
+        "Let $x$ and $\\alpha_1$ be for \\$5 or 6\\$ dollars"
+    )
+
+
+@pytest.mark.parametrize("latex", ["a<b", "[x](javascript:y)", "a % c\nb", "- a", "# a", "<img src=x onerror=y>"])
+def test_no_reader_of_markdown_finds_markup_in_a_formula(latex: str) -> None:
+    markdown = written(f"<p>A<script type='math/tex; mode=display'>{latex}</script>")
+    assert shown(markdown).startswith("A$$")
+    assert "](" not in markdown
+    assert not re.search(r"<[a-z/]", markdown)
+
+
+PROSE = st.lists(
+    st.sampled_from(["$5", "$", "5$", "US$", "$10.50", "cost", "and", "$AAPL", "a_b", "or.", "(", "$$", "100"]),
+    max_size=25,
+).map(" ".join)
+
+
+@given(PROSE, st.booleans())
+def test_a_dollar_sign_in_prose_is_never_read_as_a_formula(prose: str, math_page: bool) -> None:
+    script = "<script src=katex.js></script>" if math_page else ""
+    markdown = written(f"{script}<p>So {prose.replace('$$', '$ $')}")
+    assert "$" not in re.sub(r"\\\$", "", markdown) or markdown.count("$") == 1
+    assert shown(markdown) == "".join(f"So {prose}".split())
+
+
+def test_a_formula_that_was_never_closed_does_not_swallow_the_page() -> None:
+    page = Page.parse("https://a.example/", "<p>One.<math><div>Two.</div><p>Three.")
+    assert write_content(page) == "One.\nTwo.\nThree."

@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+import pytest
+
+from denoise_crawler.output.content.blocks import Embed, Heading, Picture, Text
+from denoise_crawler.page import Page
+from tests.output.content.reading import URL, blocks_of, written
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<h2 id=a><a href=#a>Title</a></h2>",
+        "<h2 id=a>Title<a class=headerlink href=#a>¶</a></h2>",
+        "<h2 id=a><a href=#a></a>Title <a href=/d/#a aria-label=x>#</a></h2>",
+        "<h2><a href=/d/>Title</a></h2>",
+    ],
+)
+def test_a_heading_is_no_link_to_itself(html: str) -> None:
+    assert blocks_of(html) == [Heading(2, [Text("Title")])]
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://twitter.com/intent/tweet?url=x",
+        "https://www.facebook.com/sharer/sharer.php?u=x",
+        "mailto:?subject=x",
+    ],
+)
+def test_share_links_are_gone(address: str) -> None:
+    assert written(f"<p>One <a href='{address}'>Share</a>") == "One"
+
+
+def test_a_sign_that_leads_back_is_gone() -> None:
+    assert written("<p>Note <a href='#'>↩</a>") == "Note"
+    assert written("<p><a href='#a'>One</a>") == "[One](https://example.com/d/#a)"
+
+
+@pytest.mark.parametrize(
+    "address", ["javascript:x()", "JaVa\tscript:x", "data:text/html,x", "vbscript:x", "blob:x"]
+)
+def test_links_that_run_something_are_text(address: str) -> None:
+    for form in ("markdown", "html", "blocks"):
+        assert "script" not in str(written(f"<p><a href='{address}'>one</a>", form)).lower()
+    assert written(f"<p><a href='{address}'>one</a>") == "one"
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<img src=data:image/gif;base64,x data-src=p.png>",
+        "<img src=/blank.gif data-original=p.png>",
+        "<img srcset='s.png 300w, p.png 800w'>",
+        "<img src=placeholder.png data-srcset='p.png 2x, s.png 1x'>",
+        "<picture><source srcset='p.png 2x, s.png'><img></picture>",
+        "<img src=data:x><noscript><img src=p.png></noscript>",
+        "<img src=p.png><img src=p.png>",
+    ],
+)
+def test_a_picture_has_the_address_of_the_real_one(html: str) -> None:
+    assert blocks_of(html) == [Picture(f"{URL}p.png")]
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    [
+        "class=logo src=a.png",
+        "src=/img/avatar.png",
+        "src=a.png width=1",
+        "src=a.png width=16 height=16",
+        "src=//x.test/pixel.gif",
+    ],
+)
+def test_decoration_is_no_picture_of_the_content(attributes: str) -> None:
+    assert blocks_of(f"<p>One<img {attributes}>") == blocks_of("<p>One")
+
+
+def test_pictures_stay_only_where_they_belong_to_kept_content() -> None:
+    html = "<div><img src=a.png>Menu and more</div><p>Story<img src=b.png><div><img src=c.png>Ad</div>"
+    noise = [text in ("Menu and more", "Ad") for text in Page.parse(URL, html).nodes.texts]
+    found = str(blocks_of(html, noise))
+    assert [name in found for name in ("a.png", "b.png", "c.png")] == [False, True, False]
+
+
+def test_a_caption_is_tied_to_its_picture() -> None:
+    html = "<p>One</p><figure><a href=/big><img src=p.png alt=Alt></a><figcaption>A <b>c</b></figcaption></figure>"
+    picture = Picture(f"{URL}p.png", "Alt", "https://example.com/big", [Text("A "), Text("c", "strong")])
+    assert blocks_of(html)[1] == picture
+    assert written(html) == ("One\n\n[![Alt](https://example.com/d/p.png)](https://example.com/big)\\\nA **c**")
+    assert "<figcaption>A <strong>c</strong></figcaption></figure>" in written(html, "html")
+
+
+def test_links_and_pictures_can_be_left_out() -> None:
+    html = "<p>One <a href=/2>two</a> <img src=p.png></p><iframe src=https://www.youtube.com/embed/abcdefghijk></iframe>"
+    assert written(html, links="leave", pictures="leave") == "One two"
+    assert "](https://example.com/2)" in written(html, pictures="leave")
+
+
+@pytest.mark.parametrize(
+    ("html", "address"),
+    [
+        (
+            "<iframe src=//www.youtube.com/embed/abcdefghijk?x=1></iframe>",
+            "https://www.youtube.com/watch?v=abcdefghijk",
+        ),
+        (
+            "<iframe src='https://platform.twitter.com/embed/Tweet.html?id=16'></iframe>",
+            "https://x.com/i/status/16",
+        ),
+        ("<video><source src=/a.mp4></video>", "https://example.com/a.mp4"),
+    ],
+)
+def test_embedded_videos_and_posts_are_links(html: str, address: str) -> None:
+    assert blocks_of(html) == [Embed(address)]
+    assert written(html) == f"<{address}>"
+    assert "iframe" not in written(html, "html")
+
+
+def test_frames_that_nobody_knows_are_left_out() -> None:
+    assert blocks_of("<iframe src=https://ads.example/x></iframe><iframe srcdoc=x></iframe>") == []
