@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import asyncio
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from scrapy.http import HtmlResponse, Request
@@ -59,6 +60,8 @@ class SourcePage:
         html: The HTML that the items carry, None where they carry none.
         learned: Whether the page was learned.
         cleaned: The cleaned page, None until an item needs it.
+        turn: Held by the item that is learning or waiting now. The others stand in line, so that they keep their
+            order.
     """
 
     page: Page
@@ -67,6 +70,7 @@ class SourcePage:
     html: str | bytes | None = None
     learned: bool = False
     cleaned: Cleaned | None = None
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     _parked: ParkedPage | None = None
 
     @property

@@ -127,9 +127,10 @@ class Warmup:
         try:
             if isinstance(item, self.settings.skipped_items) or source is None or not self.is_readable(source):
                 return False
-            self.learn(source)
-            await self._slice.yield_if_over()
-            parked = self._has_to_wait(source) and self.filler.can_fill(item) and self._park(item, source, refused)
+            async with source.turn:
+                self.learn(source)
+                await self._slice.yield_if_over()
+                parked = self._must_park(item, source) and self._park(item, source, refused)
             await self._release_ready(source.page.site)
         except Exception:  # our mistake must not cost the item
             self._report_failure_of(source)
@@ -195,7 +196,7 @@ class Warmup:
         """Tell whether ``item`` waited before and is in the pipelines now."""
         return self._replay.has(item)
 
-    def _has_to_wait(self, source: SourcePage) -> bool:
+    def _must_park(self, item: Any, source: SourcePage) -> bool:
         """Tell whether an item has to wait: for more pages of its site, or behind earlier items of its page.
 
         The first item that arrives when its site is known waits too, and is released with the others. So the items
@@ -203,7 +204,8 @@ class Warmup:
         """
         site = source.page.site
         backlog = site in self._sites_with_waiting and site not in self._releasing
-        return self.sites.must_wait(site) or backlog or self.waiting.has_items_of(source)
+        waits = self.sites.must_wait(site) or backlog or self.waiting.has_items_of(source)
+        return waits and self.filler.can_fill(item)
 
     def _park(self, item: Any, source: SourcePage, refused: list[WaitingItem]) -> bool:
         if not self.waiting.park(item, source, refused):

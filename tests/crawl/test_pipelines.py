@@ -39,6 +39,31 @@ class SeenPipeline:
         return item
 """
 
+# Ten items of each page, and a time slice that is over at every third of them.
+TEN_OF_A_PAGE = """
+import json
+from itertools import count
+import scrapy
+from denoise_crawler.crawl.time_slice import TimeSlice, pause
+
+async def over_at_times(self, calls=count()):
+    if next(calls) % 3 == 0:
+        await pause()
+
+TimeSlice.yield_if_over = over_at_times
+
+class TenSpider(scrapy.Spider):
+    name = "ten"
+
+    async def start(self):
+        for url in json.load(open("urls.json")):
+            yield scrapy.Request(url)
+
+    def parse(self, response):
+        for number in range(10):
+            yield {"url": response.url, "html": response.text, "number": number}
+"""
+
 
 @pytest.fixture
 def crawls(project: Project, server: DemoServer) -> Project:
@@ -64,6 +89,15 @@ def test_after_ctrl_c_the_items_that_waited_come_out_in_the_same_run(crawls: Pro
     assert 8 <= count_fetched(crawls) < 24
     assert_one_item_each(items, count_fetched(crawls))
     assert {item["seen"] for item in items} == {1}
+
+
+@pytest.mark.parametrize("pages", [5, 500])
+def test_the_items_of_a_page_keep_their_order_whenever_our_time_is_over(crawls: Project, pages: int) -> None:
+    crawls.write("ten.py", TEN_OF_A_PAGE)
+    numbers: dict[str, list[int]] = {}
+    for item in crawls.crawl("ten", *quota(pages), "-s", "SPIDER_MODULES=ten"):
+        numbers.setdefault(item["url"], []).append(item["number"])
+    assert list(numbers.values()) == [list(range(10))] * 24
 
 
 def test_when_the_spider_is_closed_the_items_that_waited_come_out(crawls: Project) -> None:
