@@ -17,6 +17,7 @@ from denoise_crawler.output.explanation import explanation
 from denoise_crawler.output.forms import write_content
 from denoise_crawler.output.front_matter import front_matter
 from denoise_crawler.output.low_confidence import DROP, check_low_confidence, fallback_text, is_fallback, is_low
+from denoise_crawler.output.page_data import add_data
 from denoise_crawler.output.part import find_part, noise_outside_part
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
@@ -215,12 +216,7 @@ class Denoiser:
         return self.write(page, self.judge(page, method=method), warm=warm)
 
     def raw(self, page: Page) -> Cleaned:
-        """Write all text of ``page`` without judging it or calling an extractor.
-
-        Returns:
-            The record, with no judgement, the method "raw" and all characters kept.
-
-        """
+        """Return the record of ``page`` with all of its text: not judged, by no extractor, by the method "raw"."""
         return self._record(page, None, RAW, warm=False)
 
     def part(self, cleaned: Cleaned, part: str) -> CleanPage:
@@ -285,6 +281,7 @@ class Denoiser:
             explanation=explanation(page, judgement) if writing.explain and judgement is not None else None,
             low_confidence=low,
         )
+        add_data(clean_page, page, noise, writing)
         if writing.front_matter and text and not others:
             clean_page.text = front_matter(clean_page) + text
         return Cleaned(page, judgement, clean_page, visible, kept)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -42,7 +42,7 @@ class DenoiseSettings(table.LiveSettings, table.WarmupSettings, table.ItemSettin
             settings,
             {"warmup_pages": choice.warmup_pages, "store": _project_store()},
             choice=choice,
-            writing=_writing(table.OutputSettings.read(settings), choice, settings),
+            writing=_with_data(_writing(table.OutputSettings.read(settings), choice, settings), settings),
             job=str(Path(jobdir).resolve()) if jobdir else "",
         )
         _choose_core(found.core)
@@ -106,6 +106,13 @@ def _writing(section: table.OutputSettings, choice: MethodChoice, settings: Base
         pictures=section.pictures,
         front_matter=section.front_matter,
     )
+
+
+def _with_data(writing: Writing, settings: BaseSettings) -> Writing:
+    """Return the options of the text output with what is asked for besides the text."""
+    section, by_record = table.DataSettings.read(settings), table.SETTINGS["DENOISE_BY_RECORD"].read(settings)
+    records = section.records or by_record
+    return replace(writing, records=records, fields=section.fields, json_ld=section.json_ld)
 
 
 def _project_store() -> str | None:

@@ -119,6 +119,25 @@ class OutputSettings(SettingsSection):
 
 
 @dataclass(frozen=True)
+class DataSettings(SettingsSection):
+    """Records and values.
+
+    Data besides the text. To get it in your own items, name `records`, `fields` or `json_ld` in
+    `DENOISE_EXTRA_FIELDS`. See [records](records.md).
+    """
+
+    records: bool = setting("DENOISE_RECORDS", False, kinds.FLAG)
+    """Fill `CleanPage.records` with the posts of a thread or the items of a list, a dict each."""
+
+    fields: bool = setting("DENOISE_FIELDS", False, kinds.FLAG)
+    """Fill `CleanPage.fields` with the values of a product by name: price, currency, codes, brand,
+    availability."""
+
+    json_ld: bool = setting("DENOISE_JSON_LD", False, kinds.FLAG)
+    """Fill `CleanPage.json_ld` with the page's JSON-LD as data."""
+
+
+@dataclass(frozen=True)
 class ItemSettings(SettingsSection):
     """The fields of your items."""
 
@@ -140,6 +159,10 @@ class ItemSettings(SettingsSection):
 
     If the field is empty or missing, the item gets the text of the page. See
     [recipes](recipes.md#comments-reviews-answers)."""
+
+    by_record: bool = setting("DENOISE_BY_RECORD", False, kinds.FLAG)
+    """An item of a page with [records](records.md) becomes one item for each record, with the text of the record.
+    Items with a part of their own stay one. This works with the add-on only."""
 
     html_field: str = setting("DENOISE_HTML_FIELD", "html", kinds.FIELD_NAME)
     """The item field that holds the page (`str` or `bytes`). With the add-on, an item without this field belongs

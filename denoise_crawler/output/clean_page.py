@@ -23,6 +23,10 @@ class CleanPage:
     documentation or service; both are None where the method cannot tell. ``explanation`` says of each block why
     it was kept or dropped, None unless it was asked for (``DENOISE_EXPLAIN``). ``low_confidence`` says whether the
     confidence is below what was asked for (``DENOISE_MIN_CONFIDENCE``), None if nothing was.
+
+    ``records`` are the posts of a thread or the items of a list, ``fields`` the values of a product by name,
+    ``json_ld`` is the page's JSON-LD. They are None unless they were asked for (``DENOISE_RECORDS``,
+    ``DENOISE_FIELDS``, ``DENOISE_JSON_LD``).
     """
 
     url: str = ""
@@ -40,6 +44,9 @@ class CleanPage:
     page_type: str | None = None
     explanation: list[BlockVerdict] | None = None
     low_confidence: bool | None = None
+    records: list[dict[str, str]] | None = None
+    fields: dict[str, str] | None = None
+    json_ld: list[dict[str, Any]] | None = None
 
 
 # Stored items name their class; this name must not change when the file moves.

@@ -23,6 +23,9 @@ class Writing:
         links: ``keep``, or ``leave`` to write the text of links without their addresses.
         pictures: ``keep``, or ``leave`` to leave out pictures and embedded videos and posts.
         front_matter: Whether Markdown begins with the page's metadata in YAML.
+        records: Whether to return the posts of a thread and the items of a list one by one.
+        fields: Whether to return the values of a product by name.
+        json_ld: Whether to return the page's JSON-LD as data.
 
     Example:
         >>> from denoise_crawler import denoise_pages
@@ -41,3 +44,6 @@ class Writing:
     links: str = KEEP
     pictures: str = KEEP
     front_matter: bool = False
+    records: bool = False
+    fields: bool = False
+    json_ld: bool = False

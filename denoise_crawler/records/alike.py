@@ -26,7 +26,8 @@ def alike_elements(page: Page) -> dict[str, list[int]]:
 
     Example:
         >>> from denoise_crawler import Page
-        >>> alike_elements(Page.parse("", "<div class='post a'>One.</div><div class='post b'>Two.</div>"))["div.post"]
+        >>> page = Page.parse("", "<div class='post a'>One.</div><div class='post b'>Two.</div>")
+        >>> alike_elements(page)["div.post"]
         [1, 3]
 
     """

@@ -6,6 +6,7 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from itertools import accumulate, compress
+from math import sqrt
 from typing import TYPE_CHECKING
 
 from denoise_crawler.page import TEXT
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from denoise_crawler.page import Nodes, Page
 
 MIN_ITEMS = 3
-_EVEN = 0.5
 _LEAST = 0.1  # likeness; below, the page is no list
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _TITLE = re.compile(r"title|titel|name|headline|heading|subject", re.IGNORECASE)
@@ -72,8 +72,8 @@ class _Tally:
         """Say how much elements look like the items of a list: most text, alike in size, a link each (0 to 1)."""
         sizes = [self.kept_in(item) for item in items]
         held = sum(sizes)
-        even = held * held / (len(sizes) * sum(size * size for size in sizes))
-        return held / self._kept[-1] * even**_EVEN * self._own_links(items)
+        even = sqrt(held * held / (len(sizes) * sum(size * size for size in sizes)))
+        return held / self._kept[-1] * even * self._own_links(items)
 
     def _own_links(self, items: Sequence[int]) -> float:
         """Say how much each item has one link that no other has."""
@@ -81,15 +81,13 @@ class _Tally:
         links = [set(self._links[before[item] : before[self._ends[item]]]) for item in items]
         times = Counter(href for own in links for href in own)
         single = (sum(times[href] == 1 for href in own) for own in links)
-        return sum(1.0 / count**0.5 for count in single if count) / (len(items) + 2)
+        return sum(1.0 / sqrt(count) for count in single if count) / (len(items) + 2)
 
 
 def _links(nodes: Nodes) -> list[str]:
     """Return by node the address of the link that begins there, an empty string where none does."""
     return [
-        href
-        if tag == "a" and (href := element.get("href", "").strip()) and not href.startswith(_NO_PAGE)
-        else ""
+        href if tag == "a" and (href := element.get("href", "").strip()) and not href.startswith(_NO_PAGE) else ""
         for tag, element in zip(nodes.tags, nodes.elements, strict=True)
     ]
 
@@ -108,7 +106,11 @@ def _furniture(nodes: Nodes, items: Sequence[int]) -> frozenset[str]:
 def _item(page: Page, item: int, often: frozenset[str]) -> FoundRecord:
     nodes = page.nodes
     inside = range(item, nodes.ends[item])
-    texts = [index for index in inside if nodes.tags[index] == TEXT and (line := _line(nodes, index)) and line not in often]
+    texts = [
+        index
+        for index in inside
+        if nodes.tags[index] == TEXT and (line := _line(nodes, index)) and line not in often
+    ]
     priced = [index for index in texts if find_price(_line(nodes, index))]
     title = _title(nodes, inside, [index for index in texts if index not in priced])
     link = _link(nodes, inside, title)

@@ -15,11 +15,12 @@ _AGO = (
     r"|\bvor\s+\w+\s+(?:sekunden?|minuten?|stunden?|tag|wochen?|monat|jahr)\w*|\bil y a\s+\w+\s+\w+"
     r"|\bhace\s+\w+\s+\w+|\d+\s*(?:秒|分钟|分|小时|時間|天|日|个月|年)前"
 )
+_DAY = r"(?:yesterday|today|gestern|heute|hier|ayer|hoy|ieri|oggi)"
 _DATE = re.compile(
     r"(?<!\d)(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](?:\d{4}|\d{2}))(?!\d)"
     r"|\d{4}\s?年\s?\d{1,2}\s?月"
     rf"|\b{_MONTH}\w*\.?,?\s+\d{{1,4}}\b|\b\d{{1,2}}(?:st|nd|rd|th|\.)?[\s-]+{_MONTH}\w*\b"
-    rf"|{_AGO}|\b(?:yesterday|today|gestern|heute|hier|ayer|hoy|ieri|oggi)\b",
+    rf"|{_AGO}|^{_DAY}\W*$|\b{_DAY}(?:\W+\w{{1,2}})?\W*\d{{1,2}}[:.h]\d\d",
     re.IGNORECASE,
 )
 _ENDS = " ·|-–—,"

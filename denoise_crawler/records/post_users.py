@@ -54,7 +54,7 @@ def users_of(nodes: Nodes, thread: Thread) -> list[int]:
 
 
 def _best(nodes: Nodes, by_name: dict[str, dict[int, int]], posts: int) -> list[tuple[float, dict[int, int]]]:
-    """Return the likeliest names with their texts by post; names that lead to the same texts support each other."""
+    """Return the likeliest names with their texts by post; those that lead to the same texts agree."""
     agreeing = Counter(tuple(texts.values()) for texts in by_name.values())
     ranked = [
         (_likeness(nodes, name, texts, posts) + _AGREED * agreeing[tuple(texts.values())], name)
@@ -71,9 +71,7 @@ def _likeness(nodes: Nodes, name: str, texts: dict[int, int], posts: int) -> flo
     return len(texts) / posts * (_BASE + said - constant)
 
 
-def _candidates(
-    nodes: Nodes, space: range, closed: range, following: Sequence[int]
-) -> Iterator[tuple[str, int]]:
+def _candidates(nodes: Nodes, space: range, closed: range, following: Sequence[int]) -> Iterator[tuple[str, int]]:
     """Yield the names of elements that begin with what may be a name, and its text node."""
     for index in space:
         if nodes.tags[index] == TEXT or index in closed:

@@ -105,7 +105,7 @@ def _names(nodes: Nodes, indices: Iterable[int], attributes: Sequence[str] = ("c
 
 
 def _link(page: Page, space: range, body: int) -> str:
-    """Return the address of a post: of the link that says so, of one with the number of its element, or of that."""
+    """Return the address of a post: of the link that says so, one with its element's number, or its element."""
     nodes = page.nodes
     numbers = set(_NUMBER.findall(_names(nodes, (space.start, body), ("id",))))
     numbered = ""

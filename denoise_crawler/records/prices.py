@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 
 MAX_CHARACTERS = 60
-_CODES = "USD|EUR|GBP|CNY|RMB|JPY|INR|PLN|CHF|SEK|NOK|DKK|CZK|HUF|RON|BRL|ARS|CLP|MXN|CAD|AUD|NZD|RUB|TRY|KRW|TWD|HRK"
+_CODES = (
+    "USD|EUR|GBP|CNY|RMB|JPY|INR|PLN|CHF|SEK|NOK|DKK|CZK|HUF|RON|BRL|ARS|CLP|MXN|CAD|AUD|NZD|RUB|TRY|KRW|TWD|HRK"
+)
 _SIGNS = r"[$€£¥￥₽₴₹₩₺]"
 _AMOUNT = r"\d[\d\s.,'’\u00a0]*(?:,-|,–|\.-)?"
 _BEFORE = rf"(?:[A-Z]{{1,3}})?{_SIGNS}|\b(?:{_CODES}|Rs\.?|Kn|kr\.?)\b"

@@ -36,13 +36,15 @@ class Tally:
 class Thread:
     """The posts of a page: the elements with their texts (``bodies``), and the nodes that are each post's own.
 
-    ``spaces[i]`` goes from where the post before ends to the end of the largest element that holds this post alone.
-    ``dates_inside`` tells whether the bodies hold the dates of their posts, and so what else is said of them.
+    ``spaces[i]`` goes from where the post before ends to the end of the largest element with this post alone.
+    ``dates_inside`` tells whether the bodies hold the dates of their posts, and so what else is said of them;
+    ``likeness`` (0 to 1.3) how much they look like posts.
     """
 
     bodies: list[int]
     spaces: list[range]
     dates_inside: bool
+    likeness: float
 
 
 def thread_of(page: Page) -> Thread:
@@ -56,7 +58,7 @@ def thread_of(page: Page) -> Thread:
             if likeness > best:
                 best, bodies = likeness, candidates
     with_date = sum(tally.dates[nodes.ends[body]] > tally.dates[body] for body in bodies)
-    return Thread(bodies, _spaces(nodes, bodies), 2 * with_date > len(bodies))
+    return Thread(bodies, _spaces(nodes, bodies), 2 * with_date > len(bodies), best)
 
 
 def _tally_of(page: Page) -> Tally:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pyarrow as pa
 from pyspark.sql.functions import broadcast, ceil, coalesce, col, explode, lit, pmod, sequence
 from pyspark.sql.pandas.types import to_arrow_schema
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 SHARD_PAGES = 10_000
 _SHARD, _SHARDS, _TREE, _PAGE = "_shard", "_shards", "_tree", "_page"
+_AS_JSON = ("records", "fields", "json_ld")
 _FIELDS: list[tuple[str, DataType]] = [
     *((name, StringType()) for name in ("site", "title", "author", "date", "text", "language", "method")),
     ("warm", BooleanType()),
@@ -40,6 +42,7 @@ _FIELDS: list[tuple[str, DataType]] = [
     ("confidence", DoubleType()),
     ("page_type", StringType()),
     ("low_confidence", BooleanType()),
+    *((name, StringType()) for name in _AS_JSON),
     ("skipped", StringType()),
     ("error", StringType()),
 ]
@@ -188,6 +191,11 @@ class _Judge:
         return {**_page_values(result.page), "skipped": result.skipped, "error": result.error}
 
 
+def _to_json(value: Any) -> str:
+    return msgspec.json.encode(value).decode()
+
+
 def _page_values(page: CleanPage) -> dict[str, Any]:
     values = {name: getattr(page, name) for name in _OF_PAGE}
-    return {**values, "text": str(page.text)}  # blocks as JSON
+    data = {name: None if values[name] is None else _to_json(values[name]) for name in _AS_JSON}
+    return {**values, **data, "text": str(page.text)}  # blocks as JSON

@@ -1,0 +1,73 @@
+"""Data besides the text of a page: its records, the values of its product, its JSON-LD."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from denoise_crawler.output.clean_text import clean_texts
+from denoise_crawler.output.content.blocks import BlockList
+from denoise_crawler.records.declared_product import declared_values
+from denoise_crawler.records.json_ld import json_ld_items
+from denoise_crawler.records.page_records import find_records
+from denoise_crawler.records.product_fields import product_fields
+
+if TYPE_CHECKING:
+    from denoise_crawler.output.clean_page import CleanPage
+    from denoise_crawler.output.writing import Writing
+    from denoise_crawler.page import Page
+
+MAX_RECORDS = 2_000
+
+
+def add_data(clean_page: CleanPage, page: Page, noise: list[bool] | None, writing: Writing) -> None:
+    """Add to a clean page the data that ``writing`` asks for."""
+    if writing.records:
+        clean_page.records = page_records(page, noise, clean_page.page_type)
+    if writing.fields:
+        clean_page.fields = page_fields(page, clean_page.page_type)
+    if writing.json_ld:
+        clean_page.json_ld = BlockList(json_ld_items(page))
+
+
+def page_records(page: Page, noise: list[bool] | None, page_type: str | None) -> BlockList:
+    """Return the records of ``page`` as dicts of texts, each with its ``kind`` and what the page says of it.
+
+    A ``post`` has a ``text`` and, where the page says so, a ``user``, a ``time`` and a ``link``; an ``item`` a
+    ``title``, a ``link``, a ``price`` and a ``text``. At most ``MAX_RECORDS`` are returned.
+
+    Args:
+        page: The page.
+        noise: Whether each node is noise; None if all is kept.
+        page_type: What the page is, None where the method cannot tell.
+
+    Example:
+        >>> from denoise_crawler import Page
+        >>> post = "<div class=post><b>{}</b> <i>May {}, 2024</i><p>{}</p></div>"
+        >>> html = post.format("Ann", 2, "Is it open today?") + post.format("Bob", 3, "It is, until six.")
+        >>> page_records(Page.parse("https://a.example/", html), None, "forum")[1]
+        {'kind': 'post', 'user': 'Bob', 'time': 'May 3, 2024', 'text': 'It is, until six.'}
+
+    """
+    found = find_records(page, noise, page_type)[:MAX_RECORDS]
+    gone = [False] * len(page.nodes)
+    for record in found:
+        for part in record.left_out:
+            gone[part.start : part.stop] = [True] * len(part)
+    texts = clean_texts(page, gone, [record.inside for record in found])
+    return BlockList(
+        {"kind": record.kind, **record.values, "text": text} for record, text in zip(found, texts, strict=True)
+    )
+
+
+def page_fields(page: Page, page_type: str | None) -> dict[str, str]:
+    """Return the values of a product by name; none unless the page is of one, or declares one.
+
+    Example:
+        >>> from denoise_crawler import Page
+        >>> page = Page.parse("https://a.example/", "<h1>Lamp</h1><p>$ 12.50</p><p>SKU: L-7</p>")
+        >>> page_fields(page, "product"), page_fields(page, "article")
+        ({'price': '12.50', 'currency': '$', 'sku': 'L-7'}, {})
+
+    """
+    is_product = page_type in (None, "product") or next(declared_values(page), None) is not None
+    return product_fields(page) if is_product else {}
