@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from denoise_crawler.output.clean_text import clean_texts
 from denoise_crawler.output.content.blocks import BlockList
-from denoise_crawler.records.declared_product import declared_values
 from denoise_crawler.records.json_ld import json_ld_items
 from denoise_crawler.records.page_records import find_records
 from denoise_crawler.records.product_fields import product_fields
@@ -24,7 +23,7 @@ def add_data(clean_page: CleanPage, page: Page, noise: list[bool] | None, writin
     if writing.records:
         clean_page.records = page_records(page, noise, clean_page.page_type)
     if writing.fields:
-        clean_page.fields = page_fields(page, clean_page.page_type)
+        clean_page.fields = product_fields(page, clean_page.page_type)
     if writing.json_ld:
         clean_page.json_ld = BlockList(json_ld_items(page))
 
@@ -57,17 +56,3 @@ def page_records(page: Page, noise: list[bool] | None, page_type: str | None) ->
     return BlockList(
         {"kind": record.kind, **record.values, "text": text} for record, text in zip(found, texts, strict=True)
     )
-
-
-def page_fields(page: Page, page_type: str | None) -> dict[str, str]:
-    """Return the values of a product by name; none unless the page is of one, or declares one.
-
-    Example:
-        >>> from denoise_crawler import Page
-        >>> page = Page.parse("https://a.example/", "<h1>Lamp</h1><p>$ 12.50</p><p>SKU: L-7</p>")
-        >>> page_fields(page, "product"), page_fields(page, "article")
-        ({'price': '12.50', 'currency': '$', 'sku': 'L-7'}, {})
-
-    """
-    is_product = page_type in (None, "product") or next(declared_values(page), None) is not None
-    return product_fields(page) if is_product else {}

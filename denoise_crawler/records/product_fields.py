@@ -30,8 +30,13 @@ _HAS_DIGIT = re.compile(r"\d")
 _NEAR = 400  # nodes around the title
 
 
-def product_fields(page: Page) -> dict[str, str]:
+def product_fields(page: Page, page_type: str | None = None) -> dict[str, str]:
     """Return the values of the product that ``page`` is about, those of ``FIELDS`` that it says.
+
+    Args:
+        page: The page.
+        page_type: What the page is, None where the method cannot tell. A page of another type than product needs a
+            price that it declares, or a price and a code beside its label; else it has no values.
 
     Example:
         >>> from denoise_crawler import Page
@@ -41,14 +46,16 @@ def product_fields(page: Page) -> dict[str, str]:
 
     """
     nodes, found = page.nodes, dict[str, str]()
-    declared, labelled = list(declared_values(page)), list(_labelled(nodes))
+    declared, labelled = list(declared_values(page)), _labelled(nodes)
     shown = _bare("".join(nodes.texts))
     seen = (one for one in declared if one[0] not in _CODES or _bare(one[1]) in shown)
     # a code that only machines are told may be that of a variant
     for name, value in (*seen, *labelled, *declared, *_price(nodes), *_availability(nodes)):
         if name not in found and (plain := _plain(name, value)):
             found[name] = plain
-    return {name: found[name] for name in FIELDS if name in found}
+    is_offer = "price" in dict(declared) or ("price" in found and not _CODES.isdisjoint(dict(labelled)))
+    is_product = page_type in (None, "product") or is_offer
+    return {name: found[name] for name in FIELDS if name in found} if is_product else {}
 
 
 def _bare(text: str) -> str:
