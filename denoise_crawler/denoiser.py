@@ -17,9 +17,9 @@ from denoise_crawler.output.explanation import explanation
 from denoise_crawler.output.forms import write_content
 from denoise_crawler.output.front_matter import front_matter
 from denoise_crawler.output.low_confidence import DROP, check_low_confidence, fallback_text, is_fallback, is_low
-from denoise_crawler.output.page_data import add_data
+from denoise_crawler.output.page_data import PageData
 from denoise_crawler.output.part import find_part, noise_outside_part
-from denoise_crawler.output.writing import Writing
+from denoise_crawler.output.writing import DROP_UNCHANGED, Writing
 from denoise_crawler.page import Page
 from denoise_crawler.page.metadata import metadata_of
 from denoise_crawler.page.site import layout_name
@@ -109,6 +109,7 @@ class Denoiser:
         self._sites: OrderedDict[str, Method] = OrderedDict()
         self._layouts: dict[str, int] = {}
         self._writing = writing
+        self._data = PageData(writing)
         self.learns = self._choice.learns
         extractors.check(writing.extractor, writing.extractor_options)
         check_low_confidence(writing.min_confidence, writing.low_confidence)
@@ -242,8 +243,9 @@ class Denoiser:
         return replace(cleaned.clean_page, text=text, noise_ratio=round(noise_ratio(visible, kept), 4))
 
     def drops(self, clean_page: CleanPage) -> bool:
-        """Tell whether a page is so unsure that ``writing`` wants it dropped."""
-        return bool(clean_page.low_confidence) and self._writing.low_confidence == DROP
+        """Tell whether ``writing`` wants a page dropped, as unsure or as unchanged."""
+        unsure = bool(clean_page.low_confidence) and self._writing.low_confidence == DROP
+        return unsure or (bool(clean_page.unchanged) and self._writing.changes == DROP_UNCHANGED)
 
     def save(self, site: str | None = None) -> None:
         """Store what is known of ``site``, or of all sites if it is None."""
@@ -281,7 +283,7 @@ class Denoiser:
             explanation=explanation(page, judgement) if writing.explain and judgement is not None else None,
             low_confidence=low,
         )
-        add_data(clean_page, page, noise, writing)
+        self._data.add(clean_page, page, noise)
         if writing.front_matter and text and not others:
             clean_page.text = front_matter(clean_page) + text
         return Cleaned(page, judgement, clean_page, visible, kept)

@@ -16,10 +16,13 @@ from denoise_crawler.errors import CoreError, ExtractorError, ExtractorOptionsEr
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.fusion.method import Fusion
 from denoise_crawler.output.extractors import check
-from denoise_crawler.output.writing import Writing
+from denoise_crawler.output.writing import NO_CHANGES, Writing
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
+
+
+_PAGES = ".pages"  # added to the name of the store: the file that remembers what pages said
 
 
 @dataclass(frozen=True)
@@ -38,11 +41,12 @@ class DenoiseSettings(table.LiveSettings, table.WarmupSettings, table.ItemSettin
         """Read and check the settings of a crawl; raise :class:`SettingError` for the first wrong one."""
         choice = _method_choice(table.MethodSettings.read(settings))
         jobdir = settings.get("JOBDIR")
+        writing = _writing(table.OutputSettings.read(settings), choice, settings)
         found = cls.read(
             settings,
             {"warmup_pages": choice.warmup_pages, "store": _project_store()},
             choice=choice,
-            writing=_with_data(_writing(table.OutputSettings.read(settings), choice, settings), settings),
+            writing=_with_data(writing, settings),
             job=str(Path(jobdir).resolve()) if jobdir else "",
         )
         _choose_core(found.core)
@@ -112,7 +116,12 @@ def _with_data(writing: Writing, settings: BaseSettings) -> Writing:
     """Return the options of the text output with what is asked for besides the text."""
     section, by_record = table.DataSettings.read(settings), table.SETTINGS["DENOISE_BY_RECORD"].read(settings)
     records = section.records or by_record
-    return replace(writing, records=records, fields=section.fields, json_ld=section.json_ld)
+    asked = replace(writing, records=records, fields=section.fields, json_ld=section.json_ld)
+    watched = table.ChangeSettings.read(settings)
+    if watched.changes == NO_CHANGES:
+        return asked
+    store = table.WarmupSettings.settings()["store"].read(settings, _project_store())
+    return replace(asked, changes=watched.changes, history=f"{store}{_PAGES}", history_pages=watched.history_pages)
 
 
 def _project_store() -> str | None:

@@ -23,7 +23,7 @@ from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.crawl.several_items import each_item
 from denoise_crawler.crawl.sites import Sites
 from denoise_crawler.crawl.time_slice import TimeSlice, pause
-from denoise_crawler.crawl.unsure_pages import LowConfidenceItem, UnsurePages
+from denoise_crawler.crawl.unsure_pages import UnsurePages, UnwantedItem
 from denoise_crawler.crawl.waiting_items import WaitingItems
 from denoise_crawler.errors import PartError
 from denoise_crawler.page.text import printable
@@ -145,7 +145,7 @@ class Warmup:
         self._learn_page(source)
 
     def emit(self, item: Any, source: SourcePage | None) -> Any:
-        """Count an item that leaves now; return it filled where possible. Raise LowConfidenceItem to drop it."""
+        """Count an item that leaves now; return it filled where possible. Raise UnwantedItem to drop it."""
         if isinstance(item, self.settings.skipped_items):
             self.counts.add("opted_out")
             return item
@@ -168,7 +168,7 @@ class Warmup:
             cleaned = self.clean(source)
             self.counts.add("cleaned")
             return self._fill(item, cleaned)
-        except LowConfidenceItem:
+        except UnwantedItem:
             raise
         except Exception:  # our mistake must not cost the item
             self.report_failure(source.page.url)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from denoise_crawler.output.clean_text import clean_texts
+from denoise_crawler.changes.page_changes import ChangeWatch
+from denoise_crawler.output.clean_text import clean_text, clean_texts
 from denoise_crawler.output.content.blocks import BlockList
+from denoise_crawler.output.writing import NO_CHANGES
 from denoise_crawler.records.json_ld import json_ld_items
 from denoise_crawler.records.page_records import find_records
 from denoise_crawler.records.product_fields import product_fields
@@ -18,14 +20,28 @@ if TYPE_CHECKING:
 MAX_RECORDS = 2_000
 
 
-def add_data(clean_page: CleanPage, page: Page, noise: list[bool] | None, writing: Writing) -> None:
-    """Add to a clean page the data that ``writing`` asks for."""
-    if writing.records:
-        clean_page.records = page_records(page, noise, clean_page.page_type)
-    if writing.fields:
-        clean_page.fields = product_fields(page, clean_page.page_type)
-    if writing.json_ld:
-        clean_page.json_ld = BlockList(json_ld_items(page))
+class PageData:
+    """Adds to clean pages the data that is asked for, and remembers the pages if changes are."""
+
+    def __init__(self, writing: Writing) -> None:
+        self._writing = writing
+        self._watch = None
+        if writing.changes != NO_CHANGES:
+            self._watch = ChangeWatch(writing.history, writing.history_pages)
+
+    def add(self, clean_page: CleanPage, page: Page, noise: list[bool] | None) -> None:
+        """Add the data of ``page``; a page that was not judged (its ``noise`` is None) is not watched."""
+        if self._writing.records:
+            clean_page.records = page_records(page, noise, clean_page.page_type)
+        if self._writing.fields:
+            clean_page.fields = product_fields(page, clean_page.page_type)
+        if self._writing.json_ld:
+            clean_page.json_ld = BlockList(json_ld_items(page))
+        if self._watch is not None and noise is not None:
+            text, whole = clean_text(page, noise), clean_text(page)
+            seen = self._watch.see(page.site, page.url, clean_page.title, text, whole)
+            clean_page.content_hash, clean_page.near_duplicate_of = seen.content_hash, seen.near_duplicate_of
+            clean_page.soft_404, clean_page.unchanged = seen.soft_404, seen.unchanged
 
 
 def page_records(page: Page, noise: list[bool] | None, page_type: str | None) -> BlockList:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from denoise_crawler.changes.history import MAX_PAGES
+
 KEEP, LEAVE = "keep", "leave"
 CHOICES = (KEEP, LEAVE)
+CHANGES = NO_CHANGES, MARK_UNCHANGED, DROP_UNCHANGED = "no", "mark", "drop"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +29,10 @@ class Writing:
         records: Whether to return the posts of a thread and the items of a list one by one.
         fields: Whether to return the values of a product by name.
         json_ld: Whether to return the page's JSON-LD as data.
+        changes: ``mark`` to tell what is new of a page (its hash, its copies, whether it is unchanged), ``drop``
+            to drop unchanged pages as well, ``no`` for neither.
+        history: The file that remembers pages from one run to the next; without one, nothing is ``unchanged``.
+        history_pages: How many pages it remembers.
 
     Example:
         >>> from denoise_crawler import denoise_pages
@@ -47,3 +54,6 @@ class Writing:
     records: bool = False
     fields: bool = False
     json_ld: bool = False
+    changes: str = NO_CHANGES
+    history: str | None = None
+    history_pages: int = MAX_PAGES

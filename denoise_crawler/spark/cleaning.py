@@ -42,7 +42,8 @@ _FIELDS: list[tuple[str, DataType]] = [
     ("confidence", DoubleType()),
     ("page_type", StringType()),
     ("low_confidence", BooleanType()),
-    *((name, StringType()) for name in _AS_JSON),
+    *((name, StringType()) for name in (*_AS_JSON, "content_hash", "near_duplicate_of")),
+    ("soft_404", BooleanType()),
     ("skipped", StringType()),
     ("error", StringType()),
 ]
