@@ -46,20 +46,24 @@ class Site:
         if number in self.edited:
             paragraphs[1] = paragraphs[1].replace(".", ", the police said on Sunday.", 1)
         body = "".join(f"<p>{paragraph}</p>" for paragraph in paragraphs)
-        stamp = f"<p class=meta>Updated {3 * self.edition} minutes ago</p><p class=views>{self.edition}17 views</p>"
+        stamp = (
+            f"<p class=meta>Updated {3 * self.edition} minutes ago</p><p class=views>{self.edition}17 views</p>"
+        )
         return Answer(200, HTML, self.page(story.title, f"<h1>{story.title}</h1>{stamp}{body}", number).encode())
 
     def page(self, title: str, content: str, number: int) -> str:
         edition = self.edition
-        menu = "".join(f"<li><a href=/{edition}/{word}>{word} {edition}</a></li>" for word in ("News", "Sport", "Arts"))
-        ad = f"<div class=ad>Offer {edition}{number}: save {edition + number % 7} % on boots, this week only!</div>"
-        others = "".join(
-            f"<li><a href=/{(number + edition * step) % 20}>{STORIES[(number + edition * step) % 20].title}</a></li>"
-            for step in range(1, 6)
+        menu = "".join(
+            f"<li><a href=/{edition}/{word}>{word} {edition}</a></li>" for word in ("News", "Sport", "Arts")
         )
+        ad = (
+            f"<div class=ad>Offer {edition}{number}: save {edition + number % 7} % on boots, this week only!</div>"
+        )
+        others = [(number + edition * step) % 20 for step in range(1, 6)]
+        read = "".join(f"<li><a href=/{other}>{STORIES[other].title}</a></li>" for other in others)
         return (
             f"<html><head><title>{title}</title></head><body><nav><ul>{menu}</ul></nav>{ad}"
-            f"<main>{content}</main><aside><h2>Most read</h2><ul>{others}</ul></aside>"
+            f"<main>{content}</main><aside><h2>Most read</h2><ul>{read}</ul></aside>"
             f"<footer>Page made at 1{edition}:03. Edition {edition}.</footer></body></html>"
         )
 
@@ -71,7 +75,9 @@ def site() -> Iterator[tuple[Site, str]]:
         yield made, served.url
 
 
-def crawl(project: Project, url: str, feed: str, *arguments: str, pages: int = len(STORIES)) -> list[dict[str, Any]]:
+def crawl(
+    project: Project, url: str, feed: str, *arguments: str, pages: int = len(STORIES)
+) -> list[dict[str, Any]]:
     project.write("project_settings.py", BY_ADDON)
     project.write("test_spiders.py", SPIDER)
     project.write("urls.json", json.dumps([f"{url}/{number}" for number in range(pages)]))
@@ -132,7 +138,9 @@ def test_a_history_that_cannot_be_opened_costs_only_the_marks(project: Project, 
     assert project.log.count("kept.sqlite.pages cannot be used (file is not a database)") == 1
 
 
-def test_without_the_setting_no_file_is_made_and_nothing_is_marked(project: Project, site: tuple[Site, str]) -> None:
+def test_without_the_setting_no_file_is_made_and_nothing_is_marked(
+    project: Project, site: tuple[Site, str]
+) -> None:
     _, url = site
     items = crawl(project, url, "out.jsonl", "-s", "DENOISE_CHANGES=no", pages=8)
     assert all(item["unchanged"] is None and item["content_hash"] is None for item in items)
