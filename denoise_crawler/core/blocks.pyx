@@ -1,11 +1,14 @@
 # cython: language_level=3
 """The lines of a page and its block-level elements, as ``methods.fusion.blocks`` walks through them."""
 
-from libc.stdint cimport int64_t, uint32_t
+from libc.stdint cimport int32_t, int64_t, uint32_t
+from libc.stdlib cimport free, malloc
 from libc.string cimport strcmp
 from lxml.includes cimport tree
 from lxml.includes.tree cimport const_xmlChar
-from lxml.includes.etreepublic cimport _Element, attributeValue, attributeValueFromNsName, import_lxml__etree
+from lxml.includes.etreepublic cimport attributeValue, attributeValueFromNsName, import_lxml__etree
+
+from denoise_crawler.core.nodes cimport TEXT, Columns, Node
 
 import_lxml__etree()
 
@@ -17,7 +20,6 @@ cdef class Rules:
     """What tags and attributes mean; made once in a process.
 
     Args:
-        text_tag: The tag of runs of text.
         inline: The tags of inline elements.
         codes: The number of each tag that has one.
         places: The bits of the places that a tag makes.
@@ -27,91 +29,93 @@ cdef class Rules:
         longest_names: How many characters of class and id are read.
     """
 
-    cdef str text_tag
-    cdef dict meanings, codes, places, readers
+    cdef dict codes, places, readers
     cdef frozenset inline
     cdef object comment_place, step
     cdef Py_ssize_t longest_names
 
-    def __init__(self, str text_tag, inline, dict codes, dict places, dict readers, comment_place, step, longest_names):
-        self.text_tag, self.inline, self.codes, self.places = text_tag, frozenset(inline), codes, places
+    def __init__(self, inline, dict codes, dict places, dict readers, comment_place, step, longest_names):
+        self.inline, self.codes, self.places = frozenset(inline), codes, places
         self.readers, self.comment_place, self.step = readers, comment_place, step
         self.longest_names = longest_names
 
     def walk(
         self,
-        list tags not None,
-        list parents not None,
-        list ends not None,
-        list elements not None,
-        int64_t[:, ::1] columns not None,
+        Columns columns not None,
+        int64_t[:, ::1] elements not None,
         uint32_t[::1] paths not None,
-        int64_t[::1] home_of not None,
+        int64_t[::1] homes not None,
     ):
-        """Return the lines (their text nodes), the element each stands in, and the names of the elements.
+        """Return the lines (their text nodes) and the names of the elements.
 
         Args:
-            tags: The tags of the nodes; as the next three, a column of ``Nodes``.
-            parents: The parent of each node.
-            ends: The end of each node's subtree.
-            elements: The elements of the nodes.
-            columns: Filled with the elements' nodes, parents, places, tags and depths.
+            columns: The nodes of the page.
+            elements: Filled with the elements' nodes, parents, places, tags, depths and ends.
             paths: Filled with the elements' paths.
-            home_of: Filled with the element that each node stands in.
+            homes: Filled with the element that each line stands in.
         """
-        cdef Py_ssize_t count = len(tags), index, home, elements_found = 1, parent, end = count
-        cdef int64_t place = 0, code
-        cdef list lines = [], homes = [], names = [], line = None
-        cdef list open_ends = [count]
-        cdef dict codes = {}  # by tag, INLINE or the number; a tag that a page makes up is not remembered longer
-        cdef str tag, name
-        if not (len(parents) == len(ends) == len(elements) == home_of.shape[0] == paths.shape[0] == count):
+        cdef Py_ssize_t count = columns.count, index, home, found = 1, end = count, levels = 1
+        cdef int64_t place = 0
+        cdef list lines = [], names = [], line = None
+        cdef list codes = [self.code(tag) for tag in columns.names]
+        cdef list tag_places = [self.places.get(tag, 0) for tag in columns.names]
+        cdef int code
+        cdef str name
+        cdef Node* node
+        cdef int32_t* home_of = NULL
+        cdef int32_t* ends = NULL
+        if elements.shape[0] != 6 or elements.shape[1] != count or paths.shape[0] != count or homes.shape[0] != count:
             raise ValueError("the columns do not fit each other")
-        if columns.shape[0] != 5 or columns.shape[1] != count:
-            raise ValueError("the columns do not fit each other")
-        name = self.attributes(elements[0], &place)
-        names.append(name)
-        columns[0, 0], columns[1, 0], columns[2, 0], columns[4, 0] = 0, -1, place, 0
-        columns[3, 0] = self.codes["body"]
-        paths[0] = 0
-        home_of[0] = 0
-        for index in range(1, count):
-            while index >= end:
-                open_ends.pop()
-                end, line = open_ends[len(open_ends) - 1], None
-            tag = tags[index]
-            home = home_of[<Py_ssize_t>parents[index]]
-            if tag is self.text_tag:
-                if line is None:
-                    line = []
-                    lines.append(line)
-                    homes.append(home)
-                line.append(index)
-                home_of[index] = 0
-                continue
-            found = codes.get(tag)
-            if found is None:
-                found = codes[tag] = INLINE if tag in self.inline else self.codes.get(tag, 0)
-            code = found
-            if code == INLINE:
-                home_of[index] = home
-                continue
-            home_of[index] = elements_found
-            place = columns[2, home] | <int64_t>self.places.get(tag, 0)
-            name = self.attributes(elements[index], &place)
-            columns[0, elements_found], columns[1, elements_found] = index, home
-            columns[2, elements_found], columns[3, elements_found] = place, code
-            columns[4, elements_found] = columns[4, home] + 1
-            paths[elements_found] = self.step(paths[home], tag, name)
+        home_of, ends = <int32_t*>malloc(count * sizeof(int32_t)), <int32_t*>malloc(count * sizeof(int32_t))
+        try:
+            if home_of == NULL or ends == NULL:
+                raise MemoryError
+            name = self.attributes(columns.nodes[0].place, &place)
             names.append(name)
-            elements_found += 1
-            end, line = ends[index], None
-            open_ends.append(end)
-        return lines, homes, names
+            elements[0, 0], elements[1, 0], elements[2, 0], elements[4, 0], elements[5, 0] = 0, -1, place, 0, count
+            elements[3, 0] = self.codes["body"]
+            paths[0] = 0
+            home_of[0], ends[0] = 0, <int32_t>count
+            for index in range(1, count):
+                node = &columns.nodes[index]
+                while index >= end:
+                    levels -= 1
+                    end, line = ends[levels - 1], None
+                home = home_of[node.parent]
+                if node.tag == TEXT:
+                    if line is None:
+                        line = []
+                        homes[len(lines)] = home
+                        lines.append(line)
+                    line.append(index)
+                    home_of[index] = 0
+                    continue
+                code = codes[node.tag]
+                if code == INLINE:
+                    home_of[index] = <int32_t>home
+                    continue
+                home_of[index] = <int32_t>found
+                place = elements[2, home] | <int64_t>tag_places[node.tag]
+                name = self.attributes(node.place, &place)
+                elements[0, found], elements[1, found] = index, home
+                elements[2, found], elements[3, found] = place, code
+                elements[4, found], elements[5, found] = elements[4, home] + 1, node.end
+                paths[found] = self.step(paths[home], columns.names[node.tag], name)
+                names.append(name)
+                found += 1
+                end, line = node.end, None
+                ends[levels] = <int32_t>end
+                levels += 1
+        finally:
+            free(home_of)
+            free(ends)
+        return lines, names
 
-    cdef str attributes(self, _Element element, int64_t* places):
+    cdef int code(self, str tag) except -2:
+        return INLINE if tag in self.inline else self.codes.get(tag, 0)
+
+    cdef str attributes(self, tree.xmlNode* node, int64_t* places):
         """Add to ``places`` what the attributes say; return class and id."""
-        cdef tree.xmlNode* node = element._c_node
         cdef tree.xmlAttr* attribute
         cdef const char* name
         cdef str class_name = "", identity = "", names
@@ -139,57 +143,61 @@ cdef class Rules:
 
 
 def measure_lines(
+    Columns columns not None,
     list lines not None,
-    list texts not None,
-    list links not None,
-    list elements not None,
-    int64_t[:, ::1] table not None,
+    double[:, ::1] numbers not None,
+    uint32_t[:, ::1] hashes not None,
+    int64_t[::1] firsts not None,
     measure,
     address_hash,
 ):
     """Measure the lines of a page.
 
     Args:
+        columns: The nodes of the page.
         lines: The text nodes of each line.
-        texts: The texts of the nodes; as the next two, a column of ``Nodes``.
-        links: The link of each node.
-        elements: The elements of the nodes.
-        table: Filled with the measures of each line that has text, its linked characters and the hash of its link.
+        numbers: Filled, for each line that has text, with its characters, tokens, commas, how it ends, and its
+            linked characters.
+        hashes: Filled with the hashes of these lines' texts, of these with each number alike, and of their links.
+        firsts: Filled with the first node of each of these lines.
         measure: Returns the normalised text of a line and six measures, characters first.
         address_hash: Returns the hash of a link's address.
 
     Returns:
         The normalised texts, and the numbers of the lines that have text.
     """
-    cdef list written = [], kept = []
+    cdef list written = [], kept = [], texts = columns.texts
     cdef list line
     cdef str text, part
     cdef tuple measures
-    cdef Py_ssize_t number, node, link, row = 0, column
-    cdef int64_t linked, link_hash
-    cdef tree.xmlNode* anchor
-    if table.shape[0] != len(lines) or table.shape[1] != 8:
-        raise ValueError("the table does not fit the lines")
-    for number in range(len(lines)):
+    cdef Py_ssize_t number, node, link, row = 0, count = len(lines)
+    cdef int64_t linked, link_hash, characters
+    if numbers.shape[0] != 5 or hashes.shape[0] != 3:
+        raise ValueError("the tables do not fit the lines")
+    if not numbers.shape[1] == hashes.shape[1] == firsts.shape[0] == count:
+        raise ValueError("the tables do not fit the lines")
+    for number in range(count):
         line = lines[number]
         text = texts[<Py_ssize_t>line[0]] if len(line) == 1 else "".join([texts[<Py_ssize_t>node] for node in line])
         text, measures = measure(text)
         if not text:
             continue
-        for column in range(6):
-            table[row, column] = measures[column]
+        characters = measures[0]
+        numbers[0, row], numbers[1, row], numbers[2, row], numbers[3, row] = measures[:4]
+        hashes[0, row], hashes[1, row] = measures[4], measures[5]
         linked = link_hash = 0
         for node in line:
-            link = links[node]
+            link = columns.nodes[node].link
             if link >= 0:
                 part = texts[node]
                 linked += len(part) - part.count(" ")
                 if not link_hash:
-                    anchor = (<_Element>elements[link])._c_node
-                    link_hash = address_hash(attributeValueFromNsName(anchor, NULL, <const_xmlChar*>"href"))
-        if linked and (len(line) == 1 or linked > table[row, 0]):
-            linked = table[row, 0]
-        table[row, 6], table[row, 7] = linked, link_hash
+                    link_hash = address_hash(
+                        attributeValueFromNsName(columns.nodes[link].place, NULL, <const_xmlChar*>"href")
+                    )
+        if linked and (len(line) == 1 or linked > characters):
+            linked = characters
+        numbers[4, row], hashes[2, row], firsts[row] = linked, <uint32_t>link_hash, <Py_ssize_t>line[0]
         written.append(text)
         kept.append(number)
         row += 1

@@ -33,25 +33,23 @@ def check_modules(modules: dict[str, Any]) -> None:
         raise CoreError(f"it adds up known trees wrongly: {scores}")
 
 
-def _columns(nodes: Any) -> tuple[list[Any], ...]:
+def _columns(nodes: Any) -> Any:
     root = etree.fromstring(_PAGE, etree.HTMLParser())
-    columns: tuple[list[Any], ...]
-    columns, _ = nodes.walk_tree(root, frozenset(), frozenset(), "#text", _never, _never)
+    columns, _ = nodes.walk_tree(root, frozenset(), frozenset(), "#text", _never, _never, False)
     return columns
 
 
 def _nodes(nodes: Any) -> tuple[list[str], list[str]]:
-    columns = _columns(nodes)
-    return columns[0], columns[3]
+    tags, _, _, texts, _ = _columns(nodes).lists()
+    return tags, texts
 
 
 def _lines(modules: dict[str, Any]) -> tuple[list[list[int]], list[str]]:
-    tags, parents, ends, _, _, elements = _columns(modules["nodes"])
-    # the walk knows a run of text by the identity of its tag
-    rules = modules["blocks"].Rules(tags[2], frozenset({"b"}), {"body": 1}, {}, {}, lambda _: 0, lambda *_: 0, 100)
-    count = len(tags)
-    columns, paths, homes = np.empty((5, count), np.int64), np.empty(count, np.uint32), np.empty(count, np.int64)
-    lines, _, names = rules.walk(tags, parents, ends, elements, columns, paths, homes)
+    columns = _columns(modules["nodes"])
+    rules = modules["blocks"].Rules(frozenset({"b"}), {"body": 1}, {}, {}, lambda _: 0, lambda *_: 0, 100)
+    count = len(columns)
+    table, paths, homes = np.empty((6, count), np.int64), np.empty(count, np.uint32), np.empty(count, np.int64)
+    lines, names = rules.walk(columns, table, paths, homes)
     return lines, names
 
 

@@ -190,7 +190,7 @@ class SiteSums:
             self._masked.of(blocks.masked_hashes, own.masked if own else None),
             self._links.of(blocks.link_hashes, own.links if own else None),
             *self._style_of(blocks, left_out),
-            *sums[self._paths.find(around.paths)].T,
+            *np.ascontiguousarray(sums[self._paths.find(around.paths)].T),
         ]
 
     def _style_of(self, blocks: Blocks, left_out: int | None) -> list[Numbers]:
