@@ -13,6 +13,7 @@ _PAGE = "<body class='a'><p>One <b>two</b><!-- x --> three<ul><li>four</ul>"
 _TAGS = ["body", "p", "#text", "b", "#text", "#text", "ul", "li", "#text"]
 _TEXTS = ["", "", "One ", "", "two", " three", "", "", "four"]
 _LINES = [[2, 4, 5], [8]]
+_HASH = 0xf018871d64733110  # of b"denoise"
 _NAMES = ["a", "", "", ""]
 
 
@@ -23,6 +24,8 @@ def check_modules(modules: dict[str, Any]) -> None:
         CoreError: They differ.
 
     """
+    if (hashed := modules["hashing"].hash64(b"denoise")) != _HASH:
+        raise CoreError(f"it hashes bytes wrongly: {hashed:x}")
     tags, texts = _nodes(modules["nodes"])
     if (tags, texts) != (_TAGS, _TEXTS):
         raise CoreError(f"it reads a known page wrongly: {tags} {texts}")

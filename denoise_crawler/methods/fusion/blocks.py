@@ -57,7 +57,8 @@ _REMEMBERED_CHARACTERS = 200
 _LONGEST_NAMES = _LONGEST_ADDRESS = 1_000  # what is remembered must be bounded
 _COMMAS = ",，、。"
 _ENDS = frozenset('.!?。！？…:：;；"”»')
-IDEOGRAPH = re.compile("[぀-ヿ㐀-鿿]+")
+_IDEOGRAPHS = ("぀", "ヿ"), ("㐀", "鿿")
+IDEOGRAPH = re.compile(f"[{''.join(f'{first}-{last}' for first, last in _IDEOGRAPHS)}]+")
 
 
 @dataclass(slots=True, eq=False)
@@ -165,8 +166,7 @@ def _compiled_blocks(core: Any, nodes: Nodes) -> Blocks:
     own, parents, places, tags, depths, ends = table[:, : len(names)].copy()
     numbers, hashes = np.empty((5, len(lines))), np.empty((3, len(lines)), np.uint32)
     first_nodes = np.empty(len(lines), np.int64)
-    tables = numbers, hashes, first_nodes
-    texts, with_text = core.measure_lines(nodes.compiled, lines, *tables, _measure, _address_hash)
+    texts, with_text = _compiled_measures(core).lines(nodes.compiled, lines, numbers, hashes, first_nodes)
     homes, first_nodes = homes[: len(lines)], first_nodes[: len(texts)]
     if len(texts) < len(lines):
         lines, homes = [lines[number] for number in with_text], homes[with_text]
@@ -249,6 +249,11 @@ def _walk(nodes: Nodes) -> tuple[list[list[int]], list[int], Elements]:
         own, parents, own, ends[own], np.array(places, np.int64), tags, names,
         np.array(paths, np.uint32), np.array(depths, np.int64),
     )  # fmt: skip
+
+
+@lru_cache(maxsize=1)
+def _compiled_measures(core: Any) -> Any:
+    return core.Measures(_COMMAS, _ENDS, _IDEOGRAPHS, _MASKED_CHARACTERS)
 
 
 @lru_cache(maxsize=1)
