@@ -2,10 +2,10 @@
 """The lines of a page and its block-level elements, as ``methods.fusion.blocks`` walks through them."""
 
 from cpython.unicode cimport PyUnicode_DecodeASCII
-from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from libc.stdio cimport snprintf
 from libc.stdlib cimport free, malloc, realloc
-from libc.string cimport memcpy, strcmp, strlen
+from libc.string cimport memcpy, strcmp
 from lxml.includes cimport tree
 from lxml.includes.tree cimport const_xmlChar
 from lxml.includes.etreepublic cimport attributeValue, attributeValueFromNsName, import_lxml__etree
@@ -390,3 +390,50 @@ cdef uint32_t address_hash(tree.xmlNode* link) except? 0:
             return <uint32_t>hash_bytes(address, len(address)) if address else 0
         attribute = attribute.next
     return 0
+
+
+def judged_nodes(Columns columns not None, list lines not None, taken, chances):
+    """Return noise and scores by node, as ``Fusion`` has them, from the blocks ``taken`` and their ``chances``.
+
+    Args:
+        columns: The nodes of the page.
+        lines: The text nodes of each block.
+        taken: Whether each block is taken, as bytes.
+        chances: How likely each block is content.
+    """
+    cdef const uint8_t[::1] kept = taken
+    cdef const double[::1] scores = chances
+    cdef Py_ssize_t count = columns.count, index, block, node
+    cdef list noise = [], by_node = []
+    cdef list line
+    cdef double* best
+    cdef unsigned char* holds  # 1: text of a block, 2: text that is kept
+    cdef Node* nodes = columns.nodes
+    if not kept.shape[0] == scores.shape[0] == len(lines):
+        raise ValueError("the judgement does not fit the blocks")
+    best, holds = <double*>malloc(count * sizeof(double)), <unsigned char*>malloc(count)
+    try:
+        if best == NULL or holds == NULL:
+            raise MemoryError
+        for index in range(count):
+            best[index], holds[index] = 0.0, 0
+        for block in range(len(lines)):
+            line = lines[block]
+            for node in line:
+                if not 0 <= node < count:
+                    raise ValueError("a block has a node that is not there")
+                best[node], holds[node] = scores[block], 3 if kept[block] else 1
+        for index in range(count - 1, 0, -1):
+            node = nodes[index].parent
+            holds[node] |= holds[index]
+            if best[index] > best[node]:
+                best[node] = best[index]
+        for index in range(count):
+            if not holds[index] and index:  # one without text goes with its parent
+                holds[index] = 2 * (not noise[nodes[index].parent])
+            noise.append(not holds[index] & 2)
+            by_node.append(best[index])
+    finally:
+        free(best)
+        free(holds)
+    return noise, by_node

@@ -709,3 +709,108 @@ cdef class Features:
             free(sizes)
             free(members)
             free(alike.of)
+
+    def largest_lists(
+        self,
+        const double[::1] likely_sums not None,
+        const double[::1] element_tokens not None,
+        Py_ssize_t siblings,
+        Py_ssize_t most,
+    ):
+        """Return the lists of alike elements that have most text outside links, at most ``most`` of them.
+
+        Each is its number of elements, and their characters, linked characters, likely tokens and tokens.
+        """
+        cdef Py_ssize_t index, group, count = self.count
+        cdef Groups alike
+        cdef int64_t* keys = <int64_t*>malloc((count + 1) * sizeof(int64_t))
+        cdef double* sums = <double*>calloc(5 * (count + 1), sizeof(double))
+        cdef list found = []
+        alike.of = NULL
+        self.check(likely_sums.shape[0] == self.blocks + 1 and element_tokens.shape[0] == count)
+        try:
+            if keys == NULL or sums == NULL:
+                raise MemoryError
+            for index in range(count):
+                keys[index] = -1
+                if self.last[index] > self.first[index]:
+                    keys[index] = self.parents[index] * (<int64_t>1 << 32) + <int64_t>self.paths[index]
+            alike = grouped(keys, count)
+            for index in range(count):
+                group = 5 * alike.of[index]
+                sums[group] += 1.0
+                sums[group + 1] += self.element_characters[index]
+                sums[group + 2] += self.element_linked[index]
+                sums[group + 3] += likely_sums[self.last[index]] - likely_sums[self.first[index]]
+                sums[group + 4] += element_tokens[index]
+            for index in range(count):
+                group = 5 * alike.of[index]
+                if keys[index] != -1 and sums[group] >= siblings:
+                    said = tuple([sums[group + column] for column in range(5)])
+                    found.append((sums[group + 2] - sums[group + 1], keys[index], said))
+                    sums[group] = 0.0
+        finally:
+            free(keys)
+            free(sums)
+            free(alike.of)
+        return [said for _, _, said in sorted(found)[:most]]
+
+
+def count_shared(
+    const uint32_t[::1] paths not None,
+    const int64_t[::1] numbers not None,
+    const int64_t[::1] first not None,
+    const int64_t[::1] last not None,
+    const int64_t[::1] known_paths not None,
+    const int64_t[::1] known_pages not None,
+    Py_ssize_t most,
+    double[::1] shared not None,
+):
+    """Count the places of a page that known pages have, too.
+
+    Args:
+        paths: The paths of the page's elements.
+        numbers: The number of each path; 0 for one that no page has.
+        first: The first block below each element.
+        last: The block behind the last one.
+        known_paths: The paths of all known pages, by number.
+        known_pages: Whose they are.
+        most: The highest number of a path.
+        shared: Filled with how many of its places each page shares.
+
+    Returns:
+        How many distinct places with text the page has.
+    """
+    cdef Py_ssize_t count = paths.shape[0], index, held = 0
+    cdef Groups distinct
+    cdef int64_t* keys = <int64_t*>malloc((count + 1) * sizeof(int64_t))
+    cdef uint8_t* marked = <uint8_t*>calloc(most + 1, 1)
+    distinct.of = NULL
+    distinct.count = 0
+    try:
+        if keys == NULL or marked == NULL:
+            raise MemoryError
+        if not numbers.shape[0] == first.shape[0] == last.shape[0] == count:
+            raise ValueError("the columns of the elements do not fit each other")
+        if known_pages.shape[0] != known_paths.shape[0]:
+            raise ValueError("the columns of the known pages do not fit each other")
+        for index in range(count):
+            if last[index] > first[index]:
+                if not 0 <= numbers[index] <= most:
+                    raise ValueError("a path has a number that is not there")
+                keys[held] = paths[index]
+                held += 1
+                marked[numbers[index]] = 1
+        marked[0] = 0
+        distinct = grouped(keys, held)
+        for index in range(shared.shape[0]):
+            shared[index] = 0.0
+        for index in range(known_paths.shape[0]):
+            if not 0 <= known_paths[index] <= most or not 0 <= known_pages[index] < shared.shape[0]:
+                raise ValueError("a known page has a path that is not there")
+            shared[known_pages[index]] += marked[known_paths[index]]
+    finally:
+        free(keys)
+        free(marked)
+        free(distinct.of)
+    return distinct.count

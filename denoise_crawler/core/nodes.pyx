@@ -9,6 +9,7 @@ from lxml.includes.tree cimport const_xmlChar
 from lxml.includes.etreepublic cimport (
     _Document,
     _Element,
+    attributeValue,
     attributeValueFromNsName,
     elementFactory,
     findChildForwards,
@@ -27,6 +28,8 @@ cdef enum:
     BODY = 4
     LINK = 8
     NOSCRIPT = 16
+    BLOCK = 32
+    BUTTON = 64
     CACHED = 1024
 
 
@@ -177,44 +180,74 @@ cdef class Columns:
             instead[index] = -1
         return 0
 
-    def with_hints(self, frozenset tags, tuple hints):
-        """Return the nodes of elements that have one of the ``tags``, or one of the ``hints`` in their class."""
+    def tagged(self, frozenset tags):
+        """Return the nodes that have one of the ``tags``."""
         cdef Py_ssize_t index
         cdef list found = [], wanted = [name in tags for name in self.names]
-        cdef list encoded = [one.encode("utf-8") for one in hints]
-        cdef bytes hint
-        cdef str classes
-        cdef tree.xmlAttr* attribute
-        cdef Node* node
+        if not any(wanted):
+            return found
         for index in range(self.count):
-            node = &self.nodes[index]
-            if node.tag == TEXT:
-                continue
-            if wanted[node.tag]:
+            if wanted[self.nodes[index].tag]:
                 found.append(index)
-                continue
-            if node.place.type != tree.XML_ELEMENT_NODE:
-                continue
-            attribute = node.place.properties
-            while attribute != NULL:
-                if attribute.ns == NULL and strcmp(<const char*>attribute.name, "class") == 0:
-                    if (
-                        attribute.children == NULL
-                        or attribute.children.next != NULL
-                        or attribute.children.type != tree.XML_TEXT_NODE
-                    ):
-                        classes = attributeValueFromNsName(node.place, NULL, <const_xmlChar*>"class")
-                        if any([one in classes for one in hints]):
-                            found.append(index)
-                        break
-                    if attribute.children.content != NULL:
-                        for hint in encoded:
-                            if strstr(<const char*>attribute.children.content, <const char*>hint) != NULL:
-                                found.append(index)
-                                break
-                    break
-                attribute = attribute.next
         return found
+
+    def count_tags(self):
+        """Return how many nodes have each tag."""
+        cdef Py_ssize_t index
+        cdef list counts = [0] * len(self.names)
+        for index in range(self.count):
+            counts[self.nodes[index].tag] += 1
+        return dict(zip(self.names, counts))
+
+    def hinted(self, dict hints, tuple of_all):
+        """Return the nodes of elements that have one of some hints in an attribute.
+
+        Args:
+            hints: By tag, the hints by attribute; an empty hint says that each element with that tag is wanted.
+            of_all: The hints in the class of an element with another tag.
+        """
+        cdef Py_ssize_t index
+        cdef list found = []
+        cdef list of_tag = [_hints_of(hints.get(name, {"class": of_all})) for name in self.names]
+        for index in range(self.count):
+            if self.nodes[index].tag != TEXT and has_hint(self.nodes[index].place, of_tag[self.nodes[index].tag]):
+                found.append(index)
+        return found
+
+
+cdef tuple _hints_of(dict hints):
+    return tuple([(name.encode("utf-8"), tuple([one.encode("utf-8") for one in hints[name]])) for name in hints])
+
+
+cdef bint has_hint(tree.xmlNode* node, tuple hints) except -1:
+    """Tell whether one of an element's attributes holds a hint for it."""
+    cdef tree.xmlAttr* attribute
+    cdef tree.xmlNode* text
+    cdef bytes name, hint
+    cdef tuple wanted
+    cdef str value
+    if not hints:
+        return True
+    if node.type != tree.XML_ELEMENT_NODE:
+        return False
+    attribute = node.properties
+    while attribute != NULL:
+        if attribute.ns == NULL:
+            for name, wanted in hints:
+                if strcmp(<const char*>attribute.name, <const char*>name):
+                    continue
+                text = attribute.children
+                if text == NULL or text.content == NULL:
+                    break
+                if text.next != NULL or text.type != tree.XML_TEXT_NODE:  # it is put together from parts
+                    value = attributeValue(node, attribute)
+                    return any([hint.decode("utf-8") in value for hint in wanted])
+                for hint in wanted:
+                    if strstr(<const char*>text.content, <const char*>hint) != NULL:
+                        return True
+                break
+        attribute = attribute.next
+    return False
 
 
 cdef class _Runs:
@@ -290,12 +323,12 @@ cdef class _Tags:
     cdef Py_ssize_t numbers[CACHED]
     cdef list names, kinds
     cdef dict known
-    cdef frozenset skipped, opaque
+    cdef frozenset skipped, opaque, blocks
 
-    def __cinit__(self, list names, frozenset skipped, frozenset opaque):
+    def __cinit__(self, list names, frozenset skipped, frozenset opaque, frozenset blocks):
         memset(self.places, 0, sizeof(self.places))
         self.names, self.kinds, self.known = names, [0] * len(names), {}
-        self.skipped, self.opaque = skipped, opaque
+        self.skipped, self.opaque, self.blocks = skipped, opaque, blocks
 
     cdef Py_ssize_t number(self, tree.xmlNode* node) except -1:
         cdef size_t place = (<size_t>node.name >> 3) % CACHED
@@ -316,12 +349,34 @@ cdef class _Tags:
             kind |= LINK
         elif name == "noscript":
             kind |= NOSCRIPT
+        elif name == "button":
+            kind |= BUTTON
+        elif name in self.blocks:
+            kind |= BLOCK
         self.known[name] = len(self.names)
         self.names.append(name)
         self.kinds.append(kind)
         if node.ns == NULL:
             self.places[place], self.numbers[place] = node.name, len(self.names) - 1
         return len(self.names) - 1
+
+
+    cdef bint has_block(self, tree.xmlNode* above) except -1:
+        """Tell whether a block stands below an element."""
+        cdef tree.xmlNode* node = above.children
+        while node != NULL:
+            if node.type == tree.XML_ELEMENT_NODE:
+                if <int>self.kinds[self.number(node)] & BLOCK:
+                    return True
+                if node.children != NULL:
+                    node = node.children
+                    continue
+            while node.next == NULL:
+                node = node.parent
+                if node == above:
+                    return False
+            node = node.next
+        return False
 
 
 cdef bint is_blank(tree.xmlNode* node) noexcept nogil:
@@ -338,7 +393,14 @@ cdef bint is_blank(tree.xmlNode* node) noexcept nogil:
 
 
 def walk_tree(
-    _Element root not None, frozenset skipped, frozenset opaque, str text_tag, is_no_notice, is_read, bint is_shared
+    _Element root not None,
+    frozenset skipped,
+    frozenset opaque,
+    frozenset blocks,
+    str text_tag,
+    is_no_notice,
+    is_read,
+    bint is_shared,
 ):
     """Return the columns of the nodes of a tree, and its depth.
 
@@ -346,14 +408,16 @@ def walk_tree(
         root: The root of the tree.
         skipped: The tags that are left out.
         opaque: The tags whose content is not for reading, mostly.
+        blocks: Tags that no opaque element holds, unless it was never closed.
         text_tag: The tag of runs of text.
         is_no_notice: Tells of a ``noscript`` whether it is read all the same.
-        is_read: Tells of an opaque element whether its content is read all the same.
+        is_read: Tells of an opaque element whether its content is read all the same; asked of buttons and of those
+            that hold a block.
         is_shared: Whether somebody else may change the tree.
     """
     cdef Columns columns = Columns(root, text_tag, is_shared)
     cdef _Runs runs = _Runs(columns)
-    cdef _Tags known = _Tags(columns.names, skipped, opaque)
+    cdef _Tags known = _Tags(columns.names, skipped, opaque, blocks)
     cdef list roots = [root, *root.itersiblings("html")]  # the parser puts what follows </html> beside the root
     cdef list above = []  # the parents of the levels that are open
     cdef set swallowing = set()
@@ -393,7 +457,10 @@ def walk_tree(
                     columns.texts.append("")
                     if kind & LINK and attributeValueFromNsName(child, NULL, <const_xmlChar*>"href") is not None:
                         columns.nodes[index].link = <int32_t>index
-                if not kind & OPAQUE or is_read(elementFactory(document, child), swallowing):
+                if not kind & OPAQUE or (
+                    (kind & BUTTON or swallowing or known.has_block(child))
+                    and is_read(elementFactory(document, child), swallowing)
+                ):
                     if child.children != NULL:
                         runs.add_from(index, child, child.children, False)
                     inner = findChildForwards(child, 0)

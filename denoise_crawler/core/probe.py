@@ -38,7 +38,7 @@ def check_modules(modules: dict[str, Any]) -> None:
 
 def _columns(nodes: Any) -> Any:
     root = etree.fromstring(_PAGE, etree.HTMLParser())
-    columns, _ = nodes.walk_tree(root, frozenset(), frozenset(), "#text", _never, _never, False)
+    columns, _ = nodes.walk_tree(root, frozenset(), frozenset(), frozenset(), "#text", _never, _never, False)
     return columns
 
 

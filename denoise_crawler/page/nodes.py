@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -10,7 +11,7 @@ from denoise_crawler.core import compiled
 from denoise_crawler.page.parsing import parse
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from lxml.etree import _Element
 
@@ -54,6 +55,20 @@ class Nodes:
     def __len__(self) -> int:
         return len(self.tags)
 
+    def tagged(self, tags: frozenset[str]) -> list[int]:
+        """Return the nodes that have one of the ``tags``."""
+        if self.compiled is not None:
+            found: list[int] = self.compiled.tagged(tags)
+            return found
+        return [index for index, tag in enumerate(self.tags) if tag in tags]
+
+    def count_tags(self) -> Mapping[str, int]:
+        """Return how many nodes have each tag."""
+        if self.compiled is not None:
+            counts: dict[str, int] = self.compiled.count_tags()
+            return counts
+        return Counter(self.tags)
+
     def children(self, index: int) -> Iterator[int]:
         """Yield the children of node ``index``."""
         ends, child, end = self.ends, index + 1, self.ends[index]
@@ -78,7 +93,9 @@ def nodes_of(root: Element, skipped: frozenset[str] = _SKIPPED, *, is_shared: bo
         nodes, depth = _walk_tree(root, skipped)
         _leave_out_endless_links(nodes)
         return nodes, depth
-    columns, depth = core.walk_tree(root, skipped, _OPAQUE, TEXT, _is_no_notice, _is_read, is_shared)
+    columns, depth = core.walk_tree(
+        root, skipped, _OPAQUE, frozenset(_BLOCKS), TEXT, _is_no_notice, _is_read, is_shared
+    )
     columns.leave_out_links(_LONGEST_LINK)
     tags, parents, ends, texts, links = columns.lists()
     return Nodes(tags, parents, ends, texts, links, columns, columns), depth

@@ -74,7 +74,7 @@ def assert_same_nodes(html: str) -> None:
         assert found.compiled.characters() == counts
         noise = [index % 3 == 0 for index in range(len(expected))]
         assert found.compiled.counts(noise) == counted(expected, counts, noise)
-        assert formulas._candidates(found) == formulas._candidates(expected)
+        assert set(formulas._candidates(found)) <= set(formulas._candidates(expected))
         assert_same_blocks(found, expected)
 
 

@@ -47,6 +47,10 @@ _LATEX_PICTURE = re.compile(
 )
 _HINTS = ("atex", "aTeX", "%5C", "%5c", "ath", "imetex", "formula", "equation", "cht=tx", "exvc")
 _PICTURE_CLASS = re.compile(r"(?:^|[\s_-])(?:la)?tex(?:$|[\s_-])|math|formula|equation", re.IGNORECASE)
+# A picture without any of these is no formula: see _latex_of_picture.
+_HINTS_BY_TAG: dict[str, dict[str, tuple[str, ...]]] = {tag: {} for tag in _MARKUP} | {
+    "img": {"alt": ("\\",), "src": _HINTS, "class": (*_CLASS_HINTS, "equation")}
+}
 _QUERIES = ("latex", "chl", "tex", "eq", "formula", "math")
 
 
@@ -105,9 +109,9 @@ def formulas_of(page: Page) -> Formulas:
 
 
 def _candidates(nodes: Nodes) -> list[int]:
-    """Return the elements that are a formula by their tag, or may be one by their class."""
+    """Return the elements that may be formulas, by their tags or classes; pictures by their attributes."""
     if nodes.compiled is not None:
-        found: list[int] = nodes.compiled.with_hints(_TAGS, _CLASS_HINTS)
+        found: list[int] = nodes.compiled.hinted(_HINTS_BY_TAG, _CLASS_HINTS)
         return found
     return [
         index
