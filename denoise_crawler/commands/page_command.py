@@ -141,6 +141,7 @@ def _known_site(arguments: Namespace, parser: ArgumentParser, opened: ExitStack)
         links=arguments.links,
         pictures=arguments.pictures,
         front_matter=arguments.front_matter,
+        more_metadata=arguments.json or arguments.front_matter,
     )
     paths = arguments.site_pages
     return KnownSite(
