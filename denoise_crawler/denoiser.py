@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections import OrderedDict
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from tempfile import SpooledTemporaryFile
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,7 @@ from denoise_crawler.output.low_confidence import DROP, check_low_confidence, fa
 from denoise_crawler.output.part import find_part, noise_outside_part
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
-from denoise_crawler.page.metadata import metadata_of
+from denoise_crawler.page.metadata import metadata_of, more_metadata_of
 from denoise_crawler.page.site import layout_name
 
 if TYPE_CHECKING:
@@ -284,6 +284,7 @@ class Denoiser:
             page_type=None if judgement is None else judgement.page_type,
             explanation=explanation(page, judgement) if writing.explain and judgement is not None else None,
             low_confidence=low,
+            **(asdict(more_metadata_of(page)) if writing.more_metadata else {}),
         )
         if writing.front_matter and text and not others:
             clean_page.text = front_matter(clean_page) + text
