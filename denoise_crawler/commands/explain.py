@@ -16,6 +16,7 @@ from denoise_crawler.commands.fetching import fetch, is_url
 from denoise_crawler.commands.help_text import help_text
 from denoise_crawler.commands.method_choice import add_method_choice, settings_with_method
 from denoise_crawler.commands.page_input import DONE, FAILED, discard_stdout, reading_bar, report_failure
+from denoise_crawler.commands.rule_files import rules_of
 from denoise_crawler.crawl.stored_denoiser import open_denoiser
 from denoise_crawler.errors import FetchError, SourceError, StoreError
 from denoise_crawler.output.writing import Writing
@@ -133,7 +134,7 @@ class _SiteDenoiser:
         """Return the denoiser that knows ``site``; raise StoreError or SourceError if it cannot be made."""
         if self._denoiser is None:
             store = None if self._arguments.site_pages else self._store()
-            opening = open_denoiser(store, self._chosen.choice, _EXPLAINED)
+            opening = open_denoiser(store, self._chosen.choice, _EXPLAINED, rules_of(self._chosen))
             self._denoiser = self._open.enter_context(opening)
             paths, reading = self._arguments.site_pages or [], Reading()
             with reading_bar(lambda: self._site_pages(reading), lambda: reading, paths, ["learning"]) as pages:
