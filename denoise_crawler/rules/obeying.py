@@ -106,6 +106,11 @@ def obey(page: Page, judgement: Judgement, file: SiteFile, *, keeps_title: bool 
     )
 
 
+def judge_by_rules(page: Page, file: SiteFile) -> list[bool]:
+    """Return whether each node is noise by the rules of a file alone; what they say nothing of is kept."""
+    return _with_parents_kept(page, _noise([False] * len(page.nodes), decisions(page, file)))
+
+
 def _found(page: Page, rule: Rule) -> list[int]:
     try:
         return find_nodes(page, rule.selector)
