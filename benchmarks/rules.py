@@ -1,9 +1,10 @@
-"""Rules that were derived from judged pages, alone, beside ``fusion``: F1 against gold on pages that neither learned.
+"""Rules that were derived from judged pages, alone, beside ``fusion``: F1 against gold on pages neither learned.
 
-Of each site with at least ``--at-least`` pages with gold, all folds of pages but one (in the order of the hashes of
-their addresses) are learned, and rules are derived from the verdicts of ``fusion`` on these. The pages of the other
-fold are cleaned by ``fusion`` that knows the same pages, and by the rules alone; then comes the next fold. ``agreement`` is the F1 of the characters that the rules
-keep, taking the verdicts of ``fusion`` for the truth. ``--show`` prints the rules of the first sites.
+Of each site with at least ``--at-least`` pages with gold, all folds of pages but one (in the order of the hashes
+of their addresses) are learned, and rules are derived from the verdicts of ``fusion`` on these. The pages of the
+other fold are cleaned by ``fusion`` that knows the same pages, and by the rules alone; then comes the next fold.
+``agreement`` is the F1 of the characters that the rules keep, taking the verdicts of ``fusion`` for the truth.
+``--show`` prints the rules of the first sites.
 """
 
 from __future__ import annotations

@@ -32,12 +32,14 @@ class SiteRules:
 
     The file ``example.com.txt`` is for example.com and www.example.com, ``.example.com.txt`` for all other hosts
     below it. Of several files the one with the longest name is obeyed, alone. ``folder`` is where they lie,
-    ``texts`` are the files by the hosts in their names. A copy for another process takes only these along.
+    ``texts`` are the files by the hosts in their names, ``paths`` the names as they are on disk. A copy for
+    another process takes only the texts along.
     """
 
     folder: str = ""
     texts: dict[str, str] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
+    paths: dict[str, str] = field(default_factory=dict)
     _files: dict[str, SiteFile] = field(default_factory=dict, repr=False)
 
     @classmethod
@@ -93,7 +95,7 @@ class SiteRules:
 
     def __setstate__(self, state: tuple[str, dict[str, str]]) -> None:
         """Take what :meth:`__getstate__` gave."""
-        (self.folder, self.texts), self.problems, self._files = state, [], {}
+        (self.folder, self.texts), self.problems, self.paths, self._files = state, [], {}, {}
 
     def of(self, url: str) -> SiteFile | None:
         """Return the file for the host of ``url``, None if there is none.
@@ -128,7 +130,7 @@ class SiteRules:
         if host in self.texts:
             self.problems.append(printable(f"{path.name}: it is passed over: another file is for this host"))
             return
-        self.texts[host] = text
+        self.texts[host], self.paths[f"{host}{SUFFIX}"] = text, path.name
         self.problems += parse_site_file(text, path.name).problems
 
 

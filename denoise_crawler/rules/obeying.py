@@ -62,7 +62,7 @@ def decisions(page: Page, file: SiteFile, *, keeps_title: bool = True) -> list[D
     for rule in file.of(STRIP, *BY_NAME):
         marks.update(dict.fromkeys(_found(page, rule), Decision(rule, kept=False)))
     for rule in file.of(TITLE):
-        if title := _found(page, rule):
+        if title := [node for node in _found(page, rule) if _has_text(page, node)]:
             marks[title[0]] = Decision(rule, keeps_title)
             break
     for rule in file.of(KEEP):
@@ -117,6 +117,10 @@ def _found(page: Page, rule: Rule) -> list[int]:
     except SelectorError as error:  # XPath shows some mistakes only on some pages
         logger.warning("%s: %s", rule, printable(error))
         return []
+
+
+def _has_text(page: Page, node: int) -> bool:
+    return any(page.characters[node : page.nodes.ends[node]])
 
 
 def _inherited(page: Page, marks: dict[int, Decision], outside: Decision | None) -> list[Decision | None]:

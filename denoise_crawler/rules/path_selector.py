@@ -102,7 +102,9 @@ def names_of(element: Element, known: Iterable[str] | None = None) -> Names:
     """Return the names of an element that a selector can be made of, those in ``known`` only if it is given."""
     tag = str(element.tag)
     own, classes = element.get("id", "").strip(), element.get("class", "").split()
-    usable = [name for name in dict.fromkeys(classes) if _is_plain(name) and (known is None or f".{name}" in known)]
+    usable = [
+        name for name in dict.fromkeys(classes) if _is_plain(name) and (known is None or f".{name}" in known)
+    ]
     identity = own if _is_plain(own) and (known is None or f"#{own}" in known) else ""
     return Names(tag if _PLAIN_TAG.fullmatch(tag) else "*", identity, tuple(usable))
 

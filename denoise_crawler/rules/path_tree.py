@@ -1,8 +1,8 @@
 """The paths of a site's pages merged to one tree, and the fewest marks in it that tell content from noise.
 
-Each path has the weight of the text that was kept there, and of the text that was dropped. A mark says of a path that
-all below it is kept, or dropped, down to the next mark. What a mark costs is set against what it mends, so that few
-are made. Time is linear in the number of paths.
+Each path has the weight of the text that was kept there, and of the text that was dropped. A mark says of a path
+that all below it is kept, or dropped, down to the next mark. What a mark costs is set against what it mends, so
+that few are made. Time is linear in the number of paths.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class PathTree:
         return found
 
     def regions(self, marks: dict[int, bool]) -> tuple[list[float], list[float], list[bool]]:
-        """Return by path the weights kept and dropped below it down to the next marks, and its state by ``marks``."""
+        """Return by path its state by ``marks``, and the weights kept and dropped down to the next marks."""
         kept, dropped = list(self.kept), list(self.dropped)
         states = [marks.get(0, False)]
         for number in range(1, len(self)):

@@ -55,7 +55,7 @@ def value_rules(pages: Sequence[Page]) -> list[LearnedRule]:
 def _best(directive: str, pages: Sequence[Page], values: dict[int, str]) -> LearnedRule | None:
     counts: Counter[PathSelector] = Counter()
     for number, value in values.items():
-        counts.update(set(_places(pages[number], directive, value)))
+        counts.update(dict.fromkeys(_places(pages[number], directive, value)))
     tried = [selector for selector, _ in counts.most_common(_MOST_TRIED)]
     rules = [(selector.css, selector.xpath) for selector in tried]
     rules += [(xpath, xpath) for xpath in _DECLARED[directive]]
@@ -75,7 +75,9 @@ def _places(page: Page, directive: str, value: str) -> Iterator[PathSelector]:
     nodes, most = page.nodes, len(value) + _MOST_EXTRA_CHARACTERS
     for node, tag in enumerate(nodes.tags):
         if node and nodes.elements[node] is not nodes.elements[nodes.parents[node]]:
-            if sum(page.characters[node : nodes.ends[node]]) > most or (directive == TITLE and tag not in _TITLE_TAGS):
+            if sum(page.characters[node : nodes.ends[node]]) > most or (
+                directive == TITLE and tag not in _TITLE_TAGS
+            ):
                 continue
             said = collapse_spaces(" ".join(nodes.texts[node : nodes.ends[node]]))
             if said and _agree(directive, said, value):
