@@ -55,7 +55,7 @@ def value_rules(pages: Sequence[Page]) -> list[LearnedRule]:
 def _best(directive: str, pages: Sequence[Page], values: dict[int, str]) -> LearnedRule | None:
     counts: Counter[PathSelector] = Counter()
     for number, value in values.items():
-        counts.update(dict.fromkeys(_places(pages[number], directive, value)))
+        counts.update(list(dict.fromkeys(_places(pages[number], directive, value))))
     tried = [selector for selector, _ in counts.most_common(_MOST_TRIED)]
     rules = [(selector.css, selector.xpath) for selector in tried]
     rules += [(xpath, xpath) for xpath in _DECLARED[directive]]
