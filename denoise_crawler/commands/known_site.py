@@ -10,6 +10,7 @@ from denoise_crawler.errors import SourceError, StoreError
 from denoise_crawler.page import Page
 from denoise_crawler.page.site import site_of
 from denoise_crawler.reading import Reading, read_pages
+from denoise_crawler.rules import NO_RULES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from denoise_crawler.denoiser import Denoiser
     from denoise_crawler.methods import MethodChoice
     from denoise_crawler.output.writing import Writing
+    from denoise_crawler.rules import SiteRules
 
 
 class KnownSite:
@@ -32,6 +34,7 @@ class KnownSite:
         site_pages: Returns the pages to learn first; None for none. All are taken for pages of one site.
         site: The name of the site, if it is not that of the page.
         site_of_url: Returns the site of a URL.
+        rules: The site rules that are obeyed.
 
     """
 
@@ -45,8 +48,9 @@ class KnownSite:
         site_pages: Callable[[], Iterable[tuple[str, str | bytes]]] | None = None,
         site: str | None = None,
         site_of_url: Callable[[str], str] = site_of,
+        rules: SiteRules = NO_RULES,
     ) -> None:
-        self._opened, self._choice, self._writing = opened, choice, writing
+        self._opened, self._choice, self._writing, self._rules = opened, choice, writing, rules
         self._store, self._site_pages = store, site_pages
         self._one_site, self._site_of_url = site, site_of_url
         self._denoiser: Denoiser | None = None
@@ -68,7 +72,8 @@ class KnownSite:
         """
         if self._denoiser is None:
             store = self._store if self._site_pages is None else None
-            self._denoiser = self._opened.enter_context(open_denoiser(store, self._choice, self._writing))
+            opening = open_denoiser(store, self._choice, self._writing, self._rules)
+            self._denoiser = self._opened.enter_context(opening)
             for url, html in self._site_pages() if self._site_pages is not None else ():
                 with report_failure(url, "learned"):
                     self._denoiser.learn(Page.parse(url, html, site=site))

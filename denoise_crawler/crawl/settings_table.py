@@ -201,6 +201,19 @@ class WarmupSettings(SettingsSection):
 
 
 @dataclass(frozen=True)
+class RulesSettings(SettingsSection):
+    """Site rules.
+
+    See [rules of a site](rules.md).
+    """
+
+    site_rules: str = setting("DENOISE_SITE_RULES", "", kinds.LOCAL_FOLDER, empty_is_default=True)
+    """A folder of files such as `example.com.txt` with rules that are obeyed before any evidence. A wrong line is
+    named in a warning with its file and number, and passed over. Rules that would leave next to nothing of a page
+    are passed over on that page, and counted."""
+
+
+@dataclass(frozen=True)
 class PolitenessSettings(SettingsSection):
     """Politeness.
 

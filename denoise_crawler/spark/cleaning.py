@@ -19,6 +19,7 @@ from denoise_crawler.output.extractors import check
 from denoise_crawler.output.low_confidence import check_low_confidence
 from denoise_crawler.page.metadata import MORE_FIELDS
 from denoise_crawler.page.site import site_of
+from denoise_crawler.rules import NO_RULES, SiteRules
 from denoise_crawler.spark.addresses import KEY, SITE, with_site_and_key
 from denoise_crawler.spark.grouped_rows import group_and_sort
 from denoise_crawler.spark.learning import require_columns
@@ -26,6 +27,7 @@ from denoise_crawler.spark.page_handler import JudgeOptions, PageHandler, page_w
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from pyspark.sql import DataFrame
 
@@ -73,6 +75,7 @@ def clean(
     *,
     site: Callable[[str], str] = site_of,
     writing: Writing = PLAIN_TEXT,
+    rules: SiteRules | str | Path = NO_RULES,
     warmup_pages: int = 0,
     limits: Limits | None = None,
     shard_pages: int = SHARD_PAGES,
@@ -85,6 +88,7 @@ def clean(
         method: The name of the method, or a choice of one with its options.
         site: Returns the site of a URL.
         writing: How the text is written.
+        rules: Site rules, or the folder where they lie on this machine: they are sent along.
         warmup_pages: A page is ``warm`` if its site has learned this many pages.
         limits: The limits of one page.
         shard_pages: A site with more pages is cleaned in several tasks.
@@ -97,6 +101,7 @@ def clean(
     Raises:
         MethodError: The method or an option is unknown.
         LowConfidenceError: What ``writing`` wishes for unsure pages cannot be done.
+        RulesError: The folder of rules cannot be read.
         ValueError: Another argument is wrong.
 
     """
@@ -109,7 +114,8 @@ def clean(
     check_low_confidence(writing.min_confidence, writing.low_confidence)
     _check_columns(df, _columns(writing))
     kept = [name for name in df.columns if name != "html"]
-    task = _Task(JudgeOptions(choice, writing), limits or Limits(), warmup_pages, kept)
+    options = JudgeOptions(choice, writing, SiteRules.of_folder(rules))
+    task = _Task(options, limits or Limits(), warmup_pages, kept)
 
     def judge(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         return _clean_batches(batches, task)
