@@ -15,8 +15,9 @@ from denoise_crawler.output.explanation import explanation
 from denoise_crawler.output.forms import write_content
 from denoise_crawler.output.front_matter import front_matter
 from denoise_crawler.output.low_confidence import DROP, check_low_confidence, fallback_text, is_fallback, is_low
+from denoise_crawler.output.page_data import PageData
 from denoise_crawler.output.part import find_part, noise_outside_part
-from denoise_crawler.output.writing import LEAVE, Writing
+from denoise_crawler.output.writing import DROP_UNCHANGED, LEAVE, Writing
 from denoise_crawler.page import Page
 from denoise_crawler.page.held_pages import HeldPages
 from denoise_crawler.page.metadata import metadata_of, more_metadata_of
@@ -111,6 +112,7 @@ class Denoiser:
         self._sites: OrderedDict[str, Method] = OrderedDict()
         self._layouts: dict[str, int] = {}
         self._writing, self._rules = writing, rules
+        self._data = PageData(writing)
         self.learns = self._choice.learns
         extractors.check(writing.extractor, writing.extractor_options)
         check_low_confidence(writing.min_confidence, writing.low_confidence)
@@ -222,12 +224,7 @@ class Denoiser:
         return self.write(page, self.judge(page, method=method), warm=warm)
 
     def raw(self, page: Page) -> Cleaned:
-        """Write all text of ``page`` without judging it or calling an extractor.
-
-        Returns:
-            The record, with no judgement, the method "raw" and all characters kept.
-
-        """
+        """Return the record of ``page`` with all of its text: not judged, by no extractor, by the method "raw"."""
         return self._record(page, None, RAW, warm=False)
 
     def part(self, cleaned: Cleaned, part: str) -> CleanPage:
@@ -253,8 +250,9 @@ class Denoiser:
         return replace(cleaned.clean_page, text=text, noise_ratio=round(noise_ratio(visible, kept), 4))
 
     def drops(self, clean_page: CleanPage) -> bool:
-        """Tell whether a page is so unsure that ``writing`` wants it dropped."""
-        return bool(clean_page.low_confidence) and self._writing.low_confidence == DROP
+        """Tell whether ``writing`` wants a page dropped, as unsure or as unchanged."""
+        unsure = bool(clean_page.low_confidence) and self._writing.low_confidence == DROP
+        return unsure or (bool(clean_page.unchanged) and self._writing.changes == DROP_UNCHANGED)
 
     def save(self, site: str | None = None) -> None:
         """Store what is known of ``site``, or of all sites if it is None."""
@@ -295,6 +293,7 @@ class Denoiser:
             low_confidence=low,
             **(asdict(more_metadata_of(page)) if writing.more_metadata else {}),
         )
+        self._data.add(clean_page, page, noise)
         if writing.front_matter and text and not others:
             clean_page.text = front_matter(clean_page) + text
         return Cleaned(page, judgement, clean_page, visible, kept)
