@@ -17,6 +17,7 @@ from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.fusion.method import Fusion
 from denoise_crawler.output.extractors import check
 from denoise_crawler.output.writing import NO_CHANGES, Writing
+from denoise_crawler.page.metadata import MORE_FIELDS
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -26,7 +27,13 @@ _PAGES = ".pages"  # added to the name of the store: the file that remembers wha
 
 
 @dataclass(frozen=True)
-class DenoiseSettings(table.LiveSettings, table.WarmupSettings, table.ItemSettings, table.SwitchSettings):
+class DenoiseSettings(
+    table.LiveSettings,
+    table.RulesSettings,
+    table.WarmupSettings,
+    table.ItemSettings,
+    table.SwitchSettings,
+):
     """What cleaning in a crawl needs: sections of the table of settings, and what is made of other sections.
 
     ``job`` is the absolute path of JOBDIR, an empty string without one.
@@ -93,6 +100,7 @@ def _writing(section: table.OutputSettings, choice: MethodChoice, settings: Base
             f"DENOISE_FRONT_MATTER is for Markdown, and DENOISE_FORM is {section.form!r}: change one of them"
         )
     name, options = section.extractor, section.extractor_options
+    extra_fields = table.ItemSettings.read(settings).extra_fields
     try:
         check(name, options)
     except ExtractorOptionsError as error:
@@ -109,6 +117,7 @@ def _writing(section: table.OutputSettings, choice: MethodChoice, settings: Base
         links=section.links,
         pictures=section.pictures,
         front_matter=section.front_matter,
+        more_metadata=section.more_metadata or any(name in MORE_FIELDS for name in extra_fields),
     )
 
 

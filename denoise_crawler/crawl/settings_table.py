@@ -89,6 +89,11 @@ class OutputSettings(SettingsSection):
     front_matter: bool = setting("DENOISE_FRONT_MATTER", False, kinds.FLAG)
     """Markdown begins with the page's metadata [in YAML](output.md#forms)."""
 
+    more_metadata: bool = setting("DENOISE_MORE_METADATA", False, kinds.FLAG)
+    """Fill the fields `description`, `image`, `canonical_url`, `site_name`, `tags` and `modified` of `CleanPage`;
+    see [metadata](metadata.md). Your own items get them when `DENOISE_EXTRA_FIELDS` names them, without this
+    setting."""
+
     explain: bool = setting("DENOISE_EXPLAIN", False, kinds.FLAG)
     """Fill `CleanPage.explanation`, which says of each block [why it was kept or dropped](explain.md). To get it
     in your own items, name it in `DENOISE_EXTRA_FIELDS`."""
@@ -234,6 +239,19 @@ class WarmupSettings(SettingsSection):
 
     sites_in_memory: int = setting("DENOISE_SITES_IN_MEMORY", SITES_IN_MEMORY, kinds.whole_number(1))
     """How many sites' knowledge is kept in memory. That of other sites is read from the store."""
+
+
+@dataclass(frozen=True)
+class RulesSettings(SettingsSection):
+    """Site rules.
+
+    See [rules of a site](rules.md).
+    """
+
+    site_rules: str = setting("DENOISE_SITE_RULES", "", kinds.LOCAL_FOLDER, empty_is_default=True)
+    """A folder of files such as `example.com.txt` with rules that are obeyed before any evidence. A wrong line is
+    named in a warning with its file and number, and passed over. Rules that would leave next to nothing of a page
+    are passed over on that page, and counted."""
 
 
 @dataclass(frozen=True)

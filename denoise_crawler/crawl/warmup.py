@@ -184,7 +184,7 @@ class Warmup:
 
     def count_cleaned(self, cleaned: Cleaned) -> None:
         """Count a cleaned page."""
-        self.counts.add("guarded", int(cleaned.guarded))
+        self._failures.count_judgement(cleaned)
         self.counts.add("characters_before", cleaned.visible)
         self.counts.add("characters_after", cleaned.kept)
         self.unsure.count(clean_page := cleaned.clean_page)

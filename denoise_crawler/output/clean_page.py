@@ -24,6 +24,8 @@ class CleanPage:
     it was kept or dropped, None unless it was asked for (``DENOISE_EXPLAIN``). ``low_confidence`` says whether the
     confidence is below what was asked for (``DENOISE_MIN_CONFIDENCE``), None if nothing was.
 
+    ``description``, ``image`` (the lead picture's address), ``canonical_url``, ``site_name``, ``tags`` and
+    ``modified`` (ISO 8601) are None unless they were asked for (``DENOISE_MORE_METADATA``) and the page says them.
     ``records`` are the posts of a thread or the items of a list, ``fields`` the values of a product by name,
     ``json_ld`` is the page's JSON-LD. They are None unless they were asked for (``DENOISE_RECORDS``,
     ``DENOISE_FIELDS``, ``DENOISE_JSON_LD``). So are (``DENOISE_CHANGES``) the ``content_hash`` of the text without
@@ -46,6 +48,12 @@ class CleanPage:
     page_type: str | None = None
     explanation: list[BlockVerdict] | None = None
     low_confidence: bool | None = None
+    description: str | None = None
+    image: str | None = None
+    canonical_url: str | None = None
+    site_name: str | None = None
+    tags: list[str] | None = None
+    modified: str | None = None
     records: list[dict[str, str]] | None = None
     fields: dict[str, str] | None = None
     json_ld: list[dict[str, Any]] | None = None

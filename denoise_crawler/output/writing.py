@@ -26,6 +26,8 @@ class Writing:
         links: ``keep``, or ``leave`` to write the text of links without their addresses.
         pictures: ``keep``, or ``leave`` to leave out pictures and embedded videos and posts.
         front_matter: Whether Markdown begins with the page's metadata in YAML.
+        more_metadata: Whether description, picture, canonical address, site name, tags and the date of the last
+            change are read as well.
         records: Whether to return the posts of a thread and the items of a list one by one.
         fields: Whether to return the values of a product by name.
         json_ld: Whether to return the page's JSON-LD as data.
@@ -51,6 +53,7 @@ class Writing:
     links: str = KEEP
     pictures: str = KEEP
     front_matter: bool = False
+    more_metadata: bool = False
     records: bool = False
     fields: bool = False
     json_ld: bool = False

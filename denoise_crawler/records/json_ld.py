@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from denoise_crawler.page.metadata import _meta_and_json_ld
+from denoise_crawler.page.declarations import declarations_of
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -24,8 +24,4 @@ def json_ld_items(page: Page) -> list[Item]:
         [{'@type': 'Product', 'sku': 'A-1'}]
 
     """
-    return page.once(_items)
-
-
-def _items(page: Page) -> list[Item]:
-    return [] if page.root is None else _meta_and_json_ld(page.root)[1]
+    return page.once(declarations_of).items

@@ -59,11 +59,11 @@ class Site:
         ad = (
             f"<div class=ad>Offer {edition}{number}: save {edition + number % 7} % on boots, this week only!</div>"
         )
-        others = [(number + edition * step) % 20 for step in range(1, 6)]
-        read = "".join(f"<li><a href=/{other}>{STORIES[other].title}</a></li>" for other in others)
+        shown = [(number + edition * step) % 20 for step in range(1, 6)]
+        others = "".join(f"<li><a href=/{other}>{STORIES[other].title}</a></li>" for other in shown)
         return (
             f"<html><head><title>{title}</title></head><body><nav><ul>{menu}</ul></nav>{ad}"
-            f"<main>{content}</main><aside><h2>Most read</h2><ul>{read}</ul></aside>"
+            f"<main>{content}</main><aside><h2>Most read</h2><ul>{others}</ul></aside>"
             f"<footer>Page made at 1{edition}:03. Edition {edition}.</footer></body></html>"
         )
 
