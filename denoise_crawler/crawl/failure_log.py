@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
+import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from denoise_crawler.errors import WorkerError
 from denoise_crawler.page.text import printable
 
 if TYPE_CHECKING:
@@ -26,6 +28,9 @@ class FailureLog:
     def report_page(self, url: str) -> None:
         """Count and log, inside an ``except`` block, that we failed on a page."""
         self._counts.add("failed")
+        if isinstance(error := sys.exc_info()[1], WorkerError):
+            logger.error("%s cannot be cleaned: %s; its items go on as they are", printable(url), printable(error))
+            return
         logger.exception(
             "%s cannot be cleaned because of a bug in denoise_crawler; its items go on as they are",
             printable(url),

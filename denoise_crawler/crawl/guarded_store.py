@@ -65,10 +65,10 @@ class GuardedStore:
             self._on_error(error)
             raise DamagedRowError(f"its page cannot be read: {error}") from error
 
-    def pages_waiting(self) -> list[tuple[str, int]]:
-        """Return the site and the row number of each page that has waiting items."""
+    def pages_waiting(self, site: str | None = None) -> list[tuple[str, int]]:
+        """Return the site and the row number of each page of ``site`` (None: of all) that has waiting items."""
         self._write()
-        return self._call_safely(self._store.pages_waiting, [])
+        return self._call_safely(lambda: self._store.pages_waiting(site), [])
 
     def waiting(self, site: str | None = None, *, inherited: bool = True) -> Iterator[Parked]:
         """Yield the waiting items that can be read."""

@@ -63,15 +63,17 @@ class WarmupMiddleware:
                 taken = output
                 if is_item(output):
                     taken = await self._take(output, sources, refused)
-                for item in self._warmup.emit_refused(refused):
+                async for item in self._warmup.emit_refused(refused):
                     yield item
                 if taken is not None:
                     yield taken
         except Exception:
-            for item in self._warmup.flush(refused):
+            self._warmup.waiting.write()
+            async for item in self._warmup.emit_refused(refused):
                 yield item
             raise
-        for item in self._warmup.flush(refused):
+        self._warmup.waiting.write()
+        async for item in self._warmup.emit_refused(refused):
             yield item
 
     async def _take(self, item: Any, sources: ResponseSources | None, refused: list[WaitingItem]) -> Any | None:

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class DenoiseSettings(table.LiveSettings, table.WarmupSettings, table.ItemSettings, table.SwitchSettings):
+class DenoiseSettings(
+    table.LiveSettings, table.WorkerSettings, table.WarmupSettings, table.ItemSettings, table.SwitchSettings
+):
     """What cleaning in a crawl needs: sections of the table of settings, and what is made of other sections.
 
     ``job`` is the absolute path of JOBDIR, an empty string without one.

@@ -196,6 +196,25 @@ class WarmupSettings(SettingsSection):
 
 
 @dataclass(frozen=True)
+class WorkerSettings(SettingsSection):
+    """Worker processes.
+
+    See [worker processes](workers.md).
+    """
+
+    workers: int = setting("DENOISE_WORKERS", 0, kinds.whole_number(0))
+    """How many processes learn and clean the pages of a crawl, beside the process of the crawl. With `0`, that
+    process does it. Set it where a crawl of fast hosts has a core to spare: on one core, workers make it
+    slower."""
+
+    page_seconds: float = setting(
+        "DENOISE_PAGE_SECONDS", 30.0, kinds.number("a number of seconds, 0 for no limit")
+    )
+    """The CPU time that a page may take in a worker process, four times as much by the clock. Then the process is
+    ended and another one starts, and the items of that page go on without our text."""
+
+
+@dataclass(frozen=True)
 class PolitenessSettings(SettingsSection):
     """Politeness.
 

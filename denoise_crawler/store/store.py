@@ -202,12 +202,13 @@ class Store:
         for (row,) in self._db.execute("SELECT id FROM page ORDER BY id").fetchall():
             yield self.page(row)
 
-    def pages_waiting(self) -> list[tuple[str, int]]:
-        """Return (site, row id) of each page with waiting items of this run, in order."""
+    def pages_waiting(self, site: str | None = None) -> list[tuple[str, int]]:
+        """Return (site, row id) of each page with waiting items of this run, in order; of all sites if None."""
+        name = None if site is None else without_lone_surrogates(site)
         return self._db.execute(
-            "SELECT site, page.id FROM parked JOIN page ON page.id = page WHERE run = ? AND NOT released "
-            "GROUP BY page.id ORDER BY min(parked.id)",
-            (self.run,),
+            "SELECT site, page.id FROM parked JOIN page ON page.id = page WHERE run = ?1 AND NOT released "
+            "AND (?2 IS NULL OR site = ?2) GROUP BY page.id ORDER BY min(parked.id)",
+            (self.run, name),
         ).fetchall()
 
     def waiting(self, site: str | None = None, *, inherited: bool = True) -> Iterator[Parked]:
