@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
@@ -50,6 +51,16 @@ class GuardedStore:
     def save_state(self, name: str, key: str, state: SiteState) -> None:
         """Save how far a site has come."""
         self._call_safely(lambda: self._store.save_state(name, key, state), None)
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Commit at once all that is written inside the block."""
+        transaction = ExitStack()
+        self._call_safely(lambda: transaction.enter_context(self._store.together()), None)
+        try:
+            yield
+        finally:
+            self._call_safely(transaction.close, None)
 
     def park(self, page: ParkedPage, items: list[bytes]) -> bool:
         """Let items of ``page`` wait; return False if that fails."""

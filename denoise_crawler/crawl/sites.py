@@ -152,12 +152,21 @@ class Sites:
         """Yield each site of this crawl with its progress."""
         yield from self._progress.items()
 
-    async def save(self, site: str | None = None) -> None:
-        """Write what is known of ``site`` (None: of all sites), so that the next crawl starts from there."""
+    async def save(self, site: str) -> None:
+        """Write what is known of ``site``, so that the next crawl starts from there."""
         await self.cleaner.save(site)
-        for name, progress in self._progress.items():
-            if progress.pages_seen and site in (None, name):
-                self._store.save_state(name, self._key, SiteState(progress.pages_seen, progress.ready))
+        self._save_state(site, self._progress[site])
+
+    async def save_all(self) -> None:
+        """Write what is known of all sites."""
+        with self._store.together():
+            await self.cleaner.save(None)
+            for name, progress in self._progress.items():
+                if progress.pages_seen:
+                    self._save_state(name, progress)
+
+    def _save_state(self, site: str, progress: SiteProgress) -> None:
+        self._store.save_state(site, self._key, SiteState(progress.pages_seen, progress.ready))
 
     def _is_overdue(self, progress: SiteProgress) -> bool:
         assert progress.first_seen is not None  # noqa: S101 - set by learn

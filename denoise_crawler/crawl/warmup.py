@@ -291,7 +291,7 @@ class Warmup:
     async def _on_engine_stopped(self) -> None:
         safe = False
         with self._failures.isolate_step("save what is known of the sites"):
-            await self.sites.save()
+            await self.sites.save_all()
         with self._failures.isolate_step("end the worker processes"):
             await self.sites.cleaner.close()
         with self._failures.isolate_step("look for what still waits"):

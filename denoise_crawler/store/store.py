@@ -28,6 +28,7 @@ from denoise_crawler.store.site_state import SiteState, StoredSite
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from contextlib import AbstractContextManager
 
 logger = logging.getLogger(__name__)
 
@@ -104,6 +105,10 @@ class Store:
         finally:
             self._db.close()
             self._runs.end(self.run)
+
+    def together(self) -> AbstractContextManager[object]:
+        """Commit at once all that is written inside a block."""
+        return transaction(self._db)
 
     # --- sites
 
