@@ -9,6 +9,7 @@ from denoise_crawler.denoiser import Cleaned
 
 if TYPE_CHECKING:
     from denoise_crawler.crawl.page_cleaner import CleaningJob, Learned, Timed
+    from denoise_crawler.methods import Judgement
     from denoise_crawler.methods.site_knowledge import Knowledge
     from denoise_crawler.output.clean_page import CleanPage
     from denoise_crawler.page import Page
@@ -30,8 +31,8 @@ class CleanedPage(Protocol):
         """Those of them that are no noise."""
 
     @property
-    def guarded(self) -> bool:
-        """Whether the guard replaced the judgement."""
+    def judgement(self) -> Judgement | None:
+        """The judgement, of a page that was cleaned elsewhere without its nodes; None if it was not judged."""
 
 
 class Cleaner(Protocol):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from denoise_crawler.crawl.unsure_pages import LowConfidenceItem
+from denoise_crawler.crawl.unsure_pages import UnwantedItem
 from denoise_crawler.errors import GivenUpError, PartError
 
 if TYPE_CHECKING:
@@ -20,7 +20,11 @@ if TYPE_CHECKING:
 
 
 class LeavingItems:
-    """Counts items that leave and fills them. The items of a page leave in the order in which they came."""
+    """Counts items that leave and fills them. The items of a page leave in the order in which they came.
+
+    Attributes:
+        by_addon: Whether the spider middleware passes the items in, and no pipeline.
+    """
 
     def __init__(
         self,
@@ -34,9 +38,10 @@ class LeavingItems:
     ) -> None:
         self._settings, self._sites, self._filler, self._counts = settings, sites, filler, counts
         self._outcomes, self._unsure, self._failures = outcomes, unsure, failures
+        self.by_addon = False
 
     async def emit(self, item: Any, source: SourcePage | None) -> Any:
-        """Count an item that leaves now; return it filled where possible. Raise LowConfidenceItem to drop it."""
+        """Count an item that leaves now; return it filled where possible. Raise UnwantedItem to drop it."""
         if source is None:
             return await self._emit(item, None)
         async with source.turn:
@@ -76,7 +81,7 @@ class LeavingItems:
             cleaned = await self.clean(source)
             self._counts.add("cleaned")
             return await self._fill(item, source, cleaned)
-        except LowConfidenceItem:
+        except UnwantedItem:
             raise
         except Exception as error:  # our mistake must not cost the item
             if not isinstance(error, GivenUpError):
@@ -100,7 +105,7 @@ class LeavingItems:
 
     def count_cleaned(self, source: SourcePage, cleaned: CleanedPage) -> None:  # noqa: ARG002 - subclasses use it
         """Count a cleaned page."""
-        self._counts.add("guarded", int(cleaned.guarded))
+        self._failures.count_judgement(cleaned)
         self._counts.add("characters_before", cleaned.visible)
         self._counts.add("characters_after", cleaned.kept)
         self._unsure.count(clean_page := cleaned.clean_page)
@@ -119,6 +124,5 @@ class LeavingItems:
             self._outcomes.count_missing_part(item, error)
             return item
         self._unsure.check(clean_page, has_text=self._filler.has_text(item))
-        result = self._filler.fill(item, clean_page)
-        self._outcomes.count_filled(result)
-        return result.item
+        results = self._filler.fill_each(item, clean_page, whole=self.by_addon and not part)
+        return self._outcomes.count_filled(results)

@@ -18,16 +18,18 @@ if TYPE_CHECKING:
     from denoise_crawler.output.clean_page import CleanPage
     from denoise_crawler.output.writing import Writing
     from denoise_crawler.page import Page
+    from denoise_crawler.rules import SiteRules
 
     Timed: TypeAlias = Callable[[str], AbstractContextManager[None]]
 
 
 @dataclass(frozen=True, slots=True)
 class CleaningJob:
-    """How the pages of a crawl are cleaned: the method, the writing, and two settings of the warm-up."""
+    """How pages are cleaned: the method, the writing, site rules, and two settings of the warm-up."""
 
     choice: MethodChoice
     writing: Writing
+    rules: SiteRules
     warmup_pages: int
     sites_in_memory: int
 
@@ -58,7 +60,11 @@ class PageCleaner:
     def __init__(self, job: CleaningJob, knowledge: Knowledge, timed: Timed) -> None:
         self._timed = timed
         self._denoiser = Denoiser(
-            job.choice, knowledge=knowledge, sites_in_memory=job.sites_in_memory, writing=job.writing
+            job.choice,
+            knowledge=knowledge,
+            sites_in_memory=job.sites_in_memory,
+            writing=job.writing,
+            rules=job.rules,
         )
         self._layouts = Layouts(
             self._denoiser,

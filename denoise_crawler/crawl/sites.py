@@ -17,6 +17,7 @@ from denoise_crawler.crawl.inline_cleaner import InlineCleaner
 from denoise_crawler.crawl.page_cleaner import CleaningJob
 from denoise_crawler.errors import WorkerError
 from denoise_crawler.page.text import printable
+from denoise_crawler.rules import SiteRules
 from denoise_crawler.store import SiteState
 from denoise_crawler.store.shared import SharedStore
 from denoise_crawler.store.stored_knowledge import StoredKnowledge
@@ -67,7 +68,13 @@ class Sites:
         self._key = settings.choice.key
         self._progress: dict[str, SiteProgress] = {}
         self._timed_sites: deque[str] = deque()  # sites whose warm-up has a deadline, in order
-        self._job = CleaningJob(settings.choice, settings.writing, settings.warmup_pages, settings.sites_in_memory)
+        self._job = CleaningJob(
+            settings.choice,
+            settings.writing,
+            SiteRules.of_folder(settings.site_rules),
+            settings.warmup_pages,
+            settings.sites_in_memory,
+        )
         self.cleaner: Cleaner = InlineCleaner(self._job, self._knowledge(), counts.timed)
         if settings.workers:
             self._use_workers()

@@ -21,6 +21,7 @@ from denoise_crawler.crawl.periodic_task import PeriodicTask
 from denoise_crawler.crawl.replay import Replay
 from denoise_crawler.crawl.scrapy_versions import scheduler_of
 from denoise_crawler.crawl.settings import DenoiseSettings
+from denoise_crawler.crawl.several_items import each_item
 from denoise_crawler.crawl.sites import Sites
 from denoise_crawler.crawl.time_slice import TimeSlice, pause
 from denoise_crawler.crawl.unsure_pages import UnsurePages
@@ -44,8 +45,7 @@ logger = logging.getLogger(__name__)
 class Warmup:
     """Learns the pages of items, parks items until their site is known, and cleans them.
 
-    There is one per crawler: :meth:`of`. ``by_addon`` is True when the add-on's spider middleware passes the items
-    in; the item pipelines then do nothing.
+    There is one per crawler: :meth:`of`.
     """
 
     _of_crawler: ClassVar[WeakKeyDictionary[Crawler, Warmup]] = WeakKeyDictionary()
@@ -57,7 +57,6 @@ class Warmup:
         self.counts = Counts(crawler)
         self.outcomes = Outcomes(self.counts, self.filler)
         self.unsure = UnsurePages(crawler, self.settings.writing, self.counts)
-        self.by_addon = False
         self._failures = FailureLog(self.settings, self.counts)
         self._crawler = crawler
         store = open_store(self.settings.store, owner=owner_of(crawler), job=self.settings.job)
@@ -110,7 +109,7 @@ class Warmup:
     async def emit_refused(self, refused: list[WaitingItem]) -> AsyncIterator[Any]:
         """Empty ``refused``, and yield its items filled."""
         while refused:
-            if (item := await self.unsure.pass_on(self.leaving.emit, *refused.pop(0))) is not None:
+            for item in each_item(await self.unsure.pass_on(self.leaving.emit, *refused.pop(0))):
                 yield item
 
     async def must_wait(self, item: Any, source: SourcePage | None) -> bool:
@@ -151,6 +150,15 @@ class Warmup:
                 self.counts.add("pages")
                 self.waiting.supersede(source)
         return not source.skipped
+
+    @property
+    def by_addon(self) -> bool:
+        """Whether the spider middleware passes the items in, and no pipeline."""
+        return self.leaving.by_addon
+
+    @by_addon.setter
+    def by_addon(self, by_addon: bool) -> None:
+        self.leaving.by_addon = by_addon
 
     def is_replayed(self, item: Any) -> bool:
         """Tell whether ``item`` waited before and is in the pipelines now."""
@@ -256,8 +264,8 @@ class Warmup:
         except Exception:  # the store no longer has it, so it goes on as it is
             self.report_failure(source.page.url)
             ready = item
-        if ready is not None:
-            await self._replay.process(ready, source)
+        for each in each_item(ready):
+            await self._replay.process(each, source)
 
     async def _prepare_released(self, item: Any, source: SourcePage) -> Any | None:
         """Return a released item, filled as DENOISE_SHORT_SITES says; None if it is to be dropped."""

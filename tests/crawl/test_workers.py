@@ -23,6 +23,7 @@ from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.site_knowledge import InMemoryKnowledge
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
+from denoise_crawler.rules import NO_RULES
 from tests.crawl.test_drift import NEW, OLD, pages
 from tests.faults.crawls import PAGES, Crawls
 
@@ -43,7 +44,7 @@ async def workers(
     seconds: float = 30.0,
     **options: object,
 ) -> AsyncIterator[WorkersCleaner]:
-    job = CleaningJob(MethodChoice("fusion", options), writing or Writing(), 6, 100)
+    job = CleaningJob(MethodChoice("fusion", options), writing or Writing(), NO_RULES, 6, 100)
     counts = Counts(get_crawler())
     cleaner = WorkersCleaner(job, number, seconds, None, InMemoryKnowledge() if known is None else known, counts)
     try:
@@ -208,7 +209,7 @@ def test_a_site_is_said_to_be_forgotten_once_if_its_worker_died_before_it_was_sa
 
 def test_an_option_that_another_process_cannot_get_is_refused() -> None:
     async def test() -> None:
-        job = CleaningJob(MethodChoice(), Writing(extractor_options={"made": lambda: None}), 6, 100)
+        job = CleaningJob(MethodChoice(), Writing(extractor_options={"made": lambda: None}), NO_RULES, 6, 100)
         with pytest.raises(SettingError, match="DENOISE_WORKERS is set, but an option cannot be given"):
             WorkersCleaner(job, 1, 1.0, None, InMemoryKnowledge(), Counts(get_crawler()))
 

@@ -24,7 +24,7 @@ if shutil.which("java") is None:
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
-from denoise_crawler import denoise_pages
+from denoise_crawler import Writing, denoise_pages
 from denoise_crawler.demo.replies import article_path, articles
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.page.site import site_of
@@ -145,6 +145,17 @@ def test_each_page_comes_out_as_from_one_process_with_its_other_columns(
         assert row == {name: known[name] for name in row}
 
 
+def test_the_rules_of_a_folder_of_the_driver_are_obeyed_by_every_worker(
+    spark: SparkSession, trees: DataFrame, tmp_path: Path
+) -> None:
+    (tmp_path / "site-1.com.txt").write_text("body: div.story > p\nstrip: div.story > p + p\ntitle: div.foot")
+    rows = clean(frame(spark, PAGES), trees, CHOICE, rules=tmp_path).collect()
+    expected = {one.url: one.text for one in denoise_pages(PAGES, rules=tmp_path, **FEW)}
+    assert {row.url: row.text for row in rows} == expected
+    assert {row.title for row in rows if row.site == "site-1.com"} == {"All rights reserved by www.site-1.com"}
+    assert not any("It went on" in row.text for row in rows if row.site == "site-1.com")
+
+
 def test_what_is_learned_does_not_depend_on_where_pages_stand_or_how_often(spark: SparkSession) -> None:
     changed = [(url, html.replace("story", "tale")) for url, html in PAGES[:6]]
     one = knowledge(learn(frame(spark, [*PAGES, *changed], 1), CHOICE).collect())
@@ -243,6 +254,17 @@ def test_archives_are_read_from_paths_and_addresses_json_lines_and_parquet_with_
     assert sorted(map(tuple, lines.select("url", "html", "number").collect())) == [
         (*page, 1) for page in sorted(PAGES)
     ]
+
+
+def test_more_metadata_are_columns_where_they_are_asked_for(spark: SparkSession) -> None:
+    page = (
+        "https://a.com/",
+        "<meta name=keywords content='port,cranes'><meta name=description content=Two><p>Hello",
+    )
+    rows = clean(frame(spark, [page]), None, "link_ratio", writing=Writing(more_metadata=True))
+    [row] = rows.collect()
+    assert (row.tags, row.description, row.image) == (["port", "cranes"], "Two", None)
+    assert "tags" not in clean(frame(spark, [page]), None, "link_ratio").columns
 
 
 def test_columns_that_are_missing_or_taken_are_named(spark: SparkSession, trees: DataFrame) -> None:

@@ -7,7 +7,7 @@ import sys
 import tempfile
 import time
 import zlib
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from denoise_crawler.crawl.page_cleaner import CleaningJob
+    from denoise_crawler.methods import Judgement
     from denoise_crawler.output.clean_page import CleanPage
 
 LENGTH = struct.Struct("!Q")
@@ -82,12 +83,12 @@ class Logged(NamedTuple):
 
 
 class CleanedElsewhere(NamedTuple):
-    """What a crawl needs of a page that a worker has cleaned; how it was asked for, to clean it again."""
+    """What a crawl needs of a page that a worker has cleaned; the judgement is without the nodes."""
 
     clean_page: CleanPage
     visible: int
     kept: int
-    guarded: bool
+    judgement: Judgement | None
 
 
 class MissingPart(NamedTuple):

@@ -41,6 +41,7 @@ from denoise_crawler.crawl.workers.messages import (
 from denoise_crawler.crawl.workers.page_window import PageWindow
 from denoise_crawler.denoiser import RAW
 from denoise_crawler.errors import PartError
+from denoise_crawler.methods import Judgement
 from denoise_crawler.page import Page
 
 if TYPE_CHECKING:
@@ -210,7 +211,10 @@ class PageTasks:
 
 
 def _sent(cleaned: Cleaned) -> CleanedElsewhere:
-    return CleanedElsewhere(cleaned.clean_page, cleaned.visible, cleaned.kept, cleaned.guarded)
+    told = found = cleaned.judgement
+    if found is not None:
+        told = Judgement([], [], guarded=found.guarded, obeyed=found.obeyed, passed_over=found.passed_over)
+    return CleanedElsewhere(cleaned.clean_page, cleaned.visible, cleaned.kept, told)
 
 
 def main(connected: socket.socket) -> None:

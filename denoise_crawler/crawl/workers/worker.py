@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from denoise_crawler.batch.workers import Limits
 
 _MAX_FAILED_STARTS = 3
+_START_SECONDS = 120.0  # imports are slow on a busy machine
 
 
 class NoWorkerError(WorkerError):
@@ -159,9 +160,9 @@ class Worker:
 
     async def _watch_clock(self) -> None:
         """End the process when a task takes too long by the clock, as one that waits for something."""
-        longest = self._limits.clock
-        while longest:
-            await asyncio.sleep(longest / 4)
+        while self._limits.clock:
+            longest = self._limits.clock if self._has_begun else _START_SECONDS
+            await asyncio.sleep(min(longest, self._limits.clock) / 4)
             if self._waiting and monotonic() - self._head_since > longest:
                 self._is_late = True
                 assert self._process is not None  # noqa: S101 - it is watched

@@ -106,6 +106,7 @@ class WorkersCleaner:
         found: CleanPage | MissingPart = await self._do("part", page, part, before.method, bool(before.warm))
         if isinstance(found, MissingPart):
             raise PartError(found.message)
+        found.unchanged = before.unchanged  # the worker may have cleaned the page again
         return found
 
     async def preview(self, page: Page) -> CleanedPage:
