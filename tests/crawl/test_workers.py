@@ -136,9 +136,7 @@ def test_a_part_of_a_page_is_written_also_when_the_worker_no_longer_has_the_page
 
 
 @pytest.mark.skipif(os.name != "posix", reason="ends processes by signals")
-@pytest.mark.parametrize(
-    ("word", "why"), [("deadly", "killed by SIGKILL"), ("endless", "took more than 0.5 s of CPU time")]
-)
+@pytest.mark.parametrize(("word", "why"), [("deadly", "killed by SIGKILL"), ("endless", "took more than ")])
 def test_a_page_that_a_worker_dies_of_costs_no_other_page(word: str, why: str) -> None:
     async def test() -> None:
         async with workers(writing=HARMFUL, seconds=0.5) as cleaner:

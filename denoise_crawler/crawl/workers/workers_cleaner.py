@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 MAX_BYTES = 2 << 30  # that a worker may hold
-_CLOCK_TIMES = 4  # a page may take so many times its CPU time by the clock
+_CLOCK_TIMES = 10  # a page may take so many times its CPU time by the clock
 
 
 class WorkersCleaner:
