@@ -44,6 +44,12 @@ class SwitchSettings(SettingsSection):
     crawl does not begin without it. By default the environment variable `DENOISE_CORE` says so; if it is not set,
     `auto`."""
 
+    workers: int = setting("DENOISE_WORKERS", 0, kinds.whole_number(0))
+    """How many [worker processes](workers.md) learn and clean pages; with `0`, the crawl does it itself."""
+
+    page_seconds: float = setting("DENOISE_PAGE_SECONDS", 30.0, kinds.SECONDS_OR_NO_LIMIT)
+    """The CPU time that a page may take in a worker process; ten times as much by the clock."""
+
     skipped_items: tuple[type, ...] = setting("DENOISE_SKIP_ITEMS", [], kinds.ITEM_CLASSES)
     """Items of these classes and their subclasses pass unchanged: `["my_project.items.Price"]`. Their pages are
     not learned unless they also give other items."""
@@ -213,9 +219,7 @@ class WarmupSettings(SettingsSection):
     The default is that of `fusion`, whose [learning curve](fusion.md) is flat from two other pages on; with five
     it tells an article's fields from what every page repeats. The other methods have `20`."""
 
-    warmup_seconds: float = setting(
-        "DENOISE_WARMUP_SECONDS", 30.0, kinds.number("a number of seconds, 0 for no limit")
-    )
+    warmup_seconds: float = setting("DENOISE_WARMUP_SECONDS", 30.0, kinds.SECONDS_OR_NO_LIMIT)
     """The longest time that items of a site wait, counted from its first page. Then they go on, cleaned with what
     is known so far, and the site is still learned. This applies only with `DENOISE_SHORT_SITES = "clean"`."""
 
