@@ -54,9 +54,9 @@ class PathTree:
         self._added += 1
 
     def path(self, number: int) -> list[Names]:
-        """Return the names of a path from below the body on."""
+        """Return the names of a path from the body on."""
         found: list[Names] = []
-        while number > 0:
+        while number >= 0:
             found.append(self.names[number])
             number = self.parents[number]
         return found[::-1]
