@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 from denoise_crawler.methods import DEFAULT_METHOD, Judgement, Method, MethodChoice, apply_guard
@@ -19,7 +19,7 @@ from denoise_crawler.output.part import find_part, noise_outside_part
 from denoise_crawler.output.writing import LEAVE, Writing
 from denoise_crawler.page import Page
 from denoise_crawler.page.held_pages import HeldPages
-from denoise_crawler.page.metadata import metadata_of
+from denoise_crawler.page.metadata import metadata_of, more_metadata_of
 from denoise_crawler.page.site import layout_name
 from denoise_crawler.rules import NO_RULES, SiteRules
 from denoise_crawler.rules.obeying import obey
@@ -293,6 +293,7 @@ class Denoiser:
             page_type=None if judgement is None else judgement.page_type,
             explanation=explanation(page, judgement) if writing.explain and judgement is not None else None,
             low_confidence=low,
+            **(asdict(more_metadata_of(page)) if writing.more_metadata else {}),
         )
         if writing.front_matter and text and not others:
             clean_page.text = front_matter(clean_page) + text

@@ -77,6 +77,8 @@ class DenoiseCommand(ScrapyCommand):
         except KeyboardInterrupt:
             print("interrupted", file=sys.stderr)
             self.exitcode = INTERRUPTED
+        except MissingExtraError as error:
+            sys.exit(f"scrapy denoise {opts.subcommand}: {error}")
 
 
 class _SubcommandParser(ArgumentParser):

@@ -17,6 +17,7 @@ from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.fusion.method import Fusion
 from denoise_crawler.output.extractors import check
 from denoise_crawler.output.writing import Writing
+from denoise_crawler.page.metadata import MORE_FIELDS
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -95,6 +96,7 @@ def _writing(section: table.OutputSettings, choice: MethodChoice, settings: Base
             f"DENOISE_FRONT_MATTER is for Markdown, and DENOISE_FORM is {section.form!r}: change one of them"
         )
     name, options = section.extractor, section.extractor_options
+    extra_fields = table.ItemSettings.read(settings).extra_fields
     try:
         check(name, options)
     except ExtractorOptionsError as error:
@@ -111,6 +113,7 @@ def _writing(section: table.OutputSettings, choice: MethodChoice, settings: Base
         links=section.links,
         pictures=section.pictures,
         front_matter=section.front_matter,
+        more_metadata=section.more_metadata or any(name in MORE_FIELDS for name in extra_fields),
     )
 
 

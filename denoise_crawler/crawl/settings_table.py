@@ -88,6 +88,11 @@ class OutputSettings(SettingsSection):
     front_matter: bool = setting("DENOISE_FRONT_MATTER", False, kinds.FLAG)
     """Markdown begins with the page's metadata [in YAML](output.md#forms)."""
 
+    more_metadata: bool = setting("DENOISE_MORE_METADATA", False, kinds.FLAG)
+    """Fill the fields `description`, `image`, `canonical_url`, `site_name`, `tags` and `modified` of `CleanPage`;
+    see [metadata](metadata.md). Your own items get them when `DENOISE_EXTRA_FIELDS` names them, without this
+    setting."""
+
     explain: bool = setting("DENOISE_EXPLAIN", False, kinds.FLAG)
     """Fill `CleanPage.explanation`, which says of each block [why it was kept or dropped](explain.md). To get it
     in your own items, name it in `DENOISE_EXTRA_FIELDS`."""

@@ -79,6 +79,9 @@ def _is_next_to_nothing(kept: int, found: int) -> bool:
 
 def _count_unlinked(page: Page, noise: Sequence[bool]) -> tuple[int, int]:
     """Count the characters outside links: all of them, and those that are no noise."""
+    if (columns := page.nodes.compiled) is not None:
+        _, unlinked, _, unlinked_kept = columns.counts(noise)
+        return unlinked, unlinked_kept
     is_unlinked = [link < 0 for link in page.nodes.links]
     is_kept = [unlinked and not gone for unlinked, gone in zip(is_unlinked, noise, strict=True)]
     return sum(compress(page.characters, is_unlinked)), sum(compress(page.characters, is_kept))

@@ -23,6 +23,9 @@ class CleanPage:
     documentation or service; both are None where the method cannot tell. ``explanation`` says of each block why
     it was kept or dropped, None unless it was asked for (``DENOISE_EXPLAIN``). ``low_confidence`` says whether the
     confidence is below what was asked for (``DENOISE_MIN_CONFIDENCE``), None if nothing was.
+
+    ``description``, ``image`` (the lead picture's address), ``canonical_url``, ``site_name``, ``tags`` and
+    ``modified`` (ISO 8601) are None unless they were asked for (``DENOISE_MORE_METADATA``) and the page says them.
     """
 
     url: str = ""
@@ -40,6 +43,12 @@ class CleanPage:
     page_type: str | None = None
     explanation: list[BlockVerdict] | None = None
     low_confidence: bool | None = None
+    description: str | None = None
+    image: str | None = None
+    canonical_url: str | None = None
+    site_name: str | None = None
+    tags: list[str] | None = None
+    modified: str | None = None
 
 
 # Stored items name their class; this name must not change when the file moves.

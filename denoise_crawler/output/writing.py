@@ -23,6 +23,8 @@ class Writing:
         links: ``keep``, or ``leave`` to write the text of links without their addresses.
         pictures: ``keep``, or ``leave`` to leave out pictures and embedded videos and posts.
         front_matter: Whether Markdown begins with the page's metadata in YAML.
+        more_metadata: Whether description, picture, canonical address, site name, tags and the date of the last
+            change are read as well.
 
     Example:
         >>> from denoise_crawler import denoise_pages
@@ -41,3 +43,4 @@ class Writing:
     links: str = KEEP
     pictures: str = KEEP
     front_matter: bool = False
+    more_metadata: bool = False

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from pyspark.sql.functions import broadcast, ceil, coalesce, col, explode, lit, pmod, sequence
 from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.types import BooleanType, DataType, DoubleType, StringType, StructField, StructType
+from pyspark.sql.types import ArrayType, BooleanType, DataType, DoubleType, StringType, StructField, StructType
 
 from denoise_crawler.batch.workers import Limits
 from denoise_crawler.denoiser import PLAIN_TEXT, RAW
@@ -17,6 +17,7 @@ from denoise_crawler.methods import DEFAULT_METHOD, MethodChoice
 from denoise_crawler.output.clean_page import CleanPage
 from denoise_crawler.output.extractors import check
 from denoise_crawler.output.low_confidence import check_low_confidence
+from denoise_crawler.page.metadata import MORE_FIELDS
 from denoise_crawler.page.site import site_of
 from denoise_crawler.rules import NO_RULES, SiteRules
 from denoise_crawler.spark.addresses import KEY, SITE, with_site_and_key
@@ -45,9 +46,11 @@ _FIELDS: list[tuple[str, DataType]] = [
     ("skipped", StringType()),
     ("error", StringType()),
 ]
-_CLEAN = StructType([StructField(name, kind) for name, kind in _FIELDS])
-_ARROW = to_arrow_schema(_CLEAN)
-_OF_PAGE = [field.name for field in fields(CleanPage) if field.name in _ARROW.names]
+# Only where they are asked for, so that the pages may have columns of these names.
+_MORE_FIELDS: list[tuple[str, DataType]] = [
+    (name, ArrayType(StringType()) if name == "tags" else StringType()) for name in MORE_FIELDS
+]
+_PAGE_FIELDS = CleanPage.__dataclass_fields__
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +61,11 @@ class _Task:
     limits: Limits
     warmup_pages: int
     kept: list[str]
+
+    @property
+    def columns(self) -> StructType:
+        """The columns that cleaning adds."""
+        return _columns(self.options.writing)
 
 
 def clean(
@@ -104,7 +112,7 @@ def clean(
         raise ValueError(f"shard_pages must be at least 1, not {shard_pages}")
     check(writing.extractor, writing.extractor_options)
     check_low_confidence(writing.min_confidence, writing.low_confidence)
-    _check_columns(df)
+    _check_columns(df, _columns(writing))
     kept = [name for name in df.columns if name != "html"]
     options = JudgeOptions(choice, writing, SiteRules.of_folder(rules))
     task = _Task(options, limits or Limits(), warmup_pages, kept)
@@ -112,7 +120,7 @@ def clean(
     def judge(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         return _clean_batches(batches, task)
 
-    schema = StructType([*(field for field in df.schema.fields if field.name in kept), *_CLEAN.fields])
+    schema = StructType([*(field for field in df.schema.fields if field.name in kept), *task.columns.fields])
     pages = with_site_and_key(df, site).withColumn(_PAGE, lit(True))
     if trees is not None and choice.learns:
         pages = _beside_trees(pages, trees.where(col("method") == choice.key), shard_pages)
@@ -121,10 +129,16 @@ def clean(
     return pages.mapInArrow(judge, schema)
 
 
-def _check_columns(df: DataFrame) -> None:
+def _columns(writing: Writing) -> StructType:
+    """Return the columns that cleaning adds."""
+    found = _FIELDS + (_MORE_FIELDS if writing.more_metadata else [])
+    return StructType([StructField(name, kind) for name, kind in found])
+
+
+def _check_columns(df: DataFrame, ours: StructType) -> None:
     """Raise ValueError unless the columns of pages are there, and none of ours."""
     require_columns(df, "url", "html")
-    taken = sorted(set(df.columns) & {*_ARROW.names, SITE, KEY, _SHARD, _SHARDS, _TREE, _PAGE})
+    taken = sorted(set(df.columns) & {*ours.names, SITE, KEY, _SHARD, _SHARDS, _TREE, _PAGE})
     if taken:
         raise ValueError(
             f"the columns {', '.join(taken)} are there already: rename them, as the result has its own"
@@ -149,7 +163,8 @@ def _beside_trees(pages: DataFrame, trees: DataFrame, shard_pages: int) -> DataF
 
 
 def _clean_batches(batches: Iterator[pa.RecordBatch], task: _Task) -> Iterator[pa.RecordBatch]:
-    judge = _Judge(page_worker(task.options, task.limits), task.warmup_pages)
+    schema = to_arrow_schema(task.columns)
+    judge = _Judge(page_worker(task.options, task.limits), task.warmup_pages, schema.names)
     for batch in batches:
         found, places = [], []
         columns = [batch.column(name).to_pylist() for name in (SITE, _TREE, _PAGE, "url", "html")]
@@ -162,7 +177,7 @@ def _clean_batches(batches: Iterator[pa.RecordBatch], task: _Task) -> Iterator[p
                 found.append(row)
         if places:
             passed = batch.select(task.kept).take(pa.array(places))
-            cleaned = pa.RecordBatch.from_pylist(found, _ARROW)
+            cleaned = pa.RecordBatch.from_pylist(found, schema)
             yield pa.RecordBatch.from_arrays(
                 [*passed.columns, *cleaned.columns], names=[*passed.schema.names, *cleaned.schema.names]
             )
@@ -171,8 +186,9 @@ def _clean_batches(batches: Iterator[pa.RecordBatch], task: _Task) -> Iterator[p
 class _Judge:
     """Sends pages to the worker, and the knowledge of a site before its first page."""
 
-    def __init__(self, worker: Worker[PageHandler], warmup_pages: int) -> None:
+    def __init__(self, worker: Worker[PageHandler], warmup_pages: int, columns: list[str]) -> None:
         self._worker, self._warmup_pages = worker, warmup_pages
+        self._of_page = [name for name in columns if name in _PAGE_FIELDS]
         self._tree: tuple[str, bytes | None] = ("", None)
         self._entered: str | None = None
 
@@ -188,12 +204,11 @@ class _Judge:
             result = self._worker.call(PageHandler.cleaned, site, url, html)
         except WorkerDiedError as error:
             nothing = CleanPage(url, site, method=RAW, warm=False)
-            return {**_page_values(nothing), "skipped": None, "error": str(error)}
+            return {**self._values(nothing), "skipped": None, "error": str(error)}
         if result.dropped:
             return None
-        return {**_page_values(result.page), "skipped": result.skipped, "error": result.error}
+        return {**self._values(result.page), "skipped": result.skipped, "error": result.error}
 
-
-def _page_values(page: CleanPage) -> dict[str, Any]:
-    values = {name: getattr(page, name) for name in _OF_PAGE}
-    return {**values, "text": str(page.text)}  # blocks as JSON
+    def _values(self, page: CleanPage) -> dict[str, Any]:
+        values = {name: getattr(page, name) for name in self._of_page}
+        return {**values, "text": str(page.text)}  # blocks as JSON

@@ -24,7 +24,7 @@ if shutil.which("java") is None:
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
-from denoise_crawler import denoise_pages
+from denoise_crawler import Writing, denoise_pages
 from denoise_crawler.demo.replies import article_path, articles
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.page.site import site_of
@@ -254,6 +254,17 @@ def test_archives_are_read_from_paths_and_addresses_json_lines_and_parquet_with_
     assert sorted(map(tuple, lines.select("url", "html", "number").collect())) == [
         (*page, 1) for page in sorted(PAGES)
     ]
+
+
+def test_more_metadata_are_columns_where_they_are_asked_for(spark: SparkSession) -> None:
+    page = (
+        "https://a.com/",
+        "<meta name=keywords content='port,cranes'><meta name=description content=Two><p>Hello",
+    )
+    rows = clean(frame(spark, [page]), None, "link_ratio", writing=Writing(more_metadata=True))
+    [row] = rows.collect()
+    assert (row.tags, row.description, row.image) == (["port", "cranes"], "Two", None)
+    assert "tags" not in clean(frame(spark, [page]), None, "link_ratio").columns
 
 
 def test_columns_that_are_missing_or_taken_are_named(spark: SparkSession, trees: DataFrame) -> None:
