@@ -13,7 +13,7 @@ from denoise_crawler.rules.path_selector import names_of
 from denoise_crawler.rules.path_tree import PathTree
 from denoise_crawler.rules.selectors import find_nodes
 from denoise_crawler.rules.short_selectors import ShortSelectors
-from denoise_crawler.rules.site_file import BODY, STRIP
+from denoise_crawler.rules.site_file import BODY, STRIP, TITLE
 from denoise_crawler.rules.value_rules import value_rules
 
 if TYPE_CHECKING:
@@ -71,7 +71,8 @@ def derive_rules(site: str, judged: Sequence[JudgedPage]) -> LearnedRules:
     if not pages:
         return learned
     values = value_rules([one.page for one in pages])
-    marked = list(_marked(pages))[:MOST_RULES]
+    titles = [rule.xpath for rule in values if rule.directive == TITLE]
+    marked = list(_marked(pages, titles))[:MOST_RULES]
     learned.rules = _without_needless([*values, *marked], learned, pages)
     learned.rules += list(_landmarks(learned, pages))
     return learned
@@ -89,10 +90,12 @@ def _landmarks(learned: LearnedRules, pages: Sequence[JudgedPage]) -> Iterator[L
             yield rule
 
 
-def _tree(pages: Sequence[JudgedPage]) -> PathTree:
+def _tree(pages: Sequence[JudgedPage], titles: Sequence[str]) -> PathTree:
     tree, known = PathTree(), _names_to_use([one.page for one in pages])
     for one in pages:
-        tree.add(one.page, one.noise, known)
+        found = [node for xpath in titles for node in find_nodes(one.page, xpath)[:1]]
+        title = range(found[0], one.page.nodes.ends[found[0]]) if found else range(0)
+        tree.add(one.page, one.noise, known, title)
     return tree
 
 
@@ -100,9 +103,9 @@ def _rule(directive: str, selector: PathSelector, pages: Sequence[JudgedPage]) -
     return LearnedRule(directive, selector.css, selector.xpath, *_support(pages, selector.xpath))
 
 
-def _marked(pages: Sequence[JudgedPage]) -> Iterator[LearnedRule]:
+def _marked(pages: Sequence[JudgedPage], titles: Sequence[str]) -> Iterator[LearnedRule]:
     """Yield a rule for each selector of the marks that tell content from noise."""
-    tree = _tree(pages)
+    tree = _tree(pages, titles)
     price = max(_LEAST_PRICE, PRICE * len(pages))
     marks = tree.marks(price, 1)
     short = ShortSelectors(tree, marks, harm=price / 2)
