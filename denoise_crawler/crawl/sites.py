@@ -42,6 +42,7 @@ class SiteProgress:
         keys: The keys of those pages, until the site is ready.
         first_seen: When the first page came, in seconds of :func:`time.monotonic`; None before.
         overdue: Whether the time for the warm-up is over.
+        sampled: Whether the store has enough samples of the site.
     """
 
     pages_seen: int
@@ -49,6 +50,7 @@ class SiteProgress:
     keys: set[int] = field(default_factory=set)
     first_seen: float | None = None
     overdue: bool = False
+    sampled: bool = False
 
 
 class Sites:
@@ -87,6 +89,9 @@ class Sites:
             progress.first_seen = time.monotonic()
             if self.have_time_limit and not progress.ready:
                 self._timed_sites.append(page.site)
+        if self._settings.sample_pages and not progress.sampled and not page.skipped:
+            most = self._settings.sample_pages
+            progress.sampled = not self._store.keep_sample(page.site, page.url, page.markup, most)
         if not self._denoiser.learns:
             return
         with self._counts.timed("learn"):
