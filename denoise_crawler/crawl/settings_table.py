@@ -257,6 +257,11 @@ class RulesSettings(SettingsSection):
     named in a warning with its file and number, and passed over. Rules that would leave next to nothing of a page
     are passed over on that page, and counted."""
 
+    sample_pages: int = setting("DENOISE_SAMPLE_PAGES", 0, kinds.whole_number(0))
+    """How many pages of each site the store keeps, so that `scrapy denoise rules SITE` can derive rules from them.
+    Six are enough for most sites. A page takes some 20 KB there; one of more than a million characters is not
+    kept."""
+
 
 @dataclass(frozen=True)
 class PolitenessSettings(SettingsSection):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from denoise_crawler.errors import DamagedRowError
 from denoise_crawler.methods.versioned_format import deflate, inflate
 from denoise_crawler.page.text import without_lone_surrogates
-from denoise_crawler.store import parked_rows
+from denoise_crawler.store import parked_rows, samples
 from denoise_crawler.store.file import (
     compact,
     open_database,
@@ -92,10 +92,7 @@ class Store:
                     "DELETE FROM run WHERE name = ?1 AND NOT EXISTS (SELECT 1 FROM parked WHERE run = ?1)",
                     (self.run,),
                 )
-                db.execute("DELETE FROM page WHERE NOT EXISTS (SELECT 1 FROM parked WHERE page = page.id)")
-                db.execute(
-                    "DELETE FROM response WHERE NOT EXISTS (SELECT 1 FROM page WHERE response = response.id)"
-                )
+                samples.delete_pages_without_items(db)
             compact(self._db)
         except sqlite3.Error:
             if safe and self._runs.has_begun:
@@ -170,6 +167,11 @@ class Store:
                 (site, method, merged),
             )
 
+    def keep_sample(self, site: str, url: str, html: str, most: int) -> bool:
+        """Keep a page as one of ``most`` samples of its site; return whether there is room for another one."""
+        with transaction(self._db) as db:
+            return samples.keep(db, site, url, html, most)
+
     # --- items that wait
 
     def park(self, page: ParkedPage, *items: bytes) -> None:
@@ -203,7 +205,7 @@ class Store:
             raise DamagedRowError(f"a page that waits in {self.path} is damaged ({error}): {url}") from None
 
     def all_pages(self) -> Iterator[ParkedPage]:
-        """Yield the pages with waiting items of all runs; raise DamagedRowError for one that is damaged."""
+        """Yield the pages with waiting items, and the samples; raise DamagedRowError for a damaged one."""
         for (row,) in self._db.execute("SELECT id FROM page ORDER BY id").fetchall():
             yield self.page(row)
 
