@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections import OrderedDict
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from tempfile import SpooledTemporaryFile
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,7 @@ from denoise_crawler.output.low_confidence import DROP, check_low_confidence, fa
 from denoise_crawler.output.part import find_part, noise_outside_part
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
-from denoise_crawler.page.metadata import metadata_of, more_metadata_of
+from denoise_crawler.page.metadata import metadata_fields
 from denoise_crawler.page.site import layout_name
 
 if TYPE_CHECKING:
@@ -267,15 +267,10 @@ class Denoiser:
         if not others and text and noise is not None and writing.extractor is not None:
             others = extractors.run_extractor(page, noise, writing.extractor, writing.extractor_options)
             wrote = f"{method}+{writing.extractor}"
-        metadata = metadata_of(page)
         clean_page = CleanPage(
             url=page.url,
             site=page.site,
-            title=metadata.title,
-            author=metadata.author,
-            date=metadata.date,
             text=others or text,
-            language=metadata.language,
             fetched_at=None,
             method=wrote if others else method,
             warm=warm,
@@ -284,7 +279,7 @@ class Denoiser:
             page_type=None if judgement is None else judgement.page_type,
             explanation=explanation(page, judgement) if writing.explain and judgement is not None else None,
             low_confidence=low,
-            **(asdict(more_metadata_of(page)) if writing.more_metadata else {}),
+            **metadata_fields(page, more=writing.more_metadata),
         )
         if writing.front_matter and text and not others:
             clean_page.text = front_matter(clean_page) + text
