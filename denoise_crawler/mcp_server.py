@@ -9,12 +9,14 @@ import sys
 from argparse import ArgumentParser
 from contextlib import closing
 from dataclasses import asdict
+from itertools import islice
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal
 
+from denoise_crawler.commands.derived_rules import derived_rules
 from denoise_crawler.commands.explained import clean_known
-from denoise_crawler.commands.known_site import existing_store
+from denoise_crawler.commands.known_site import existing_store, kept_pages
 from denoise_crawler.commands.robot_fetching import RobotFetcher
 from denoise_crawler.crawl.stored_denoiser import open_denoiser
 from denoise_crawler.errors import DenoiseError, FetchError, MissingExtraError, StoreError, needs
@@ -23,6 +25,8 @@ from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import MAX_HTML_BYTES, Page
 from denoise_crawler.page.site import site_of
 from denoise_crawler.page.text import printable
+from denoise_crawler.rules.derive import MAX_PAGES
+from denoise_crawler.rules.learned import as_data
 from denoise_crawler.store import Store
 
 if TYPE_CHECKING:
@@ -31,6 +35,7 @@ if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
 
     from denoise_crawler.commands.explained import Explained
+    from denoise_crawler.store.site_state import StoredSite
 
 PROGRAM, USER_AGENT = "denoise-crawler mcp", "denoise-crawler"
 _INSTRUCTIONS = (
@@ -73,16 +78,8 @@ class Tools:
 
         Give its host or any address of it.
         """
-        if self._store is None:
-            raise StoreError("the server was started without a store (--store FILE)")
-        name = site_of(host if "://" in host else f"https://{host}")
-        with closing(Store(self._store, read_only=True)) as store:
-            sites = store.sites()
-        if name not in sites:
-            others = ", ".join(list(sites)[:_MAX_SITES_NAMED]) or "no site"
-            raise StoreError(f"the store does not know {name}; it knows {others}")
-        found = sites[name]
-        with self._lock, open_denoiser(self._store, self._choice, Writing()) as denoiser:
+        name, store, found = self._known(host)
+        with self._lock, open_denoiser(store, self._choice, Writing()) as denoiser:
             known, layouts = denoiser.method_for(name).pages_known, denoiser.layouts(name)
         return {
             "site": name,
@@ -93,6 +90,30 @@ class Tools:
             "layouts": layouts,
             "items_waiting": found.waiting,
         }
+
+    def rules(self, host: str) -> dict[str, Any]:
+        """Say what was learned of a site as CSS and XPath rules: where content stands and what is stripped.
+
+        Give its host or any address of it. Each rule says on how many of the pages it finds something.
+        """
+        name, store, _ = self._known(host)
+        pages = list(islice(kept_pages(store, name), MAX_PAGES))
+        if not pages:
+            raise StoreError(f"the store keeps no page of {name}: crawl it with DENOISE_SAMPLE_PAGES")
+        with self._lock, open_denoiser(store, self._choice, Writing()) as denoiser:
+            return as_data(derived_rules(name, pages, denoiser))
+
+    def _known(self, host: str) -> tuple[str, Path, StoredSite]:
+        """Return the name of a site that the store knows, the store, and what the store says of it."""
+        if self._store is None:
+            raise StoreError("the server was started without a store (--store FILE)")
+        name = site_of(host if "://" in host else f"https://{host}")
+        with closing(Store(self._store, read_only=True)) as store:
+            sites = store.sites()
+        if name not in sites:
+            others = ", ".join(list(sites)[:_MAX_SITES_NAMED]) or "no site"
+            raise StoreError(f"the store does not know {name}; it knows {others}")
+        return name, self._store, sites[name]
 
     def _judged(self, url: str, html: str, writing: Writing) -> Explained:
         if not url and not html:
@@ -120,8 +141,9 @@ def make_server(tools: Tools) -> MCPServer[Any]:
         from mcp_types import ToolAnnotations
 
     server: MCPServer[Any] = MCPServer("denoise_crawler", instructions=_INSTRUCTIONS, log_level="WARNING")
-    for run, asks_the_web in ((tools.clean, True), (tools.explain, True), (tools.site, False)):
-        hints = ToolAnnotations(read_only_hint=True, open_world_hint=asks_the_web)
+    asking_the_web = (tools.clean, tools.explain)
+    for run in (*asking_the_web, tools.site, tools.rules):
+        hints = ToolAnnotations(read_only_hint=True, open_world_hint=run in asking_the_web)
         server.add_tool(_telling(run, ToolError), annotations=hints)
     return server
 

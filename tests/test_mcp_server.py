@@ -3,12 +3,14 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from denoise_crawler import Denoiser, Page, Writing
 from denoise_crawler.commands.page_command import USER_AGENT
+from denoise_crawler.store import Store
 from tests.example_files import SITE, write_examples
 from tests.loopback import HTML, Answer, Served, serving
 from tests.scrapy_command import environment
@@ -59,7 +61,7 @@ def site() -> Iterator[Served]:
 
 def test_a_client_finds_tools_that_only_read(folder: Path) -> None:
     [tools] = served(folder)
-    assert [tool.name for tool in tools] == ["clean", "explain", "site"]
+    assert [tool.name for tool in tools] == ["clean", "explain", "site", "rules"]
     assert all(tool.annotations.read_only_hint and tool.description for tool in tools)
 
 
@@ -93,6 +95,22 @@ def test_html_is_cleaned_by_what_the_store_knows_and_explained(folder: Path) -> 
         **{"pages_known": 4, "layouts": 1, "items_waiting": 0},
     }
     assert (folder / "crawl.sqlite").read_bytes() == before
+
+
+def test_the_rules_of_a_site_are_derived_from_the_pages_that_the_store_keeps(folder: Path) -> None:
+    sampled = folder / "sampled.sqlite"
+    sampled.write_bytes((folder / "crawl.sqlite").read_bytes())
+    with closing(Store(sampled)) as store:
+        for number, file in enumerate(sorted((folder / "mirror").rglob("*.html"))):
+            store.keep_sample(SITE, f"https://{SITE}/{number}", file.read_text("utf-8"), 8)
+    before = sampled.read_bytes()
+    [_, found] = served(folder, ("rules", {"host": SITE}), options=("--store", "sampled.sqlite"))
+    rules = found.structured_content
+    assert (rules["site"], rules["pages"]) == (SITE, 4)
+    assert {"body", "strip"} <= {rule["directive"] for rule in rules["rules"]}
+    assert sampled.read_bytes() == before
+    [_, none] = served(folder, ("rules", {"host": SITE}), options=("--store", "crawl.sqlite"))
+    assert "keeps no page of example.com: crawl it with DENOISE_SAMPLE_PAGES" in none.content[0].text
 
 
 def test_an_address_is_fetched_where_robots_txt_allows_it(folder: Path, site: Served) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from denoise_crawler.commands.page_input import report_failure
@@ -11,6 +12,7 @@ from denoise_crawler.page import Page
 from denoise_crawler.page.site import site_of
 from denoise_crawler.reading import Reading, read_pages
 from denoise_crawler.rules import NO_RULES
+from denoise_crawler.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -113,3 +115,20 @@ def read_site_pages(paths: Sequence[str], reading: Reading, **fields: str) -> It
     yield from read_pages(paths, reading=reading, **fields)
     if not reading.pages:
         raise SourceError(f"no page to learn in {', '.join(paths)}")
+
+
+def kept_pages(store: Path, site: str) -> Iterator[Page]:
+    """Yield the pages of a site that a store keeps: those whose items wait, and samples.
+
+    Args:
+        store: The file of the store.
+        site: The site.
+
+    Raises:
+        StoreError: The store cannot be read.
+
+    """
+    with closing(Store(store, read_only=True)) as opened:
+        for kept in opened.all_pages():
+            if kept.site == site:
+                yield Page.parse(kept.url, kept.html, site=site)

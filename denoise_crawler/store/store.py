@@ -111,9 +111,8 @@ class Store:
 
     def site(self, name: str, method: str) -> SiteState:
         """Return the progress of a site with a method."""
-        row = self._db.execute(
-            "SELECT pages_seen, ready FROM site WHERE name = ? AND method = ?", (name, method)
-        ).fetchone()
+        query = "SELECT pages_seen, ready FROM site WHERE name = ? AND method = ?"
+        row = self._db.execute(query, (name, method)).fetchone()
         return SiteState(row[0], bool(row[1])) if row else SiteState()
 
     def knowledge(self, site: str, method: str) -> list[bytes]:
@@ -141,9 +140,8 @@ class Store:
 
     def known(self) -> list[tuple[str, str]]:
         """Return each (site, method) with knowledge."""
-        return self._db.execute(
-            "SELECT name, method FROM site WHERE knowledge IS NOT NULL ORDER BY 1, 2"
-        ).fetchall()
+        query = "SELECT name, method FROM site WHERE knowledge IS NOT NULL ORDER BY name, method"
+        return self._db.execute(query).fetchall()
 
     def save_state(self, name: str, method: str, state: SiteState) -> None:
         """Keep the progress of a site, unless another run has got further."""
