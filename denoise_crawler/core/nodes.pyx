@@ -477,3 +477,101 @@ def walk_tree(
             following = nextElement(child)
     runs.close()
     return columns, deepest
+
+
+cdef str attribute_of(tree.xmlNode* node, const char* name):
+    """Return the value of an attribute, empty without it."""
+    value = attributeValueFromNsName(node, NULL, <const_xmlChar*>name)
+    return "" if value is None else value
+
+
+cdef bint has_value(tree.xmlNode* node, const char* name, const char* value):
+    """Tell whether an attribute has a value."""
+    cdef tree.xmlAttr* attribute = node.properties
+    while attribute != NULL:
+        if attribute.ns == NULL and strcmp(<const char*>attribute.name, name) == 0:
+            if attribute.children == NULL or attribute.children.content == NULL:
+                return False
+            if attribute.children.next != NULL or attribute.children.type != tree.XML_TEXT_NODE:
+                return attribute_of(node, name) == value.decode("utf-8")
+            return strcmp(<const char*>attribute.children.content, value) == 0
+        attribute = attribute.next
+    return False
+
+
+def declared(_Element root not None, meta, Py_ssize_t most):
+    """Return what a page declares, in one walk: see ``page.declared``.
+
+    Args:
+        root: The root of the tree.
+        meta: Makes a record of the attributes of a ``meta`` element.
+        most: The most authors, dates and links to authors.
+    """
+    cdef list metas = [], scripts = [], titles = [], headings = [], times = []
+    cdef list authors = [], dates = [], author_links = []
+    cdef tree.xmlNode* top = root._c_node
+    cdef tree.xmlNode* node = top
+    cdef tree.xmlNode* last = top  # nothing behind it is looked at
+    cdef _Document document = root._doc
+    cdef const char* name
+    cdef bint inside, is_root
+    node = document._c_doc.children
+    while node != NULL and node.type != tree.XML_ELEMENT_NODE:
+        node = node.next
+    is_root = node == top
+    node = top
+    if is_root:  # what follows </html> stands beside the root
+        node = document._c_doc.children
+        last = document._c_doc.last
+    inside = node == top
+    while True:
+        if node == top:
+            inside = True
+        if node.type == tree.XML_ELEMENT_NODE:
+            name = <const char*>node.name
+            if inside and node.ns == NULL:
+                if strcmp(name, "meta") == 0:
+                    metas.append(
+                        meta(
+                            attribute_of(node, "property"),
+                            attribute_of(node, "name"),
+                            attribute_of(node, "itemprop"),
+                            attribute_of(node, "http-equiv"),
+                            attribute_of(node, "content"),
+                        )
+                    )
+                elif strcmp(name, "script") == 0:
+                    kind = attribute_of(node, "type")
+                    if kind:
+                        scripts.append((kind, elementFactory(document, node)))
+                elif strcmp(name, "title") == 0:
+                    titles.append(elementFactory(document, node))
+                elif strcmp(name, "h1") == 0:
+                    headings.append(elementFactory(document, node))
+                elif strcmp(name, "time") == 0:
+                    times.append(elementFactory(document, node))
+            if node.properties != NULL:
+                if has_value(node, "itemprop", "author"):
+                    if len(authors) < most:
+                        authors.append(elementFactory(document, node))
+                elif has_value(node, "itemprop", "datePublished"):
+                    if len(dates) < most:
+                        dates.append(elementFactory(document, node))
+                if node.ns == NULL and strcmp(name, "a") == 0 and has_value(node, "rel", "author"):
+                    if len(author_links) < most:
+                        author_links.append(elementFactory(document, node))
+            if node.children != NULL:
+                node = node.children
+                continue
+        while node.next == NULL and node != last and node.parent != NULL:
+            if node == top:
+                inside = False
+            node = node.parent
+            if node == top and not is_root:
+                return metas, scripts, titles, headings, times, authors, dates, author_links
+        if node == top:
+            inside = False
+        if node == last or node.next == NULL:
+            break
+        node = node.next
+    return metas, scripts, titles, headings, times, authors, dates, author_links

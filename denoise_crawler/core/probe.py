@@ -13,7 +13,7 @@ _PAGE = "<body class='a'><p>One <b>two</b><!-- x --> three<ul><li>four</ul>"
 _TAGS = ["body", "p", "#text", "b", "#text", "#text", "ul", "li", "#text"]
 _TEXTS = ["", "", "One ", "", "two", " three", "", "", "four"]
 _LINES = [[2, 4, 5], [8]]
-_HASH = 0xf018871d64733110  # of b"denoise"
+_HASH = 0xF018871D64733110  # of b"denoise"
 _NAMES = ["a", "", "", ""]
 
 

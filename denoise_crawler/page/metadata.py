@@ -15,9 +15,9 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from lxml import etree
 
 from denoise_crawler.page.dates import iso_date
+from denoise_crawler.page.declared import declared_of
 from denoise_crawler.page.text import collapse_spaces, without_lone_surrogates
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from lxml.etree import _Element
 
     from denoise_crawler.page import Page
+    from denoise_crawler.page.declared import Declared
 
     Item: TypeAlias = dict[str, Any]
 
@@ -51,10 +52,6 @@ _DATES = (
 )
 _LANGUAGES = ("og:locale", "content-language", "dc.language", "dcterms.language")
 _META_NAMES = frozenset(_AUTHORS + _MORE_AUTHORS + _DATES + _LANGUAGES)
-# XPath finds attributes much faster than the elements that have them.
-_PROPERTIES = etree.XPath("/descendant::*/@itemprop")
-_RELATIONS = etree.XPath("/descendant::a/@rel")
-_NAME_ATTRIBUTES = ("property", "name", "itemprop", "http-equiv")
 _LOOKS_LIKE_URL = re.compile(r"(?:https?:)?//|www\.|@\w|[\w-]+\.(?:com|org|net)\b", re.IGNORECASE)
 _LANGUAGE = re.compile(r"[a-zA-Z]{2,3}(?:[-_][a-zA-Z0-9]{2,8})*")
 _OPENING_WRAPPER = re.compile(r"<!--|//\s*<!\[CDATA\[|/\*\s*<!\[CDATA\[\s*\*/|<!\[CDATA\[")
@@ -85,30 +82,31 @@ def metadata_of(page: Page) -> Metadata:
     """
     if page.root is None:
         return Metadata(page.title)
-    metas, items = _meta_and_json_ld(page.root)
+    declared = page.once(declared_of)
+    metas, items = _meta_and_json_ld(declared)
     work = _find_main_work(items, page.url)
     known = {identity: item for item in items if isinstance(identity := item.get("@id"), str) and len(item) > 1}
     wrappers = [item for item in items if _has_type(item, _WRAPPER)]
     return Metadata(
         title=_first(_strings(work.get("headline"), work.get("name"))) or page.title,
-        author=_author(page.root, work, metas, known),
-        date=_date(page.root, work, metas, wrappers),
+        author=_author(declared, work, metas, known),
+        date=_date(declared, work, metas, wrappers),
         language=page.language or _language(metas, [work, *wrappers]),
     )
 
 
-def _meta_and_json_ld(root: _Element) -> tuple[dict[str, list[str]], list[Item]]:
+def _meta_and_json_ld(declared: Declared) -> tuple[dict[str, list[str]], list[Item]]:
     """Return the values of known ``meta`` elements by lower-case name, and the JSON-LD items."""
     metas: dict[str, list[str]] = {}
     items: list[Item] = []
     left = MAX_JSON_LD_CHARACTERS
-    for element in root.iter("meta", "script"):
-        if element.tag == "meta":
-            for naming in _NAME_ATTRIBUTES:
-                name = element.get(naming, "").lower()
-                if name in _META_NAMES and (value := element.get("content", "").strip()):
-                    metas.setdefault(name, []).append(value)
-        elif "ld+json" in element.get("type", "").lower() and (text := element.text):
+    for meta in declared.metas:
+        for naming in meta[:-1]:
+            name = naming.lower()
+            if name in _META_NAMES and (value := meta.content.strip()):
+                metas.setdefault(name, []).append(value)
+    for kind, script in declared.scripts:
+        if "ld+json" in kind.lower() and (text := script.text):
             left -= len(text)
             if left >= 0:
                 items.extend(_json_ld_items(_parse_json(text), _MAX_JSON_LD_ITEMS - len(items)))
@@ -199,7 +197,7 @@ def _first(texts: Iterable[str]) -> str | None:
     return next(iter(texts), None)
 
 
-def _author(root: _Element, work: Item, metas: dict[str, list[str]], known: dict[str, Item]) -> str | None:
+def _author(declared: Declared, work: Item, metas: dict[str, list[str]], known: dict[str, Item]) -> str | None:
     authors = work.get("author") or work.get("creator")
     listed = authors if isinstance(authors, list) else [authors]
     resolved = [
@@ -211,16 +209,7 @@ def _author(root: _Element, work: Item, metas: dict[str, list[str]], known: dict
     for name in _AUTHORS + _MORE_AUTHORS:
         if names := _join_names(map(_clean, metas.get(name, ()))):
             return names
-    for naming in (_PROPERTIES, _RELATIONS):
-        if names := _join_names(_author_texts(_elements_with(root, naming, "author"))):
-            return names
-    return None
-
-
-def _elements_with(root: _Element, naming: etree.XPath, name: str) -> list[_Element]:
-    """Return the first elements whose attribute, as found by ``naming``, equals ``name``."""
-    attributes: Any = naming(root)
-    return [attribute.getparent() for attribute in attributes if attribute == name][:_MAX_AUTHORS]
+    return _join_names(_author_texts(declared.authors)) or _join_names(_author_texts(declared.author_links))
 
 
 def _author_texts(elements: Iterable[_Element]) -> Iterator[str]:
@@ -239,18 +228,20 @@ def _join_names(texts: Iterable[str]) -> str | None:
     return "; ".join(list(names)[:_MAX_AUTHORS]) or None
 
 
-def _date(root: _Element, work: Item, metas: dict[str, list[str]], wrappers: list[Item]) -> str | None:
+def _date(declared: Declared, work: Item, metas: dict[str, list[str]], wrappers: list[Item]) -> str | None:
     """Return the first readable date, preferring the date of publication."""
-    return _first(filter(None, map(iso_date, _date_texts(root, work, metas, wrappers))))
+    return _first(filter(None, map(iso_date, _date_texts(declared, work, metas, wrappers))))
 
 
-def _date_texts(root: _Element, work: Item, metas: dict[str, list[str]], wrappers: list[Item]) -> Iterator[str]:
+def _date_texts(
+    declared: Declared, work: Item, metas: dict[str, list[str]], wrappers: list[Item]
+) -> Iterator[str]:
     yield from _strings(work.get("datePublished"), work.get("uploadDate"), work.get("dateCreated"))
     for name in _DATES:
         yield from metas.get(name, ())
     yield from _strings(*(item.get("datePublished") for item in wrappers))
-    yield from _time_values(_elements_with(root, _PROPERTIES, "datePublished"))
-    if times := list(islice(root.iter("time"), _MAX_TIME_ELEMENTS)):
+    yield from _time_values(declared.dates)
+    if times := declared.times[:_MAX_TIME_ELEMENTS]:
         yield from _time_values(time for time in times if time.get("pubdate") is not None)
         yield from _time_values(time for time in times if _has_ancestor(time, "article", "main"))
         if len(distinct := set(_time_values(times))) == 1:  # several may belong to other articles

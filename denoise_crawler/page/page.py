@@ -9,6 +9,7 @@ from urllib.parse import urljoin
 
 from lxml import etree
 
+from denoise_crawler.page.declared import declared_of
 from denoise_crawler.page.nodes import TEXT, Element, Nodes, hidden_nodes, nodes_of
 from denoise_crawler.page.parsing import decode_html, is_larger, parse, parse_flattened
 from denoise_crawler.page.site import site_name, site_of
@@ -195,15 +196,13 @@ class Page:
     @cached_property
     def title(self) -> str:
         """The title: ``og:title``, else the ``title`` element, else the first ``h1``."""
-        if self.root is None:
-            return ""
-        for meta in self.root.iter("meta"):
-            if meta.get("property") == "og:title" and (title := collapse_spaces(meta.get("content", ""))):
+        declared = self.once(declared_of)
+        for meta in declared.metas:
+            if meta.property == "og:title" and (title := collapse_spaces(meta.content)):
                 return title
-        for tag in ("title", "h1"):
-            for element in self.root.iter(tag):
-                if title := collapse_spaces("".join(map(str, element.itertext()))):
-                    return title
+        for element in (*declared.titles, *declared.headings):
+            if title := collapse_spaces("".join(map(str, element.itertext()))):
+                return title
         return ""
 
     @cached_property

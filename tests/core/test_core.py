@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+import xxhash
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from lxml import etree
@@ -25,6 +26,7 @@ from denoise_crawler.methods.fusion.weights import feature_names, second_table, 
 from denoise_crawler.output.content import formulas
 from denoise_crawler.page import Page
 from denoise_crawler.page import nodes as page_nodes
+from denoise_crawler.page.declared import Declared
 from tests.strategies import html_pages
 
 if TYPE_CHECKING:
@@ -32,6 +34,9 @@ if TYPE_CHECKING:
 
     from denoise_crawler.page import Nodes
 
+DECLARING = """<title>A</title><meta property=og:title content=B><meta name=a><script type=a/b>x</script><script>y</script>
+<a rel=author itemprop=author>C</a><p itemprop=datePublished>D<time>E</time></p><svg><title>F</title></svg><h1>G</h1>
+</body></html><html><p itemprop=author>H<meta name=b content=c></html> tail <!-- end -->"""
 GOLDEN = sorted(Path(__file__).parents[1].glob("methods/golden/*.html"))
 ODD_PAGES = (
     "",
@@ -76,6 +81,20 @@ def assert_same_nodes(html: str) -> None:
         assert found.compiled.counts(noise) == counted(expected, counts, noise)
         assert set(formulas._candidates(found)) <= set(formulas._candidates(expected))
         assert_same_blocks(found, expected)
+
+
+def assert_same_declared(html: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = Page.parse("https://a.example/", html).root
+    inner = [] if root is None else root[:1]
+    for one in (root, *inner):
+        found = []
+        for mode in ("require", "off"):
+            monkeypatch.setenv(core.ENVIRONMENT, mode)
+            declared = Declared(one)
+            lists = declared.titles, declared.headings, declared.times
+            named = declared.authors, declared.dates, declared.author_links
+            found.append((declared.metas, declared.scripts, *lists, *named))
+        assert found[0] == found[1]
 
 
 def state(nodes: Nodes) -> list[tuple[object, ...]]:
@@ -133,6 +152,28 @@ def looks(method: Fusion, page: Page) -> Iterator[np.ndarray]:
 @pytest.mark.parametrize("html", ODD_PAGES, ids=range(len(ODD_PAGES)))
 def test_odd_pages_have_the_same_nodes_and_blocks(html: str) -> None:
     assert_same_nodes(html)
+
+
+@pytest.mark.parametrize("html", (*ODD_PAGES, DECLARING), ids=range(len(ODD_PAGES) + 1))
+def test_odd_pages_declare_the_same(html: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert_same_declared(html, monkeypatch)
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(html_pages(40))
+def test_any_page_declares_the_same(monkeypatch: pytest.MonkeyPatch, html: str) -> None:
+    assert_same_declared(html, monkeypatch)
+
+
+@pytest.mark.parametrize("file", GOLDEN, ids=lambda file: file.stem)
+def test_golden_pages_declare_the_same(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert_same_declared(file.read_text("utf-8"), monkeypatch)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.binary(max_size=3_000))
+def test_any_bytes_have_the_same_hash(data: bytes) -> None:
+    assert core._load_modules()["hashing"].hash64(data) == xxhash.xxh3_64_intdigest(data)
 
 
 @settings(max_examples=300, deadline=None)
