@@ -499,79 +499,107 @@ cdef bint has_value(tree.xmlNode* node, const char* name, const char* value):
     return False
 
 
+cdef class _Declared:
+    """What a page declares, as far as it was found."""
+
+    cdef list metas, scripts, titles, headings, times, authors, dates, author_links
+    cdef _Document document
+    cdef object meta
+    cdef Py_ssize_t most
+
+    def __cinit__(self, _Document document, meta, Py_ssize_t most):
+        self.metas, self.scripts, self.titles, self.headings, self.times = [], [], [], [], []
+        self.authors, self.dates, self.author_links = [], [], []
+        self.document, self.meta, self.most = document, meta, most
+
+    cdef int add(self, tree.xmlNode* node) except -1:
+        """Add an element of the page."""
+        cdef const char* name = <const char*>node.name
+        if node.ns != NULL:
+            return 0
+        if strcmp(name, "meta") == 0:
+            self.metas.append(
+                self.meta(
+                    attribute_of(node, "property"),
+                    attribute_of(node, "name"),
+                    attribute_of(node, "itemprop"),
+                    attribute_of(node, "http-equiv"),
+                    attribute_of(node, "content"),
+                )
+            )
+        elif strcmp(name, "script") == 0:
+            if kind := attribute_of(node, "type"):
+                self.scripts.append((kind, elementFactory(self.document, node)))
+        elif strcmp(name, "title") == 0:
+            self.titles.append(elementFactory(self.document, node))
+        elif strcmp(name, "h1") == 0:
+            self.headings.append(elementFactory(self.document, node))
+        elif strcmp(name, "time") == 0:
+            self.times.append(elementFactory(self.document, node))
+        return 0
+
+    cdef int add_named(self, tree.xmlNode* node) except -1:
+        """Add an element of the document, the page and what stands beside it."""
+        if node.properties == NULL:
+            return 0
+        if len(self.authors) < self.most and has_value(node, "itemprop", "author"):
+            self.authors.append(elementFactory(self.document, node))
+        elif len(self.dates) < self.most and has_value(node, "itemprop", "datePublished"):
+            self.dates.append(elementFactory(self.document, node))
+        if node.ns == NULL and strcmp(<const char*>node.name, "a") == 0 and has_value(node, "rel", "author"):
+            if len(self.author_links) < self.most:
+                self.author_links.append(elementFactory(self.document, node))
+        return 0
+
+
 def declared(_Element root not None, meta, Py_ssize_t most):
-    """Return what a page declares, in one walk: see ``page.declared``.
+    """Return what a page declares: see ``page.declared``.
 
     Args:
-        root: The root of the tree.
+        root: The root of the tree. Names are looked for in its whole document, all else in and below it.
         meta: Makes a record of the attributes of a ``meta`` element.
         most: The most authors, dates and links to authors.
     """
-    cdef list metas = [], scripts = [], titles = [], headings = [], times = []
-    cdef list authors = [], dates = [], author_links = []
+    cdef _Declared found = _Declared(root._doc, meta, most)
     cdef tree.xmlNode* top = root._c_node
-    cdef tree.xmlNode* node = top
-    cdef tree.xmlNode* last = top  # nothing behind it is looked at
-    cdef _Document document = root._doc
-    cdef const char* name
-    cdef bint inside, is_root
-    node = document._c_doc.children
-    while node != NULL and node.type != tree.XML_ELEMENT_NODE:
-        node = node.next
-    is_root = node == top
-    node = top
-    if is_root:  # what follows </html> stands beside the root
-        node = document._c_doc.children
-        last = document._c_doc.last
-    inside = node == top
-    while True:
-        if node == top:
-            inside = True
-        if node.type == tree.XML_ELEMENT_NODE:
-            name = <const char*>node.name
-            if inside and node.ns == NULL:
-                if strcmp(name, "meta") == 0:
-                    metas.append(
-                        meta(
-                            attribute_of(node, "property"),
-                            attribute_of(node, "name"),
-                            attribute_of(node, "itemprop"),
-                            attribute_of(node, "http-equiv"),
-                            attribute_of(node, "content"),
-                        )
-                    )
-                elif strcmp(name, "script") == 0:
-                    kind = attribute_of(node, "type")
-                    if kind:
-                        scripts.append((kind, elementFactory(document, node)))
-                elif strcmp(name, "title") == 0:
-                    titles.append(elementFactory(document, node))
-                elif strcmp(name, "h1") == 0:
-                    headings.append(elementFactory(document, node))
-                elif strcmp(name, "time") == 0:
-                    times.append(elementFactory(document, node))
-            if node.properties != NULL:
-                if has_value(node, "itemprop", "author"):
-                    if len(authors) < most:
-                        authors.append(elementFactory(document, node))
-                elif has_value(node, "itemprop", "datePublished"):
-                    if len(dates) < most:
-                        dates.append(elementFactory(document, node))
-                if node.ns == NULL and strcmp(name, "a") == 0 and has_value(node, "rel", "author"):
-                    if len(author_links) < most:
-                        author_links.append(elementFactory(document, node))
-            if node.children != NULL:
-                node = node.children
-                continue
-        while node.next == NULL and node != last and node.parent != NULL:
+    cdef tree.xmlNode* node = root._doc._c_doc.children
+    cdef bint inside = False, was_inside = False
+    cdef int walk
+    for walk in range(2):
+        while node != NULL:
             if node == top:
-                inside = False
-            node = node.parent
-            if node == top and not is_root:
-                return metas, scripts, titles, headings, times, authors, dates, author_links
-        if node == top:
-            inside = False
-        if node == last or node.next == NULL:
+                inside = was_inside = True
+            if node.type == tree.XML_ELEMENT_NODE:
+                if inside:
+                    found.add(node)
+                if not walk:
+                    found.add_named(node)
+                if node.children != NULL:
+                    node = node.children
+                    continue
+            while True:
+                if node == top:
+                    inside = False
+                    if walk:
+                        node = NULL
+                        break
+                if node.next != NULL:
+                    node = node.next
+                    break
+                node = node.parent
+                if node == NULL or node.type != tree.XML_ELEMENT_NODE:
+                    node = NULL
+                    break
+        if was_inside:
             break
-        node = node.next
-    return metas, scripts, titles, headings, times, authors, dates, author_links
+        node = top  # it was taken out of its document
+    return (
+        found.metas,
+        found.scripts,
+        found.titles,
+        found.headings,
+        found.times,
+        found.authors,
+        found.dates,
+        found.author_links,
+    )

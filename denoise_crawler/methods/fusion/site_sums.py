@@ -220,9 +220,9 @@ class SiteSums:
             marked[self._paths.find(own)] = True
             marked[0] = False
             places = len(own)
-            shared = np.bincount(built.pages, weights=marked[built.paths], minlength=len(built.keys))
+            shared = np.bincount(built.pages, weights=marked[built.paths], minlength=len(built.keys)).astype(float)
         else:
-            shared, numbers = np.empty(len(built.keys)), self._paths.find(around.paths)
+            shared, numbers = np.empty(len(built.keys), float), self._paths.find(around.paths)
             of_page = around.paths, numbers, around.first, around.last
             places = core.count_shared(*of_page, built.paths, built.pages, len(self._paths), shared)
         shares = shared / np.maximum(built.lengths + places - shared, 1.0)
