@@ -45,7 +45,7 @@ class Declared:
         self.times: list[Element] = []
         if root is None:
             return
-        if (core := compiled("nodes")) is not None:
+        if (core := compiled("attributes")) is not None:
             found = core.declared(root, Meta, _MOST)
             self.metas, self.scripts, self.titles, self.headings, self.times, *named = found
             self.__dict__.update(zip(("authors", "dates", "author_links"), named, strict=True))

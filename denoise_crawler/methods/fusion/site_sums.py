@@ -214,7 +214,7 @@ class SiteSums:
         if self._built is None:
             self._built = _built([(key, page, counted) for key, (page, counted) in self._pages.items()])
         built, around = self._built, blocks.around
-        if (core := compiled("features")) is None:
+        if (core := compiled("sites")) is None:
             own = np.unique(around.paths[around.last > around.first])
             marked = np.zeros(len(self._paths) + 1, bool)
             marked[self._paths.find(own)] = True

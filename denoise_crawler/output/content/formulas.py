@@ -14,6 +14,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 from lxml import etree
 
+from denoise_crawler.core import compiled
 from denoise_crawler.output.content.blocks import Formula, Text
 from denoise_crawler.output.content.formula_scripts import FORMULA_SCRIPT, places_of_scripts
 from denoise_crawler.output.content.mathml import latex_of_math, readable_math
@@ -111,8 +112,8 @@ def formulas_of(page: Page) -> Formulas:
 
 def _candidates(nodes: Nodes) -> list[int]:
     """Return the elements that may be formulas, by their tags or classes; pictures by their attributes."""
-    if nodes.compiled is not None:
-        found: list[int] = nodes.compiled.hinted(_HINTS_BY_TAG, _CLASS_HINTS)
+    if nodes.compiled is not None and (core := compiled("attributes")) is not None:
+        found: list[int] = core.hinted(nodes.compiled, _HINTS_BY_TAG, _CLASS_HINTS)
         return found
     return [
         index
