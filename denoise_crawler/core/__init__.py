@@ -101,5 +101,8 @@ def _load_modules() -> dict[str, Any]:
         modules = {name: import_module(f"{__name__}.{name}") for name in MODULES}
     except (ImportError, ValueError) as error:  # ValueError: built with structures of another lxml
         raise CoreError(f"it is not built for this Python and lxml ({error})") from error
-    check_modules(modules)
+    try:
+        check_modules(modules)
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        raise CoreError(f"it was built from another version of this package ({error})") from error
     return modules

@@ -268,3 +268,18 @@ def count_shared(
         free(marked)
         free(distinct.of)
     return distinct.count
+
+
+def add_below(double[::1] sums not None, list parents not None):
+    """Add to each place the sums of all places below it; parents come before children."""
+    cdef Py_ssize_t place, count = sums.shape[0]
+    cdef int64_t parent
+    if count < len(parents):
+        raise IndexError("the sums do not fit the places")
+    for place in range(len(parents) - 1, 0, -1):
+        parent = parents[place]
+        if parent < 0:  # as a list counts
+            parent += count
+        if not 0 <= parent < count:
+            raise IndexError("a place stands in one that is not there")
+        sums[parent] += sums[place]

@@ -276,7 +276,11 @@ def _grown(numbers: Numbers, length: int) -> Numbers:
 
 def _with_what_is_below(places: Indices, numbers: Indices, parents: list[int]) -> Numbers:
     """Sum ``numbers`` by place, and add to each place the sums of all below it; parents come before children."""
-    sums: list[float] = np.bincount(places, weights=numbers, minlength=len(parents)).tolist()
+    counts: Numbers = np.bincount(places, weights=numbers, minlength=len(parents)).astype(np.float64)
+    if (core := compiled("sites")) is not None:
+        core.add_below(counts, parents)
+        return counts
+    sums: list[float] = counts.tolist()
     for place in range(len(parents) - 1, 0, -1):
         sums[parents[place]] += sums[place]
     return np.array(sums)
