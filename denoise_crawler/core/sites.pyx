@@ -283,3 +283,25 @@ def add_below(double[::1] sums not None, list parents not None):
         if not 0 <= parent < count:
             raise IndexError("a place stands in one that is not there")
         sums[parent] += sums[place]
+
+
+def find_numbers(
+    const uint32_t[::1] hashes not None,
+    const int64_t[::1] numbers not None,
+    const uint32_t[::1] wanted not None,
+    int64_t[::1] found not None,
+):
+    """Fill ``found`` with the numbers of ``wanted`` hashes, 0 for one that is not among the ascending ``hashes``."""
+    cdef Py_ssize_t index, low, high, middle, count = hashes.shape[0]
+    cdef uint32_t key
+    if numbers.shape[0] != count or found.shape[0] != wanted.shape[0]:
+        raise ValueError("the columns do not fit each other")
+    for index in range(wanted.shape[0]):
+        key, low, high = wanted[index], 0, count
+        while low < high:
+            middle = (low + high) >> 1
+            if hashes[middle] < key:
+                low = middle + 1
+            else:
+                high = middle
+        found[index] = numbers[low] if low < count and hashes[low] == key else 0

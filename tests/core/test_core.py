@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from dataclasses import fields
 from itertools import islice
 from pathlib import Path
@@ -18,6 +19,7 @@ from scrapy.settings import Settings
 from denoise_crawler import core, denoise_pages
 from denoise_crawler.core import probe
 from denoise_crawler.crawl.settings import DenoiseSettings
+from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.errors import CoreError, SettingError
 from denoise_crawler.evaluation.gold import read_gold
 from denoise_crawler.methods.fusion import blocks
@@ -135,7 +137,8 @@ def assert_same_rows(pages: Sequence[tuple[str, str]], monkeypatch: pytest.Monke
         read = [Page.parse(url, html) for url, html in pages]
         for page in read:
             method.observe(page)
-        found.append([seen for page in read for seen in looks(method, page)])
+        looked = [seen for page in read for seen in looks(method, page)]
+        found.append([*looked, np.frombuffer(method.to_bytes(), np.uint8)[:, None]])
     for one, other in zip(*found, strict=True):
         differing = (one != other) & ~(np.isnan(one) & np.isnan(other))
         assert not differing.any(), [feature_names().second[row] for row in np.flatnonzero(differing.any(axis=0))]
@@ -226,6 +229,30 @@ def test_gold_pages_come_out_the_same(corpus: Path, name: str, monkeypatch: pyte
     assert_same_rows(pages, monkeypatch)
     monkeypatch.setenv(core.ENVIRONMENT, "off")
     assert list(denoise_pages(pages)) == compiled
+
+
+@pytest.mark.parametrize("mode", ["require", "off"])
+@pytest.mark.parametrize("file", GOLDEN, ids=lambda file: file.stem)
+def test_a_tree_that_its_owner_takes_apart_is_judged_as_it_was(
+    file: Path, mode: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(core.ENVIRONMENT, mode)
+    html = file.read_text("utf-8")
+    expected = Denoiser("fusion").clean(Page.parse("https://a.example/", html)).clean_page.text
+    root = Page.parse("https://a.example/", html).root
+    assert root is not None
+    page = Page("https://a.example/", root)
+    judgement = Denoiser("fusion").judge(page)
+    for element in root.iter("p", "div", "a"):
+        parent = element.getparent()
+        if parent is not None and element.tail is None:
+            parent.remove(element)
+    del element, parent
+    gc.collect()
+    assert page.nodes.elements[-1].tag
+    assert len(list(page.nodes.elements)) == len(page.nodes)
+    if "<math" not in html:
+        assert Denoiser("fusion").write(page, judgement).clean_page.text == expected
 
 
 @pytest.mark.usefixtures("without_core")

@@ -38,6 +38,10 @@ class _Numbered:
 
     def find(self, wanted: Hashes) -> Indices:
         """Return the numbers of ``wanted``."""
+        if (core := compiled("sites")) is not None:
+            found = np.empty(len(wanted), np.int64)
+            core.find_numbers(self._hashes, self._numbers, np.ascontiguousarray(wanted), found)
+            return found
         if not len(self._hashes):
             return np.zeros(len(wanted), np.int64)
         places = np.minimum(self._hashes.searchsorted(wanted), len(self._hashes) - 1)
