@@ -93,14 +93,16 @@ cdef bint has_value(tree.xmlNode* node, const char* name, const char* value):
 cdef class _Declared:
     """What a page declares, as far as it was found."""
 
-    cdef list metas, scripts, titles, headings, times, authors, dates, author_links
+    cdef list metas, scripts, titles, headings, times, authors, dates, author_links, author_pages
+    cdef tuple addresses
     cdef _Document document
     cdef object meta
     cdef Py_ssize_t most
 
-    def __cinit__(self, _Document document, meta, Py_ssize_t most):
+    def __cinit__(self, _Document document, meta, Py_ssize_t most, tuple addresses):
         self.metas, self.scripts, self.titles, self.headings, self.times = [], [], [], [], []
-        self.authors, self.dates, self.author_links = [], [], []
+        self.authors, self.dates, self.author_links, self.author_pages = [], [], [], []
+        self.addresses = _hints_of({"href": addresses})
         self.document, self.meta, self.most = document, meta, most
 
     cdef int add(self, tree.xmlNode* node) except -1:
@@ -137,21 +139,24 @@ cdef class _Declared:
             self.authors.append(elementFactory(self.document, node))
         elif len(self.dates) < self.most and has_value(node, "itemprop", "datePublished"):
             self.dates.append(elementFactory(self.document, node))
-        if node.ns == NULL and strcmp(<const char*>node.name, "a") == 0 and has_value(node, "rel", "author"):
-            if len(self.author_links) < self.most:
+        if node.ns == NULL and strcmp(<const char*>node.name, "a") == 0:
+            if len(self.author_links) < self.most and has_value(node, "rel", "author"):
                 self.author_links.append(elementFactory(self.document, node))
+            if has_hint(node, self.addresses):
+                self.author_pages.append((attribute_of(node, "href"), elementFactory(self.document, node)))
         return 0
 
 
-def declared(_Element root not None, meta, Py_ssize_t most):
-    """Return what a page declares: see ``page.declared``.
+def declared(_Element root not None, meta, Py_ssize_t most, tuple addresses not None):
+    """Return what a page declares: see ``page.self_description``.
 
     Args:
         root: The root of the tree. Names are looked for in its whole document, all else in and below it.
         meta: Makes a record of the attributes of a ``meta`` element.
         most: The most authors, dates and links to authors.
+        addresses: What stands in the address of a page that may be an author's.
     """
-    cdef _Declared found = _Declared(root._doc, meta, most)
+    cdef _Declared found = _Declared(root._doc, meta, most, addresses)
     cdef tree.xmlNode* top = root._c_node
     cdef tree.xmlNode* node = root._doc._c_doc.children
     cdef bint inside = False, was_inside = False
@@ -193,4 +198,5 @@ def declared(_Element root not None, meta, Py_ssize_t most):
         found.authors,
         found.dates,
         found.author_links,
+        found.author_pages,
     )

@@ -9,9 +9,9 @@ from urllib.parse import urljoin
 
 from lxml import etree
 
-from denoise_crawler.page.declared import declared_of
 from denoise_crawler.page.nodes import TEXT, Element, Nodes, hidden_nodes, nodes_of
 from denoise_crawler.page.parsing import decode_html, is_larger, parse, parse_flattened
+from denoise_crawler.page.self_description import self_description_of
 from denoise_crawler.page.site import site_name, site_of
 from denoise_crawler.page.text import collapse_spaces, hash64, without_lone_surrogates
 
@@ -196,7 +196,7 @@ class Page:
     @cached_property
     def title(self) -> str:
         """The title: ``og:title``, else the ``title`` element, else the first ``h1``."""
-        declared = self.once(declared_of)
+        declared = self.once(self_description_of)
         for meta in declared.metas:
             if meta.property == "og:title" and (title := collapse_spaces(meta.content)):
                 return title

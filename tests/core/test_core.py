@@ -28,7 +28,7 @@ from denoise_crawler.methods.fusion.weights import feature_names, second_table, 
 from denoise_crawler.output.content import formulas
 from denoise_crawler.page import Page
 from denoise_crawler.page import nodes as page_nodes
-from denoise_crawler.page.declared import Declared
+from denoise_crawler.page.self_description import SelfDescription
 from tests.strategies import html_pages
 
 if TYPE_CHECKING:
@@ -38,7 +38,8 @@ if TYPE_CHECKING:
 
 DECLARING = """<title>A</title><meta property=og:title content=B><meta name=a>
 <script type=a/b>x</script><script>y</script><h1>G</h1><svg><title>F</title></svg>
-<a rel=author itemprop=author>C</a><p itemprop=datePublished>D<time>E</time></p>
+<a rel=author itemprop=author>C</a><a href=/autor/x>I</a><a href=/x>J</a>
+<p itemprop=datePublished>D<time>E</time></p>
 </body></html><html><p itemprop=author>H<meta name=b content=c></html> tail <!-- end -->"""
 GOLDEN = sorted(Path(__file__).parents[1].glob("methods/golden/*.html"))
 ODD_PAGES = (
@@ -93,9 +94,9 @@ def assert_same_declared(html: str, monkeypatch: pytest.MonkeyPatch) -> None:
         found = []
         for mode in ("require", "off"):
             monkeypatch.setenv(core.ENVIRONMENT, mode)
-            declared = Declared(one)
+            declared = SelfDescription(one)
             lists = declared.titles, declared.headings, declared.times
-            named = declared.authors, declared.dates, declared.author_links
+            named = declared.authors, declared.dates, declared.author_links, declared.author_pages
             found.append((declared.metas, declared.scripts, *lists, *named))
         assert found[0] == found[1]
 

@@ -15,7 +15,7 @@ import numpy as np
 from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.methods.fusion.class_words import words_of
 from denoise_crawler.methods.fusion.linked_data import linked_data_of
-from denoise_crawler.page.declared import declared_of
+from denoise_crawler.page.self_description import self_description_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -71,7 +71,7 @@ def _path(url: str) -> str:
 
 
 def _declared(page: Page) -> Iterator[str]:
-    for meta in page.once(declared_of).metas:
+    for meta in page.once(self_description_of).metas:
         name = (meta.property or meta.name).lower()
         if name in _SAID:
             for word in _WORD.findall(meta.content[:200].lower())[:3]:

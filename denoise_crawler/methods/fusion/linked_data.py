@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from denoise_crawler.page.declared import declared_of
+from denoise_crawler.page.self_description import self_description_of
 
 if TYPE_CHECKING:
     from denoise_crawler.methods.fusion.blocks import Blocks, Numbers
@@ -47,7 +47,7 @@ def linked_data_of(page: Page) -> LinkedData:
     types: set[str] = set()
     values: set[str] = set()
     body = ""
-    scripts = (script.text or "" for kind, script in page.once(declared_of).scripts if "ld+json" in kind)
+    scripts = (script.text or "" for kind, script in page.once(self_description_of).scripts if "ld+json" in kind)
     for text in islice(scripts, _MOST_SCRIPTS):
         data = text[:_MOST_CHARACTERS]
         types.update(_TYPE.findall(data))

@@ -12,7 +12,7 @@ import numpy as np
 
 from denoise_crawler.core import compiled
 from denoise_crawler.methods.fusion.blocks import IDEOGRAPH, TAGS
-from denoise_crawler.page.declared import declared_of
+from denoise_crawler.page.self_description import self_description_of
 from denoise_crawler.page.text import collapse_spaces
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def description_of(page: Page) -> str:
     """Return the longest description that the page gives of itself, empty without any."""
     found = (
         collapse_spaces(meta.content)
-        for meta in page.once(declared_of).metas
+        for meta in page.once(self_description_of).metas
         if (meta.name or meta.property).lower() in ("description", "og:description")
     )
     return max(found, key=len, default="")

@@ -11,7 +11,7 @@ from denoise_crawler.page.data_table import TABLE_PARTS, is_data_table
 from denoise_crawler.page.markup import INLINE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from denoise_crawler.methods.fusion.blocks import Blocks
     from denoise_crawler.page import Nodes, Page
@@ -67,8 +67,17 @@ def units_of(page: Page) -> list[Unit]:
         if kind is FORMULA:
             _add_formula(found, _with_line(blocks, index, first, last))
         elif last - first > (nodes.tags[index] == "code"):  # code in a line is part of its line
-            found.append(Unit(kind, first, last))
+            found.append(
+                Unit(kind, first, last, frozenset(_signs(nodes, index, starts)) if kind is TABLE else frozenset())
+            )
     return found
+
+
+def _signs(nodes: Nodes, table: int, starts: Sequence[int]) -> Iterator[int]:
+    """Yield the blocks of the formulas in a table."""
+    for index in range(table, nodes.ends[table]):
+        if _KINDS.get(nodes.tags[index]) is FORMULA:
+            yield from range(bisect_left(starts, index), bisect_left(starts, nodes.ends[index]))
 
 
 def _outermost(nodes: Nodes, maybe: list[int]) -> Iterator[int]:

@@ -19,7 +19,7 @@ from denoise_crawler.output.content.blocks import Formula, Text
 from denoise_crawler.output.content.formula_scripts import FORMULA_SCRIPT, places_of_scripts
 from denoise_crawler.output.content.mathml import latex_of_math, readable_math
 from denoise_crawler.page import TEXT
-from denoise_crawler.page.declared import declared_of
+from denoise_crawler.page.self_description import self_description_of
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -105,7 +105,7 @@ def formulas_of(page: Page) -> Formulas:
             if formula is not None or _is_second_copy(element):
                 found.elements[index] = formula
                 end = nodes.ends[index]
-    scripts = [one for kind, one in page.once(declared_of).scripts if FORMULA_SCRIPT.match(kind)]
+    scripts = [one for kind, one in page.once(self_description_of).scripts if FORMULA_SCRIPT.match(kind)]
     found.places = places_of_scripts(nodes, [one for one in scripts if one not in used])
     return found
 

@@ -17,6 +17,8 @@ _MOST = 20  # authors, dates
 # XPath finds attributes much faster than the elements that have them.
 _PROPERTIES = etree.XPath("/descendant::*/@itemprop")
 _RELATIONS = etree.XPath("/descendant::a/@rel")
+_AUTHOR_PAGES = ("/aut", "/byline/", "/journalist")  # stand in the address of an author's page, and in others
+_ADDRESSES = etree.XPath(f"/descendant::a/@href[{' or '.join(f'contains(., {one!r})' for one in _AUTHOR_PAGES)}]")
 _TAGS = ("meta", "script", "title", "h1", "time")
 
 
@@ -30,7 +32,7 @@ class Meta(NamedTuple):
     content: str
 
 
-class Declared:
+class SelfDescription:
     """What a page declares, in document order.
 
     ``scripts`` are those that have a type, with it; ``headings`` are of the first level.
@@ -46,9 +48,9 @@ class Declared:
         if root is None:
             return
         if (core := compiled("attributes")) is not None:
-            found = core.declared(root, Meta, _MOST)
+            found = core.declared(root, Meta, _MOST, _AUTHOR_PAGES)
             self.metas, self.scripts, self.titles, self.headings, self.times, *named = found
-            self.__dict__.update(zip(("authors", "dates", "author_links"), named, strict=True))
+            self.__dict__.update(zip(("authors", "dates", "author_links", "author_pages"), named, strict=True))
             return
         by_tag = {"title": self.titles, "h1": self.headings, "time": self.times}
         for element in root.iter(*_TAGS):
@@ -76,10 +78,16 @@ class Declared:
         """The first links to an author."""
         return _elements_with(self._root, _RELATIONS, "author")
 
+    @cached_property
+    def author_pages(self) -> list[tuple[str, Element]]:
+        """Links that may lead to the page of an author, each with its address."""
+        addresses: Any = [] if self._root is None else _ADDRESSES(self._root)
+        return [(str(address), address.getparent()) for address in addresses]
 
-def declared_of(page: Page) -> Declared:
+
+def self_description_of(page: Page) -> SelfDescription:
     """Return what ``page`` declares; call it by ``page.once``."""
-    return Declared(page.root)
+    return SelfDescription(page.root)
 
 
 def _elements_with(root: Element | None, naming: etree.XPath, name: str) -> list[Element]:
