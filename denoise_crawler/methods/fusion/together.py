@@ -55,11 +55,12 @@ class Together:
         """
         if not self.units:
             return own
-        joint, heard = own.copy(), np.ones(len(own))
+        joint, heard = own.copy(), np.ones(len(own), bool)
         for unit in self.units:
-            heard[list(unit.silent)] = 0.0
+            heard[list(unit.silent)] = False
+        blocks = _Heard(np.flatnonzero(heard), own, self.blocks.tokens)
         for unit in self.units:
-            joint[unit.blocks] = _chance(unit, own, self.blocks.tokens, heard)
+            joint[unit.blocks] = _chance(unit, blocks)
         return joint
 
     def best(self, likely: Flags, wanted: Flags) -> Flags:
@@ -108,25 +109,38 @@ def _series(blocks: Blocks) -> tuple[Indices, ...]:
     return around.parents[own], around.paths[own].astype(np.int64), around.places[own]
 
 
-def _chance(unit: Unit, chances: Numbers, tokens: Numbers, heard: Numbers) -> float:
-    """Return the chance of a unit; ``heard`` is 0 for the blocks whose own chances say nothing."""
-    own, counts = chances[unit.blocks], tokens[unit.blocks] * heard[unit.blocks]
-    said = float(own @ counts / counts.sum()) if counts.any() else None
-    if unit.kind not in _OF_KIND or (unit.kind is FORMULA and said is not None):
-        return float(own.mean()) if said is None else said
-    log_odds = (
-        _OF_KIND[unit.kind]
-        + (0.0 if said is None else _OWN * _log_odds(said))
-        + _BEFORE * _around(chances, tokens, heard, slice(max(unit.first - _AROUND, 0), unit.first))
-        + _AFTER * _around(chances, tokens, heard, slice(unit.last, unit.last + _AROUND))
-    )
-    return 1.0 / (1.0 + exp(-log_odds))
+@dataclass(frozen=True, slots=True, eq=False)
+class _Heard:
+    """The blocks that say something (``at``), and of all blocks their own chances and tokens."""
+
+    at: Indices
+    chances: Numbers
+    tokens: Numbers
+
+    def inside(self, unit: Unit) -> float | None:
+        """Return what the blocks of a unit say; None if they say nothing."""
+        first, last = self.at.searchsorted((unit.first, unit.last))
+        blocks = self.at[first:last]
+        counts = self.tokens[blocks]
+        return float(self.chances[blocks] @ counts / counts.sum()) if counts.any() else None
+
+    def around(self, unit: Unit) -> tuple[float, float]:
+        """Return the log odds of what the blocks before and after a unit say."""
+        first, last = self.at.searchsorted((unit.first, unit.last))
+        return self._beside(self.at[max(first - _AROUND, 0) : first]), self._beside(self.at[last : last + _AROUND])
+
+    def _beside(self, blocks: Indices) -> float:
+        counts = np.minimum(self.tokens[blocks], _MOST_TOKENS) + 1.0
+        return _log_odds(float(self.chances[blocks] @ counts / counts.sum())) if len(blocks) else 0.0
 
 
-def _around(chances: Numbers, tokens: Numbers, heard: Numbers, beside: slice) -> float:
-    """Return what the blocks beside a unit say."""
-    counts = (np.minimum(tokens[beside], _MOST_TOKENS) + 1.0) * heard[beside]
-    return _log_odds(float(chances[beside] @ counts / counts.sum())) if counts.any() else 0.0
+def _chance(unit: Unit, heard: _Heard) -> float:
+    said = heard.inside(unit)
+    if unit.kind not in _OF_KIND:
+        return float(heard.chances[unit.blocks].mean()) if said is None else said
+    before, after = heard.around(unit)
+    own = 0.0 if said is None else _OWN * _log_odds(said)
+    return 1.0 / (1.0 + exp(-(_OF_KIND[unit.kind] + own + _BEFORE * before + _AFTER * after)))
 
 
 def _log_odds(chance: float) -> float:
