@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from denoise_crawler.methods.fusion.blocks import blocks_of
+from denoise_crawler.methods.fusion.introduced import introduced_lists
 from denoise_crawler.methods.fusion.method import Fusion
 from denoise_crawler.methods.fusion.sections import Heading, headings_of, with_sections
 from denoise_crawler.methods.fusion.together import Together
@@ -158,6 +159,32 @@ class TestUnits:
     def test_a_unit_that_comes_twice_is_taken_once(self) -> None:
         page = article(2 * DATA.replace("Crane", "The crane that stands on the quay of the north"))
         assert sum("The crane that stands" in line for line in kept(page, Fusion().judge(page))) == 1
+
+
+class TestIntroducedLists:
+    @pytest.mark.parametrize(
+        ("html", "lists"),
+        [
+            ("<p>It has:<ul><li>one<li>two</ul><p>So.", [(1, 3)]),
+            ("<p>包括：<ol><li>一<li><ul><li>二</ul></ol>", [(1, 3)]),
+            ("<p>It has.<ul><li>one<li>two</ul>", []),
+            ("<h2>It has:</h2><ul><li>one<li>two</ul>", []),
+            ("<p>See also:<ul><li><a href=/1>one one</a><li><a href=/2>two two</a></ul>", []),
+            ("<p>It has:<ul><li><h3>one</h3>a<li>two</ul>", []),
+            ("<ul><li>one</ul>", []),
+        ],
+    )
+    def test_a_list_behind_a_paragraph_with_a_colon_is_introduced(
+        self, html: str, lists: list[tuple[int, int]]
+    ) -> None:
+        assert [tuple(one) for one in introduced_lists(Page.parse("https://example.com/", html))] == lists
+
+    def test_it_is_kept_with_the_paragraph_and_never_dropped_with_it(self) -> None:
+        page = Page.parse("", "<p>It has:<ul><li>one<li>two</ul><p>So.")
+        together = Together.of(page, blocks_of(page))
+        for likely, best in ([1, 0, 0, 0], [1, 1, 1, 0]), ([0, 1, 0, 1], [0, 1, 0, 1]):
+            taken = together.best(np.array(likely, bool), np.zeros(4, bool))
+            assert taken.astype(int).tolist() == best
 
 
 class TestDataTables:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from denoise_crawler.methods.fusion.introduced import introduced_lists
 from denoise_crawler.methods.fusion.sections import headings_of, with_sections
 from denoise_crawler.methods.fusion.selection import REPEATED_CHARACTERS, first_of_each
 from denoise_crawler.methods.fusion.units import CODE, FIGURE, FORMULA, TABLE, units_of
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from denoise_crawler.methods.fusion.blocks import Blocks, Indices, Numbers
+    from denoise_crawler.methods.fusion.introduced import Introduced
     from denoise_crawler.methods.fusion.sections import Heading
     from denoise_crawler.methods.fusion.units import Unit
     from denoise_crawler.page import Page
@@ -37,16 +39,17 @@ _SUREST = 0.995
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Together:
-    """What of a page's ``blocks`` belongs together: its units, its headings."""
+    """What of a page's ``blocks`` belongs together: its units, lists with their paragraph, its headings."""
 
     blocks: Blocks
     units: Sequence[Unit]
+    lists: Sequence[Introduced]
     headings: Sequence[Heading]
 
     @classmethod
     def of(cls, page: Page, blocks: Blocks) -> Together:
         """Find what belongs together on ``page``."""
-        return cls(blocks, page.once(units_of), page.once(headings_of))
+        return cls(blocks, page.once(units_of), page.once(introduced_lists), page.once(headings_of))
 
     def chances(self, own: Numbers) -> Numbers:
         """Return the chances of blocks, their ``own`` if they are in no unit, else that of the unit.
@@ -66,12 +69,16 @@ class Together:
     def best(self, likely: Flags, wanted: Flags) -> Flags:
         """Take the ``likely`` and the ``wanted`` blocks, and a unit as a whole or not at all.
 
-        A unit is taken if half of its tokens are likely or any of its blocks is wanted.
+        A unit is taken if half of its tokens are likely or any of its blocks is wanted, a list with the paragraph
+        that introduces it.
         """
-        result, tokens = likely | wanted, self.blocks.tokens
+        listed, tokens = likely.copy(), self.blocks.tokens
+        for one in self.lists:
+            listed[one.first : one.last] |= listed[one.first - 1]
+        result = listed | wanted
         for unit in self.units:
             counts = tokens[unit.blocks]
-            half = 2.0 * counts[likely[unit.blocks]].sum() >= counts.sum()
+            half = 2.0 * counts[listed[unit.blocks]].sum() >= counts.sum()
             result[unit.blocks] = half or wanted[unit.blocks].any()
         return result
 
@@ -98,9 +105,12 @@ class Together:
             fixed[unit.blocks] |= unit.kind is not FORMULA
         return with_sections(taken, self.headings, chances, fixed)
 
-    def unit_of(self, block: int) -> Unit | None:
-        """Return the unit that a block is in, None if it is in none."""
-        return next((unit for unit in self.units if unit.first <= block < unit.last), None)
+    def whole_of(self, block: int, chances: Numbers) -> tuple[str, float | None]:
+        """Return the name of what a block is judged with, empty if nothing, and the chance of a unit."""
+        unit = next((unit for unit in self.units if unit.first <= block < unit.last), None)
+        if unit is not None:
+            return unit.kind, float(chances[block])
+        return ("introduction" if any(one.first <= block < one.last for one in self.lists) else ""), None
 
 
 def _series(blocks: Blocks) -> tuple[Indices, ...]:
