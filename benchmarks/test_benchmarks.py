@@ -37,7 +37,9 @@ def benchmark(name: str, *arguments: str, corpus: str | None) -> subprocess.Comp
     )
 
 
-@pytest.mark.parametrize("name", ["quality", "text", "structure", "scale", "speed", "matching", "crawl"])
+@pytest.mark.parametrize(
+    "name", ["quality", "text", "structure", "metadata", "scale", "speed", "matching", "crawl"]
+)
 def test_a_benchmark_without_pages_says_what_to_set(name: str) -> None:
     ran = benchmark(name, corpus=None)
     assert (ran.returncode, ran.stdout) == (2, "")
@@ -75,6 +77,25 @@ def test_structure_needs_a_scorer_and_prints_what_it_finds(tmp_path: Path) -> No
     pages, fusion = (line.split("|")[1:4] for line in ran.stdout.splitlines()[2:])
     assert [cell.strip() for cell in pages] == ["defuddle: pages", "0", "1"]
     assert [cell.strip() for cell in fusion] == ["– fusion", "", "1.000"]
+
+
+ARTICLE = {
+    "site": "example.com", "title": "Cranes", "authors": ["Ann Lee", "Bo Ek"], "date": "2031-03-14 10:00:00",
+    "html": "<title>Cranes - Port</title><meta name=author content='By Ann Lee and Bo Ek'>"
+    "<time datetime=2031-03-14>now</time><h1>Cranes!</h1>",
+}  # fmt: skip
+
+
+def test_metadata_counts_what_is_right_beside_others(tmp_path: Path) -> None:
+    with lzma.open(tmp_path / "fundus.jsonl.xz", "wt") as file:
+        file.write(f"{json.dumps(ARTICLE)}\n{json.dumps({**ARTICLE, 'authors': None, 'title': 'Ships'})}\n")
+    ran = benchmark("metadata", "--sets", "fundus", corpus=str(tmp_path))
+    assert ran.returncode == 0, ran.stderr
+    ours = next(line for line in ran.stdout.splitlines() if "denoise_crawler" in line)
+    assert [cell.strip() for cell in ours.split("|")[1:-1]] == [
+        *("fundus", "all", "2", "denoise_crawler"),
+        *("0.50", "1.00", "1.00"),
+    ]
 
 
 def test_each_site_has_its_half_in_every_process() -> None:
@@ -193,10 +214,19 @@ def test_a_crawl_on_loopback_is_measured_with_and_without_the_add_on(corpus: Pat
     assert ran.returncode == 0, ran.stderr
     assert "Traceback" not in ran.stderr
     found = json.loads(file.read_text())
-    assert list(found) == ["without", "link_ratio", "link_ratio, sites known"]
+    alone = ["link_ratio", "link_ratio, sites known"]
+    assert list(found) == ["without", *alone, "link_ratio, 1 workers", "link_ratio, 1 workers, sites known"]
     assert {crawl["items"] for crawl in found.values()} == {12}
     assert found["without"]["pause_ratios"] is None
     assert found["link_ratio"]["pause_ratios"]["largest"] >= found["link_ratio"]["pause_ratios"]["median"] > 0
+
+
+def test_an_archive_is_cleaned_by_each_contender(corpus: Path, tmp_path: Path) -> None:
+    file = tmp_path / "figures.json"
+    ran = benchmark("archive", "--sets", "dragnet", "--pages", "6", "--json", str(file), corpus=str(corpus))
+    assert ran.returncode == 0, ran.stderr
+    assert "6 pages of" in ran.stdout
+    assert list(json.loads(file.read_text())) == ["scrapy denoise clean", "trafilatura", "resiliparse"]
 
 
 STEP = {"pages": 5, "parse_seconds": 1, "learn_seconds": 2, "clean_seconds": 3}

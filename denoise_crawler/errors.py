@@ -89,6 +89,14 @@ class PartError(DenoiseError, ValueError):
     """A part cannot be found on its page; the message says why."""
 
 
+class SelectorError(DenoiseError, ValueError):
+    """A selector is neither CSS nor XPath; the message says where it is wrong."""
+
+
+class RulesError(DenoiseError, ValueError):
+    """Site rules cannot be read or written; the message says which and why."""
+
+
 class DrawingError(DenoiseError, RuntimeError):
     """A drawing cannot be made; the message says what to install or to change."""
 
@@ -163,6 +171,10 @@ class WorkerDiedError(WorkerError):
     """The process of a task died; the message says how. ``too_long``: the task exceeded its time limit."""
 
     too_long = False
+
+
+class GivenUpError(WorkerError):
+    """A worker process died of the page before, so it is not handed over again."""
 
 
 @contextmanager

@@ -98,7 +98,7 @@ execute(["scrapy", "denoise", *sys.argv[1:]])
 @pytest.mark.parametrize(
     ("missing", "words"),
     [
-        ("warcio", ["clean", "pages"]),
+        ("warcio", ["clean", "pages.warc"]),
         ("rich", ["explain", "page.html"]),
         ("graphviz", ["tree", "pages", "-o", "tree.dot"]),
         ("jinja2", ["report", "pages", "-o", "report"]),
@@ -108,6 +108,7 @@ execute(["scrapy", "denoise", *sys.argv[1:]])
 def test_a_command_without_the_packages_of_commands_ends_in_a_line_that_names_them(
     tmp_path: Path, missing: str, words: list[str]
 ) -> None:
+    (tmp_path / "pages.warc").write_bytes(b"WARC/1.0\r\n")
     ran = python(tmp_path, COMMAND.replace("*sys.argv[1:]", f"*{words!r}"), missing)
     said = f"scrapy denoise {words[0]}: {missing} is not installed: pip install 'denoise-crawler[commands]'\n"
     assert (ran.returncode, ran.stdout, ran.stderr) == (1, "", said)

@@ -6,17 +6,19 @@ import json
 import sys
 from collections import Counter
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.text import Text
 
 from denoise_crawler.batch.number_options import add_number
+from denoise_crawler.commands.explained import clean_known
 from denoise_crawler.commands.fetching import fetch, is_url
 from denoise_crawler.commands.help_text import help_text
+from denoise_crawler.commands.known_site import KnownSite, existing_store, read_site_pages
 from denoise_crawler.commands.method_choice import add_method_choice, settings_with_method
-from denoise_crawler.commands.page_input import DONE, FAILED, discard_stdout, reading_bar, report_failure
-from denoise_crawler.crawl.stored_denoiser import open_denoiser
+from denoise_crawler.commands.page_input import DONE, FAILED, discard_stdout, reading_bar
+from denoise_crawler.commands.rule_files import rules_of
 from denoise_crawler.errors import FetchError, SourceError, StoreError
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
@@ -26,12 +28,10 @@ from denoise_crawler.reading import Reading, read_pages
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Iterator
-    from pathlib import Path
 
     from scrapy.settings import BaseSettings
 
     from denoise_crawler.crawl.settings import DenoiseSettings
-    from denoise_crawler.denoiser import Denoiser
     from denoise_crawler.output.clean_page import CleanPage
     from denoise_crawler.output.explanation import BlockVerdict
 
@@ -76,10 +76,14 @@ def run(arguments: Namespace, settings: BaseSettings) -> int:
     given = {} if arguments.store is None else {"DENOISE_STORE": arguments.store}
     chosen = settings_with_method(arguments, settings, given)
     with ExitStack() as opened:
-        return _explain(arguments, settings, chosen, _SiteDenoiser(arguments, chosen, opened))
+        try:
+            return _explain(arguments, settings, chosen, _known_site(arguments, chosen, opened))
+        except StoreError as error:
+            print(printable(error), file=sys.stderr)
+            return FAILED
 
 
-def _explain(arguments: Namespace, settings: BaseSettings, chosen: DenoiseSettings, sites: _SiteDenoiser) -> int:
+def _explain(arguments: Namespace, settings: BaseSettings, chosen: DenoiseSettings, sites: KnownSite) -> int:
     failed = explained = 0
     try:
         for source in arguments.sources:
@@ -92,9 +96,6 @@ def _explain(arguments: Namespace, settings: BaseSettings, chosen: DenoiseSettin
                     raise
                 print(printable(error), file=sys.stderr)
                 failed += 1
-    except StoreError as error:
-        print(printable(error), file=sys.stderr)
-        return FAILED
     except BrokenPipeError:  # the reader has closed the pipe
         discard_stdout()
         return DONE
@@ -114,52 +115,30 @@ def _read_source(source: str, chosen: DenoiseSettings, user_agent: str) -> Itera
         raise SourceError(f"no page in {source}{''.join(f'; {kind}' for kind in kinds)}")
 
 
-class _SiteDenoiser:
-    """Opens the denoiser that knows the pages' sites, from pages on disk or from a crawl."""
+def _known_site(arguments: Namespace, chosen: DenoiseSettings, opened: ExitStack) -> KnownSite:
+    """Return what knows the pages' site, from pages on disk or from a crawl."""
 
-    def __init__(self, arguments: Namespace, chosen: DenoiseSettings, opened: ExitStack) -> None:
-        self._arguments, self._chosen, self._open = arguments, chosen, opened
-        self._denoiser: Denoiser | None = None
-        self._one_site: str | None = arguments.site
+    def read() -> Iterator[tuple[str, str | bytes]]:
+        reading = Reading()
+        paths, fields = arguments.site_pages, {"url_field": chosen.url_field, "html_field": chosen.html_field}
+        with reading_bar(
+            lambda: read_site_pages(paths, reading, **fields), lambda: reading, paths, ["learning"]
+        ) as pages:
+            yield from pages()
 
-    def site_of(self, url: str) -> str:
-        """Return the site of a page; with ``--site-pages``, all pages have the site of the first."""
-        name = self._one_site or self._chosen.site(url)
-        if self._arguments.site_pages:
-            self._one_site = name
-        return name
-
-    def denoiser(self, site: str) -> Denoiser:
-        """Return the denoiser that knows ``site``; raise StoreError or SourceError if it cannot be made."""
-        if self._denoiser is None:
-            store = None if self._arguments.site_pages else self._store()
-            opening = open_denoiser(store, self._chosen.choice, _EXPLAINED)
-            self._denoiser = self._open.enter_context(opening)
-            paths, reading = self._arguments.site_pages or [], Reading()
-            with reading_bar(lambda: self._site_pages(reading), lambda: reading, paths, ["learning"]) as pages:
-                for url, html in pages():
-                    with report_failure(url, "learned"):
-                        self._denoiser.learn(Page.parse(url, html, site=site))
-        return self._denoiser
-
-    def _site_pages(self, reading: Reading) -> Iterator[tuple[str, str | bytes]]:
-        paths, chosen = self._arguments.site_pages, self._chosen
-        if not paths:
-            return
-        yield from read_pages(paths, reading=reading, url_field=chosen.url_field, html_field=chosen.html_field)
-        if not reading.pages:
-            raise SourceError(f"no page to learn in {', '.join(paths)}")
-
-    def _store(self) -> Path | None:
-        path = self._chosen.store
-        if path.is_file():
-            return path
-        if self._arguments.store is not None:
-            raise StoreError(f"there is no store {path}")
-        return None
+    return KnownSite(
+        opened,
+        chosen.choice,
+        _EXPLAINED,
+        store=None if arguments.site_pages else existing_store(chosen.store, named=arguments.store is not None),
+        site_pages=read if arguments.site_pages else None,
+        site=arguments.site or None,
+        site_of_url=chosen.site,
+        rules=rules_of(chosen),
+    )
 
 
-def _explain_page(arguments: Namespace, sites: _SiteDenoiser, url: str, html: str | bytes) -> bool:
+def _explain_page(arguments: Namespace, sites: KnownSite, url: str, html: str | bytes) -> bool:
     """Explain a page; return False if it raises, which costs no other page."""
     try:
         _print_page(arguments, sites, url, html)
@@ -171,28 +150,18 @@ def _explain_page(arguments: Namespace, sites: _SiteDenoiser, url: str, html: st
     return True
 
 
-def _print_page(arguments: Namespace, sites: _SiteDenoiser, url: str, html: str | bytes) -> None:
+def _print_page(arguments: Namespace, sites: KnownSite, url: str, html: str | bytes) -> None:
     page = Page.parse(url, html, site=sites.site_of(url))
     denoiser = sites.denoiser(page.site)
-    method = denoiser.method_for_page(page)
-    known = method.pages_known
-    cleaned = denoiser.clean(page, warm=bool(known), method=method)
-    clean = cleaned.clean_page
-    blocks = clean.explanation or []
+    explained = clean_known(denoiser, page)
+    cleaned, clean, blocks = explained.cleaned, explained.cleaned.clean_page, explained.blocks
     shown = [block for block in blocks if _is_wanted(block, arguments)]
     if arguments.json:
-        about: dict[str, Any] = {
-            "url": clean.url,
-            "site": clean.site,
-            "title": clean.title,
-            "method": clean.method,
-        }
-        about |= {"pages_known": known, "guarded": cleaned.guarded, "noise_ratio": clean.noise_ratio}
-        print(json.dumps({**about, "skipped": page.skipped, "blocks": shown}))
+        print(json.dumps({**explained.as_dict(), "blocks": shown}))
         return
     console = Console(highlight=False, soft_wrap=True)
     for line in _summary_lines(
-        clean, blocks, page.skipped, known if denoiser.learns else None, guarded=cleaned.guarded
+        clean, blocks, page.skipped, explained.known if denoiser.learns else None, guarded=cleaned.guarded
     ):
         console.print(line)
     for block in shown:

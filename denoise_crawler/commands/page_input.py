@@ -7,9 +7,6 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
 from denoise_crawler.page.text import printable
 from denoise_crawler.reading import FORMATS, read_pages, total_bytes
 
@@ -18,6 +15,8 @@ if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
+
+    from rich.console import Console
 
     from denoise_crawler.crawl.settings import DenoiseSettings
     from denoise_crawler.reading import Reading
@@ -76,6 +75,9 @@ def reading_bar(
         A function that reads the pages and moves the bar.
 
     """
+    from rich.console import Console  # an extra brings it, and `denoise-crawler` does without
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
     console = console or Console(stderr=True)
     if not console.is_terminal:
         yield read

@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from denoise_crawler.output.clean_page import CleanPage
 
-_FIELDS = ("title", "author", "date", "url", "language", "page_type", "confidence")
+_FIELDS = (
+    *("title", "author", "date", "modified", "url", "canonical_url", "site_name", "language", "page_type"),
+    *("confidence", "description", "image", "tags"),
+)
 _NOT_PRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")  # of YAML 1.1, beyond JSON's
 
 

@@ -1,63 +1,41 @@
-"""The title, author, date and language that a page declares in standard metadata.
-
-We read them from the tree that exists already. ``extruct`` needs five more parsers and leaves the choice among
-JSON-LD items to its user; ``htmldate`` parses each page again.
-"""
+"""What a page says of itself: title, authors, date and language; where asked for, more."""
 
 from __future__ import annotations
 
-import json
 import re
-from dataclasses import dataclass
-from functools import partial
-from html import unescape
-from itertools import islice
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 from lxml import etree
 
-from denoise_crawler.page.dates import iso_date
-from denoise_crawler.page.text import collapse_spaces, without_lone_surrogates
+from denoise_crawler.page.authors import authors_of
+from denoise_crawler.page.declarations import clean, declarations_of, first, strings
+from denoise_crawler.page.headline import headline_of
+from denoise_crawler.page.publication import modified, published
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from typing import TypeAlias
+    from collections.abc import Iterable
 
-    from lxml.etree import _Element
+    from denoise_crawler.page.declarations import Declarations
+    from denoise_crawler.page.page import Page
 
-    from denoise_crawler.page import Page
-
-    Item: TypeAlias = dict[str, Any]
-
-MAX_JSON_LD_CHARACTERS = 2_000_000  # per page
-_MAX_JSON_LD_ITEMS = 2_000
-_MAX_AUTHORS = 20
-_MAX_TIME_ELEMENTS = 1_000
-_MAX_NAME_CHARACTERS = 200
-# Types of https://schema.org: a page's main subject, and what only wraps it.
-_ARTICLE = re.compile(r"(?:article|posting|report|review|recipe)$", re.IGNORECASE)
-_OTHER_WORK = re.compile(
-    r"(?:product|videoobject|event|course|book|movie|softwareapplication|dataset)$", re.IGNORECASE
-)
-_WRAPPER = re.compile(r"(?:page)$", re.IGNORECASE)
-_AUTHORS = ("author", "article:author", "dc.creator", "dcterms.creator", "citation_author", "parsely-author")
-_MORE_AUTHORS = ("sailthru.author", "og:author", "byl", "creator")
-_DATES = (
-    *("article:published_time", "og:published_time", "datepublished", "parsely-pub-date", "sailthru.date"),
-    *("dc.date.issued", "dcterms.issued", "dcterms.created", "dc.date.created", "dc.date", "dcterms.date"),
-    *("citation_publication_date", "citation_online_date", "citation_date", "pubdate", "publishdate"),
-    *("publish-date", "publish_date", "publish_time", "published_date", "publication_date", "pub_date", "date"),
-)
+_CANONICAL = etree.XPath("/descendant::link[@rel='canonical']/@href")
+_MAX_TAGS = 50
+_MAX_TAG_CHARACTERS = 100
 _LANGUAGES = ("og:locale", "content-language", "dc.language", "dcterms.language")
-_META_NAMES = frozenset(_AUTHORS + _MORE_AUTHORS + _DATES + _LANGUAGES)
-# XPath finds attributes much faster than the elements that have them.
-_PROPERTIES = etree.XPath("/descendant::*/@itemprop")
-_RELATIONS = etree.XPath("/descendant::a/@rel")
-_NAME_ATTRIBUTES = ("property", "name", "itemprop", "http-equiv")
-_LOOKS_LIKE_URL = re.compile(r"(?:https?:)?//|www\.|@\w|[\w-]+\.(?:com|org|net)\b", re.IGNORECASE)
+_DESCRIPTIONS = ("og:description", "description", "twitter:description", "dc.description", "dcterms.description")
+_IMAGES = ("og:image", "og:image:url", "og:image:secure_url", "twitter:image", "twitter:image:src", "thumbnail")
+_TAGS = (
+    "article:tag",
+    "og:article:tag",
+    "video:tag",
+    "parsely-tags",
+    "news_keywords",
+    "keywords",
+    "sailthru.tags",
+)
 _LANGUAGE = re.compile(r"[a-zA-Z]{2,3}(?:[-_][a-zA-Z0-9]{2,8})*")
-_OPENING_WRAPPER = re.compile(r"<!--|//\s*<!\[CDATA\[|/\*\s*<!\[CDATA\[\s*\*/|<!\[CDATA\[")
+_BETWEEN_TAGS = re.compile(r"[,;，、|]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +48,33 @@ class Metadata:
     language: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class MoreMetadata:
+    """What else a page declares, None where it says nothing; addresses are absolute."""
+
+    description: str | None = None
+    image: str | None = None
+    canonical_url: str | None = None
+    site_name: str | None = None
+    tags: list[str] | None = None
+    modified: str | None = None
+
+
+MORE_FIELDS = tuple(MoreMetadata.__dataclass_fields__)
+
+
+def metadata_fields(page: Page, *, more: bool = False) -> dict[str, Any]:
+    """Return the metadata of ``page`` by name, with ``more`` all of it."""
+    found = asdict(metadata_of(page))
+    return {**found, **asdict(more_metadata_of(page))} if more else found
+
+
 def metadata_of(page: Page) -> Metadata:
     """Return the metadata that ``page`` declares. Never raises; what cannot be read counts as missing.
 
-    Each field comes from the first readable source: JSON-LD of the page's main work, ``meta`` (OpenGraph, Dublin
-    Core, Highwire and common names), microdata, ``rel="author"`` and ``time``; title and language fall back to
-    those of :class:`Page`.
+    The title is the headline that readers see where the declared titles are like it. Each other field comes from
+    the first readable source: JSON-LD of the page's main work, ``meta`` (OpenGraph, Dublin Core, Highwire and
+    common names), microdata, then links and ``time``; the language falls back to that of :class:`Page`.
 
     Example:
         >>> from denoise_crawler import Page
@@ -85,191 +84,82 @@ def metadata_of(page: Page) -> Metadata:
     """
     if page.root is None:
         return Metadata(page.title)
-    metas, items = _meta_and_json_ld(page.root)
-    work = _find_main_work(items, page.url)
-    known = {identity: item for item in items if isinstance(identity := item.get("@id"), str) and len(item) > 1}
-    wrappers = [item for item in items if _has_type(item, _WRAPPER)]
+    declared = page.once(declarations_of)
     return Metadata(
-        title=_first(_strings(work.get("headline"), work.get("name"))) or page.title,
-        author=_author(page.root, work, metas, known),
-        date=_date(page.root, work, metas, wrappers),
-        language=page.language or _language(metas, [work, *wrappers]),
+        title=headline_of(page, declared),
+        author=authors_of(page, declared),
+        date=published(page, declared),
+        language=page.language or _language(declared),
     )
 
 
-def _meta_and_json_ld(root: _Element) -> tuple[dict[str, list[str]], list[Item]]:
-    """Return the values of known ``meta`` elements by lower-case name, and the JSON-LD items."""
-    metas: dict[str, list[str]] = {}
-    items: list[Item] = []
-    left = MAX_JSON_LD_CHARACTERS
-    for element in root.iter("meta", "script"):
-        if element.tag == "meta":
-            for naming in _NAME_ATTRIBUTES:
-                name = element.get(naming, "").lower()
-                if name in _META_NAMES and (value := element.get("content", "").strip()):
-                    metas.setdefault(name, []).append(value)
-        elif "ld+json" in element.get("type", "").lower() and (text := element.text):
-            left -= len(text)
-            if left >= 0:
-                items.extend(_json_ld_items(_parse_json(text), _MAX_JSON_LD_ITEMS - len(items)))
-    return metas, items
+def more_metadata_of(page: Page) -> MoreMetadata:
+    """Return what else ``page`` declares. Never raises; what cannot be read counts as missing.
 
+    Example:
+        >>> from denoise_crawler import Page
+        >>> page = Page.parse("https://a.test/1", '<meta property="og:image" content="/boat.jpg"><p>A boat.')
+        >>> more_metadata_of(page).image
+        'https://a.test/boat.jpg'
 
-def _parse_json(text: str) -> Any:
-    """Parse JSON, tolerating the comments around it and raw newlines that are common; None if it is invalid."""
-    text = _strip_wrapping(_strip_wrapping(text))
-    decoders: tuple[Callable[[str], Any], ...] = (msgspec.json.decode, partial(json.loads, strict=False))
-    for decode in decoders:
-        try:
-            return decode(text)
-        except (ValueError, RecursionError):
-            continue
-    return None
-
-
-def _strip_wrapping(text: str) -> str:
-    """Strip one comment or CDATA mark, or a semicolon, from each end, in linear time."""
-    text = text.strip()
-    if opening := _OPENING_WRAPPER.match(text):
-        text = text[opening.end() :].lstrip()
-    if text.endswith(("-->", ";")):
-        return text.removesuffix("-->").removesuffix(";").rstrip()
-    inner = text.removesuffix("*/").rstrip()
-    if inner.endswith("]]>"):
-        return inner.removesuffix("]]>").rstrip().removesuffix("//").removesuffix("/*").rstrip()
-    return text
-
-
-def _json_ld_items(value: Any, most: int) -> Iterator[Item]:
-    """Yield at most ``most`` items of a JSON-LD document in order, also from lists, graphs and main entities."""
-    waiting = [value]
-    while waiting and most > 0:
-        value = waiting.pop()
-        if isinstance(value, list):
-            waiting.extend(reversed(value[:most]))
-        elif isinstance(value, dict):
-            most -= 1
-            yield value
-            waiting.extend(value[key] for key in ("mainEntityOfPage", "mainEntity", "@graph") if key in value)
-
-
-def _find_main_work(items: list[Item], url: str) -> Item:
-    """Return the item that the page is about; an empty one if none is, or several might be."""
-    for kind in (_ARTICLE, _OTHER_WORK):
-        works = [item for item in items if _has_type(item, kind)]
-        if len({_first(_strings(item.get("headline"), item.get("name"))) for item in works}) > 1:
-            works = [item for item in works if url in _strings(item.get("url"), item.get("mainEntityOfPage"))]
-        if works:
-            return works[0]
-    return {}
-
-
-def _has_type(item: Item, pattern: re.Pattern[str]) -> bool:
-    kinds = item.get("@type")
-    return any(
-        isinstance(kind, str) and pattern.search(kind) for kind in (kinds if isinstance(kinds, list) else [kinds])
+    """
+    declared = page.once(declarations_of)
+    work = declared.work
+    return MoreMetadata(
+        description=declared.first_meta(*_DESCRIPTIONS) or first(strings(work.get("description"))),
+        image=_address(page, declared.first_meta(*_IMAGES) or _image(declared)),
+        canonical_url=_address(page, _canonical(page) or declared.first_meta("og:url")),
+        site_name=_site_name(declared),
+        tags=_tags(declared),
+        modified=modified(page, declared),
     )
 
 
-def _strings(*values: Any) -> list[str]:
-    """Return the clean, non-empty strings of JSON-LD ``values``; an object stands for its value, name or id."""
-    found: list[str] = []
-    for value in values:
-        for one in value[:_MAX_AUTHORS] if isinstance(value, list) else [value]:
-            named = (
-                next((one[key] for key in ("@value", "name", "@id") if one.get(key)), None)
-                if isinstance(one, dict)
-                else one
-            )
-            if isinstance(named, str) and (text := _clean(named)):
-                found.append(text)
-    return found
-
-
-def _clean(text: str) -> str:
-    """Remove entities, tags, lone surrogates and double spaces from ``text``."""
-    if "&" in text:
-        text = unescape(unescape(text))
-    if "<" in text:
-        text = re.sub(r"<[^<>]*>", " ", text)
-    return collapse_spaces(without_lone_surrogates(text))
-
-
-def _first(texts: Iterable[str]) -> str | None:
-    return next(iter(texts), None)
-
-
-def _author(root: _Element, work: Item, metas: dict[str, list[str]], known: dict[str, Item]) -> str | None:
-    authors = work.get("author") or work.get("creator")
-    listed = authors if isinstance(authors, list) else [authors]
-    resolved = [
-        known.get(str(one["@id"]), one) if isinstance(one, dict) and "@id" in one and "name" not in one else one
-        for one in listed[:_MAX_AUTHORS]
-    ]
-    if names := _join_names(_strings(*resolved)):
-        return names
-    for name in _AUTHORS + _MORE_AUTHORS:
-        if names := _join_names(map(_clean, metas.get(name, ()))):
-            return names
-    for naming in (_PROPERTIES, _RELATIONS):
-        if names := _join_names(_author_texts(_elements_with(root, naming, "author"))):
-            return names
-    return None
-
-
-def _elements_with(root: _Element, naming: etree.XPath, name: str) -> list[_Element]:
-    """Return the first elements whose attribute, as found by ``naming``, equals ``name``."""
-    attributes: Any = naming(root)
-    return [attribute.getparent() for attribute in attributes if attribute == name][:_MAX_AUTHORS]
-
-
-def _author_texts(elements: Iterable[_Element]) -> Iterator[str]:
-    """Yield the author of each element: the microdata name in it, else all its text."""
-    for element in elements:
-        inner: Any = element.xpath(".//*[@itemprop='name']")
-        source = inner[0] if inner else element
-        yield _clean(source.get("content") or "".join(map(str, source.itertext())))
-
-
-def _join_names(texts: Iterable[str]) -> str | None:
-    """Join distinct names, leaving out URLs and texts too long to be a name."""
-    names = dict.fromkeys(
-        text for text in texts if text and len(text) <= _MAX_NAME_CHARACTERS and not _LOOKS_LIKE_URL.search(text)
-    )
-    return "; ".join(list(names)[:_MAX_AUTHORS]) or None
-
-
-def _date(root: _Element, work: Item, metas: dict[str, list[str]], wrappers: list[Item]) -> str | None:
-    """Return the first readable date, preferring the date of publication."""
-    return _first(filter(None, map(iso_date, _date_texts(root, work, metas, wrappers))))
-
-
-def _date_texts(root: _Element, work: Item, metas: dict[str, list[str]], wrappers: list[Item]) -> Iterator[str]:
-    yield from _strings(work.get("datePublished"), work.get("uploadDate"), work.get("dateCreated"))
-    for name in _DATES:
-        yield from metas.get(name, ())
-    yield from _strings(*(item.get("datePublished") for item in wrappers))
-    yield from _time_values(_elements_with(root, _PROPERTIES, "datePublished"))
-    if times := list(islice(root.iter("time"), _MAX_TIME_ELEMENTS)):
-        yield from _time_values(time for time in times if time.get("pubdate") is not None)
-        yield from _time_values(time for time in times if _has_ancestor(time, "article", "main"))
-        if len(distinct := set(_time_values(times))) == 1:  # several may belong to other articles
-            yield from distinct
-    yield from _strings(work.get("dateModified"))
-
-
-def _has_ancestor(element: _Element, *tags: str) -> bool:
-    return next(element.iterancestors(*tags), None) is not None
-
-
-def _time_values(elements: Iterable[_Element]) -> Iterator[str]:
-    for element in islice(elements, _MAX_AUTHORS):
-        yield element.get("datetime") or element.get("content") or "".join(map(str, element.itertext()))
-
-
-def _language(metas: dict[str, list[str]], items: list[Item]) -> str | None:
-    in_metas = (text for name in _LANGUAGES for text in metas.get(name, ()))
-    for text in (*in_metas, *_strings(*(item.get("inLanguage") for item in items))):
+def _language(declared: Declarations) -> str | None:
+    in_metas = (text for name in _LANGUAGES for text in declared.metas.get(name, ()))
+    items = [declared.work, *declared.wrappers]
+    for text in (*in_metas, *strings(*(item.get("inLanguage") for item in items))):
         if _LANGUAGE.fullmatch(text):
             return text.replace("_", "-")
+    return None
+
+
+def _address(page: Page, address: str | None) -> str | None:
+    """Return an http(s) address, absolute; None for any other."""
+    absolute = page.absolute(address.strip()) if address and address.strip() else ""
+    return absolute if absolute.startswith(("http://", "https://")) else None
+
+
+def _canonical(page: Page) -> str | None:
+    links: Any = [] if page.root is None else _CANONICAL(page.root)
+    return str(links[0]) if links else None
+
+
+def _image(declared: Declarations) -> str | None:
+    """Return the picture of the main work in JSON-LD: an address, or an item with one."""
+    for value in declared.resolved(declared.work.get("image")):
+        known = value.get("url") or value.get("contentUrl") if isinstance(value, dict) else value
+        if isinstance(known, str) and known.strip():
+            return known
+    return None
+
+
+def _site_name(declared: Declarations) -> str | None:
+    publishers: list[Any] = [
+        one
+        for item in (declared.work, *declared.wrappers)
+        for one in declared.resolved(item.get("publisher"))
+        if isinstance(one, dict) and "name" in one
+    ]
+    return declared.first_meta("og:site_name", "application-name") or first(strings(*publishers))
+
+
+def _tags(declared: Declarations) -> list[str] | None:
+    """Return the distinct tags of the first source that has some."""
+    sources: list[Iterable[str]] = [strings(declared.work.get("keywords"))]
+    sources.extend(map(clean, declared.metas.get(name, ())) for name in _TAGS)
+    for source in sources:
+        found = (tag.strip() for text in source for tag in _BETWEEN_TAGS.split(text))
+        if tags := dict.fromkeys(tag for tag in found if 0 < len(tag) <= _MAX_TAG_CHARACTERS):
+            return list(tags)[:_MAX_TAGS]
     return None

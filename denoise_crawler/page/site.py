@@ -4,27 +4,41 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
-
-import tldextract
 
 from denoise_crawler.page.host_names import MAX_HOST_CHARACTERS, canonical_host
 from denoise_crawler.page.shared_hosts import HOSTS_OF_MANY_OWNERS
 from denoise_crawler.page.text import without_lone_surrogates
 
-# The bundled list gives the same answer offline. Private suffixes count: a.blogspot.com and b.blogspot.com share
-# a domain but not a template.
-_extract = tldextract.TLDExtract(
-    suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True, extra_suffixes=HOSTS_OF_MANY_OWNERS
-)
+if TYPE_CHECKING:
+    from tldextract import TLDExtract
+
 DEFAULT_PORTS = {"http": 80, "https": 443}
 # How the name of a stored layout ends.
 _LAYOUT_END = re.compile(r" (?=\(\d+\)\Z)")
 
 
+@lru_cache(maxsize=1)
+def _public_suffixes() -> TLDExtract:
+    """Load the public-suffix list for the first host: a page without an address needs none.
+
+    The bundled list gives the same answer offline. Private suffixes count: a.blogspot.com and b.blogspot.com share
+    a domain but not a template.
+    """
+    from tldextract import TLDExtract
+
+    return TLDExtract(
+        suffix_list_urls=(),
+        cache_dir=None,
+        include_psl_private_domains=True,
+        extra_suffixes=HOSTS_OF_MANY_OWNERS,
+    )
+
+
 @lru_cache(maxsize=65_536)
 def _registrable(host: str) -> str:
-    return _extract(host).top_domain_under_public_suffix or host
+    return _public_suffixes()(host).top_domain_under_public_suffix or host
 
 
 def host_of(url: str) -> str:

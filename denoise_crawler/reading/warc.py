@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from io import BytesIO
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from denoise_crawler.errors import needs
-
-with needs("commands"):
-    from warcio.exceptions import ArchiveLoadFailed
-    from warcio.recordloader import ArcWarcRecordLoader
-
 from denoise_crawler.reading.archive_records import (
     MAX_RECORD_BYTES,
     pages_of_records,
@@ -35,12 +31,16 @@ _MAX_HEADERS = 200
 _KINDS = frozenset(
     {"warcinfo", "response", "resource", "request", "metadata", "revisit", "conversion", "continuation"}
 )
-_loader = ArcWarcRecordLoader()
 
 
 def recognize(head: bytes) -> bool:
-    """Tell whether a file starts with a record."""
-    return _RECORD.match(head) is not None
+    """Tell whether a file starts with a record.
+
+    Raises:
+        MissingExtraError: It does, and warcio is not installed.
+
+    """
+    return _RECORD.match(head) is not None and _header_reader() is not None
 
 
 def pages(windows: Iterator[Window], notes: Notes, _options: ReadOptions) -> Iterator[tuple[str, str | bytes]]:
@@ -74,12 +74,22 @@ def _take_headers(window: Window, notes: Notes) -> dict[str, str]:
     else:
         notes.note_damage("damaged record headers", at, "no empty line behind them")
     stream = BytesIO(b"".join(lines) + b"\r\n")
+    loader, broken = _header_reader()
     try:
-        headers = _loader.parse_record_stream(stream, no_record_parse=True, known_format="warc").rec_headers
-    except ArchiveLoadFailed as error:
+        headers = loader.parse_record_stream(stream, no_record_parse=True, known_format="warc").rec_headers
+    except broken as error:
         notes.note_damage("damaged record headers", at, str(error).strip())
         return {}
     return {name.lower(): value for name, value in headers.headers}
+
+
+@lru_cache(maxsize=1)
+def _header_reader() -> tuple[Any, type[Exception]]:
+    """Return warcio's reader of record headers and the error it raises: only WARC files need the package."""
+    with needs("commands"):
+        from warcio.exceptions import ArchiveLoadFailed
+        from warcio.recordloader import ArcWarcRecordLoader
+    return ArcWarcRecordLoader(), ArchiveLoadFailed
 
 
 def _skip_record(window: Window, length: int, kind: str, notes: Notes) -> None:

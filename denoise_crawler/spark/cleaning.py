@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pyarrow as pa
 from pyspark.sql.functions import broadcast, ceil, coalesce, col, explode, lit, pmod, sequence
 from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.types import BooleanType, DataType, DoubleType, StringType, StructField, StructType
+from pyspark.sql.types import ArrayType, BooleanType, DataType, DoubleType, StringType, StructField, StructType
 
 from denoise_crawler.batch.workers import Limits
 from denoise_crawler.denoiser import PLAIN_TEXT, RAW
@@ -17,7 +18,10 @@ from denoise_crawler.methods import DEFAULT_METHOD, MethodChoice
 from denoise_crawler.output.clean_page import CleanPage
 from denoise_crawler.output.extractors import check
 from denoise_crawler.output.low_confidence import check_low_confidence
+from denoise_crawler.output.writing import NO_CHANGES, Writing
+from denoise_crawler.page.metadata import MORE_FIELDS
 from denoise_crawler.page.site import site_of
+from denoise_crawler.rules import NO_RULES, SiteRules
 from denoise_crawler.spark.addresses import KEY, SITE, with_site_and_key
 from denoise_crawler.spark.grouped_rows import group_and_sort
 from denoise_crawler.spark.learning import require_columns
@@ -25,14 +29,15 @@ from denoise_crawler.spark.page_handler import JudgeOptions, PageHandler, page_w
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from pyspark.sql import DataFrame
 
     from denoise_crawler.batch.workers import Worker
-    from denoise_crawler.output.writing import Writing
 
 SHARD_PAGES = 10_000
 _SHARD, _SHARDS, _TREE, _PAGE = "_shard", "_shards", "_tree", "_page"
+_AS_JSON = ("records", "fields", "json_ld")
 _FIELDS: list[tuple[str, DataType]] = [
     *((name, StringType()) for name in ("site", "title", "author", "date", "text", "language", "method")),
     ("warm", BooleanType()),
@@ -43,9 +48,16 @@ _FIELDS: list[tuple[str, DataType]] = [
     ("skipped", StringType()),
     ("error", StringType()),
 ]
-_CLEAN = StructType([StructField(name, kind) for name, kind in _FIELDS])
-_ARROW = to_arrow_schema(_CLEAN)
-_OF_PAGE = [field.name for field in fields(CleanPage) if field.name in _ARROW.names]
+# Only where they are asked for, so that the pages may have columns of these names.
+_MORE_FIELDS: list[tuple[str, DataType]] = [
+    (name, ArrayType(StringType()) if name == "tags" else StringType()) for name in MORE_FIELDS
+]
+_CHANGES: list[tuple[str, DataType]] = [
+    ("content_hash", StringType()),
+    ("near_duplicate_of", StringType()),
+    ("soft_404", BooleanType()),
+]
+_PAGE_FIELDS = CleanPage.__dataclass_fields__
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +69,11 @@ class _Task:
     warmup_pages: int
     kept: list[str]
 
+    @property
+    def columns(self) -> StructType:
+        """The columns that cleaning adds."""
+        return _columns(self.options.writing)
+
 
 def clean(
     df: DataFrame,
@@ -65,6 +82,7 @@ def clean(
     *,
     site: Callable[[str], str] = site_of,
     writing: Writing = PLAIN_TEXT,
+    rules: SiteRules | str | Path = NO_RULES,
     warmup_pages: int = 0,
     limits: Limits | None = None,
     shard_pages: int = SHARD_PAGES,
@@ -77,6 +95,7 @@ def clean(
         method: The name of the method, or a choice of one with its options.
         site: Returns the site of a URL.
         writing: How the text is written.
+        rules: Site rules, or the folder where they lie on this machine: they are sent along.
         warmup_pages: A page is ``warm`` if its site has learned this many pages.
         limits: The limits of one page.
         shard_pages: A site with more pages is cleaned in several tasks.
@@ -89,6 +108,7 @@ def clean(
     Raises:
         MethodError: The method or an option is unknown.
         LowConfidenceError: What ``writing`` wishes for unsure pages cannot be done.
+        RulesError: The folder of rules cannot be read.
         ValueError: Another argument is wrong.
 
     """
@@ -99,14 +119,15 @@ def clean(
         raise ValueError(f"shard_pages must be at least 1, not {shard_pages}")
     check(writing.extractor, writing.extractor_options)
     check_low_confidence(writing.min_confidence, writing.low_confidence)
-    _check_columns(df)
+    _check_columns(df, _columns(writing))
     kept = [name for name in df.columns if name != "html"]
-    task = _Task(JudgeOptions(choice, writing), limits or Limits(), warmup_pages, kept)
+    options = JudgeOptions(choice, writing, SiteRules.of_folder(rules))
+    task = _Task(options, limits or Limits(), warmup_pages, kept)
 
     def judge(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         return _clean_batches(batches, task)
 
-    schema = StructType([*(field for field in df.schema.fields if field.name in kept), *_CLEAN.fields])
+    schema = StructType([*(field for field in df.schema.fields if field.name in kept), *task.columns.fields])
     pages = with_site_and_key(df, site).withColumn(_PAGE, lit(True))
     if trees is not None and choice.learns:
         pages = _beside_trees(pages, trees.where(col("method") == choice.key), shard_pages)
@@ -115,10 +136,18 @@ def clean(
     return pages.mapInArrow(judge, schema)
 
 
-def _check_columns(df: DataFrame) -> None:
+def _columns(writing: Writing) -> StructType:
+    """Return the columns that cleaning adds."""
+    asked: list[tuple[str, DataType]] = [(name, StringType()) for name in _AS_JSON if getattr(writing, name)]
+    more = _MORE_FIELDS if writing.more_metadata else []
+    found = [*_FIELDS, *more, *asked, *(_CHANGES if writing.changes != NO_CHANGES else [])]
+    return StructType([StructField(name, kind) for name, kind in found])
+
+
+def _check_columns(df: DataFrame, ours: StructType) -> None:
     """Raise ValueError unless the columns of pages are there, and none of ours."""
     require_columns(df, "url", "html")
-    taken = sorted(set(df.columns) & {*_ARROW.names, SITE, KEY, _SHARD, _SHARDS, _TREE, _PAGE})
+    taken = sorted(set(df.columns) & {*ours.names, SITE, KEY, _SHARD, _SHARDS, _TREE, _PAGE})
     if taken:
         raise ValueError(
             f"the columns {', '.join(taken)} are there already: rename them, as the result has its own"
@@ -143,7 +172,8 @@ def _beside_trees(pages: DataFrame, trees: DataFrame, shard_pages: int) -> DataF
 
 
 def _clean_batches(batches: Iterator[pa.RecordBatch], task: _Task) -> Iterator[pa.RecordBatch]:
-    judge = _Judge(page_worker(task.options, task.limits), task.warmup_pages)
+    schema = to_arrow_schema(task.columns)
+    judge = _Judge(page_worker(task.options, task.limits), task.warmup_pages, schema.names)
     for batch in batches:
         found, places = [], []
         columns = [batch.column(name).to_pylist() for name in (SITE, _TREE, _PAGE, "url", "html")]
@@ -156,7 +186,7 @@ def _clean_batches(batches: Iterator[pa.RecordBatch], task: _Task) -> Iterator[p
                 found.append(row)
         if places:
             passed = batch.select(task.kept).take(pa.array(places))
-            cleaned = pa.RecordBatch.from_pylist(found, _ARROW)
+            cleaned = pa.RecordBatch.from_pylist(found, schema)
             yield pa.RecordBatch.from_arrays(
                 [*passed.columns, *cleaned.columns], names=[*passed.schema.names, *cleaned.schema.names]
             )
@@ -165,8 +195,9 @@ def _clean_batches(batches: Iterator[pa.RecordBatch], task: _Task) -> Iterator[p
 class _Judge:
     """Sends pages to the worker, and the knowledge of a site before its first page."""
 
-    def __init__(self, worker: Worker[PageHandler], warmup_pages: int) -> None:
+    def __init__(self, worker: Worker[PageHandler], warmup_pages: int, columns: list[str]) -> None:
         self._worker, self._warmup_pages = worker, warmup_pages
+        self._of_page = [name for name in columns if name in _PAGE_FIELDS]
         self._tree: tuple[str, bytes | None] = ("", None)
         self._entered: str | None = None
 
@@ -182,12 +213,16 @@ class _Judge:
             result = self._worker.call(PageHandler.cleaned, site, url, html)
         except WorkerDiedError as error:
             nothing = CleanPage(url, site, method=RAW, warm=False)
-            return {**_page_values(nothing), "skipped": None, "error": str(error)}
+            return {**self._values(nothing), "skipped": None, "error": str(error)}
         if result.dropped:
             return None
-        return {**_page_values(result.page), "skipped": result.skipped, "error": result.error}
+        return {**self._values(result.page), "skipped": result.skipped, "error": result.error}
+
+    def _values(self, page: CleanPage) -> dict[str, Any]:
+        values = {name: getattr(page, name) for name in self._of_page}
+        data = {name: _to_json(values[name]) for name in _AS_JSON if values.get(name) is not None}
+        return {**values, **data, "text": str(page.text)}  # blocks as JSON
 
 
-def _page_values(page: CleanPage) -> dict[str, Any]:
-    values = {name: getattr(page, name) for name in _OF_PAGE}
-    return {**values, "text": str(page.text)}  # blocks as JSON
+def _to_json(value: Any) -> str:
+    return msgspec.json.encode(value).decode()

@@ -111,6 +111,12 @@ def test_values_may_be_strings_as_the_command_line_gives_them() -> None:
     assert found.job == str(Path("job").resolve())
 
 
+def test_more_metadata_is_read_where_a_field_asks_for_it() -> None:
+    assert not read(DENOISE_EXTRA_FIELDS={"author": "byline"}).writing.more_metadata
+    assert read(DENOISE_EXTRA_FIELDS={"image": "picture"}).writing.more_metadata
+    assert read(DENOISE_MORE_METADATA=True).writing.more_metadata
+
+
 @pytest.mark.parametrize("value", [first_part, f"{__name__}.first_part"])
 def test_the_site_of_a_url_is_found_by_a_function_or_its_path(value: Any) -> None:
     assert read(DENOISE_SITE=value).site("https://news.a.example/1") == "news.a.example"

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -8,16 +9,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from denoise_crawler import denoise_pages
+from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
+from denoise_crawler.page.authors import names_in
 from denoise_crawler.page.dates import iso_date
-from denoise_crawler.page.metadata import MAX_JSON_LD_CHARACTERS, Metadata, metadata_of
+from denoise_crawler.page.declarations import MAX_JSON_LD_CHARACTERS
+from denoise_crawler.page.metadata import MORE_FIELDS, Metadata, MoreMetadata, metadata_of, more_metadata_of
 from tests.strategies import html_pages
 
 URL = "https://example.com/story"
 
 
 def read(html: str) -> Metadata:
-    return metadata_of(Page.parse(URL, html))
+    page = Page.parse(URL, html)
+    more_metadata_of(page)
+    return metadata_of(page)
 
 
 def json_ld(value: Any) -> str:
@@ -179,6 +185,109 @@ def test_metadata_beside_json_ld_is_read(
     assert read(html + "<p>x") == Metadata("", author, date, language)
 
 
+@pytest.mark.parametrize(
+    ("html", "title"),
+    [
+        ("<title>Cranes | The Port</title><h1>The Port</h1><h1>Cranes!</h1>", "Cranes!"),
+        ('<meta property="og:site_name" content="The Port"><title>Cranes - The Port</title>', "Cranes"),
+        ("<title>Example: Cranes at work</title>", "Cranes at work"),
+        ("<title>Cranes: a story</title><h1>News</h1>", "Cranes: a story"),
+        ('<meta property="og:title" content="Two cranes"><title>Two cranes: all</title><h1>Our two cranes</h1>',
+         "Two cranes"),
+        ('<meta property="og:title" content="Cranes"><title>Cranes</title><h1>Port Cranes</h1>', "Cranes"),
+        ("<title>起重机 - 港口报：港口</title><h1>起重机</h1>", "起重机"),
+        ("<h1></h1><h1>Only a heading</h1>", "Only a heading"),
+        ("", ""),
+    ],
+)  # fmt: skip
+def test_the_title_is_the_headline_without_the_name_of_the_site(html: str, title: str) -> None:
+    assert read(f"{html}<p>x").title == title
+
+
+@pytest.mark.parametrize(
+    ("byline", "names"),
+    [
+        ("By Ann Lee", ["Ann Lee"]),
+        ("by Ann Lee, Bo Ek, and Cy Day, CNN", ["Ann Lee", "Bo Ek", "Cy Day"]),
+        ("Ann Lee and Bo Ek", ["Ann Lee", "Bo Ek"]),
+        ("Ann Lee und Bo Ek; Cy Day", ["Ann Lee", "Bo Ek", "Cy Day"]),
+        ("Ann Lee, Political Correspondent", ["Ann Lee"]),
+        ("Von Ann Lee", ["Ann Lee"]),
+        ("Von Neumann", ["Von Neumann"]),
+        ("Lee, Ann", ["Lee, Ann"]),
+        ("Simon and Schuster", ["Simon and Schuster"]),
+        ("Staff Reporter", ["Staff Reporter"]),
+        ("staff", []),
+        ("李安、王波", ["李安、王波"]),
+        ("https://example.com/ann", []),
+        ("@ann", []),
+        ("x" * 201, []),
+        ("", []),
+    ],
+)
+def test_names_are_found_in_a_byline(byline: str, names: list[str]) -> None:
+    assert names_in(byline) == names
+
+
+def test_a_person_goes_before_the_name_of_the_site_which_goes_before_nobody() -> None:
+    site = '<meta name=author content="Example"><meta property="og:site_name" content="Example">'
+    link = "<p>By <a href=/authors/ann-lee>Ann Lee</a> and <a href=/authors/bo-ek>Bo Ek</a></p>"
+    others = "<div><ul><li><p><span><a href=/authors/cy-day>Cy Day</a></span></p></li></ul></div>"
+    assert read(f"{site}<article><div>{link}</div></article>{others}").author == "Ann Lee; Bo Ek"
+    assert read(f"{site}<p>x").author == "Example"
+
+
+def test_the_address_tells_the_date_where_nothing_else_does() -> None:
+    def date(html: str) -> str | None:
+        return metadata_of(Page.parse("https://example.com/2031/3/14/cranes", html)).date
+
+    assert date("<p>x") == "2031-03-14"
+    assert date("<meta name=date content=2031-03-15><p>x") == "2031-03-15"
+    assert metadata_of(Page.parse("https://example.com/2031/30/14/cranes", "<p>x")).date is None
+
+
+MORE = """<meta property="og:description" content="Two cranes &amp; a quay."><link rel=canonical href="/cranes">
+<meta name=keywords content="port, cranes,port"><meta property="og:site_name" content="Port">
+<meta property="og:image" content="/crane.jpg">
+<meta property="article:modified_time" content="2031-03-15T10:00:00Z"><p>Two cranes stand on the quay."""
+FOUND = MoreMetadata(
+    "Two cranes & a quay.",
+    "https://example.com/crane.jpg",
+    "https://example.com/cranes",
+    "Port",
+    ["port", "cranes"],
+    "2031-03-15T10:00:00+00:00",
+)
+
+
+def test_more_metadata_is_read_from_meta_and_from_json_ld() -> None:
+    assert more_metadata_of(Page.parse(URL, MORE)) == FOUND
+    article = {
+        "@type": "Article",
+        "description": "Two cranes &amp; a quay.",
+        "image": [{"@type": "ImageObject", "url": "https://example.com/crane.jpg"}],
+        "publisher": {"@id": "#port"},
+        "keywords": ["port", "cranes"],
+        "dateModified": "2031-03-15T10:00:00Z",
+    }
+    graph = json_ld([article, {"@id": "#port", "@type": "Organization", "name": "Port"}])
+    link = '<link rel=canonical href="/cranes">'
+    assert more_metadata_of(Page.parse(URL, link + graph)) == FOUND
+
+
+def test_a_page_that_says_nothing_more_has_nothing_more() -> None:
+    for html in ("<p>x", "", '<meta property="og:image" content="javascript:x"><meta name=keywords content=",">'):
+        assert more_metadata_of(Page.parse(URL, html)) == MoreMetadata()
+
+
+def test_clean_pages_carry_more_only_where_it_is_asked_for() -> None:
+    [plain] = denoise_pages([(URL, MORE)])
+    [asked] = denoise_pages([(URL, MORE)], writing=Writing(more_metadata=True))
+    assert all(getattr(plain, name) is None for name in MORE_FIELDS)
+    assert MoreMetadata(**{name: getattr(asked, name) for name in MORE_FIELDS}) == FOUND
+    assert replace(asked, **dict.fromkeys(MORE_FIELDS)) == plain
+
+
 def test_clean_pages_carry_their_metadata() -> None:
     html = "<title>T</title><meta name=author content=Ann><meta name=date content=2011-12-15><p lang=en>text"
     [page] = denoise_pages([(URL, html)])
@@ -202,6 +311,9 @@ _VALUES = st.recursive(
         | st.dictionaries(
             st.sampled_from(
                 ["@type", "@id", "@graph", "author", "name", "headline", "datePublished", "url", "@value"]
+            )
+            | st.sampled_from(
+                ["image", "publisher", "keywords", "description", "dateModified", "mainEntity"],
             ),
             inner,
         )

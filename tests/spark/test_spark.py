@@ -24,7 +24,7 @@ if shutil.which("java") is None:
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
-from denoise_crawler import denoise_pages
+from denoise_crawler import Writing, denoise_pages
 from denoise_crawler.demo.replies import article_path, articles
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.page.site import site_of
@@ -145,6 +145,17 @@ def test_each_page_comes_out_as_from_one_process_with_its_other_columns(
         assert row == {name: known[name] for name in row}
 
 
+def test_the_rules_of_a_folder_of_the_driver_are_obeyed_by_every_worker(
+    spark: SparkSession, trees: DataFrame, tmp_path: Path
+) -> None:
+    (tmp_path / "site-1.com.txt").write_text("body: div.story > p\nstrip: div.story > p + p\ntitle: div.foot")
+    rows = clean(frame(spark, PAGES), trees, CHOICE, rules=tmp_path).collect()
+    expected = {one.url: one.text for one in denoise_pages(PAGES, rules=tmp_path, **FEW)}
+    assert {row.url: row.text for row in rows} == expected
+    assert {row.title for row in rows if row.site == "site-1.com"} == {"All rights reserved by www.site-1.com"}
+    assert not any("It went on" in row.text for row in rows if row.site == "site-1.com")
+
+
 def test_what_is_learned_does_not_depend_on_where_pages_stand_or_how_often(spark: SparkSession) -> None:
     changed = [(url, html.replace("story", "tale")) for url, html in PAGES[:6]]
     one = knowledge(learn(frame(spark, [*PAGES, *changed], 1), CHOICE).collect())
@@ -245,6 +256,17 @@ def test_archives_are_read_from_paths_and_addresses_json_lines_and_parquet_with_
     ]
 
 
+def test_more_metadata_are_columns_where_they_are_asked_for(spark: SparkSession) -> None:
+    page = (
+        "https://a.com/",
+        "<meta name=keywords content='port,cranes'><meta name=description content=Two><p>Hello",
+    )
+    rows = clean(frame(spark, [page]), None, "link_ratio", writing=Writing(more_metadata=True))
+    [row] = rows.collect()
+    assert (row.tags, row.description, row.image) == (["port", "cranes"], "Two", None)
+    assert "tags" not in clean(frame(spark, [page]), None, "link_ratio").columns
+
+
 def test_columns_that_are_missing_or_taken_are_named(spark: SparkSession, trees: DataFrame) -> None:
     with pytest.raises(ValueError, match="no column html; there are url, body"):
         learn(spark.createDataFrame([("a", "b")], "url string, body string"))
@@ -265,6 +287,19 @@ def test_rows_without_address_or_page_come_out_and_a_method_without_trees_needs_
         None: ("", "empty", "link_ratio", True),
         "https://a.com/": ("Hello", None, "link_ratio", True),
     }
+
+
+def test_records_and_values_come_as_json_and_hashes_as_text(spark: SparkSession) -> None:
+    post = "<div class=post><b class=user>{}</b> <i>May 2, 2024</i><p>{}</p></div>"
+    html = post.format("Ann", "Is the harbour open?") + post.format("Bob", "It is, until six.") + "<p>SKU: L-7</p>"
+    rows = spark.createDataFrame([("https://a.com/", html)], "url string, html string")
+    writing = Writing(records=True, fields=True, json_ld=True, changes="mark")
+    [row] = clean(rows, None, "link_ratio", writing=writing).collect()
+    [page] = denoise_pages([("https://a.com/", html)], method="link_ratio", writing=writing)
+    assert json.loads(row.records) == page.records
+    assert [record["user"] for record in page.records or ()] == ["Ann", "Bob"]
+    assert (json.loads(row.fields), json.loads(row.json_ld)) == ({"sku": "L-7"}, [])
+    assert (row.content_hash, row.soft_404, row.near_duplicate_of) == (page.content_hash, False, None)
 
 
 def test_the_command_learns_cleans_and_goes_on_with_what_is_whole(

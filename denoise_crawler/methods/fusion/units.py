@@ -21,6 +21,7 @@ _KINDS = {
     "table": TABLE, "pre": CODE, "code": CODE, "dl": DEFINITIONS, "figure": FIGURE,
     "math": FORMULA, "mjx-container": FORMULA,
 }  # fmt: skip
+_UNITS = frozenset(_KINDS)
 _IN_DEFINITIONS = INLINE | {"dt", "dd", "p", "div", "br"}
 # A caption and a credit below a picture are no unit: the picture has no text, and most readers want no credit.
 _TEXT_OF_FIGURES = frozenset({"table", "pre", "math"})
@@ -55,12 +56,12 @@ def units_of(page: Page) -> list[Unit]:
 
     """
     nodes = page.nodes
-    if _KINDS.keys().isdisjoint(nodes.tags):
+    if not (maybe := nodes.tagged(_UNITS)):
         return []
     blocks = page.once(blocks_of)
     starts = [line[0] for line in blocks.nodes]
     found: list[Unit] = []
-    for index in _outermost(nodes):
+    for index in _outermost(nodes, maybe):
         first, last = bisect_left(starts, index), bisect_left(starts, nodes.ends[index])
         kind = _KINDS[nodes.tags[index]]
         if kind is FORMULA:
@@ -79,10 +80,10 @@ def _signs(nodes: Nodes, table: int, starts: Sequence[int]) -> Iterator[int]:
             yield from range(bisect_left(starts, index), bisect_left(starts, nodes.ends[index]))
 
 
-def _outermost(nodes: Nodes) -> Iterator[int]:
-    """Yield the elements that are units and in no other unit."""
+def _outermost(nodes: Nodes, maybe: list[int]) -> Iterator[int]:
+    """Yield of the elements that are ``maybe`` units those that are, and stand in no other unit."""
     until = 0
-    for index in [index for index, tag in enumerate(nodes.tags) if tag in _KINDS]:
+    for index in maybe:
         if index >= until and _is_unit(nodes, index):
             until = nodes.ends[index]
             yield index

@@ -1,0 +1,115 @@
+"""The denoiser of a command that is given single pages: it knows their site from other pages, or from a store."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from denoise_crawler.commands.page_input import report_failure
+from denoise_crawler.crawl.stored_denoiser import open_denoiser
+from denoise_crawler.errors import SourceError, StoreError
+from denoise_crawler.page import Page
+from denoise_crawler.page.site import site_of
+from denoise_crawler.reading import Reading, read_pages
+from denoise_crawler.rules import NO_RULES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from contextlib import ExitStack
+    from pathlib import Path
+
+    from denoise_crawler.denoiser import Denoiser
+    from denoise_crawler.methods import MethodChoice
+    from denoise_crawler.output.writing import Writing
+    from denoise_crawler.rules import SiteRules
+
+
+class KnownSite:
+    """Opens the denoiser when the first page needs it, and keeps it open as long as ``opened``.
+
+    Args:
+        opened: What is closed at the end of the command.
+        choice: The method.
+        writing: How text is written.
+        store: The store of a crawl, None for none.
+        site_pages: Returns the pages to learn first; None for none. All are taken for pages of one site.
+        site: The name of the site, if it is not that of the page.
+        site_of_url: Returns the site of a URL.
+        rules: The site rules that are obeyed.
+
+    """
+
+    def __init__(
+        self,
+        opened: ExitStack,
+        choice: MethodChoice,
+        writing: Writing,
+        *,
+        store: Path | None = None,
+        site_pages: Callable[[], Iterable[tuple[str, str | bytes]]] | None = None,
+        site: str | None = None,
+        site_of_url: Callable[[str], str] = site_of,
+        rules: SiteRules = NO_RULES,
+    ) -> None:
+        self._opened, self._choice, self._writing, self._rules = opened, choice, writing, rules
+        self._store, self._site_pages = store, site_pages
+        self._one_site, self._site_of_url = site, site_of_url
+        self._denoiser: Denoiser | None = None
+
+    def site_of(self, url: str) -> str:
+        """Return the site of a page; if there are pages to learn first, all pages have the site of the first."""
+        name = self._site_of_url(url) if self._one_site is None else self._one_site
+        if self._site_pages is not None:
+            self._one_site = name
+        return name
+
+    def denoiser(self, site: str) -> Denoiser:
+        """Return the denoiser that knows ``site``.
+
+        Raises:
+            StoreError: The store cannot be read.
+            SourceError: The pages to learn cannot be read.
+
+        """
+        if self._denoiser is None:
+            store = self._store if self._site_pages is None else None
+            opening = open_denoiser(store, self._choice, self._writing, self._rules)
+            self._denoiser = self._opened.enter_context(opening)
+            for url, html in self._site_pages() if self._site_pages is not None else ():
+                with report_failure(url, "learned"):
+                    self._denoiser.learn(Page.parse(url, html, site=site))
+        return self._denoiser
+
+
+def existing_store(path: Path, *, named: bool) -> Path | None:
+    """Return the file of a store, None if it is not there.
+
+    Args:
+        path: The file.
+        named: Whether the user named it.
+
+    Raises:
+        StoreError: The user named it, and it is not there.
+
+    """
+    if path.is_file():
+        return path
+    if named:
+        raise StoreError(f"there is no store {path}")
+    return None
+
+
+def read_site_pages(paths: Sequence[str], reading: Reading, **fields: str) -> Iterator[tuple[str, str | bytes]]:
+    """Yield the pages to learn first.
+
+    Args:
+        paths: Files and folders.
+        reading: Counts pages and damage.
+        fields: The fields of JSON Lines, as :func:`read_pages` takes them.
+
+    Raises:
+        SourceError: There is no page.
+
+    """
+    yield from read_pages(paths, reading=reading, **fields)
+    if not reading.pages:
+        raise SourceError(f"no page to learn in {', '.join(paths)}")

@@ -1,0 +1,210 @@
+"""What the head of a page declares, as it stands there: ``meta`` and JSON-LD; and the headings and title.
+
+It is read once a page, from the tree that exists already. ``extruct`` needs five more parsers and leaves the
+choice among JSON-LD items to its user.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from functools import partial
+from html import unescape
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from denoise_crawler.page.text import collapse_spaces, without_lone_surrogates
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from typing import TypeAlias
+
+    from lxml.etree import _Element
+
+    from denoise_crawler.page.page import Page
+
+    Item: TypeAlias = dict[str, Any]
+
+MAX_JSON_LD_CHARACTERS = 2_000_000  # per page
+MAX_VALUES = 20  # of one kind
+_MAX_JSON_LD_ITEMS = 2_000
+_MAX_TEXT_CHARACTERS = 10_000
+# Types of https://schema.org: a page's main subject, and what only wraps it.
+_ARTICLE = re.compile(r"(?:article|posting|report|review|recipe)$", re.IGNORECASE)
+_OTHER_WORK = re.compile(
+    r"(?:product|videoobject|event|course|book|movie|softwareapplication|dataset)$", re.IGNORECASE
+)
+_WRAPPER = re.compile(r"(?:page)$", re.IGNORECASE)
+_NAME_ATTRIBUTES = {"property", "name", "itemprop", "http-equiv"}
+_OPENING_WRAPPER = re.compile(r"<!--|//\s*<!\[CDATA\[|/\*\s*<!\[CDATA\[\s*\*/|<!\[CDATA\[")
+
+
+@dataclass(frozen=True, slots=True)
+class Declarations:
+    """What a page declares.
+
+    Attributes:
+        metas: The values of ``meta`` elements by lower-case name.
+        items: The JSON-LD items in order, also those of lists, graphs and main entities.
+        work: The item that the page is about; an empty one if none is, or several might be.
+        titles: The ``title`` elements.
+        headings: The ``h1`` elements.
+
+    """
+
+    metas: dict[str, list[str]]
+    items: list[Item]
+    work: Item
+    titles: list[_Element]
+    headings: list[_Element]
+
+    def first_meta(self, *names: str) -> str | None:
+        """Return the first value of the first of these ``meta`` names that has one."""
+        return first(clean(self.metas[name][0]) for name in names if name in self.metas)
+
+    @property
+    def wrappers(self) -> list[Item]:
+        """The items that stand for the page itself."""
+        return [item for item in self.items if has_type(item, _WRAPPER)]
+
+    def resolved(self, values: Any) -> list[Any]:
+        """Return a JSON-LD value as a list, with the items that it only refers to."""
+        listed = values if isinstance(values, list) else [values]
+        return [
+            self._item(str(one["@id"]), one)
+            if isinstance(one, dict) and "@id" in one and not {"name", "url"} & one.keys()
+            else one
+            for one in listed[:MAX_VALUES]
+        ]
+
+    def _item(self, identity: str, otherwise: Item) -> Item:
+        return next((item for item in self.items if item.get("@id") == identity and len(item) > 1), otherwise)
+
+
+def declarations_of(page: Page) -> Declarations:
+    """Return what ``page`` declares; ask for it by ``page.once(declarations_of)``."""
+    metas: dict[str, list[str]] = {}
+    items: list[Item] = []
+    titles: list[_Element] = []
+    headings: list[_Element] = []
+    left = MAX_JSON_LD_CHARACTERS
+    for element in () if page.root is None else page.root.iter("meta", "script", "title", "h1"):
+        tag = element.tag
+        if tag == "meta":
+            _add_meta(element, metas)
+        elif tag == "h1":
+            headings.append(element)
+        elif tag == "title":
+            titles.append(element)
+        elif "ld+json" in element.get("type", "").lower() and (text := element.text):
+            left -= len(text)
+            if left >= 0:
+                items.extend(_json_ld_items(_parse_json(text), _MAX_JSON_LD_ITEMS - len(items)))
+    return Declarations(metas, items, _find_main_work(items, page.url), titles, headings[:MAX_VALUES])
+
+
+def _add_meta(element: _Element, metas: dict[str, list[str]]) -> None:
+    attributes = {str(name): str(value) for name, value in element.items()}
+    if value := attributes.get("content", "").strip():
+        for naming in _NAME_ATTRIBUTES & attributes.keys():
+            values = metas.setdefault(attributes[naming].lower(), [])
+            if len(values) < MAX_VALUES:
+                values.append(value)
+
+
+def _parse_json(text: str) -> Any:
+    """Parse JSON, tolerating the comments around it and raw newlines that are common; None if it is invalid."""
+    text = _strip_wrapping(_strip_wrapping(text))
+    decoders: tuple[Callable[[str], Any], ...] = (msgspec.json.decode, partial(json.loads, strict=False))
+    for decode in decoders:
+        try:
+            return decode(text)
+        except (ValueError, RecursionError):
+            continue
+    return None
+
+
+def _strip_wrapping(text: str) -> str:
+    """Strip one comment or CDATA mark, or a semicolon, from each end, in linear time."""
+    text = text.strip()
+    if opening := _OPENING_WRAPPER.match(text):
+        text = text[opening.end() :].lstrip()
+    if text.endswith(("-->", ";")):
+        return text.removesuffix("-->").removesuffix(";").rstrip()
+    inner = text.removesuffix("*/").rstrip()
+    if inner.endswith("]]>"):
+        return inner.removesuffix("]]>").rstrip().removesuffix("//").removesuffix("/*").rstrip()
+    return text
+
+
+def _json_ld_items(value: Any, most: int) -> Iterator[Item]:
+    """Yield at most ``most`` items of a JSON-LD document in order, also from lists, graphs and main entities."""
+    waiting = [value]
+    while waiting and most > 0:
+        value = waiting.pop()
+        if isinstance(value, list):
+            waiting.extend(reversed(value[:most]))
+        elif isinstance(value, dict):
+            most -= 1
+            yield value
+            waiting.extend(value[key] for key in ("mainEntityOfPage", "mainEntity", "@graph") if key in value)
+
+
+def _find_main_work(items: list[Item], url: str) -> Item:
+    for kind in (_ARTICLE, _OTHER_WORK):
+        works = [item for item in items if has_type(item, kind)]
+        if len({first(strings(item.get("headline"), item.get("name"))) for item in works}) > 1:
+            works = [item for item in works if url in strings(item.get("url"), item.get("mainEntityOfPage"))]
+        if works:
+            return works[0]
+    return {}
+
+
+def has_type(item: Item, pattern: re.Pattern[str]) -> bool:
+    """Tell whether an item has a type that ``pattern`` finds."""
+    kinds = item.get("@type")
+    return any(
+        isinstance(kind, str) and pattern.search(kind) for kind in (kinds if isinstance(kinds, list) else [kinds])
+    )
+
+
+def strings(*values: Any) -> list[str]:
+    """Return the clean, non-empty strings of JSON-LD ``values``; an object stands for its value, name or id."""
+    found: list[str] = []
+    for value in values:
+        for one in value[:MAX_VALUES] if isinstance(value, list) else [value]:
+            named = (
+                next((one[key] for key in ("@value", "name", "@id") if one.get(key)), None)
+                if isinstance(one, dict)
+                else one
+            )
+            if isinstance(named, str) and (text := clean(named)):
+                found.append(text)
+    return found
+
+
+def clean(text: str) -> str:
+    """Remove entities, tags, lone surrogates and double spaces from ``text``."""
+    if "&" in text:
+        text = unescape(unescape(text))
+    if "<" in text:
+        text = re.sub(r"<[^<>]*>", " ", text)
+    return collapse_spaces(without_lone_surrogates(text))
+
+
+def first(texts: Iterable[str | None]) -> str | None:
+    """Return the first text that is not empty."""
+    return next(filter(None, texts), None)
+
+
+def text_of(element: _Element) -> str:
+    """Return the text of an element, without double spaces; of a very long one the beginning."""
+    parts, left = list[str](), _MAX_TEXT_CHARACTERS
+    for text in element.itertext():
+        parts.append(str(text))
+        left -= len(text)
+        if left < 0:  # its end was forgotten
+            break
+    return collapse_spaces("".join(parts))

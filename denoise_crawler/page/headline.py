@@ -1,0 +1,116 @@
+"""The headline of a page: which of its ``h1`` and declared titles it is, without the name of the site."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from denoise_crawler.page.declarations import clean, declarations_of, first, strings, text_of
+from denoise_crawler.page.site import host_of, site_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from denoise_crawler.page.declarations import Declarations
+    from denoise_crawler.page.page import Page
+
+MAX_CHARACTERS = 400
+# An h1 whose letter pairs are shared to this degree with a declared title says the same in other words.
+MIN_LIKENESS = 0.45
+_MIN_NAME_CHARACTERS = 3
+_NO_LETTERS = re.compile(r"[\W_]+")
+_SITE = re.compile(r"(?:organization|website)$", re.IGNORECASE)
+_BETWEEN = re.compile(r"\s+[-–—|·•:»«›‹/~]+\s+|\s*[|｜│：»«]+\s*|\s+[-–—]|(?<=\w):\s+")
+
+
+def headline_of(page: Page, declared: Declarations) -> str:
+    """Return the headline; an empty string if there is none.
+
+    What two of these sources say is the headline, in this order: the ``h1`` that is most like a declared title,
+    JSON-LD, ``og:title``, ``title``. If no two say the same, it is the first declared title, or the ``h1`` that it
+    begins with.
+    """
+    names = page.once(site_names)
+    titles = [_without_site(title, names) for title in _declared_titles(declared)]
+    headings = [
+        heading
+        for heading in dict.fromkeys(map(text_of, declared.headings))
+        if 0 < len(heading) <= MAX_CHARACTERS and letters(heading) not in names
+    ]
+    said = set(map(letters, titles))
+    if (agreed := next((heading for heading in headings if letters(heading) in said), None)) is not None:
+        return agreed
+    likeness, _, heading = max(
+        ((_likeness(heading, titles), -number, heading) for number, heading in enumerate(headings)),
+        default=(0.0, 0, ""),
+    )
+    shown = [heading] if likeness >= MIN_LIKENESS else []
+    begun = (heading for heading in headings if titles and letters(titles[0]).startswith(letters(heading)))
+    return _said_twice([*shown, *titles]) or first([*begun, *titles, *headings]) or page.title
+
+
+def site_names(page: Page) -> set[str]:
+    """Return the names of the site, in small letters without anything else: those declared, and its domain's.
+
+    Ask for them by ``page.once(site_names)``.
+    """
+    declared = page.once(declarations_of)
+    publishers = (item.get("publisher") for item in (declared.work, *declared.wrappers))
+    sites = (item.get("name") for item in declared.items if _is_site(item))
+    found = (
+        *(clean(name) for meta in ("og:site_name", "application-name") for name in declared.metas.get(meta, ())),
+        *strings(*(one for value in publishers for one in declared.resolved(value)), *sites),
+        (site := site_of(page.url)),
+        site.partition(".")[0],
+        host_of(page.url).removeprefix("www."),
+    )
+    return {name for name in map(letters, found) if len(name) >= _MIN_NAME_CHARACTERS}
+
+
+def letters(text: str) -> str:
+    """Return the letters and digits of ``text`` in lower case."""
+    return _NO_LETTERS.sub("", text.casefold())
+
+
+def _is_site(item: dict[str, Any]) -> bool:
+    kind = item.get("@type")
+    return isinstance(kind, str) and _SITE.search(kind) is not None
+
+
+def _declared_titles(declared: Declarations) -> Iterable[str]:
+    work = declared.work
+    yield from strings(work.get("headline"), work.get("name"))[:1]
+    for name in ("og:title", "twitter:title"):  # most sites write both alike, so they count as one
+        if name in declared.metas:
+            yield clean(declared.metas[name][0])
+            break
+    yield from filter(None, map(text_of, declared.titles[:1]))
+
+
+def _without_site(title: str, names: set[str]) -> str:
+    """Leave out the names of the site at the end of a title, and one in front."""
+    title = title[:MAX_CHARACTERS]
+    while (ends := list(_BETWEEN.finditer(title))) and letters(title[ends[-1].end() :]) in names:
+        title = title[: ends[-1].start()].strip()
+    front = _BETWEEN.search(title)
+    if front and letters(title[: front.start()]) in names:
+        title = title[front.end() :].strip()
+    return title
+
+
+def _said_twice(titles: list[str]) -> str | None:
+    """Return the first title that another one equals in its letters."""
+    said = list(map(letters, titles))
+    return next((title for title, one in zip(titles, said, strict=True) if one and said.count(one) > 1), None)
+
+
+def _likeness(heading: str, titles: list[str]) -> float:
+    """Return how much of its letter pairs a heading shares with the title that is most like it (0 to 1)."""
+    own = _pairs(heading)
+    shares = (2 * len(own & other) / (len(own) + len(other) or 1) for other in map(_pairs, titles))
+    return max(shares, default=0.0)
+
+
+def _pairs(text: str) -> set[str]:
+    shown = letters(text)
+    return {shown[at : at + 2] for at in range(len(shown) - 1)} or {shown}

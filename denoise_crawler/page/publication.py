@@ -1,0 +1,91 @@
+"""The dates of a page: when it was published, and when it was changed last."""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from lxml import etree
+
+from denoise_crawler.page.dates import iso_date
+from denoise_crawler.page.declarations import MAX_VALUES, first, strings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from lxml.etree import _Element
+
+    from denoise_crawler.page.declarations import Declarations
+    from denoise_crawler.page.page import Page
+
+_MAX_TIME_ELEMENTS = 1_000
+_METAS = (
+    *("article:published_time", "og:published_time", "datepublished", "parsely-pub-date", "sailthru.date"),
+    *("dc.date.issued", "dcterms.issued", "dcterms.created", "dc.date.created", "dc.date", "dcterms.date"),
+    *("citation_publication_date", "citation_online_date", "citation_date", "pubdate", "publishdate"),
+    *("publish-date", "publish_date", "publish_time", "published_date", "publication_date", "pub_date", "date"),
+)
+_MODIFIED = (
+    *("article:modified_time", "og:updated_time", "datemodified", "dc.date.modified", "dcterms.modified"),
+    *("lastmod", "last-modified", "revised"),
+)
+_PROPERTIES = etree.XPath("/descendant::*/@itemprop")
+_IN_ADDRESS = re.compile(r"/((?:19|20)\d{2})[/-](0?[1-9]|1[0-2])[/-](0?[1-9]|[12]\d|3[01])(?=[/-])")
+
+
+def published(page: Page, declared: Declarations) -> str | None:
+    """Return the first readable date, preferring the date of publication."""
+    return None if page.root is None else _first_date(_published(page, page.root, declared))
+
+
+def modified(page: Page, declared: Declarations) -> str | None:
+    """Return the date of the last change, None if the page declares none."""
+    return None if page.root is None else _first_date(_modified(page.root, declared))
+
+
+def _first_date(texts: Iterable[str]) -> str | None:
+    return first(map(iso_date, texts))
+
+
+def _published(page: Page, root: _Element, declared: Declarations) -> Iterator[str]:
+    work = declared.work
+    yield from strings(work.get("datePublished"), work.get("uploadDate"), work.get("dateCreated"))
+    for name in _METAS:
+        yield from declared.metas.get(name, ())
+    yield from strings(*(item.get("datePublished") for item in declared.wrappers))
+    yield from _values(_with_property(root, "datePublished"))
+    if times := list(islice(root.iter("time"), _MAX_TIME_ELEMENTS)):
+        yield from _values(time for time in times if time.get("pubdate") is not None)
+        yield from _values(time for time in times if _has_ancestor(time, "article", "main"))
+        if len(distinct := set(_values(times))) == 1:  # several may belong to other articles
+            yield from distinct
+    yield from _in_address(page.url)
+    yield from strings(work.get("dateModified"))
+
+
+def _modified(root: _Element, declared: Declarations) -> Iterator[str]:
+    yield from strings(declared.work.get("dateModified"))
+    for name in _MODIFIED:
+        yield from declared.metas.get(name, ())
+    yield from strings(*(item.get("dateModified") for item in declared.wrappers))
+    yield from _values(_with_property(root, "dateModified"))
+
+
+def _with_property(root: _Element, name: str) -> list[_Element]:
+    attributes: Any = _PROPERTIES(root)
+    return [attribute.getparent() for attribute in attributes if attribute == name][:MAX_VALUES]
+
+
+def _in_address(url: str) -> Iterator[str]:
+    if found := _IN_ADDRESS.search(url):
+        yield "-".join(found.groups())
+
+
+def _has_ancestor(element: _Element, *tags: str) -> bool:
+    return next(element.iterancestors(*tags), None) is not None
+
+
+def _values(elements: Iterable[_Element]) -> Iterator[str]:
+    for element in islice(elements, MAX_VALUES):
+        yield element.get("datetime") or element.get("content") or "".join(map(str, element.itertext()))
