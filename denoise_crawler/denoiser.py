@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from denoise_crawler.methods import DEFAULT_METHOD, Judgement, Method, MethodChoice, apply_guard
@@ -15,11 +15,12 @@ from denoise_crawler.output.explanation import explanation
 from denoise_crawler.output.forms import write_content
 from denoise_crawler.output.front_matter import front_matter
 from denoise_crawler.output.low_confidence import DROP, check_low_confidence, fallback_text, is_fallback, is_low
+from denoise_crawler.output.page_data import PageData
 from denoise_crawler.output.part import find_part, noise_outside_part
-from denoise_crawler.output.writing import LEAVE, Writing
+from denoise_crawler.output.writing import DROP_UNCHANGED, LEAVE, Writing
 from denoise_crawler.page import Page
 from denoise_crawler.page.held_pages import HeldPages
-from denoise_crawler.page.metadata import metadata_of, more_metadata_of
+from denoise_crawler.page.metadata import metadata_fields
 from denoise_crawler.page.site import layout_name
 from denoise_crawler.rules import NO_RULES, SiteRules
 from denoise_crawler.rules.obeying import obey
@@ -111,6 +112,7 @@ class Denoiser:
         self._sites: OrderedDict[str, Method] = OrderedDict()
         self._layouts: dict[str, int] = {}
         self._writing, self._rules = writing, rules
+        self._data = PageData(writing)
         self.learns = self._choice.learns
         extractors.check(writing.extractor, writing.extractor_options)
         check_low_confidence(writing.min_confidence, writing.low_confidence)
@@ -222,12 +224,7 @@ class Denoiser:
         return self.write(page, self.judge(page, method=method), warm=warm)
 
     def raw(self, page: Page) -> Cleaned:
-        """Write all text of ``page`` without judging it or calling an extractor.
-
-        Returns:
-            The record, with no judgement, the method "raw" and all characters kept.
-
-        """
+        """Return the record of ``page`` with all of its text: not judged, by no extractor, by the method "raw"."""
         return self._record(page, None, RAW, warm=False)
 
     def part(self, cleaned: Cleaned, part: str) -> CleanPage:
@@ -253,8 +250,9 @@ class Denoiser:
         return replace(cleaned.clean_page, text=text, noise_ratio=round(noise_ratio(visible, kept), 4))
 
     def drops(self, clean_page: CleanPage) -> bool:
-        """Tell whether a page is so unsure that ``writing`` wants it dropped."""
-        return bool(clean_page.low_confidence) and self._writing.low_confidence == DROP
+        """Tell whether ``writing`` wants a page dropped, as unsure or as unchanged."""
+        unsure = bool(clean_page.low_confidence) and self._writing.low_confidence == DROP
+        return unsure or (bool(clean_page.unchanged) and self._writing.changes == DROP_UNCHANGED)
 
     def save(self, site: str | None = None) -> None:
         """Store what is known of ``site``, or of all sites if it is None."""
@@ -274,17 +272,11 @@ class Denoiser:
         if not others and text and noise is not None and writing.extractor is not None:
             others = extractors.run_extractor(page, noise, writing.extractor, writing.extractor_options)
             wrote = f"{method}+{writing.extractor}"
-        metadata = metadata_of(page)
-        if (file := self._rules.of(page.url)) is not None:
-            metadata = replace(metadata, **values_of(page, file))
+        values = {} if (file := self._rules.of(page.url)) is None else values_of(page, file)
         clean_page = CleanPage(
             url=page.url,
             site=page.site,
-            title=metadata.title,
-            author=metadata.author,
-            date=metadata.date,
             text=others or text,
-            language=metadata.language,
             fetched_at=None,
             method=wrote if others else method,
             warm=warm,
@@ -293,8 +285,9 @@ class Denoiser:
             page_type=None if judgement is None else judgement.page_type,
             explanation=explanation(page, judgement) if writing.explain and judgement is not None else None,
             low_confidence=low,
-            **(asdict(more_metadata_of(page)) if writing.more_metadata else {}),
+            **metadata_fields(page, more=writing.more_metadata) | values,
         )
+        self._data.add(clean_page, page, noise)
         if writing.front_matter and text and not others:
             clean_page.text = front_matter(clean_page) + text
         return Cleaned(page, judgement, clean_page, visible, kept)

@@ -11,6 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from denoise_crawler.commands.explained import clean_known
 from denoise_crawler.commands.fetching import fetch, is_url
 from denoise_crawler.commands.help_text import help_text
 from denoise_crawler.commands.known_site import KnownSite, existing_store, read_site_pages
@@ -162,9 +163,7 @@ def _write_pages(arguments: Namespace, known: KnownSite) -> int:
         try:
             url, html = _read(name, arguments)
             page = Page.parse(url, html, site=known.site_of(url))
-            denoiser = known.denoiser(page.site)
-            method = denoiser.method_for_page(page)
-            clean = denoiser.clean(page, warm=bool(method.pages_known), method=method).clean_page
+            clean = clean_known(known.denoiser(page.site), page).cleaned.clean_page
         except (BrokenPipeError, StoreError):
             raise
         except (FetchError, SourceError, OSError) as error:

@@ -51,8 +51,11 @@ class Counts:
         try:
             yield
         finally:
-            seconds = perf_counter() - start
-            self._crawler.stats.inc_value(f"{_PREFIX}seconds/{name}", seconds)  # type: ignore[arg-type]
+            self.add_seconds(name, perf_counter() - start)
+
+    def add_seconds(self, name: str, seconds: float) -> None:
+        """Add to ``denoise/seconds/NAME``."""
+        self._crawler.stats.inc_value(f"{_PREFIX}seconds/{name}", seconds)  # type: ignore[arg-type]
 
 
 def summarize_items(counts: Counts) -> str:
@@ -70,5 +73,6 @@ def summarize_items(counts: Counts) -> str:
         "were opted out": counts.of("opted_out"),
         "were dropped, as too little was known of their site": counts.of("dropped"),
         "were dropped, as their text was not sure enough": counts.of("unsure_dropped"),
+        "were dropped, as their page is unchanged": counts.of("unchanged_dropped"),
     }
     return "; ".join([line, *(f"{number:,} {what}" for what, number in others.items() if number)])

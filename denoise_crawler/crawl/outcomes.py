@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
+from denoise_crawler.crawl.several_items import SeveralItems
 from denoise_crawler.crawl.unparkable import FirstOfClass
 from denoise_crawler.page import MAX_ATTRIBUTES, MAX_ELEMENTS, MAX_HTML_BYTES, MAX_TEXT_BYTES
 from denoise_crawler.page.text import printable
@@ -47,11 +48,13 @@ class Outcomes:
             self._counts.add("unfilled")
         self._count_text(item, wrote=False)
 
-    def count_filled(self, result: FillResult) -> None:
-        """Count an item that was filled as far as its class allows."""
-        self._counts.add("items")
-        self._counts.add("unfilled", int(not result.has_text))
-        self._count_text(result.item, wrote=result.wrote)
+    def count_filled(self, results: list[FillResult]) -> Any:
+        """Count items that were filled as far as their class allows; return the item, or all that go on for it."""
+        for result in results:
+            self._counts.add("items")
+            self._counts.add("unfilled", int(not result.has_text))
+            self._count_text(result.item, wrote=result.wrote)
+        return results[0].item if len(results) == 1 else SeveralItems(result.item for result in results)
 
     def count_missing_part(self, item: Any, error: Exception) -> None:
         """Count an item whose part is not on its page; log the first one."""
@@ -65,18 +68,16 @@ class Outcomes:
         if not self._counts.add("wrong_pages"):
             logger.error("%s: %s. Its items pass unchanged.", printable(response.url), printable(error))
 
-    def is_skipped(self, source: SourcePage | None) -> bool:
-        """Tell, and count, whether there is no page or nothing to read on it."""
-        if source is None:
-            self._counts.add("untouched")
-            return True
-        page = source.page
-        if page.skipped:
-            if not self._counts.add(f"skipped/{page.skipped}"):
-                why = _WHY_SKIPPED.get(page.skipped, page.skipped)
-                logger.warning("Nothing to read at %s: %s. Its items pass unchanged.", printable(page.url), why)
-            return True
-        return False
+    def count_without_page(self) -> None:
+        """Count an item that has no page."""
+        self._counts.add("untouched")
+
+    def count_skipped(self, source: SourcePage, skipped: str) -> None:
+        """Count an item whose page has nothing to read, and log the first for each reason."""
+        if not self._counts.add(f"skipped/{skipped}"):
+            why = _WHY_SKIPPED.get(skipped, skipped)
+            url = printable(source.page.url)
+            logger.warning("Nothing to read at %s: %s. Its items pass unchanged.", url, why)
 
     def _count_text(self, item: Any, *, wrote: bool) -> None:
         has_text = self._filler.has_text(item)

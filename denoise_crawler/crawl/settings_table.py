@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from denoise_crawler.changes.history import MAX_PAGES
 from denoise_crawler.core import MODES
 from denoise_crawler.crawl import setting_kinds as kinds
 from denoise_crawler.crawl.settings_section import SettingsSection, setting
@@ -20,7 +21,7 @@ from denoise_crawler.methods.fusion.wishes import FAVOUR, WORDS, Wishes
 from denoise_crawler.output.extractors import EXTRACTORS
 from denoise_crawler.output.forms import FORMS
 from denoise_crawler.output.low_confidence import MARK
-from denoise_crawler.output.writing import CHOICES, KEEP
+from denoise_crawler.output.writing import CHANGES, CHOICES, KEEP, NO_CHANGES
 
 _WISHES = Wishes()
 
@@ -42,6 +43,12 @@ class SwitchSettings(SettingsSection):
     """Whether the [compiled core](core.md) reads pages. `auto`: where it can be used. `off`: never. `require`: the
     crawl does not begin without it. By default the environment variable `DENOISE_CORE` says so; if it is not set,
     `auto`."""
+
+    workers: int = setting("DENOISE_WORKERS", 0, kinds.whole_number(0))
+    """How many [worker processes](workers.md) learn and clean pages; with `0`, the crawl does it itself."""
+
+    page_seconds: float = setting("DENOISE_PAGE_SECONDS", 30.0, kinds.SECONDS_OR_NO_LIMIT)
+    """The CPU time that a page may take in a worker process; ten times as much by the clock."""
 
     skipped_items: tuple[type, ...] = setting("DENOISE_SKIP_ITEMS", [], kinds.ITEM_CLASSES)
     """Items of these classes and their subclasses pass unchanged: `["my_project.items.Price"]`. Their pages are
@@ -124,6 +131,42 @@ class OutputSettings(SettingsSection):
 
 
 @dataclass(frozen=True)
+class DataSettings(SettingsSection):
+    """Records and values.
+
+    Data besides the text. To get it in your own items, name `records`, `fields` or `json_ld` in
+    `DENOISE_EXTRA_FIELDS`. See [records](records.md).
+    """
+
+    records: bool = setting("DENOISE_RECORDS", False, kinds.FLAG)
+    """Fill `CleanPage.records` with the posts of a thread or the items of a list, a dict each."""
+
+    fields: bool = setting("DENOISE_FIELDS", False, kinds.FLAG)
+    """Fill `CleanPage.fields` with the values of a product by name: price, currency, codes, brand,
+    availability."""
+
+    json_ld: bool = setting("DENOISE_JSON_LD", False, kinds.FLAG)
+    """Fill `CleanPage.json_ld` with the page's JSON-LD as data."""
+
+
+@dataclass(frozen=True)
+class ChangeSettings(SettingsSection):
+    """What changed.
+
+    See [what changed](changes.md).
+    """
+
+    changes: str = setting("DENOISE_CHANGES", NO_CHANGES, kinds.one_of(CHANGES))
+    """`mark`: fill `content_hash`, `near_duplicate_of`, `soft_404` and `unchanged` of `CleanPage`. To get them in
+    your own items, name them in `DENOISE_EXTRA_FIELDS`. `drop`: the same, and items of unchanged pages are
+    dropped. `no`: neither."""
+
+    history_pages: int = setting("DENOISE_CHANGES_PAGES", MAX_PAGES, kinds.whole_number(1))
+    """How many pages are remembered from one crawl to the next, those that were seen last. They are in a file
+    beside `DENOISE_STORE`, whose name ends in `.pages`."""
+
+
+@dataclass(frozen=True)
 class ItemSettings(SettingsSection):
     """The fields of your items."""
 
@@ -145,6 +188,10 @@ class ItemSettings(SettingsSection):
 
     If the field is empty or missing, the item gets the text of the page. See
     [recipes](recipes.md#comments-reviews-answers)."""
+
+    by_record: bool = setting("DENOISE_BY_RECORD", False, kinds.FLAG)
+    """An item of a page with [records](records.md) becomes one item for each record, with the text of the record.
+    Items with a part of their own stay one. This works with the add-on only."""
 
     html_field: str = setting("DENOISE_HTML_FIELD", "html", kinds.FIELD_NAME)
     """The item field that holds the page (`str` or `bytes`). With the add-on, an item without this field belongs
@@ -172,9 +219,7 @@ class WarmupSettings(SettingsSection):
     The default is that of `fusion`, whose [learning curve](fusion.md) is flat from two other pages on; with five
     it tells an article's fields from what every page repeats. The other methods have `20`."""
 
-    warmup_seconds: float = setting(
-        "DENOISE_WARMUP_SECONDS", 30.0, kinds.number("a number of seconds, 0 for no limit")
-    )
+    warmup_seconds: float = setting("DENOISE_WARMUP_SECONDS", 30.0, kinds.SECONDS_OR_NO_LIMIT)
     """The longest time that items of a site wait, counted from its first page. Then they go on, cleaned with what
     is known so far, and the site is still learned. This applies only with `DENOISE_SHORT_SITES = "clean"`."""
 

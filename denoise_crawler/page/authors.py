@@ -27,9 +27,13 @@ _METAS = (
     *("sailthru.author", "og:author", "byl", "creator"),
 )
 # XPath finds attributes much faster than the elements that have them.
-_PROPERTIES = etree.XPath("/descendant::*/@itemprop")
-_RELATIONS = etree.XPath("/descendant::a/@rel")
-_ADDRESSES = etree.XPath("/descendant::a/@href")
+_NAMED_AUTHOR = (
+    etree.XPath("/descendant::*/@itemprop[. = 'author']"),
+    etree.XPath("/descendant::a/@rel[. = 'author']"),
+)
+_ADDRESSES = etree.XPath(
+    "/descendant::a/@href[contains(., '/aut') or contains(., '/byline/') or contains(., '/journalist')]"
+)
 _AUTHOR_PAGE = re.compile(r"/(?:authors?|autor(?:a|es?|en|i|in)?|auteurs?|byline|journalist[a-z]*)/[^/?#]")
 _LOOKS_LIKE_URL = re.compile(r"(?:https?:)?//|www\.|@\w|[\w-]+\.(?:com|org|net)\b", re.IGNORECASE)
 _BY = re.compile(
@@ -97,21 +101,15 @@ def _sources(root: _Element, declared: Declarations) -> Iterator[Iterable[str]]:
     yield chain.from_iterable(
         map(clean, values) for name, values in declared.metas.items() if name.endswith((".author", ":author"))
     )
-    for naming in (_PROPERTIES, _RELATIONS):
-        yield _texts(_neighbours(_elements_with(root, naming, "author")))
+    for find in _NAMED_AUTHOR:
+        yield _texts(_neighbours(find(root)))
     addresses: Any = _ADDRESSES(root)
-    links = (address.getparent() for address in addresses if _AUTHOR_PAGE.search(address))
-    yield _texts(_neighbours(list(islice(links, MAX_VALUES))))
+    yield _texts(_neighbours([address for address in addresses if _AUTHOR_PAGE.search(address)]))
 
 
-def _elements_with(root: _Element, naming: etree.XPath, name: str) -> list[_Element]:
-    """Return the first elements whose attribute, as found by ``naming``, equals ``name``."""
-    attributes: Any = naming(root)
-    return [attribute.getparent() for attribute in attributes if attribute == name][:MAX_VALUES]
-
-
-def _neighbours(elements: list[_Element]) -> list[_Element]:
-    """Return the first element and those close to it: what stands elsewhere names the authors of other pages."""
+def _neighbours(attributes: Any) -> list[_Element]:
+    """Return the element of the first attribute and those close to it: others name authors of other pages."""
+    elements: list[_Element] = [attribute.getparent() for attribute in attributes[:MAX_VALUES]]
     if not elements:
         return []
     around = set(islice(elements[0].iterancestors(), _MAX_LEVELS))

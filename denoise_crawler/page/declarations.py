@@ -106,7 +106,7 @@ def declarations_of(page: Page) -> Declarations:
 
 
 def _add_meta(element: _Element, metas: dict[str, list[str]]) -> None:
-    attributes = dict(element.attrib)
+    attributes = {str(name): str(value) for name, value in element.items()}
     if value := attributes.get("content", "").strip():
         for naming in _NAME_ATTRIBUTES & attributes.keys():
             values = metas.setdefault(attributes[naming].lower(), [])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pyarrow as pa
 from pyspark.sql.functions import broadcast, ceil, coalesce, col, explode, lit, pmod, sequence
 from pyspark.sql.pandas.types import to_arrow_schema
@@ -17,6 +18,7 @@ from denoise_crawler.methods import DEFAULT_METHOD, MethodChoice
 from denoise_crawler.output.clean_page import CleanPage
 from denoise_crawler.output.extractors import check
 from denoise_crawler.output.low_confidence import check_low_confidence
+from denoise_crawler.output.writing import NO_CHANGES, Writing
 from denoise_crawler.page.metadata import MORE_FIELDS
 from denoise_crawler.page.site import site_of
 from denoise_crawler.rules import NO_RULES, SiteRules
@@ -32,10 +34,10 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from denoise_crawler.batch.workers import Worker
-    from denoise_crawler.output.writing import Writing
 
 SHARD_PAGES = 10_000
 _SHARD, _SHARDS, _TREE, _PAGE = "_shard", "_shards", "_tree", "_page"
+_AS_JSON = ("records", "fields", "json_ld")
 _FIELDS: list[tuple[str, DataType]] = [
     *((name, StringType()) for name in ("site", "title", "author", "date", "text", "language", "method")),
     ("warm", BooleanType()),
@@ -49,6 +51,11 @@ _FIELDS: list[tuple[str, DataType]] = [
 # Only where they are asked for, so that the pages may have columns of these names.
 _MORE_FIELDS: list[tuple[str, DataType]] = [
     (name, ArrayType(StringType()) if name == "tags" else StringType()) for name in MORE_FIELDS
+]
+_CHANGES: list[tuple[str, DataType]] = [
+    ("content_hash", StringType()),
+    ("near_duplicate_of", StringType()),
+    ("soft_404", BooleanType()),
 ]
 _PAGE_FIELDS = CleanPage.__dataclass_fields__
 
@@ -131,7 +138,9 @@ def clean(
 
 def _columns(writing: Writing) -> StructType:
     """Return the columns that cleaning adds."""
-    found = _FIELDS + (_MORE_FIELDS if writing.more_metadata else [])
+    asked: list[tuple[str, DataType]] = [(name, StringType()) for name in _AS_JSON if getattr(writing, name)]
+    more = _MORE_FIELDS if writing.more_metadata else []
+    found = [*_FIELDS, *more, *asked, *(_CHANGES if writing.changes != NO_CHANGES else [])]
     return StructType([StructField(name, kind) for name, kind in found])
 
 
@@ -211,4 +220,9 @@ class _Judge:
 
     def _values(self, page: CleanPage) -> dict[str, Any]:
         values = {name: getattr(page, name) for name in self._of_page}
-        return {**values, "text": str(page.text)}  # blocks as JSON
+        data = {name: _to_json(values[name]) for name in _AS_JSON if values.get(name) is not None}
+        return {**values, **data, "text": str(page.text)}  # blocks as JSON
+
+
+def _to_json(value: Any) -> str:
+    return msgspec.json.encode(value).decode()

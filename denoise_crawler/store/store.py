@@ -28,6 +28,7 @@ from denoise_crawler.store.site_state import SiteState, StoredSite
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from contextlib import AbstractContextManager
 
 logger = logging.getLogger(__name__)
 
@@ -101,6 +102,10 @@ class Store:
         finally:
             self._db.close()
             self._runs.end(self.run)
+
+    def together(self) -> AbstractContextManager[object]:
+        """Commit at once all that is written inside a block."""
+        return transaction(self._db)
 
     # --- sites
 
@@ -204,12 +209,13 @@ class Store:
         for (row,) in self._db.execute("SELECT id FROM page ORDER BY id").fetchall():
             yield self.page(row)
 
-    def pages_waiting(self) -> list[tuple[str, int]]:
-        """Return (site, row id) of each page with waiting items of this run, in order."""
+    def pages_waiting(self, site: str | None = None) -> list[tuple[str, int]]:
+        """Return (site, row id) of each page with waiting items of this run, in order; of all sites if None."""
+        name = None if site is None else without_lone_surrogates(site)
         return self._db.execute(
-            "SELECT site, page.id FROM parked JOIN page ON page.id = page WHERE run = ? AND NOT released "
-            "GROUP BY page.id ORDER BY min(parked.id)",
-            (self.run,),
+            "SELECT site, page.id FROM parked JOIN page ON page.id = page WHERE run = ?1 AND NOT released "
+            "AND (?2 IS NULL OR site = ?2) GROUP BY page.id ORDER BY min(parked.id)",
+            (self.run, name),
         ).fetchall()
 
     def waiting(self, site: str | None = None, *, inherited: bool = True) -> Iterator[Parked]:

@@ -112,7 +112,7 @@ def test_title_author_and_date_come_from_the_first_rule_that_finds_one() -> None
     )
     assert (page.title, page.author, page.date) == ("Storm", "Ana Ruiz; Tom Day", "2024-05-01")
     assert clean("author: //meta[@name='who']/@content", html + PAGE).author == "Bo Li"
-    assert clean("title: .headline\ndate: h1", PAGE).title == "Storm | A paper"
+    assert clean("title: .headline\ndate: h1", PAGE).title == "Storm"
 
 
 @pytest.mark.parametrize("method", ["style_tree", "link_ratio", "fusion"])
