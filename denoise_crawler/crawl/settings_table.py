@@ -243,20 +243,15 @@ class WarmupSettings(SettingsSection):
 
 @dataclass(frozen=True)
 class RulesSettings(SettingsSection):
-    """Site rules.
-
-    See [rules of a site](rules.md).
-    """
+    """Site rules."""
 
     site_rules: str = setting("DENOISE_SITE_RULES", "", kinds.LOCAL_FOLDER, empty_is_default=True)
-    """A folder of files such as `example.com.txt` with rules that are obeyed before any evidence. A wrong line is
-    named in a warning with its file and number, and passed over. Rules that would leave next to nothing of a page
-    are passed over on that page, and counted."""
+    """A folder of files such as `example.com.txt` with [rules](rules.md) that are obeyed before any evidence.
+    Wrong lines, and rules that would leave next to nothing of a page, are named in warnings and passed over."""
 
     sample_pages: int = setting("DENOISE_SAMPLE_PAGES", 0, kinds.whole_number(0))
-    """How many pages of each site the store keeps, so that `scrapy denoise rules SITE` can derive rules from them.
-    Six are enough for most sites. A page takes some 20 KB there; one of more than a million characters is not
-    kept."""
+    """How many pages of each site the store keeps, so that [`scrapy denoise rules SITE`](rules.md) can derive
+    rules from them; six are enough for most sites. Pages of more than a million characters are not kept."""
 
 
 @dataclass(frozen=True)

@@ -167,8 +167,7 @@ class Store:
 
     def keep_sample(self, site: str, url: str, html: str, most: int) -> bool:
         """Keep a page as one of ``most`` samples of its site; return whether there is room for another one."""
-        with transaction(self._db) as db:
-            return samples.keep(db, site, url, html, most)
+        return samples.keep(self._db, site, url, html, most)
 
     # --- items that wait
 
@@ -204,8 +203,7 @@ class Store:
 
     def all_pages(self) -> Iterator[ParkedPage]:
         """Yield the pages with waiting items, and the samples; raise DamagedRowError for a damaged one."""
-        for (row,) in self._db.execute("SELECT id FROM page ORDER BY id").fetchall():
-            yield self.page(row)
+        yield from (self.page(row) for (row,) in self._db.execute("SELECT id FROM page ORDER BY id").fetchall())
 
     def pages_waiting(self, site: str | None = None) -> list[tuple[str, int]]:
         """Return (site, row id) of each page with waiting items of this run, in order; of all sites if None."""
