@@ -9,6 +9,8 @@ from pathlib import Path
 from setuptools import setup
 
 CORE = Path("denoise_crawler", "core")
+# numbers must come out as Python's do: a product and a sum are rounded one after the other
+EXACT = [] if os.name == "nt" else ["-ffp-contract=off"]
 
 
 def extensions() -> list:
@@ -23,7 +25,12 @@ def extensions() -> list:
         return []
     made = cythonize(
         [
-            Extension(f"denoise_crawler.core.{source.stem}", [str(source)], include_dirs=lxml.get_include())
+            Extension(
+                f"denoise_crawler.core.{source.stem}",
+                [str(source)],
+                include_dirs=lxml.get_include(),
+                extra_compile_args=EXACT,
+            )
             for source in sorted(CORE.glob("*.pyx"))
         ],
         build_dir="build/core",

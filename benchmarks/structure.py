@@ -50,7 +50,7 @@ MARKDOWN = Writing(form="markdown")
 
 def address_of(name: str, page: GoldPage) -> str:
     """Return the address that a page of the set ``name`` is read at."""
-    return ADDRESSES[name] or page.url or f"https://{page.site.replace(':', '.')}/{page.id}"
+    return ADDRESSES[name] or page.url or f"https://{page.id}"
 
 
 def by_fusion(page: Page, choice: MethodChoice) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from denoise_crawler.denoiser import Cleaned, Denoiser, denoise_pages
 from denoise_crawler.errors import ExtractorError, MethodError
 from denoise_crawler.methods.style_tree import SiteStyleTree
+from denoise_crawler.output.by_record import by_record
 from denoise_crawler.output.clean_page import CleanPage
 from denoise_crawler.output.content.chunks import Chunk, chunks
 from denoise_crawler.output.writing import Writing
@@ -30,6 +31,7 @@ __all__ = [
     "Rendering",
     "SiteStyleTree",
     "Writing",
+    "by_record",
     "chunks",
     "denoise_pages",
 ]

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import pickle
 from collections import OrderedDict
-from dataclasses import dataclass, replace
-from tempfile import SpooledTemporaryFile
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 from denoise_crawler.methods import DEFAULT_METHOD, Judgement, Method, MethodChoice, apply_guard
@@ -17,14 +15,20 @@ from denoise_crawler.output.explanation import explanation
 from denoise_crawler.output.forms import write_content
 from denoise_crawler.output.front_matter import front_matter
 from denoise_crawler.output.low_confidence import DROP, check_low_confidence, fallback_text, is_fallback, is_low
+from denoise_crawler.output.page_data import PageData
 from denoise_crawler.output.part import find_part, noise_outside_part
-from denoise_crawler.output.writing import Writing
+from denoise_crawler.output.writing import DROP_UNCHANGED, LEAVE, Writing
 from denoise_crawler.page import Page
-from denoise_crawler.page.metadata import metadata_fields
+from denoise_crawler.page.held_pages import HeldPages
+from denoise_crawler.page.metadata import metadata_of, more_metadata_of
 from denoise_crawler.page.site import layout_name
+from denoise_crawler.rules import NO_RULES, SiteRules
+from denoise_crawler.rules.obeying import obey
+from denoise_crawler.rules.values import values_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from pathlib import Path
 
 SITES_IN_MEMORY = 100
 PLAIN_TEXT = Writing()
@@ -32,8 +36,6 @@ MAX_LAYOUTS = 4
 # A page with a higher novelty has another layout: that share of its text is where no page of the layout has text.
 # Pages of another site have 1.00; a limit of .5 would split off a fifth of the pages of varied sites.
 MAX_NOVELTY = 0.9
-_SPOOLED_BYTES = 64 << 20
-_MAX_PARSED_CHARACTERS = 8_000_000
 RAW = "raw"  # the method's name for a page that was not judged
 
 
@@ -77,6 +79,7 @@ class Denoiser:
         knowledge: Stores what is known of sites; in memory if not given.
         sites_in_memory: How many sites stay loaded, the most recently used.
         writing: How the text is written.
+        rules: The site rules that are obeyed before any evidence.
 
     Raises:
         MethodError: There is no such method.
@@ -101,13 +104,15 @@ class Denoiser:
         knowledge: Knowledge | None = None,
         sites_in_memory: int = SITES_IN_MEMORY,
         writing: Writing = PLAIN_TEXT,
+        rules: SiteRules = NO_RULES,
     ) -> None:
         self._choice = MethodChoice.of(method)
         self._knowledge: Knowledge = InMemoryKnowledge() if knowledge is None else knowledge
         self._sites_in_memory = sites_in_memory
         self._sites: OrderedDict[str, Method] = OrderedDict()
         self._layouts: dict[str, int] = {}
-        self._writing = writing
+        self._writing, self._rules = writing, rules
+        self._data = PageData(writing)
         self.learns = self._choice.learns
         extractors.check(writing.extractor, writing.extractor_options)
         check_low_confidence(writing.min_confidence, writing.low_confidence)
@@ -179,10 +184,14 @@ class Denoiser:
             method: The result of :meth:`method_for_page`, if the caller has it already.
 
         Returns:
-            The judgement. If the method's own left almost nothing, it is a safer one and ``guarded`` is set.
+            The judgement. If the method's own left almost nothing, it is a safer one and ``guarded`` is set. The
+            rules of the site are obeyed in it.
 
         """
-        return apply_guard(page, (self.method_for_page(page) if method is None else method).judge(page))
+        judgement = apply_guard(page, (self.method_for_page(page) if method is None else method).judge(page))
+        file = self._rules.of(page.url)
+        keeps_title = self._choice.options.get("title") != LEAVE
+        return judgement if file is None else obey(page, judgement, file, keeps_title=keeps_title)
 
     def write(self, page: Page, judgement: Judgement, *, warm: bool = True) -> Cleaned:
         """Write what a judgement leaves of ``page``.
@@ -215,12 +224,7 @@ class Denoiser:
         return self.write(page, self.judge(page, method=method), warm=warm)
 
     def raw(self, page: Page) -> Cleaned:
-        """Write all text of ``page`` without judging it or calling an extractor.
-
-        Returns:
-            The record, with no judgement, the method "raw" and all characters kept.
-
-        """
+        """Return the record of ``page`` with all of its text: not judged, by no extractor, by the method "raw"."""
         return self._record(page, None, RAW, warm=False)
 
     def part(self, cleaned: Cleaned, part: str) -> CleanPage:
@@ -246,8 +250,9 @@ class Denoiser:
         return replace(cleaned.clean_page, text=text, noise_ratio=round(noise_ratio(visible, kept), 4))
 
     def drops(self, clean_page: CleanPage) -> bool:
-        """Tell whether a page is so unsure that ``writing`` wants it dropped."""
-        return bool(clean_page.low_confidence) and self._writing.low_confidence == DROP
+        """Tell whether ``writing`` wants a page dropped, as unsure or as unchanged."""
+        unsure = bool(clean_page.low_confidence) and self._writing.low_confidence == DROP
+        return unsure or (bool(clean_page.unchanged) and self._writing.changes == DROP_UNCHANGED)
 
     def save(self, site: str | None = None) -> None:
         """Store what is known of ``site``, or of all sites if it is None."""
@@ -267,10 +272,17 @@ class Denoiser:
         if not others and text and noise is not None and writing.extractor is not None:
             others = extractors.run_extractor(page, noise, writing.extractor, writing.extractor_options)
             wrote = f"{method}+{writing.extractor}"
+        metadata = metadata_of(page)
+        if (file := self._rules.of(page.url)) is not None:
+            metadata = replace(metadata, **values_of(page, file))
         clean_page = CleanPage(
             url=page.url,
             site=page.site,
+            title=metadata.title,
+            author=metadata.author,
+            date=metadata.date,
             text=others or text,
+            language=metadata.language,
             fetched_at=None,
             method=wrote if others else method,
             warm=warm,
@@ -279,8 +291,9 @@ class Denoiser:
             page_type=None if judgement is None else judgement.page_type,
             explanation=explanation(page, judgement) if writing.explain and judgement is not None else None,
             low_confidence=low,
-            **metadata_fields(page, more=writing.more_metadata),
+            **(asdict(more_metadata_of(page)) if writing.more_metadata else {}),
         )
+        self._data.add(clean_page, page, noise)
         if writing.front_matter and text and not others:
             clean_page.text = front_matter(clean_page) + text
         return Cleaned(page, judgement, clean_page, visible, kept)
@@ -295,6 +308,7 @@ def denoise_pages(
     *,
     method: str = DEFAULT_METHOD,
     writing: Writing = PLAIN_TEXT,
+    rules: SiteRules | str | Path = NO_RULES,
     **options: object,
 ) -> Iterator[CleanPage]:
     """Learn each site from all of its pages, then clean them in order.
@@ -306,6 +320,7 @@ def denoise_pages(
         pages: Pages as (URL, HTML).
         method: The name of the method.
         writing: How the text is written.
+        rules: Site rules, or the folder where they lie (:class:`SiteRules`).
         options: The method's options.
 
     Yields:
@@ -315,9 +330,10 @@ def denoise_pages(
         MethodError: There is no such method, or it does not take the options. Raised at once.
         ExtractorError: The extractor cannot be used. Raised at once.
         LowConfidenceError: What ``writing`` wishes for unsure pages cannot be done. Raised at once.
+        RulesError: The folder of rules cannot be read. Raised at once.
 
     """
-    denoiser = Denoiser(MethodChoice(method, options), writing=writing)
+    denoiser = Denoiser(MethodChoice(method, options), writing=writing, rules=SiteRules.of_folder(rules))
     return (page for page in _denoise(denoiser, pages) if not denoiser.drops(page))
 
 
@@ -325,22 +341,8 @@ def _denoise(denoiser: Denoiser, pages: Iterable[tuple[str, str | bytes]]) -> It
     if not denoiser.learns:
         yield from (denoiser.clean(Page.parse(url, html)).clean_page for url, html in pages)
         return
-    parsed: list[Page] = []  # the first pages need not be parsed again
-    room, spooled = _MAX_PARSED_CHARACTERS, 0
-    with SpooledTemporaryFile(max_size=_SPOOLED_BYTES) as spool:
+    with HeldPages() as held:
         for url, html in pages:
-            page = Page.parse(url, html)
-            denoiser.learn(page)
-            room -= len(html)
-            if room >= 0:
-                parsed.append(page)
-            else:
-                pickle.dump((url[:], html[:]), spool)  # sliced: not a subclass, as lxml gives
-                spooled += 1
-        parsed.reverse()
-        while parsed:
-            yield denoiser.clean(parsed.pop()).clean_page
-        spool.seek(0)
-        for _ in range(spooled):
-            url, html = pickle.load(spool)  # noqa: S301 - a file of our own, without a name
-            yield denoiser.clean(Page.parse(url, html)).clean_page
+            denoiser.learn(held.add(url, html))
+        for page in held:
+            yield denoiser.clean(page).clean_page

@@ -89,6 +89,14 @@ class PartError(DenoiseError, ValueError):
     """A part cannot be found on its page; the message says why."""
 
 
+class SelectorError(DenoiseError, ValueError):
+    """A selector is neither CSS nor XPath; the message says where it is wrong."""
+
+
+class RulesError(DenoiseError, ValueError):
+    """Site rules cannot be read or written; the message says which and why."""
+
+
 class DrawingError(DenoiseError, RuntimeError):
     """A drawing cannot be made; the message says what to install or to change."""
 

@@ -17,9 +17,11 @@ from denoise_crawler.denoiser import PLAIN_TEXT, SITES_IN_MEMORY
 from denoise_crawler.errors import BatchError, WorkerError
 from denoise_crawler.methods import DEFAULT_METHOD, MethodChoice
 from denoise_crawler.page.site import site_of
+from denoise_crawler.rules import NO_RULES, SiteRules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
 
     from denoise_crawler.output.writing import Writing
 
@@ -40,6 +42,7 @@ class Tally:
 
     ``failed`` counts the pages on which the method or the rendering raised, ``unlearned`` those that raised while
     they were learned; ``examples`` holds (url, error) of some. ``cold`` pages belong to sites with too few pages.
+    ``passed_over`` counts the pages of which the rules of a file would have left next to nothing, by file.
     ``unsure`` pages have a confidence below the least that was asked for. ``html_bytes`` and ``text_bytes`` are
     sizes in UTF-8. ``characters_before`` and ``characters_after`` count characters without white space: all, and
     those that were kept.
@@ -57,6 +60,7 @@ class Tally:
     characters_before: int = 0
     characters_after: int = 0
     skipped: Counter[str] = field(default_factory=Counter)
+    passed_over: Counter[str] = field(default_factory=Counter)
     sites: set[str] = field(default_factory=set)
     examples: list[tuple[str, str]] = field(default_factory=list)
 
@@ -73,6 +77,8 @@ class Tally:
         self.characters_before += result.visible
         self.characters_after += result.kept
         self.sites.add(page.site)
+        if result.passed_over:
+            self.passed_over[result.passed_over] += 1
         if result.skipped:
             self.skipped[result.skipped] += 1
         if result.error:
@@ -96,6 +102,7 @@ def clean_pages(
     short_sites: str = "clean",
     sites_in_memory: int = SITES_IN_MEMORY,
     writing: Writing = PLAIN_TEXT,
+    rules: SiteRules | str | Path = NO_RULES,
     tally: Tally | None = None,
 ) -> Iterator[BatchResult]:
     """Learn each site from all of its pages, then clean the pages, on all cores.
@@ -114,6 +121,7 @@ def clean_pages(
         short_sites: What becomes of other pages, as the setting DENOISE_SHORT_SITES says: clean, raw or drop.
         sites_in_memory: How many sites each process keeps in memory; the others lie in a temporary folder.
         writing: How the text is written.
+        rules: Site rules, or the folder where they lie.
         tally: Sums to keep up to date.
 
     Returns:
@@ -121,6 +129,7 @@ def clean_pages(
 
     Raises:
         MethodError: The method or an option is unknown.
+        RulesError: The folder of rules cannot be read.
         ValueError: Another argument is wrong.
         BatchError: While iterating: a process died, or the disk is full.
 
@@ -131,7 +140,8 @@ def clean_pages(
 
     """
     choice, count = MethodChoice.of(method), cores() if workers is None else workers
-    job = Job(choice, render, site, warmup_pages, short_sites, sites_in_memory, count, writing)
+    known_rules = SiteRules.of_folder(rules)
+    job = Job(choice, render, site, warmup_pages, short_sites, sites_in_memory, count, writing, known_rules)
     if count > 1:
         _check_picklable(job)
     return _clean_all(pages, job, tally=Tally() if tally is None else tally)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from denoise_crawler.denoiser import Cleaned
     from denoise_crawler.methods import MethodChoice
     from denoise_crawler.methods.site_knowledge import Knowledge
+    from denoise_crawler.rules import SiteRules
 
     Batch = list[tuple[str, str | bytes]]
 
@@ -48,6 +49,7 @@ class Job:
     sites_in_memory: int
     workers: int
     writing: Writing
+    rules: SiteRules
 
     def __post_init__(self) -> None:
         if self.render is not None and self.render not in RENDERINGS:
@@ -74,7 +76,8 @@ class BatchResult:
     ``visible`` and ``kept`` count characters as in :class:`denoise_crawler.denoiser.Cleaned`, ``html_bytes`` is
     the size of the page (text in UTF-8). ``skipped`` says why the page has no nodes. ``error`` is what was raised:
     by the method (then all text is kept and the page's method is "raw") or by the rendering (then ``rendered`` is
-    None). A ``dropped`` page belongs to a short site, or is unsure, and is not written.
+    None). ``passed_over`` is the file of site rules that would have left next to nothing. A ``dropped`` page
+    belongs to a short site, or is unsure, and is not written.
     """
 
     page: CleanPage
@@ -85,6 +88,7 @@ class BatchResult:
     skipped: str | None = None
     error: str | None = None
     guarded: bool = False
+    passed_over: str = ""
     dropped: bool = False
 
 
@@ -157,7 +161,13 @@ class BatchWorker:
 
     def _denoiser_with(self, knowledge: Knowledge) -> Denoiser:
         job = self._job
-        return Denoiser(job.choice, knowledge=knowledge, sites_in_memory=job.sites_in_memory, writing=job.writing)
+        return Denoiser(
+            job.choice,
+            knowledge=knowledge,
+            sites_in_memory=job.sites_in_memory,
+            writing=job.writing,
+            rules=job.rules,
+        )
 
     def _merged_store(self, site: str) -> Store:
         return self._store("known", worker_number(site, self._job.workers))
@@ -236,6 +246,7 @@ def _batch_result(cleaned: Cleaned, size: int, render: str | None, error: str | 
         skipped=cleaned.page.skipped,
         error=error,
         guarded=cleaned.guarded,
+        passed_over="" if cleaned.judgement is None else cleaned.judgement.passed_over,
     )
 
 

@@ -26,6 +26,7 @@ from denoise_crawler.commands.page_input import (
     reading_bar,
 )
 from denoise_crawler.commands.page_output import output_to
+from denoise_crawler.commands.rule_files import rules_of
 from denoise_crawler.errors import BatchError, OutputError, SourceError
 from denoise_crawler.output.extractors import EXTRACTORS
 from denoise_crawler.output.forms import FORMS
@@ -121,6 +122,7 @@ class _Run:
         self._workers = arguments.workers or cores()
         self._tally, self._reading = Tally(), Reading()
         self._fallbacks = 0
+        self._rules = rules_of(chosen)
 
     def write_all(self, write: WritePage) -> int:
         """Clean all pages, ``write`` and report them; return the exit code."""
@@ -155,6 +157,7 @@ class _Run:
             short_sites=chosen.short_sites,
             sites_in_memory=chosen.sites_in_memory,
             writing=chosen.writing,
+            rules=self._rules,
             tally=self._tally,
         )
 
@@ -188,6 +191,8 @@ class _Run:
             yield f"nothing to read on: {list_counts(tally.skipped)}"
         if tally.guarded:
             yield f"next to nothing was left, so a safer verdict was taken: {counted(tally.guarded, 'page')}"
+        if tally.passed_over:
+            yield f"rules that leave next to nothing were passed over: {list_counts(tally.passed_over)}"
         if tally.unsure:
             yield f"below DENOISE_MIN_CONFIDENCE: {counted(tally.unsure, 'page')}, {self._fate_of_unsure()}"
         if extractor and self._fallbacks:

@@ -18,6 +18,7 @@ from denoise_crawler.commands.help_text import help_text
 from denoise_crawler.commands.known_site import KnownSite, existing_store, read_site_pages
 from denoise_crawler.commands.method_choice import add_method_choice, settings_with_method
 from denoise_crawler.commands.page_input import DONE, FAILED, discard_stdout, reading_bar
+from denoise_crawler.commands.rule_files import rules_of
 from denoise_crawler.errors import FetchError, SourceError, StoreError
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
@@ -133,6 +134,7 @@ def _known_site(arguments: Namespace, chosen: DenoiseSettings, opened: ExitStack
         site_pages=read if arguments.site_pages else None,
         site=arguments.site or None,
         site_of_url=chosen.site,
+        rules=rules_of(chosen),
     )
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import closing
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from denoise_crawler.commands.page_input import report_failure
@@ -9,7 +12,10 @@ from denoise_crawler.crawl.stored_denoiser import open_denoiser
 from denoise_crawler.errors import SourceError, StoreError
 from denoise_crawler.page import Page
 from denoise_crawler.page.site import site_of
+from denoise_crawler.page.text import printable
 from denoise_crawler.reading import Reading, read_pages
+from denoise_crawler.rules import NO_RULES, SiteRules
+from denoise_crawler.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -32,6 +38,7 @@ class KnownSite:
         site_pages: Returns the pages to learn first; None for none. All are taken for pages of one site.
         site: The name of the site, if it is not that of the page.
         site_of_url: Returns the site of a URL.
+        rules: The site rules that are obeyed.
 
     """
 
@@ -45,8 +52,9 @@ class KnownSite:
         site_pages: Callable[[], Iterable[tuple[str, str | bytes]]] | None = None,
         site: str | None = None,
         site_of_url: Callable[[str], str] = site_of,
+        rules: SiteRules = NO_RULES,
     ) -> None:
-        self._opened, self._choice, self._writing = opened, choice, writing
+        self._opened, self._choice, self._writing, self._rules = opened, choice, writing, rules
         self._store, self._site_pages = store, site_pages
         self._one_site, self._site_of_url = site, site_of_url
         self._denoiser: Denoiser | None = None
@@ -68,7 +76,8 @@ class KnownSite:
         """
         if self._denoiser is None:
             store = self._store if self._site_pages is None else None
-            self._denoiser = self._opened.enter_context(open_denoiser(store, self._choice, self._writing))
+            opening = open_denoiser(store, self._choice, self._writing, self._rules)
+            self._denoiser = self._opened.enter_context(opening)
             for url, html in self._site_pages() if self._site_pages is not None else ():
                 with report_failure(url, "learned"):
                     self._denoiser.learn(Page.parse(url, html, site=site))
@@ -91,6 +100,31 @@ def existing_store(path: Path, *, named: bool) -> Path | None:
     if named:
         raise StoreError(f"there is no store {path}")
     return None
+
+
+def read_rules(folder: str) -> SiteRules:
+    """Return the site rules of a folder; print what is wrong in them.
+
+    Raises:
+        RulesError: The folder cannot be read.
+
+    """
+    rules = SiteRules.read(folder)
+    for problem in rules.problems:
+        print(printable(problem), file=sys.stderr)
+    return rules
+
+
+def kept_pages(store: Path, site: str, most: int) -> list[Page]:
+    """Return at most ``most`` pages of a site that a store keeps, since items of theirs wait.
+
+    Raises:
+        StoreError: The store cannot be read.
+
+    """
+    with closing(Store(store, read_only=True)) as opened:
+        kept = (Page.parse(one.url, one.html, site=site) for one in opened.all_pages() if one.site == site)
+        return list(islice(kept, most))
 
 
 def read_site_pages(paths: Sequence[str], reading: Reading, **fields: str) -> Iterator[tuple[str, str | bytes]]:

@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 
 ENVIRONMENT = "DENOISE_CORE"
 MODES = ("auto", "off", "require")
-MODULES = ("nodes", "blocks", "trees")
+MODULES = ("hashing", "nodes", "blocks", "features", "texts", "trees")
 # The core reads lxml's structures. It is tested with these versions; others get the Python code.
 OLDEST_LXML, NEXT_LXML = (5, 0), (7, 0)
 

@@ -1,117 +1,180 @@
 # cython: language_level=3
 """The lines of a page and its block-level elements, as ``methods.fusion.blocks`` walks through them."""
 
-from libc.stdint cimport int64_t, uint32_t
-from libc.string cimport strcmp
+from cpython.unicode cimport PyUnicode_DecodeASCII
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
+from libc.stdio cimport snprintf
+from libc.stdlib cimport free, malloc, realloc
+from libc.string cimport memcpy, strcmp
 from lxml.includes cimport tree
 from lxml.includes.tree cimport const_xmlChar
-from lxml.includes.etreepublic cimport _Element, attributeValue, attributeValueFromNsName, import_lxml__etree
+from lxml.includes.etreepublic cimport attributeValue, attributeValueFromNsName, import_lxml__etree
+
+from denoise_crawler.core.hashing cimport hash_bytes
+from denoise_crawler.core.nodes cimport TEXT, Columns, Node
 
 import_lxml__etree()
 
 cdef enum:
     INLINE = -1
+    LONGEST_STEP = 1_200  # bytes of tag, class and id; a longer one is hashed in Python
+    REMEMBERED = 16_384
+
+
+cdef str value_of(tree.xmlNode* node, tree.xmlAttr* attribute):
+    """Return the value of an attribute."""
+    cdef tree.xmlNode* text = attribute.children
+    cdef const unsigned char* letter
+    if text != NULL and text.next == NULL and text.type == tree.XML_TEXT_NODE and text.content != NULL:
+        letter = <const unsigned char*>text.content
+        while 0 < letter[0] < 128:
+            letter += 1
+        if letter[0] == 0:
+            return PyUnicode_DecodeASCII(
+                <const char*>text.content, letter - <const unsigned char*>text.content, NULL
+            )
+    return attributeValue(node, attribute)
+
+
+cdef extern from "Python.h":
+    void* PyUnicode_1BYTE_DATA(object text)
 
 
 cdef class Rules:
     """What tags and attributes mean; made once in a process.
 
     Args:
-        text_tag: The tag of runs of text.
         inline: The tags of inline elements.
         codes: The number of each tag that has one.
         places: The bits of the places that a tag makes.
         readers: By attribute, what returns the bits of the places that a value makes.
         comment_place: Returns the bits of the places that class and id make.
-        step: Returns the path one element further down from its parent's path, its tag, and its class and id.
+        step: Returns the path one element further down from its parent's path, its tag, and its class and id; it
+            is called where these are not all ASCII.
         longest_names: How many characters of class and id are read.
     """
 
-    cdef str text_tag
-    cdef dict meanings, codes, places, readers
+    cdef dict codes, places, readers
     cdef frozenset inline
     cdef object comment_place, step
     cdef Py_ssize_t longest_names
+    cdef dict remembered  # by names, the bits of the places they make
 
-    def __init__(self, str text_tag, inline, dict codes, dict places, dict readers, comment_place, step, longest_names):
-        self.text_tag, self.inline, self.codes, self.places = text_tag, frozenset(inline), codes, places
+    def __init__(self, inline, dict codes, dict places, dict readers, comment_place, step, longest_names):
+        self.inline, self.codes, self.places = frozenset(inline), codes, places
         self.readers, self.comment_place, self.step = readers, comment_place, step
         self.longest_names = longest_names
+        self.remembered = {}
 
     def walk(
         self,
-        list tags not None,
-        list parents not None,
-        list ends not None,
-        list elements not None,
-        int64_t[:, ::1] columns not None,
+        Columns columns not None,
+        int64_t[:, ::1] elements not None,
         uint32_t[::1] paths not None,
-        int64_t[::1] home_of not None,
+        int64_t[::1] homes not None,
     ):
-        """Return the lines (their text nodes), the element each stands in, and the names of the elements.
+        """Return the lines (their text nodes) and the names of the elements.
 
         Args:
-            tags: The tags of the nodes; as the next three, a column of ``Nodes``.
-            parents: The parent of each node.
-            ends: The end of each node's subtree.
-            elements: The elements of the nodes.
-            columns: Filled with the elements' nodes, parents, places, tags and depths.
+            columns: The nodes of the page.
+            elements: Filled with the elements' nodes, parents, places, tags, depths and ends.
             paths: Filled with the elements' paths.
-            home_of: Filled with the element that each node stands in.
+            homes: Filled with the element that each line stands in.
         """
-        cdef Py_ssize_t count = len(tags), index, home, elements_found = 1, parent, end = count
-        cdef int64_t place = 0, code
-        cdef list lines = [], homes = [], names = [], line = None
-        cdef list open_ends = [count]
-        cdef dict codes = {}  # by tag, INLINE or the number; a tag that a page makes up is not remembered longer
-        cdef str tag, name
-        if not (len(parents) == len(ends) == len(elements) == home_of.shape[0] == paths.shape[0] == count):
+        cdef Py_ssize_t count = columns.count, index, home, found = 1, end = count, levels = 1
+        cdef int64_t place = 0
+        cdef list lines = [], names = [], line = None
+        cdef list codes = [self.code(tag) for tag in columns.names]
+        cdef list tag_places = [self.places.get(tag, 0) for tag in columns.names]
+        cdef int code
+        cdef str name
+        cdef Node* node
+        cdef int32_t* home_of = NULL
+        cdef int32_t* ends = NULL
+        if elements.shape[0] != 6 or elements.shape[1] != count or paths.shape[0] != count or homes.shape[0] != count:
             raise ValueError("the columns do not fit each other")
-        if columns.shape[0] != 5 or columns.shape[1] != count:
-            raise ValueError("the columns do not fit each other")
-        name = self.attributes(elements[0], &place)
-        names.append(name)
-        columns[0, 0], columns[1, 0], columns[2, 0], columns[4, 0] = 0, -1, place, 0
-        columns[3, 0] = self.codes["body"]
-        paths[0] = 0
-        home_of[0] = 0
-        for index in range(1, count):
-            while index >= end:
-                open_ends.pop()
-                end, line = open_ends[len(open_ends) - 1], None
-            tag = tags[index]
-            home = home_of[<Py_ssize_t>parents[index]]
-            if tag is self.text_tag:
-                if line is None:
-                    line = []
-                    lines.append(line)
-                    homes.append(home)
-                line.append(index)
-                home_of[index] = 0
-                continue
-            found = codes.get(tag)
-            if found is None:
-                found = codes[tag] = INLINE if tag in self.inline else self.codes.get(tag, 0)
-            code = found
-            if code == INLINE:
-                home_of[index] = home
-                continue
-            home_of[index] = elements_found
-            place = columns[2, home] | <int64_t>self.places.get(tag, 0)
-            name = self.attributes(elements[index], &place)
-            columns[0, elements_found], columns[1, elements_found] = index, home
-            columns[2, elements_found], columns[3, elements_found] = place, code
-            columns[4, elements_found] = columns[4, home] + 1
-            paths[elements_found] = self.step(paths[home], tag, name)
+        home_of, ends = <int32_t*>malloc(count * sizeof(int32_t)), <int32_t*>malloc(count * sizeof(int32_t))
+        try:
+            if home_of == NULL or ends == NULL:
+                raise MemoryError
+            name = self.attributes(columns.nodes[0].place, &place)
             names.append(name)
-            elements_found += 1
-            end, line = ends[index], None
-            open_ends.append(end)
-        return lines, homes, names
+            elements[0, 0], elements[1, 0], elements[2, 0], elements[4, 0], elements[5, 0] = 0, -1, place, 0, count
+            elements[3, 0] = self.codes["body"]
+            paths[0] = 0
+            home_of[0], ends[0] = 0, <int32_t>count
+            for index in range(1, count):
+                node = &columns.nodes[index]
+                while index >= end:
+                    levels -= 1
+                    end, line = ends[levels - 1], None
+                home = home_of[node.parent]
+                if node.tag == TEXT:
+                    if line is None:
+                        line = []
+                        homes[len(lines)] = home
+                        lines.append(line)
+                    line.append(index)
+                    home_of[index] = 0
+                    continue
+                code = codes[node.tag]
+                if code == INLINE:
+                    home_of[index] = <int32_t>home
+                    continue
+                home_of[index] = <int32_t>found
+                place = elements[2, home] | <int64_t>tag_places[node.tag]
+                name = self.attributes(node.place, &place)
+                elements[0, found], elements[1, found] = index, home
+                elements[2, found], elements[3, found] = place, code
+                elements[4, found], elements[5, found] = elements[4, home] + 1, node.end
+                paths[found] = self.next_path(paths[home], columns.names[node.tag], name)
+                names.append(name)
+                found += 1
+                end, line = node.end, None
+                ends[levels] = <int32_t>end
+                levels += 1
+        finally:
+            free(home_of)
+            free(ends)
+        return lines, names
 
-    cdef str attributes(self, _Element element, int64_t* places):
+    cdef uint32_t next_path(self, uint32_t path, str tag, str names) except? 0:
+        """Return the path one element further down; digits in class and id do not count."""
+        cdef unsigned char[LONGEST_STEP + 32] written
+        cdef Py_ssize_t size
+        cdef const unsigned char* letters
+        cdef Py_ssize_t index
+        if not tag.isascii() or not names.isascii() or len(tag) + len(names) > LONGEST_STEP:
+            return <uint32_t>self.step(path, tag, names)
+        size = snprintf(<char*>written, 16, b"%u ", path)
+        letters = <const unsigned char*>PyUnicode_1BYTE_DATA(tag)
+        memcpy(written + size, letters, len(tag))
+        size += len(tag)
+        written[size] = b" "
+        size += 1
+        letters = <const unsigned char*>PyUnicode_1BYTE_DATA(names)
+        for index in range(len(names)):
+            if not b"0" <= letters[index] <= b"9":
+                written[size] = letters[index]
+                size += 1
+        return <uint32_t>hash_bytes(written, size)
+
+    cdef int64_t named_place(self, str names) except -1:
+        """Return the bits of the places that class and id make."""
+        found = self.remembered.get(names)
+        if found is None:
+            found = self.comment_place(names)
+            if len(names) <= 200:  # what is remembered must be bounded
+                if len(self.remembered) >= REMEMBERED:
+                    self.remembered.clear()
+                self.remembered[names] = found
+        return found
+
+    cdef int code(self, str tag) except -2:
+        return INLINE if tag in self.inline else self.codes.get(tag, 0)
+
+    cdef str attributes(self, tree.xmlNode* node, int64_t* places):
         """Add to ``places`` what the attributes say; return class and id."""
-        cdef tree.xmlNode* node = element._c_node
         cdef tree.xmlAttr* attribute
         cdef const char* name
         cdef str class_name = "", identity = "", names
@@ -122,75 +185,255 @@ cdef class Rules:
             if attribute.type == tree.XML_ATTRIBUTE_NODE and attribute.ns == NULL:
                 name = <const char*>attribute.name
                 if strcmp(name, "class") == 0:
-                    class_name = attributeValue(node, attribute)
+                    class_name = value_of(node, attribute)
                 elif strcmp(name, "id") == 0:
-                    identity = attributeValue(node, attribute)
+                    identity = value_of(node, attribute)
                 elif name[0] in b"rsahi":
                     reader = self.readers.get(name.decode("utf-8"))
                     if reader is not None:
-                        places[0] |= <int64_t>reader(attributeValue(node, attribute))
+                        places[0] |= <int64_t>reader(value_of(node, attribute))
             attribute = attribute.next
         names = f"{class_name} {identity}" if identity else class_name
         if len(names) > self.longest_names:
             names = names[: self.longest_names]
         if names:
-            places[0] |= <int64_t>self.comment_place(names)
+            places[0] |= self.named_place(names)
         return names
 
 
-def measure_lines(
-    list lines not None,
-    list texts not None,
-    list links not None,
-    list elements not None,
-    int64_t[:, ::1] table not None,
-    measure,
-    address_hash,
-):
-    """Measure the lines of a page.
+cdef class Measures:
+    """Measures lines as ``methods.fusion.blocks`` does; made once in a process.
 
     Args:
-        lines: The text nodes of each line.
-        texts: The texts of the nodes; as the next two, a column of ``Nodes``.
-        links: The link of each node.
-        elements: The elements of the nodes.
-        table: Filled with the measures of each line that has text, its linked characters and the hash of its link.
-        measure: Returns the normalised text of a line and six measures, characters first.
-        address_hash: Returns the hash of a link's address.
-
-    Returns:
-        The normalised texts, and the numbers of the lines that have text.
+        commas: The commas of all scripts.
+        ends: What a sentence may end with.
+        ideographs: Pairs of first and last letter of the scripts that have no spaces.
+        longest_masked: How many characters a text may have whose numbers are masked.
     """
-    cdef list written = [], kept = []
+
+    cdef str commas, ends
+    cdef Py_UCS4[8] bounds
+    cdef Py_ssize_t scripts, longest_masked, room
+    cdef unsigned char* written  # a text in UTF-8, and as far behind it the same with its numbers masked
+
+    def __cinit__(self, str commas not None, ends, tuple ideographs not None, Py_ssize_t longest_masked):
+        cdef Py_ssize_t index
+        if len(ideographs) > 4:
+            raise ValueError("there are too many scripts")
+        self.commas, self.ends, self.longest_masked = commas, "".join(ends), longest_masked
+        self.scripts = len(ideographs)
+        for index in range(self.scripts):
+            self.bounds[2 * index], self.bounds[2 * index + 1] = ideographs[index]
+
+    def __dealloc__(self):
+        free(self.written)
+
+    def lines(
+        self,
+        Columns columns not None,
+        list lines not None,
+        double[:, ::1] numbers not None,
+        uint32_t[:, ::1] hashes not None,
+        int64_t[::1] firsts not None,
+    ):
+        """Measure the lines of a page.
+
+        Args:
+            columns: The nodes of the page.
+            lines: The text nodes of each line.
+            numbers: Filled, for each line that has text, with its characters, tokens, commas, how it ends, and its
+                linked characters.
+            hashes: Filled with the hashes of these lines' texts, of these with each number alike, of their links.
+            firsts: Filled with the first node of each of these lines.
+
+        Returns:
+            The normalised texts, and the numbers of the lines that have text.
+        """
+        cdef list written = [], kept = [], texts = columns.texts
+        cdef list line
+        cdef str text
+        cdef Py_ssize_t number, node, link, row = 0, count = len(lines)
+        cdef int64_t linked
+        cdef uint32_t link_hash
+        if numbers.shape[0] != 5 or hashes.shape[0] != 3:
+            raise ValueError("the tables do not fit the lines")
+        if not numbers.shape[1] == hashes.shape[1] == firsts.shape[0] == count:
+            raise ValueError("the tables do not fit the lines")
+        for number in range(count):
+            line = lines[number]
+            text = texts[<Py_ssize_t>line[0]]
+            if len(line) > 1:
+                text = "".join([texts[<Py_ssize_t>node] for node in line])
+            text = self.measure(text, &numbers[0, row], numbers.shape[1], &hashes[0, row])
+            if not text:
+                continue
+            linked = link_hash = 0
+            for node in line:
+                link = columns.nodes[node].link
+                if link >= 0:
+                    linked += without_spaces(texts[node])
+                    if not link_hash:
+                        link_hash = address_hash(columns.nodes[link].place)
+            if linked and (len(line) == 1 or linked > numbers[0, row]):
+                linked = <int64_t>numbers[0, row]
+            numbers[4, row], hashes[2, row], firsts[row] = linked, link_hash, <Py_ssize_t>line[0]
+            written.append(text)
+            kept.append(number)
+            row += 1
+        return written, kept
+
+    cdef str measure(self, str text, double* numbers, Py_ssize_t step, uint32_t* hashes):
+        """Return the normalised text; fill its characters, tokens, commas, how it ends, and its two hashes."""
+        cdef Py_ssize_t characters = 0, words = 0, commas = 0, ideographs = 0, index
+        cdef bint in_word = False, in_number = False, is_same = True
+        cdef Py_UCS4 letter, last = 0
+        cdef unsigned char* at
+        cdef unsigned char* masked
+        self.make_room(4 * len(text) + 8)
+        at, masked = self.written, self.written + self.room
+        for letter in text:
+            if letter <= 32 and (letter == 32 or 9 <= letter <= 13 or 28 <= letter <= 31) or (
+                letter > 127 and letter.isspace()
+            ):
+                is_same &= letter == 32 and in_word
+                in_word = in_number = False
+                continue
+            if not in_word:
+                if words:
+                    at[0] = masked[0] = 32
+                    at += 1
+                    masked += 1
+                words += 1
+                in_word = True
+            characters += 1
+            last = letter
+            if letter < 128:
+                at[0] = <unsigned char>letter
+                at += 1
+                if 48 <= letter <= 57:
+                    if not in_number:
+                        masked[0] = 48
+                        masked += 1
+                    in_number = True
+                    continue
+                masked[0] = <unsigned char>letter
+                masked += 1
+                commas += letter == 44
+                in_number = False
+                continue
+            at = encoded(<uint32_t>letter, at)
+            if letter.isdecimal():
+                if not in_number:
+                    masked[0] = 48
+                    masked += 1
+                in_number = True
+                continue
+            in_number = False
+            masked = encoded(<uint32_t>letter, masked)
+            commas += letter in self.commas
+            for index in range(self.scripts):
+                ideographs += self.bounds[2 * index] <= letter <= self.bounds[2 * index + 1]
+        if not words:
+            return ""
+        numbers[0], numbers[2 * step], numbers[3 * step] = characters, commas, last in self.ends
+        numbers[step] = characters if ideographs > characters // 3 else words
+        hashes[0] = hashes[step] = <uint32_t>hash_bytes(self.written, at - self.written)
+        if characters + words - 1 <= self.longest_masked:
+            hashes[step] = <uint32_t>hash_bytes(self.written + self.room, masked - self.written - self.room)
+        if is_same and in_word:
+            return text
+        return self.written[: at - self.written].decode("utf-8", "surrogatepass")
+
+    cdef int make_room(self, Py_ssize_t size) except -1:
+        cdef unsigned char* grown
+        if size > self.room:
+            grown = <unsigned char*>realloc(self.written, 4 * size)
+            if grown == NULL:
+                raise MemoryError
+            self.written, self.room = grown, 2 * size
+        elif self.room > 1 << 20 and size < 1 << 16:  # after a text of a megabyte
+            free(self.written)
+            self.written, self.room = NULL, 0
+            self.make_room(1 << 16)
+        return 0
+
+
+cdef inline unsigned char* encoded(uint32_t letter, unsigned char* at) noexcept nogil:
+    """Write a letter beyond ASCII in UTF-8; return where the next one goes."""
+    if letter < 0x800:
+        at[0], at[1] = <unsigned char>(0xC0 | letter >> 6), <unsigned char>(0x80 | letter & 0x3F)
+        return at + 2
+    if letter < 0x10000:
+        at[0], at[1] = <unsigned char>(0xE0 | letter >> 12), <unsigned char>(0x80 | letter >> 6 & 0x3F)
+        at[2] = <unsigned char>(0x80 | letter & 0x3F)
+        return at + 3
+    at[0], at[1] = <unsigned char>(0xF0 | letter >> 18), <unsigned char>(0x80 | letter >> 12 & 0x3F)
+    at[2], at[3] = <unsigned char>(0x80 | letter >> 6 & 0x3F), <unsigned char>(0x80 | letter & 0x3F)
+    return at + 4
+
+
+cdef Py_ssize_t without_spaces(str text) except -1:
+    cdef Py_ssize_t count = len(text)
+    cdef Py_UCS4 letter
+    for letter in text:
+        count -= letter == 32
+    return count
+
+
+cdef uint32_t address_hash(tree.xmlNode* link) except? 0:
+    """Return the hash of a link's address, 0 for an empty one."""
+    cdef tree.xmlAttr* attribute = link.properties
+    cdef bytes address
+    while attribute != NULL:
+        if attribute.ns == NULL and strcmp(<const char*>attribute.name, "href") == 0:
+            address = attributeValue(link, attribute).encode("utf-8", "surrogatepass")
+            return <uint32_t>hash_bytes(address, len(address)) if address else 0
+        attribute = attribute.next
+    return 0
+
+
+def judged_nodes(Columns columns not None, list lines not None, taken, chances):
+    """Return noise and scores by node, as ``Fusion`` has them, from the blocks ``taken`` and their ``chances``.
+
+    Args:
+        columns: The nodes of the page.
+        lines: The text nodes of each block.
+        taken: Whether each block is taken, as bytes.
+        chances: How likely each block is content.
+    """
+    cdef const uint8_t[::1] kept = taken
+    cdef const double[::1] scores = chances
+    cdef Py_ssize_t count = columns.count, index, block, node
+    cdef list noise = [], by_node = []
     cdef list line
-    cdef str text, part
-    cdef tuple measures
-    cdef Py_ssize_t number, node, link, row = 0, column
-    cdef int64_t linked, link_hash
-    cdef tree.xmlNode* anchor
-    if table.shape[0] != len(lines) or table.shape[1] != 8:
-        raise ValueError("the table does not fit the lines")
-    for number in range(len(lines)):
-        line = lines[number]
-        text = texts[<Py_ssize_t>line[0]] if len(line) == 1 else "".join([texts[<Py_ssize_t>node] for node in line])
-        text, measures = measure(text)
-        if not text:
-            continue
-        for column in range(6):
-            table[row, column] = measures[column]
-        linked = link_hash = 0
-        for node in line:
-            link = links[node]
-            if link >= 0:
-                part = texts[node]
-                linked += len(part) - part.count(" ")
-                if not link_hash:
-                    anchor = (<_Element>elements[link])._c_node
-                    link_hash = address_hash(attributeValueFromNsName(anchor, NULL, <const_xmlChar*>"href"))
-        if linked and (len(line) == 1 or linked > table[row, 0]):
-            linked = table[row, 0]
-        table[row, 6], table[row, 7] = linked, link_hash
-        written.append(text)
-        kept.append(number)
-        row += 1
-    return written, kept
+    cdef double* best
+    cdef unsigned char* holds  # 1: text of a block, 2: text that is kept
+    cdef Node* nodes = columns.nodes
+    if not kept.shape[0] == scores.shape[0] == len(lines):
+        raise ValueError("the judgement does not fit the blocks")
+    best, holds = <double*>malloc(count * sizeof(double)), <unsigned char*>malloc(count)
+    try:
+        if best == NULL or holds == NULL:
+            raise MemoryError
+        for index in range(count):
+            best[index], holds[index] = 0.0, 0
+        for block in range(len(lines)):
+            line = lines[block]
+            for node in line:
+                if not 0 <= node < count:
+                    raise ValueError("a block has a node that is not there")
+                best[node], holds[node] = scores[block], 3 if kept[block] else 1
+        for index in range(count - 1, 0, -1):
+            node = nodes[index].parent
+            holds[node] |= holds[index]
+            if best[index] > best[node]:
+                best[node] = best[index]
+        for index in range(count):
+            if not holds[index] and index:  # one without text goes with its parent
+                holds[index] = 2 * (not noise[nodes[index].parent])
+            noise.append(not holds[index] & 2)
+            by_node.append(best[index])
+    finally:
+        free(best)
+        free(holds)
+    return noise, by_node

@@ -13,6 +13,7 @@ _PAGE = "<body class='a'><p>One <b>two</b><!-- x --> three<ul><li>four</ul>"
 _TAGS = ["body", "p", "#text", "b", "#text", "#text", "ul", "li", "#text"]
 _TEXTS = ["", "", "One ", "", "two", " three", "", "", "four"]
 _LINES = [[2, 4, 5], [8]]
+_HASH = 0xF018871D64733110  # of b"denoise"
 _NAMES = ["a", "", "", ""]
 
 
@@ -23,6 +24,8 @@ def check_modules(modules: dict[str, Any]) -> None:
         CoreError: They differ.
 
     """
+    if (hashed := modules["hashing"].hash64(b"denoise")) != _HASH:
+        raise CoreError(f"it hashes bytes wrongly: {hashed:x}")
     tags, texts = _nodes(modules["nodes"])
     if (tags, texts) != (_TAGS, _TEXTS):
         raise CoreError(f"it reads a known page wrongly: {tags} {texts}")
@@ -33,25 +36,23 @@ def check_modules(modules: dict[str, Any]) -> None:
         raise CoreError(f"it adds up known trees wrongly: {scores}")
 
 
-def _columns(nodes: Any) -> tuple[list[Any], ...]:
+def _columns(nodes: Any) -> Any:
     root = etree.fromstring(_PAGE, etree.HTMLParser())
-    columns: tuple[list[Any], ...]
-    columns, _ = nodes.walk_tree(root, frozenset(), frozenset(), "#text", _never, _never)
+    columns, _ = nodes.walk_tree(root, frozenset(), frozenset(), frozenset(), "#text", _never, _never, False)
     return columns
 
 
 def _nodes(nodes: Any) -> tuple[list[str], list[str]]:
-    columns = _columns(nodes)
-    return columns[0], columns[3]
+    tags, _, _, texts, _ = _columns(nodes).lists()
+    return tags, texts
 
 
 def _lines(modules: dict[str, Any]) -> tuple[list[list[int]], list[str]]:
-    tags, parents, ends, _, _, elements = _columns(modules["nodes"])
-    # the walk knows a run of text by the identity of its tag
-    rules = modules["blocks"].Rules(tags[2], frozenset({"b"}), {"body": 1}, {}, {}, lambda _: 0, lambda *_: 0, 100)
-    count = len(tags)
-    columns, paths, homes = np.empty((5, count), np.int64), np.empty(count, np.uint32), np.empty(count, np.int64)
-    lines, _, names = rules.walk(tags, parents, ends, elements, columns, paths, homes)
+    columns = _columns(modules["nodes"])
+    rules = modules["blocks"].Rules(frozenset({"b"}), {"body": 1}, {}, {}, lambda _: 0, lambda *_: 0, 100)
+    count = len(columns)
+    table, paths, homes = np.empty((6, count), np.int64), np.empty(count, np.uint32), np.empty(count, np.int64)
+    lines, names = rules.walk(columns, table, paths, homes)
     return lines, names
 
 

@@ -63,3 +63,29 @@ def add_scores(
             for row in range(rows):
                 total[row] += leaves[tree, lowest_bit(~failed[row]) if ~failed[row] else 31]
         free(failed)
+
+
+def leaves_of(
+    const float[:, ::1] columns not None,
+    const int32_t[:, ::1] features not None,
+    const float[:, ::1] thresholds not None,
+    const uint32_t[:, ::1] ruled_out not None,
+    const double[:, ::1] leaves not None,
+    double[:, ::1] by_tree not None,
+):
+    """Fill ``by_tree`` with what each tree gives each row; the other arguments are those of :func:`add_scores`."""
+    cdef Py_ssize_t rows = columns.shape[1], trees = features.shape[0], splits = features.shape[1]
+    cdef Py_ssize_t row, tree, split
+    cdef uint32_t failed
+    if by_tree.shape[0] != trees or by_tree.shape[1] != rows or leaves.shape[0] != trees or leaves.shape[1] < 32:
+        raise ValueError("the arrays do not fit each other")
+    for tree in range(trees):
+        for split in range(splits):
+            if not 0 <= features[tree, split] < columns.shape[0]:
+                raise ValueError("a split has a feature that the table has not")
+        for row in range(rows):
+            failed = 0
+            for split in range(splits):
+                if columns[features[tree, split], row] > thresholds[tree, split]:
+                    failed |= ruled_out[tree, split]
+            by_tree[tree, row] = leaves[tree, lowest_bit(~failed) if ~failed else 31]

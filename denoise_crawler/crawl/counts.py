@@ -70,5 +70,6 @@ def summarize_items(counts: Counts) -> str:
         "were opted out": counts.of("opted_out"),
         "were dropped, as too little was known of their site": counts.of("dropped"),
         "were dropped, as their text was not sure enough": counts.of("unsure_dropped"),
+        "were dropped, as their page is unchanged": counts.of("unchanged_dropped"),
     }
     return "; ".join([line, *(f"{number:,} {what}" for what, number in others.items() if number)])

@@ -13,8 +13,12 @@ if TYPE_CHECKING:
 
     from denoise_crawler.crawl.counts import Counts
     from denoise_crawler.crawl.settings import DenoiseSettings
+    from denoise_crawler.denoiser import Cleaned
 
 logger = logging.getLogger(__name__)
+
+
+_MAX_NAMED_RULES = 100
 
 
 class FailureLog:
@@ -22,6 +26,7 @@ class FailureLog:
 
     def __init__(self, settings: DenoiseSettings, counts: Counts) -> None:
         self._settings, self._counts = settings, counts
+        self._named_rules: set[str] = set()
 
     def report_page(self, url: str) -> None:
         """Count and log, inside an ``except`` block, that we failed on a page."""
@@ -36,6 +41,23 @@ class FailureLog:
         if not self._counts.add("extractor_fallbacks"):
             extractor = self._settings.writing.extractor
             logger.warning("%s wrote nothing of %s: our own text takes its place", extractor, printable(url))
+
+    def count_judgement(self, cleaned: Cleaned) -> None:
+        """Count a guarded page, rules that were obeyed, and those passed over, whose file is named."""
+        judgement = cleaned.judgement
+        if judgement is None:
+            return
+        self._counts.add("guarded", int(cleaned.guarded))
+        self._counts.add("rules/obeyed", int(bool(judgement.obeyed)))
+        if file := judgement.passed_over:
+            self._counts.add("rules/passed_over")
+            if file not in self._named_rules and len(self._named_rules) < _MAX_NAMED_RULES:
+                self._named_rules.add(file)
+                logger.warning(
+                    "%s leaves next to nothing of %s: its rules are passed over on such pages",
+                    printable(file),
+                    printable(cleaned.page.url),
+                )
 
     def report_store(self, error: Exception) -> None:
         """Count an error of the store; log the first one."""

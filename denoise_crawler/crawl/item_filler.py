@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 from itemadapter import ItemAdapter
 
 from denoise_crawler.crawl.field_types import takes_list
+from denoise_crawler.crawl.several_items import copy_item
 from denoise_crawler.crawl.unparkable import FirstOfClass
 from denoise_crawler.errors import PartError
+from denoise_crawler.output.by_record import by_record
 from denoise_crawler.output.clean_page import CleanPage
 
 if TYPE_CHECKING:
@@ -43,6 +45,7 @@ class ItemFiller:
         self._html_field = settings.html_field
         self._url_field = settings.url_field
         self._part_field = settings.part_field
+        self._by_record = settings.by_record
         self._targets = {"text": settings.text_field, **settings.extra_fields}
         self._clean_page_targets = {field.name: field.name for field in fields(CleanPage)}
         self._reported = FirstOfClass()
@@ -112,6 +115,21 @@ class ItemFiller:
                     self._report_refusal(item, source, target, error)
             has_text = has_text or (taken and source == "text")
         return FillResult(item, has_text, wrote)
+
+    def fill_each(self, item: Any, clean_page: CleanPage, *, whole: bool) -> list[FillResult]:
+        """Fill an item; or copies of it, one for each record of its page, if the settings say so.
+
+        Args:
+            item: An item of any kind.
+            clean_page: Its clean page.
+            whole: Whether the item stands for the whole page and may become several.
+
+        Returns:
+            The items to pass on.
+        """
+        if not (whole and self._by_record and clean_page.records):
+            return [self.fill(item, clean_page)]
+        return [self.fill(copy_item(item), record) for record in by_record(clean_page)]
 
     def _value(self, item: Any, name: str) -> Any:
         if type(item) is dict:  # the most common kind

@@ -9,6 +9,7 @@ from itemadapter import is_item
 from denoise_crawler.crawl.csv_columns import keep_text_column
 from denoise_crawler.crawl.pages import given_page, is_opted_out
 from denoise_crawler.crawl.setup_errors import abort_on_setup_error
+from denoise_crawler.crawl.several_items import each_item
 from denoise_crawler.crawl.source_page import SourcePage, response_origin, source_of_response
 from denoise_crawler.crawl.warmup import Warmup
 from denoise_crawler.errors import GivenPageError
@@ -65,8 +66,8 @@ class WarmupMiddleware:
                     taken = await self._take(output, sources, refused)
                 for item in self._warmup.emit_refused(refused):
                     yield item
-                if taken is not None:
-                    yield taken
+                for item in each_item(taken):
+                    yield item
         except Exception:
             for item in self._warmup.flush(refused):
                 yield item

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
+from denoise_crawler.crawl.several_items import SeveralItems
 from denoise_crawler.crawl.unparkable import FirstOfClass
 from denoise_crawler.page import MAX_ATTRIBUTES, MAX_ELEMENTS, MAX_HTML_BYTES, MAX_TEXT_BYTES
 from denoise_crawler.page.text import printable
@@ -47,11 +48,13 @@ class Outcomes:
             self._counts.add("unfilled")
         self._count_text(item, wrote=False)
 
-    def count_filled(self, result: FillResult) -> None:
-        """Count an item that was filled as far as its class allows."""
-        self._counts.add("items")
-        self._counts.add("unfilled", int(not result.has_text))
-        self._count_text(result.item, wrote=result.wrote)
+    def count_filled(self, results: list[FillResult]) -> Any:
+        """Count items that were filled as far as their class allows; return the item, or all that go on for it."""
+        for result in results:
+            self._counts.add("items")
+            self._counts.add("unfilled", int(not result.has_text))
+            self._count_text(result.item, wrote=result.wrote)
+        return results[0].item if len(results) == 1 else SeveralItems(result.item for result in results)
 
     def count_missing_part(self, item: Any, error: Exception) -> None:
         """Count an item whose part is not on its page; log the first one."""

@@ -127,6 +127,13 @@ def _parse_ports(value: Any) -> tuple[int, ...]:
     return _require(found, in_order and all(0 <= port < 65_536 for port in found))
 
 
+def _parse_local_folder(value: Any) -> str:
+    path = str(value) if isinstance(value, str | Path) else ""
+    if path and not Path(path).is_dir():
+        raise _UnusableError("which is no folder")
+    return _require(path, value == "" or bool(path))
+
+
 def _require(value: T, is_right: bool) -> T:
     if not is_right:
         raise ValueError
@@ -149,5 +156,6 @@ SITE_FUNCTION = Kind(
     lambda value: cast("Callable[[str], str]", _load(value, "function", callable)),
 )
 FILE = Kind("the path of a file", Path)
+LOCAL_FOLDER = Kind("a folder that is there", _parse_local_folder)
 FOLDER = Kind("a folder or an address (s3://…)", lambda value: _require(str(value), isinstance(value, str | Path)))
 PORTS = Kind("a port, or to a list of the first and the last port to try", _parse_ports)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,15 +16,24 @@ from denoise_crawler.errors import CoreError, ExtractorError, ExtractorOptionsEr
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.fusion.method import Fusion
 from denoise_crawler.output.extractors import check
-from denoise_crawler.output.writing import Writing
+from denoise_crawler.output.writing import NO_CHANGES, Writing
 from denoise_crawler.page.metadata import MORE_FIELDS
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
 
+_PAGES = ".pages"  # added to the name of the store: the file that remembers what pages said
+
+
 @dataclass(frozen=True)
-class DenoiseSettings(table.LiveSettings, table.WarmupSettings, table.ItemSettings, table.SwitchSettings):
+class DenoiseSettings(
+    table.LiveSettings,
+    table.RulesSettings,
+    table.WarmupSettings,
+    table.ItemSettings,
+    table.SwitchSettings,
+):
     """What cleaning in a crawl needs: sections of the table of settings, and what is made of other sections.
 
     ``job`` is the absolute path of JOBDIR, an empty string without one.
@@ -39,11 +48,12 @@ class DenoiseSettings(table.LiveSettings, table.WarmupSettings, table.ItemSettin
         """Read and check the settings of a crawl; raise :class:`SettingError` for the first wrong one."""
         choice = _method_choice(table.MethodSettings.read(settings))
         jobdir = settings.get("JOBDIR")
+        writing = _writing(table.OutputSettings.read(settings), choice, settings)
         found = cls.read(
             settings,
             {"warmup_pages": choice.warmup_pages, "store": _project_store()},
             choice=choice,
-            writing=_writing(table.OutputSettings.read(settings), choice, settings),
+            writing=_with_data(writing, settings),
             job=str(Path(jobdir).resolve()) if jobdir else "",
         )
         _choose_core(found.core)
@@ -109,6 +119,18 @@ def _writing(section: table.OutputSettings, choice: MethodChoice, settings: Base
         front_matter=section.front_matter,
         more_metadata=section.more_metadata or any(name in MORE_FIELDS for name in extra_fields),
     )
+
+
+def _with_data(writing: Writing, settings: BaseSettings) -> Writing:
+    """Return the options of the text output with what is asked for besides the text."""
+    section, by_record = table.DataSettings.read(settings), table.SETTINGS["DENOISE_BY_RECORD"].read(settings)
+    records = section.records or by_record
+    asked = replace(writing, records=records, fields=section.fields, json_ld=section.json_ld)
+    watched = table.ChangeSettings.read(settings)
+    if watched.changes == NO_CHANGES:
+        return asked
+    store = table.WarmupSettings.settings()["store"].read(settings, _project_store())
+    return replace(asked, changes=watched.changes, history=f"{store}{_PAGES}", history_pages=watched.history_pages)
 
 
 def _project_store() -> str | None:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from denoise_crawler.changes.history import MAX_PAGES
 from denoise_crawler.core import MODES
 from denoise_crawler.crawl import setting_kinds as kinds
 from denoise_crawler.crawl.settings_section import SettingsSection, setting
@@ -20,7 +21,7 @@ from denoise_crawler.methods.fusion.wishes import FAVOUR, WORDS, Wishes
 from denoise_crawler.output.extractors import EXTRACTORS
 from denoise_crawler.output.forms import FORMS
 from denoise_crawler.output.low_confidence import MARK
-from denoise_crawler.output.writing import CHOICES, KEEP
+from denoise_crawler.output.writing import CHANGES, CHOICES, KEEP, NO_CHANGES
 
 _WISHES = Wishes()
 
@@ -124,6 +125,42 @@ class OutputSettings(SettingsSection):
 
 
 @dataclass(frozen=True)
+class DataSettings(SettingsSection):
+    """Records and values.
+
+    Data besides the text. To get it in your own items, name `records`, `fields` or `json_ld` in
+    `DENOISE_EXTRA_FIELDS`. See [records](records.md).
+    """
+
+    records: bool = setting("DENOISE_RECORDS", False, kinds.FLAG)
+    """Fill `CleanPage.records` with the posts of a thread or the items of a list, a dict each."""
+
+    fields: bool = setting("DENOISE_FIELDS", False, kinds.FLAG)
+    """Fill `CleanPage.fields` with the values of a product by name: price, currency, codes, brand,
+    availability."""
+
+    json_ld: bool = setting("DENOISE_JSON_LD", False, kinds.FLAG)
+    """Fill `CleanPage.json_ld` with the page's JSON-LD as data."""
+
+
+@dataclass(frozen=True)
+class ChangeSettings(SettingsSection):
+    """What changed.
+
+    See [what changed](changes.md).
+    """
+
+    changes: str = setting("DENOISE_CHANGES", NO_CHANGES, kinds.one_of(CHANGES))
+    """`mark`: fill `content_hash`, `near_duplicate_of`, `soft_404` and `unchanged` of `CleanPage`. To get them in
+    your own items, name them in `DENOISE_EXTRA_FIELDS`. `drop`: the same, and items of unchanged pages are
+    dropped. `no`: neither."""
+
+    history_pages: int = setting("DENOISE_CHANGES_PAGES", MAX_PAGES, kinds.whole_number(1))
+    """How many pages are remembered from one crawl to the next, those that were seen last. They are in a file
+    beside `DENOISE_STORE`, whose name ends in `.pages`."""
+
+
+@dataclass(frozen=True)
 class ItemSettings(SettingsSection):
     """The fields of your items."""
 
@@ -145,6 +182,10 @@ class ItemSettings(SettingsSection):
 
     If the field is empty or missing, the item gets the text of the page. See
     [recipes](recipes.md#comments-reviews-answers)."""
+
+    by_record: bool = setting("DENOISE_BY_RECORD", False, kinds.FLAG)
+    """An item of a page with [records](records.md) becomes one item for each record, with the text of the record.
+    Items with a part of their own stay one. This works with the add-on only."""
 
     html_field: str = setting("DENOISE_HTML_FIELD", "html", kinds.FIELD_NAME)
     """The item field that holds the page (`str` or `bytes`). With the add-on, an item without this field belongs
@@ -198,6 +239,19 @@ class WarmupSettings(SettingsSection):
 
     sites_in_memory: int = setting("DENOISE_SITES_IN_MEMORY", SITES_IN_MEMORY, kinds.whole_number(1))
     """How many sites' knowledge is kept in memory. That of other sites is read from the store."""
+
+
+@dataclass(frozen=True)
+class RulesSettings(SettingsSection):
+    """Site rules.
+
+    See [rules of a site](rules.md).
+    """
+
+    site_rules: str = setting("DENOISE_SITE_RULES", "", kinds.LOCAL_FOLDER, empty_is_default=True)
+    """A folder of files such as `example.com.txt` with rules that are obeyed before any evidence. A wrong line is
+    named in a warning with its file and number, and passed over. Rules that would leave next to nothing of a page
+    are passed over on that page, and counted."""
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from denoise_crawler.crawl.drift import Layouts
 from denoise_crawler.crawl.guarded_store import GuardedKnowledge
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.page.text import printable
+from denoise_crawler.rules import SiteRules
 from denoise_crawler.store import SiteState
 from denoise_crawler.store.shared import SharedStore
 from denoise_crawler.store.stored_knowledge import StoredKnowledge
@@ -69,6 +70,7 @@ class Sites:
             knowledge=self._knowledge(),
             sites_in_memory=settings.sites_in_memory,
             writing=settings.writing,
+            rules=SiteRules.of_folder(settings.site_rules),
         )
         self._layouts = Layouts(
             self._denoiser,

@@ -11,6 +11,7 @@ from scrapy.exceptions import DropItem
 from denoise_crawler.errors import LowConfidenceError, SettingError
 from denoise_crawler.methods.fusion.method import Fusion
 from denoise_crawler.output.low_confidence import DROP, RENDER, check_low_confidence, is_fallback
+from denoise_crawler.output.writing import DROP_UNCHANGED
 from denoise_crawler.page.text import printable
 
 if TYPE_CHECKING:
@@ -29,7 +30,18 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-class LowConfidenceItem(DropItem):
+class UnwantedItem(DropItem):
+    """The settings want items of such pages dropped."""
+
+
+class UnchangedItem(UnwantedItem):
+    """The page of the item says what it said when it was last seen."""
+
+    def __init__(self, clean_page: CleanPage) -> None:
+        super().__init__(f"unchanged: {printable(clean_page.url)}", log_level="DEBUG")
+
+
+class LowConfidenceItem(UnwantedItem):
     """The text of the item's page is less sure than DENOISE_MIN_CONFIDENCE."""
 
     def __init__(self, clean_page: CleanPage) -> None:
@@ -44,6 +56,8 @@ class UnsurePages:
 
     def count(self, clean_page: CleanPage) -> None:
         """Count a page if it is unsure, and what was named for it if that gave no text; log the first one."""
+        self._counts.add("unchanged", int(bool(clean_page.unchanged)))
+        self._counts.add("soft_404", int(bool(clean_page.soft_404)))
         if not clean_page.low_confidence:
             return
         self._counts.add("unsure")
@@ -53,16 +67,19 @@ class UnsurePages:
             logger.warning("%s wrote nothing of %s: our own text stays", action, printable(clean_page.url))
 
     def check(self, clean_page: CleanPage, *, has_text: bool) -> None:
-        """Raise LowConfidenceItem if an item of this page is to be dropped: one without a text of its own."""
+        """Raise LowConfidenceItem or UnchangedItem if an item of this page is to be dropped."""
         if clean_page.low_confidence and not has_text and self._writing.low_confidence == DROP:
             self._counts.add("unsure_dropped")
             raise LowConfidenceItem(clean_page)
+        if clean_page.unchanged and self._writing.changes == DROP_UNCHANGED:
+            self._counts.add("unchanged_dropped")
+            raise UnchangedItem(clean_page)
 
     def pass_on(self, emit: Emit, item: Any, source: SourcePage | None) -> Any | None:
         """Return what ``emit`` returns; None for an item that it drops, which Scrapy is told as by a pipeline."""
         try:
             return emit(item, source)
-        except LowConfidenceItem as error:
+        except UnwantedItem as error:
             response = None if source is None else source.response
             self._crawler.signals.send_catch_log(
                 signals.item_dropped, item=item, response=response, spider=self._crawler.spider, exception=error

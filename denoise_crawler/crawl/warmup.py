@@ -20,9 +20,10 @@ from denoise_crawler.crawl.periodic_task import PeriodicTask
 from denoise_crawler.crawl.replay import Replay
 from denoise_crawler.crawl.scrapy_versions import scheduler_of
 from denoise_crawler.crawl.settings import DenoiseSettings
+from denoise_crawler.crawl.several_items import each_item
 from denoise_crawler.crawl.sites import Sites
 from denoise_crawler.crawl.time_slice import TimeSlice, pause
-from denoise_crawler.crawl.unsure_pages import LowConfidenceItem, UnsurePages
+from denoise_crawler.crawl.unsure_pages import UnsurePages, UnwantedItem
 from denoise_crawler.crawl.waiting_items import WaitingItems
 from denoise_crawler.errors import PartError
 from denoise_crawler.page.text import printable
@@ -43,8 +44,7 @@ logger = logging.getLogger(__name__)
 class Warmup:
     """Learns the pages of items, parks items until their site is known, and cleans them.
 
-    There is one per crawler: :meth:`of`. ``by_addon`` is True when the add-on's spider middleware passes the items
-    in; the item pipelines then do nothing.
+    There is one per crawler: :meth:`of`. ``by_addon``: the spider middleware passes the items in, no pipeline.
     """
 
     _of_crawler: ClassVar[WeakKeyDictionary[Crawler, Warmup]] = WeakKeyDictionary()
@@ -104,8 +104,7 @@ class Warmup:
     def emit_refused(self, refused: list[WaitingItem]) -> Iterator[Any]:
         """Empty ``refused``, and yield its items filled."""
         while refused:
-            if (item := self.unsure.pass_on(self.emit, *refused.pop(0))) is not None:
-                yield item
+            yield from each_item(self.unsure.pass_on(self.emit, *refused.pop(0)))
 
     def flush(self, refused: list[WaitingItem]) -> Iterator[Any]:
         """Write all items that are about to wait, and yield those that the store refused, filled."""
@@ -146,7 +145,7 @@ class Warmup:
         self._learn_page(source)
 
     def emit(self, item: Any, source: SourcePage | None) -> Any:
-        """Count an item that leaves now; return it filled where possible. Raise LowConfidenceItem to drop it."""
+        """Count an item that leaves now; return it filled where possible. Raise UnwantedItem to drop it."""
         if isinstance(item, self.settings.skipped_items):
             self.counts.add("opted_out")
             return item
@@ -169,7 +168,7 @@ class Warmup:
             cleaned = self.clean(source)
             self.counts.add("cleaned")
             return self._fill(item, cleaned)
-        except LowConfidenceItem:
+        except UnwantedItem:
             raise
         except Exception:  # our mistake must not cost the item
             self.report_failure(source.page.url)
@@ -185,7 +184,7 @@ class Warmup:
 
     def count_cleaned(self, cleaned: Cleaned) -> None:
         """Count a cleaned page."""
-        self.counts.add("guarded", int(cleaned.guarded))
+        self._failures.count_judgement(cleaned)
         self.counts.add("characters_before", cleaned.visible)
         self.counts.add("characters_after", cleaned.kept)
         self.unsure.count(clean_page := cleaned.clean_page)
@@ -227,9 +226,8 @@ class Warmup:
             self.outcomes.count_missing_part(item, error)
             return item
         self.unsure.check(clean_page, has_text=self.filler.has_text(item))
-        result = self.filler.fill(item, clean_page)
-        self.outcomes.count_filled(result)
-        return result.item
+        results = self.filler.fill_each(item, clean_page, whole=self.by_addon and not part)
+        return self.outcomes.count_filled(results)
 
     def is_readable(self, source: SourcePage) -> bool:
         """Tell whether the page has anything to read. This parses it, unless the spider has done so."""
@@ -301,8 +299,8 @@ class Warmup:
             except Exception:  # the store no longer has it, so it goes on as it is
                 self.report_failure(source.page.url)
                 ready = item
-            if ready is not None:
-                yield self._replay.process(ready, source)
+            for each in each_item(ready):
+                yield self._replay.process(each, source)
             if self._close_hook.must_keep_items():
                 return
 

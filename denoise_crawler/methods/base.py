@@ -26,7 +26,8 @@ class Judgement:
     decided by (its own scale), ``reason(i)`` says why in words, made only when asked for. ``guarded`` is
     set when the verdict would have left next to nothing and a safer one was taken instead. ``confidence`` is the
     F1 that the text can be expected to have, ``page_type`` says what the page is (article, forum, product,
-    listing, collection, documentation or service); both are None from a method that cannot tell.
+    listing, collection, documentation or service); both are None from a method that cannot tell. ``obeyed`` is
+    the file of site rules that decided about some nodes, ``passed_over`` one that would have left next to nothing.
     """
 
     noise: list[bool]
@@ -35,6 +36,8 @@ class Judgement:
     guarded: bool = False
     confidence: float | None = None
     page_type: str | None = None
+    obeyed: str = ""
+    passed_over: str = ""
 
     @classmethod
     def all_kept(cls, nodes: Nodes, why: str = "") -> Self:

@@ -47,13 +47,41 @@ def apply_guard(page: Page, judgement: Judgement) -> Judgement:
     if all_text >= MIN_TEXT_CHARACTERS:
         safer = Fusion().judge(page)
         _, found = _count_unlinked(page, safer.noise)
-        if found >= MIN_TEXT_CHARACTERS and kept < MIN_KEPT_SHARE * found:
+        if _is_next_to_nothing(kept, found):
             return _safer(safer, kept, found)
     return _keep_all(judgement) if empty and TEXT in page.nodes.tags else judgement
 
 
+def leaves_next_to_nothing(page: Page, noise: Sequence[bool], safer: Sequence[bool]) -> bool:
+    """Tell whether almost nothing of a page is left beside what a ``safer`` judgement leaves.
+
+    Args:
+        page: The page.
+        noise: Whether each node is noise.
+        safer: The same, by another judgement.
+
+    Example:
+        >>> from denoise_crawler import Page
+        >>> page = Page.parse("https://a.example/", "<p>A short note.</p>")
+        >>> leaves_next_to_nothing(page, [True] * 3, [False] * 3)
+        True
+
+    """
+    (_, kept), (_, found) = _count_unlinked(page, noise), _count_unlinked(page, safer)
+    if _is_next_to_nothing(kept, found):
+        return True
+    return not kept and not _keeps_text(page, noise) and _keeps_text(page, safer)
+
+
+def _is_next_to_nothing(kept: int, found: int) -> bool:
+    return found >= MIN_TEXT_CHARACTERS and kept < MIN_KEPT_SHARE * found
+
+
 def _count_unlinked(page: Page, noise: Sequence[bool]) -> tuple[int, int]:
     """Count the characters outside links: all of them, and those that are no noise."""
+    if (columns := page.nodes.compiled) is not None:
+        _, unlinked, _, unlinked_kept = columns.counts(noise)
+        return unlinked, unlinked_kept
     is_unlinked = [link < 0 for link in page.nodes.links]
     is_kept = [unlinked and not gone for unlinked, gone in zip(is_unlinked, noise, strict=True)]
     return sum(compress(page.characters, is_unlinked)), sum(compress(page.characters, is_kept))

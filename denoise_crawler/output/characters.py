@@ -25,6 +25,9 @@ def count_characters(page: Page, noise: list[bool] | None) -> tuple[int, int]:
         (9, 5)
 
     """
+    if (columns := page.nodes.compiled) is not None:
+        visible, _, kept, _ = columns.counts(noise)
+        return visible, kept
     visible = sum(page.characters)
     return visible, visible if noise is None else visible - sum(compress(page.characters, noise))
 

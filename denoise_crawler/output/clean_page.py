@@ -26,6 +26,11 @@ class CleanPage:
 
     ``description``, ``image`` (the lead picture's address), ``canonical_url``, ``site_name``, ``tags`` and
     ``modified`` (ISO 8601) are None unless they were asked for (``DENOISE_MORE_METADATA``) and the page says them.
+    ``records`` are the posts of a thread or the items of a list, ``fields`` the values of a product by name,
+    ``json_ld`` is the page's JSON-LD. They are None unless they were asked for (``DENOISE_RECORDS``,
+    ``DENOISE_FIELDS``, ``DENOISE_JSON_LD``). So are (``DENOISE_CHANGES``) the ``content_hash`` of the text without
+    time stamps and counters, ``near_duplicate_of`` (the address of a page of the site that says nearly the same),
+    ``soft_404`` (the site's error page) and ``unchanged`` (the page says what it said when it was last seen).
     """
 
     url: str = ""
@@ -49,6 +54,13 @@ class CleanPage:
     site_name: str | None = None
     tags: list[str] | None = None
     modified: str | None = None
+    records: list[dict[str, str]] | None = None
+    fields: dict[str, str] | None = None
+    json_ld: list[dict[str, Any]] | None = None
+    content_hash: str | None = None
+    near_duplicate_of: str | None = None
+    soft_404: bool | None = None
+    unchanged: bool | None = None
 
 
 # Stored items name their class; this name must not change when the file moves.

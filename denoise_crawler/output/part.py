@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from functools import lru_cache
 from itertools import accumulate, compress
 from operator import not_
 from typing import TYPE_CHECKING
 
-from cssselect import SelectorError
-from lxml import etree
-from parsel.csstranslator import HTMLTranslator
-
-from denoise_crawler.errors import PartError
+from denoise_crawler.errors import PartError, SelectorError
 from denoise_crawler.output.characters import noise_ratio
 from denoise_crawler.page import TEXT, Page
+from denoise_crawler.rules.selectors import find_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -93,26 +89,10 @@ def _share_of_noise(page: Page, noise: list[bool], subtree: range) -> float:
 
 
 def _by_selector(page: Page, selector: str) -> list[int]:
-    if page.root is None:
-        return []
     try:
-        found = page.root.xpath(_xpath(selector))
-    except (etree.XPathError, SelectorError, ValueError) as error:  # ValueError: characters invalid in XML
-        raise PartError(f"{selector!r:.200} is no CSS selector and no XPath expression: {error}") from None
-    elements = page.once(_index_of_elements)
-    return sorted({elements[each] for each in found if each in elements} if isinstance(found, list) else ())
-
-
-@lru_cache(maxsize=256)
-def _xpath(selector: str) -> str:
-    if selector.lstrip().startswith(("/", ".//", "./", "(")):
-        return selector
-    return HTMLTranslator().css_to_xpath(selector)
-
-
-def _index_of_elements(page: Page) -> dict[etree._Element, int]:
-    nodes = page.nodes
-    return {nodes.elements[index]: index for index, tag in enumerate(nodes.tags) if tag != TEXT}
+        return find_nodes(page, selector)
+    except SelectorError as error:
+        raise PartError(str(error)) from None
 
 
 def _by_html(page: Page, html: str) -> list[int]:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from denoise_crawler.changes.history import MAX_PAGES
+
 KEEP, LEAVE = "keep", "leave"
 CHOICES = (KEEP, LEAVE)
+CHANGES = NO_CHANGES, MARK_UNCHANGED, DROP_UNCHANGED = "no", "mark", "drop"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +28,13 @@ class Writing:
         front_matter: Whether Markdown begins with the page's metadata in YAML.
         more_metadata: Whether description, picture, canonical address, site name, tags and the date of the last
             change are read as well.
+        records: Whether to return the posts of a thread and the items of a list one by one.
+        fields: Whether to return the values of a product by name.
+        json_ld: Whether to return the page's JSON-LD as data.
+        changes: ``mark`` to tell what is new of a page (its hash, its copies, whether it is unchanged), ``drop``
+            to drop unchanged pages as well, ``no`` for neither.
+        history: The file that remembers pages from one run to the next; without one, nothing is ``unchanged``.
+        history_pages: How many pages it remembers.
 
     Example:
         >>> from denoise_crawler import denoise_pages
@@ -44,3 +54,9 @@ class Writing:
     pictures: str = KEEP
     front_matter: bool = False
     more_metadata: bool = False
+    records: bool = False
+    fields: bool = False
+    json_ld: bool = False
+    changes: str = NO_CHANGES
+    history: str | None = None
+    history_pages: int = MAX_PAGES

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from denoise_crawler.page.nodes import TEXT
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from denoise_crawler.page.nodes import Nodes
 
 _CELLS = frozenset({"td", "th"})
@@ -14,41 +17,70 @@ TABLE_PARTS = _CELLS | {"table", "tr", "thead", "tbody", "tfoot", "caption", "co
 _OF_LAYOUT = frozenset({"table", "article", "main", "nav", "header", "footer", "aside", "form", "h1", "h2", "h3"})
 _OF_DATA = frozenset({"th", "thead", "caption"})
 _LAYOUT_ROLES = frozenset({"presentation", "none"})
+_LAYOUT_CLASS = "ltx_eqn_table"  # numbered equations, one a table
 # Cells without a header have at most so many characters and blocks; those of a table with headers may have more.
 LONGEST_CELL, LONGEST_CELL_WITH_HEADERS = 400, 1_500
 MOST_PARAGRAPHS, MOST_PARAGRAPHS_WITH_HEADERS = 4, 20
 _PARAGRAPHS = frozenset({"p", "div", "li", "br", "dd", "dt"})
+_NOT_IN_ONE_ROW = frozenset({"pre", "ul", "ol", "dl", "blockquote"})  # numbers of lines and the lines; two columns
+
+
+@dataclass(slots=True)
+class _Cell:
+    """A cell: its row (the node around it), the characters of its text, its paragraphs and pictures."""
+
+    row: int
+    characters: int = 0
+    paragraphs: int = 0
+    pictures: int = 0
 
 
 def is_data_table(nodes: Nodes, table: int) -> bool:
-    """Tell whether a table holds data: text in two rows and more, in two cells of one of them, none of them long.
+    """Tell whether a table holds data: two cells with content in one of its rows, and none that is long.
 
-    A table around another table, around headings or parts of the page is layout, and so is one that says so.
+    A table of one row shows no columns: its cells hold lines only. A table around another table, around headings
+    or parts of the page is layout, and so is one that says so.
+
+    Example:
+        >>> from denoise_crawler import Page
+        >>> is_data_table(Page.parse("", "<table><tr><th>Day<th>Ships<tr><td>Monday<td>3</table>").nodes, 1)
+        True
+
     """
-    tags, ends = nodes.tags, nodes.ends
+    tags, element = nodes.tags, nodes.elements[table]
     # looked at one by one: what stands after a table inside is not looked at once a level
     if (
-        not _OF_LAYOUT.isdisjoint(map(tags.__getitem__, range(table + 1, ends[table])))
-        or nodes.elements[table].get("role") in _LAYOUT_ROLES
+        not _OF_LAYOUT.isdisjoint(map(tags.__getitem__, range(table + 1, nodes.ends[table])))
+        or element.get("role", "").lower() in _LAYOUT_ROLES
+        or _LAYOUT_CLASS in element.get("class", "")
     ):
         return False
-    below = tags[table + 1 : ends[table]]
+    below = frozenset(tags[table + 1 : nodes.ends[table]])
     with_headers = not _OF_DATA.isdisjoint(below)
     longest = LONGEST_CELL_WITH_HEADERS if with_headers else LONGEST_CELL
     most = MOST_PARAGRAPHS_WITH_HEADERS if with_headers else MOST_PARAGRAPHS
-    rows = widest = in_row = size = paragraphs = 0
-    cell_end = 0
-    for index, tag in enumerate(below, table + 1):
-        if tag == "tr":
-            rows, widest, in_row = rows + (in_row > 0), max(widest, in_row), 0
-        elif tag in _CELLS:
-            cell_end, size, paragraphs = ends[index], 0, 0
-        elif index < cell_end:
+    rows: dict[int, int] = {}  # by row, its cells with content
+    for cell in _cells(nodes, table):
+        if cell.characters > longest or cell.paragraphs > most:
+            return False
+        if cell.characters or cell.pictures:
+            rows[cell.row] = rows.get(cell.row, 0) + 1
+    return max(rows.values(), default=0) > 1 and (len(rows) > 1 or _NOT_IN_ONE_ROW.isdisjoint(below))
+
+
+def _cells(nodes: Nodes, table: int) -> Iterator[_Cell]:
+    """Yield the cells of a table that holds no other."""
+    cell, end = _Cell(-1), 0
+    for index in range(table + 1, nodes.ends[table]):
+        tag = nodes.tags[index]
+        if tag in _CELLS:
+            if end:
+                yield cell
+            cell, end = _Cell(nodes.parents[index]), nodes.ends[index]
+        elif index < end:
             if tag is TEXT:
-                in_row += size == 0
-                size += len(nodes.texts[index])
-            elif tag in _PARAGRAPHS:
-                paragraphs += 1
-            if size > longest or paragraphs > most:
-                return False
-    return rows + (in_row > 0) > 1 and max(widest, in_row) > 1
+                cell.characters += len(nodes.texts[index])
+            cell.paragraphs += tag in _PARAGRAPHS
+            cell.pictures += tag == "img"
+    if end:
+        yield cell

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from denoise_crawler.core import compiled
 from denoise_crawler.page.parsing import parse
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from lxml.etree import _Element
 
@@ -40,6 +41,7 @@ class Nodes:
     A node is an element or a non-empty run of text (``tags[i] == "#text"``). The subtree of node ``i`` is
     ``range(i, ends[i])``; ``links[i]`` is the nearest link at or above it, -1 without one: an ``a`` with an
     address and not a whole article in it. ``elements[i]`` is the element, for text the one it stands in.
+    ``compiled`` are the same columns as the compiled core keeps them; None without the core.
     """
 
     tags: list[str]
@@ -47,10 +49,25 @@ class Nodes:
     ends: list[int]
     texts: list[str]
     links: list[int]
-    elements: list[Element]
+    elements: Sequence[Element]
+    compiled: Any = None
 
     def __len__(self) -> int:
         return len(self.tags)
+
+    def tagged(self, tags: frozenset[str]) -> list[int]:
+        """Return the nodes that have one of the ``tags``."""
+        if self.compiled is not None:
+            found: list[int] = self.compiled.tagged(tags)
+            return found
+        return [index for index, tag in enumerate(self.tags) if tag in tags]
+
+    def count_tags(self) -> Mapping[str, int]:
+        """Return how many nodes have each tag."""
+        if self.compiled is not None:
+            counts: dict[str, int] = self.compiled.count_tags()
+            return counts
+        return Counter(self.tags)
 
     def children(self, index: int) -> Iterator[int]:
         """Yield the children of node ``index``."""
@@ -60,12 +77,13 @@ class Nodes:
             child = ends[child]
 
 
-def nodes_of(root: Element, skipped: frozenset[str] = _SKIPPED) -> tuple[Nodes, int]:
+def nodes_of(root: Element, skipped: frozenset[str] = _SKIPPED, *, is_shared: bool = True) -> tuple[Nodes, int]:
     """Walk a tree once, without recursion.
 
     Args:
         root: The root of the tree.
         skipped: The tags that are left out with all that is below them.
+        is_shared: Whether somebody else has the tree, too, and may change it.
 
     Returns:
         The nodes, and the depth of the tree.
@@ -73,18 +91,22 @@ def nodes_of(root: Element, skipped: frozenset[str] = _SKIPPED) -> tuple[Nodes, 
     """
     if (core := compiled("nodes")) is None:
         nodes, depth = _walk_tree(root, skipped)
-    else:
-        columns, depth = core.walk_tree(root, skipped, _OPAQUE, TEXT, _is_no_notice, _is_read)
-        nodes = Nodes(*columns)
-    _leave_out_endless_links(nodes)
-    return nodes, depth
+        _leave_out_endless_links(nodes)
+        return nodes, depth
+    columns, depth = core.walk_tree(
+        root, skipped, _OPAQUE, frozenset(_BLOCKS), TEXT, _is_no_notice, _is_read, is_shared
+    )
+    columns.leave_out_links(_LONGEST_LINK)
+    tags, parents, ends, texts, links = columns.lists()
+    return Nodes(tags, parents, ends, texts, links, columns, columns), depth
 
 
 def _walk_tree(root: Element, skipped: frozenset[str]) -> tuple[Nodes, int]:  # noqa: C901
     """Walk the tree in Python: one long function, since calls for each node would cost too much."""
-    nodes = Nodes(["body"], [-1], [0], [""], [-1], [root])
+    elements: list[Element] = [root]
+    nodes = Nodes(["body"], [-1], [0], [""], [-1], elements)
     tags, parents, ends, texts = nodes.tags, nodes.parents, nodes.ends, nodes.texts
-    links, elements, runs = nodes.links, nodes.elements, _TextRuns(nodes)
+    links, runs = nodes.links, _TextRuns(nodes, elements)
     # the parser puts what follows </html> beside the root
     children: Iterator[Element] = iter((root, *root.itersiblings("html")))
     above: list[tuple[Iterator[Element], int, Element]] = []
@@ -148,19 +170,22 @@ def _leave_out_endless_links(nodes: Nodes) -> None:
         links[:] = [instead.get(link, link) for link in links]
 
 
-def hidden_nodes(root: Element, otherwise: Nodes, too_much: Callable[[str], bool]) -> Nodes | None:
+def hidden_nodes(
+    root: Element, otherwise: Nodes, too_much: Callable[[str], bool], *, is_shared: bool
+) -> Nodes | None:
     """Find the text of a page that broken markup hides in head, noscript or an unclosed raw-text element.
 
     Args:
         root: The root of the tree.
         otherwise: The nodes to return if no text is hidden.
         too_much: Tells whether some hidden markup is too large to parse.
+        is_shared: Whether somebody else has the tree, too, and may change it.
 
     Returns:
         The nodes; None if the hidden markup is too large.
 
     """
-    nodes, _ = nodes_of(root, _NEVER_TEXT | {"title", "noframes"})
+    nodes, _ = nodes_of(root, _NEVER_TEXT | {"title", "noframes"}, is_shared=is_shared)
     if TEXT in nodes.tags:
         return nodes
     swallowed = [element.text for element in root.iter("title", "noframes") if element.text]
@@ -170,7 +195,7 @@ def hidden_nodes(root: Element, otherwise: Nodes, too_much: Callable[[str], bool
         return None
     if (inner := parse(longest)) is None:
         return otherwise
-    nodes, _ = nodes_of(inner)
+    nodes, _ = nodes_of(inner, is_shared=False)
     return nodes if TEXT in nodes.tags else otherwise
 
 
@@ -217,10 +242,10 @@ class _TextRuns:
     ``gap`` says that white space followed the last text, so that the next word needs a space.
     """
 
-    __slots__ = ("gap", "last", "nodes", "pending")
+    __slots__ = ("elements", "gap", "last", "nodes", "pending")
 
-    def __init__(self, nodes: Nodes) -> None:
-        self.nodes = nodes
+    def __init__(self, nodes: Nodes, elements: list[Element]) -> None:
+        self.nodes, self.elements = nodes, elements
         self.last = 0  # the last run; 0 without one
         self.gap = False
         self.pending: dict[int, list[str]] = {}  # by run, the texts to append
@@ -239,7 +264,7 @@ class _TextRuns:
         nodes.ends.append(index + 1)
         nodes.texts.append(text)
         nodes.links.append(nodes.links[parent])
-        nodes.elements.append(nodes.elements[parent])
+        self.elements.append(self.elements[parent])
 
     def close(self) -> None:
         """Finish the runs."""

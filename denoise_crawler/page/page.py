@@ -9,7 +9,6 @@ from urllib.parse import urljoin
 
 from lxml import etree
 
-from denoise_crawler.core import compiled
 from denoise_crawler.page.nodes import TEXT, Element, Nodes, hidden_nodes, nodes_of
 from denoise_crawler.page.parsing import decode_html, is_larger, parse, parse_flattened
 from denoise_crawler.page.site import site_name, site_of
@@ -61,6 +60,7 @@ class Page:
         self.boxes = boxes
         self._source = source
         self._tree: Callable[[], Element | None] | None = None
+        self._is_shared = True
         self._computed: dict[Callable[[Page], object], object] = {}
 
     @classmethod
@@ -79,7 +79,7 @@ class Page:
 
         """
         page = cls(url, None, site=site, source=html, boxes=boxes)
-        page._tree = partial(parse, html)
+        page._tree, page._is_shared = partial(parse, html), False
         return page
 
     @classmethod
@@ -158,20 +158,21 @@ class Page:
 
     def _readable_nodes(self, root: Element) -> Nodes | None:
         """Return the nodes of the tree; None if text hidden by broken markup is too large."""
-        nodes, depth = nodes_of(root)
+        nodes, depth = nodes_of(root, is_shared=self._is_shared)
         if depth >= MAX_DEPTH and self._source is not None:
             self._root = root = parse_flattened(self._source)
-            nodes, depth = nodes_of(root)
-        return nodes if TEXT in nodes.tags else hidden_nodes(root, nodes, _exceeds_limits)
+            nodes, depth = nodes_of(root, is_shared=self._is_shared)
+        if TEXT in nodes.tags:
+            return nodes
+        return hidden_nodes(root, nodes, _exceeds_limits, is_shared=self._is_shared)
 
     @cached_property
     def characters(self) -> list[int]:
         """By node, the number of characters in its text, without white space."""
-        texts = self.nodes.texts
-        if (core := compiled("nodes")) is not None:
-            counts: list[int] = core.count_characters(texts)
+        if (columns := self.nodes.compiled) is not None:
+            counts: list[int] = columns.characters()
             return counts
-        return [len("".join(text.split())) if text else 0 for text in texts]
+        return [len("".join(text.split())) if text else 0 for text in self.nodes.texts]
 
     @cached_property
     def base(self) -> str:

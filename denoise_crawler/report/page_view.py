@@ -9,6 +9,7 @@ from denoise_crawler.methods.base import Judgement
 from denoise_crawler.output.explanation import blocks, first_reasons
 from denoise_crawler.output.painted import painted_html
 from denoise_crawler.page import TEXT
+from denoise_crawler.rules.block_selector import selector_of
 
 if TYPE_CHECKING:
     from denoise_crawler.denoiser import Cleaned
@@ -21,13 +22,14 @@ MAX_PAINTED_CHARACTERS = 4_000_000
 
 @dataclass(slots=True)
 class ListedBlock:
-    """One block: the number of its element, its verdict, score and reason."""
+    """One block: the number of its element, its verdict, score and reason, and a selector that finds it alone."""
 
     node: int
     text: str
     kept: bool
     score: float
     reason: str
+    selector: str = ""
 
 
 @dataclass(slots=True)
@@ -51,7 +53,14 @@ def page_view(cleaned: Cleaned, *, remote: bool = False) -> PageView:
     found = list(blocks(page, judgement))
     reason = first_reasons(judgement)
     listed = [
-        ListedBlock(page.nodes.parents[block.node], block.text, block.kept, block.score, reason(block.node))
+        ListedBlock(
+            (element := page.nodes.parents[block.node]),
+            block.text,
+            block.kept,
+            block.score,
+            reason(block.node),
+            selector_of(page, element),
+        )
         for block in found[:MAX_BLOCKS]
     ]
     return PageView(_paint(page, judgement, cleaned, remote=remote), listed, len(found) - len(listed))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pyarrow as pa
 from pyspark.sql.functions import broadcast, ceil, coalesce, col, explode, lit, pmod, sequence
 from pyspark.sql.pandas.types import to_arrow_schema
@@ -17,8 +18,10 @@ from denoise_crawler.methods import DEFAULT_METHOD, MethodChoice
 from denoise_crawler.output.clean_page import CleanPage
 from denoise_crawler.output.extractors import check
 from denoise_crawler.output.low_confidence import check_low_confidence
+from denoise_crawler.output.writing import NO_CHANGES, Writing
 from denoise_crawler.page.metadata import MORE_FIELDS
 from denoise_crawler.page.site import site_of
+from denoise_crawler.rules import NO_RULES, SiteRules
 from denoise_crawler.spark.addresses import KEY, SITE, with_site_and_key
 from denoise_crawler.spark.grouped_rows import group_and_sort
 from denoise_crawler.spark.learning import require_columns
@@ -26,14 +29,15 @@ from denoise_crawler.spark.page_handler import JudgeOptions, PageHandler, page_w
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from pyspark.sql import DataFrame
 
     from denoise_crawler.batch.workers import Worker
-    from denoise_crawler.output.writing import Writing
 
 SHARD_PAGES = 10_000
 _SHARD, _SHARDS, _TREE, _PAGE = "_shard", "_shards", "_tree", "_page"
+_AS_JSON = ("records", "fields", "json_ld")
 _FIELDS: list[tuple[str, DataType]] = [
     *((name, StringType()) for name in ("site", "title", "author", "date", "text", "language", "method")),
     ("warm", BooleanType()),
@@ -47,6 +51,11 @@ _FIELDS: list[tuple[str, DataType]] = [
 # Only where they are asked for, so that the pages may have columns of these names.
 _MORE_FIELDS: list[tuple[str, DataType]] = [
     (name, ArrayType(StringType()) if name == "tags" else StringType()) for name in MORE_FIELDS
+]
+_CHANGES: list[tuple[str, DataType]] = [
+    ("content_hash", StringType()),
+    ("near_duplicate_of", StringType()),
+    ("soft_404", BooleanType()),
 ]
 _PAGE_FIELDS = CleanPage.__dataclass_fields__
 
@@ -73,6 +82,7 @@ def clean(
     *,
     site: Callable[[str], str] = site_of,
     writing: Writing = PLAIN_TEXT,
+    rules: SiteRules | str | Path = NO_RULES,
     warmup_pages: int = 0,
     limits: Limits | None = None,
     shard_pages: int = SHARD_PAGES,
@@ -85,6 +95,7 @@ def clean(
         method: The name of the method, or a choice of one with its options.
         site: Returns the site of a URL.
         writing: How the text is written.
+        rules: Site rules, or the folder where they lie on this machine: they are sent along.
         warmup_pages: A page is ``warm`` if its site has learned this many pages.
         limits: The limits of one page.
         shard_pages: A site with more pages is cleaned in several tasks.
@@ -97,6 +108,7 @@ def clean(
     Raises:
         MethodError: The method or an option is unknown.
         LowConfidenceError: What ``writing`` wishes for unsure pages cannot be done.
+        RulesError: The folder of rules cannot be read.
         ValueError: Another argument is wrong.
 
     """
@@ -109,7 +121,8 @@ def clean(
     check_low_confidence(writing.min_confidence, writing.low_confidence)
     _check_columns(df, _columns(writing))
     kept = [name for name in df.columns if name != "html"]
-    task = _Task(JudgeOptions(choice, writing), limits or Limits(), warmup_pages, kept)
+    options = JudgeOptions(choice, writing, SiteRules.of_folder(rules))
+    task = _Task(options, limits or Limits(), warmup_pages, kept)
 
     def judge(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         return _clean_batches(batches, task)
@@ -125,7 +138,9 @@ def clean(
 
 def _columns(writing: Writing) -> StructType:
     """Return the columns that cleaning adds."""
-    found = _FIELDS + (_MORE_FIELDS if writing.more_metadata else [])
+    asked: list[tuple[str, DataType]] = [(name, StringType()) for name in _AS_JSON if getattr(writing, name)]
+    more = _MORE_FIELDS if writing.more_metadata else []
+    found = [*_FIELDS, *more, *asked, *(_CHANGES if writing.changes != NO_CHANGES else [])]
     return StructType([StructField(name, kind) for name, kind in found])
 
 
@@ -205,4 +220,9 @@ class _Judge:
 
     def _values(self, page: CleanPage) -> dict[str, Any]:
         values = {name: getattr(page, name) for name in self._of_page}
-        return {**values, "text": str(page.text)}  # blocks as JSON
+        data = {name: _to_json(values[name]) for name in _AS_JSON if values.get(name) is not None}
+        return {**values, **data, "text": str(page.text)}  # blocks as JSON
+
+
+def _to_json(value: Any) -> str:
+    return msgspec.json.encode(value).decode()

@@ -12,6 +12,7 @@ from denoise_crawler.batch.workers import Worker
 from denoise_crawler.denoiser import PLAIN_TEXT, Denoiser
 from denoise_crawler.methods.site_knowledge import InMemoryKnowledge
 from denoise_crawler.page import Page
+from denoise_crawler.rules import NO_RULES, SiteRules
 
 if TYPE_CHECKING:
     from denoise_crawler.batch import BatchResult
@@ -28,6 +29,7 @@ class JudgeOptions:
 
     choice: MethodChoice
     writing: Writing = PLAIN_TEXT
+    rules: SiteRules = NO_RULES
 
 
 class PageHandler:
@@ -47,8 +49,9 @@ class PageHandler:
     def enter(self, site: str, knowledge: bytes | None, warmup_pages: int) -> None:
         """Take the knowledge of the site whose pages come next."""
         known = InMemoryKnowledge(None if knowledge is None else {site: knowledge})
+        options = self._options
         self._denoiser = Denoiser(
-            self._options.choice, knowledge=known, sites_in_memory=1, writing=self._options.writing
+            options.choice, knowledge=known, sites_in_memory=1, writing=options.writing, rules=options.rules
         )
         is_warm = not self._denoiser.learns or self._denoiser.method_for(site).pages_known >= warmup_pages
         self._short = None if is_warm else "clean"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from lxml import etree
 from scrapy.settings import Settings
@@ -19,12 +20,16 @@ from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.errors import CoreError, SettingError
 from denoise_crawler.evaluation.gold import read_gold
 from denoise_crawler.methods.fusion import blocks
-from denoise_crawler.methods.fusion.weights import shipped_model
+from denoise_crawler.methods.fusion.method import Fusion
+from denoise_crawler.methods.fusion.weights import feature_names, second_table, shipped_model
+from denoise_crawler.output.content import formulas
 from denoise_crawler.page import Page
 from denoise_crawler.page import nodes as page_nodes
 from tests.strategies import html_pages
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from denoise_crawler.page import Nodes
 
 GOLDEN = sorted(Path(__file__).parents[1].glob("methods/golden/*.html"))
@@ -56,58 +61,99 @@ def assert_same_nodes(html: str) -> None:
     if root is None:
         return
     for skipped in (page_nodes._SKIPPED, page_nodes._NEVER_TEXT | {"title", "noframes"}):
-        expected, depth = page_nodes._walk_tree(root, skipped)
-        columns, found_depth = core._load_modules()["nodes"].walk_tree(
-            root,
-            skipped,
-            page_nodes._OPAQUE,
-            page_nodes.TEXT,
-            page_nodes._is_no_notice,
-            page_nodes._is_read,
-        )
-        found = page_nodes.Nodes(*columns)
-        assert found_depth == depth
-        assert state(found) == state(expected)
-        texts = expected.texts
-        counts = core._load_modules()["nodes"].count_characters(texts)
-        assert counts == [len("".join(text.split())) for text in texts]
-        assert all(one is other for one, other in zip(found.elements, expected.elements, strict=True))
-        assert_same_lines(found)
+        expected, expected_depth = page_nodes._walk_tree(root, skipped)
+        page_nodes._leave_out_endless_links(expected)
+        for is_shared in (False, True):
+            found, depth = page_nodes.nodes_of(root, skipped, is_shared=is_shared)
+            assert found.compiled is not None
+            assert depth == expected_depth
+            assert state(found) == state(expected)
+            assert list(found.elements) == list(expected.elements) == found.elements[:]
+            assert found.elements[-1] is expected.elements[-1]
+        counts = [len("".join(text.split())) for text in expected.texts]
+        assert found.compiled.characters() == counts
+        noise = [index % 3 == 0 for index in range(len(expected))]
+        assert found.compiled.counts(noise) == counted(expected, counts, noise)
+        assert set(formulas._candidates(found)) <= set(formulas._candidates(expected))
+        assert_same_blocks(found, expected)
 
 
 def state(nodes: Nodes) -> list[tuple[object, ...]]:
     return list(zip(nodes.tags, nodes.parents, nodes.ends, nodes.texts, nodes.links, strict=True))
 
 
-def assert_same_lines(nodes: Nodes) -> None:
-    lines, homes, elements = blocks._walk(nodes)
-    found_lines, found_homes, found = blocks._walk_compiled(core._load_modules()["blocks"], nodes)
-    assert found_lines == lines
-    assert found_homes == homes
-    assert found.names == elements.names
-    texts, with_text, table = blocks._measured_lines(nodes, lines)
-    found_texts, found_with_text, found_table = blocks._measured_by(core._load_modules()["blocks"], nodes, lines)
-    assert (found_texts, found_with_text) == (texts, with_text)
-    assert found_table.tolist() == table.tolist()
-    for column in ("nodes", "parents", "first", "last", "places", "tags", "paths", "depths"):
-        assert getattr(found, column).tolist() == getattr(elements, column).tolist(), column
-        assert getattr(found, column).dtype == getattr(elements, column).dtype, column
+def counted(nodes: Nodes, counts: list[int], noise: list[bool]) -> tuple[int, ...]:
+    rows = list(zip(counts, nodes.links, noise, strict=True))
+    return (
+        sum(counts),
+        sum(count for count, link, _ in rows if link < 0),
+        sum(count for count, _, gone in rows if not gone),
+        sum(count for count, link, gone in rows if link < 0 and not gone),
+    )
+
+
+def assert_same_blocks(nodes: Nodes, same_nodes: Nodes) -> None:
+    found, expected = blocks._compiled_blocks(core._load_modules()["blocks"], nodes), blocks._blocks(same_nodes)
+    assert columns_of(found.around) == columns_of(expected.around)
+    assert columns_of(found) == columns_of(expected)
+
+
+def columns_of(record: object) -> dict[str, object]:
+    columns = {field.name: getattr(record, field.name) for field in fields(record) if field.name != "around"}
+    return {
+        name: (column.dtype, column.tolist()) if isinstance(column, np.ndarray) else column
+        for name, column in columns.items()
+    }
+
+
+def assert_same_rows(pages: Sequence[tuple[str, str]], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compare all features and scores of each page, without its site and with what the other pages say."""
+    found = []
+    for mode in ("require", "off"):
+        monkeypatch.setenv(core.ENVIRONMENT, mode)
+        method = Fusion()
+        read = [Page.parse(url, html) for url, html in pages]
+        for page in read:
+            method.observe(page)
+        found.append([seen for page in read for seen in looks(method, page)])
+    for one, other in zip(*found, strict=True):
+        differing = (one != other) & ~(np.isnan(one) & np.isnan(other))
+        assert not differing.any(), [feature_names().second[row] for row in np.flatnonzero(differing.any(axis=0))]
+
+
+def looks(method: Fusion, page: Page) -> Iterator[np.ndarray]:
+    first = page.once(method.model.first_look)
+    count = len(first.evidence.blocks)
+    yield first.scores[:, None]
+    for standing in (None, method.evidence.standing(page.key, first.evidence.blocks)):
+        evidence = first.evidence.knowing(standing)
+        yield second_table(first, evidence, method.wishes.columns(count), feature_names().second)
 
 
 @pytest.mark.parametrize("html", ODD_PAGES, ids=range(len(ODD_PAGES)))
-def test_odd_pages_have_the_same_nodes_and_lines(html: str) -> None:
+def test_odd_pages_have_the_same_nodes_and_blocks(html: str) -> None:
     assert_same_nodes(html)
 
 
 @settings(max_examples=300, deadline=None)
 @given(html_pages(60))
-def test_any_page_has_the_same_nodes_and_lines(html: str) -> None:
+def test_any_page_has_the_same_nodes_and_blocks(html: str) -> None:
     assert_same_nodes(html)
 
 
 @pytest.mark.parametrize("file", GOLDEN, ids=lambda file: file.stem)
-def test_golden_pages_have_the_same_nodes_and_lines(file: Path) -> None:
+def test_golden_pages_have_the_same_nodes_and_blocks(file: Path) -> None:
     assert_same_nodes(file.read_text("utf-8"))
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(html_pages(60), min_size=1, max_size=3))
+def test_any_pages_have_the_same_features(monkeypatch: pytest.MonkeyPatch, found: list[str]) -> None:
+    assert_same_rows([(f"https://a.example/{number}", html) for number, html in enumerate(found)], monkeypatch)
+
+
+def test_odd_pages_have_the_same_features(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert_same_rows([(f"https://a.example/{number}", html) for number, html in enumerate(ODD_PAGES)], monkeypatch)
 
 
 @settings(max_examples=50, deadline=None)
@@ -135,6 +181,7 @@ def test_gold_pages_come_out_the_same(corpus: Path, name: str, monkeypatch: pyte
     some = islice(read_gold(corpus, name), 0, None, 30)
     pages = [(page.url or f"https://{page.site}/{page.id}", page.html) for page in some]
     compiled = list(denoise_pages(pages))
+    assert_same_rows(pages, monkeypatch)
     monkeypatch.setenv(core.ENVIRONMENT, "off")
     assert list(denoise_pages(pages)) == compiled
 

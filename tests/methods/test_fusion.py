@@ -308,8 +308,14 @@ class TestSelection:
         assert without_gaps(taken, chances, characters, places).tolist() == taken.tolist()
 
     def test_a_long_text_is_taken_once_and_a_short_one_as_often_as_it_stands_there(self) -> None:
-        taken, texts = np.ones(4, bool), np.array([7, 7, 8, 8], np.uint32)
-        assert first_of_each(taken, texts, np.array([50.0, 50, 5, 5])).tolist() == [True, False, True, True]
+        taken, texts, series = np.ones(4, bool), np.array([7, 7, 8, 8], np.uint32), [np.arange(4)]
+        sizes = np.array([50.0, 50, 5, 5])
+        assert first_of_each(taken, texts, sizes, series).tolist() == [True, False, True, True]
+
+    def test_a_long_text_that_comes_back_beside_itself_is_a_refrain_and_stays(self) -> None:
+        taken, texts = np.ones(4, bool), np.full(4, 7, np.uint32)
+        series = [np.array([1, 1, 2, 1]), np.zeros(4, int)]
+        assert first_of_each(taken, texts, np.full(4, 50.0), series).tolist() == [True, True, False, True]
 
 
 def test_words_of_classes_are_split_at_capitals_and_their_odds_are_summed_within_limits() -> None:

@@ -103,7 +103,7 @@ def test_a_menu_says_that_it_is_links_and_a_text_that_comes_back_says_on_how_man
 
 def test_a_text_that_was_taken_already_says_so() -> None:
     story = STORIES[0]
-    one = page(0, story, f"<p>{STORIES[1]}</p><p>{story}</p>")
+    one = page(0, story, f"<p>{STORIES[1]}</p><div><p>{story}</p></div>")
     again = [(kept, why) for text, kept, why in reasons(one, judged([one])) if text == story]
     assert again[0][0]
     assert again[1] == (False, "the same text was taken already, further up on the page")

@@ -157,7 +157,12 @@ class TestDataTables:
             ("<tr><th>a<th>b<tr><td>c<td>d", True),
             ("<caption>Letters</caption><tr><td>a<td>b<tr><td>c<td>d", True),
             ("<tr><td colspan=2>a<tr><td>b<td>c", True),
-            ("<tr><td>a<td>b", False),
+            ("<tr><td>a<td>b", True),
+            ("<tr><td><img src=a.png><td>b", True),
+            ("<tr><td>1<td><pre>a = b</pre>", False),
+            ("<tr><td>1<td><ul><li>b</ul>", False),
+            (f"<tr><td>a<td>{'word ' * 100}", False),
+            ("<tr><td>a<td>", False),
             ("<tr><td>a<tr><td>c", False),
             ("<tr><td><table><tr><td>x</table><td>b<tr><td>c<td>d", False),
             ("<tr><td><nav>a</nav><td>b<tr><td>c<td>d", False),
@@ -171,8 +176,9 @@ class TestDataTables:
         nodes = Page.parse("", f"<table>{html}</table>").nodes
         assert is_data_table(nodes, nodes.tags.index("table")) is is_data
 
-    def test_a_table_that_says_it_is_layout_is_believed(self) -> None:
-        nodes = Page.parse("", "<table role=presentation><tr><td>a<td>b<tr><td>c<td>d</table>").nodes
+    @pytest.mark.parametrize("says", ["role=presentation", "role=None", "class=ltx_eqn_table"])
+    def test_a_table_that_says_it_is_layout_is_believed(self, says: str) -> None:
+        nodes = Page.parse("", f"<table {says}><tr><td>a<td>b<tr><td>c<td>d</table>").nodes
         assert not is_data_table(nodes, 1)
 
 

@@ -74,11 +74,11 @@ def test_a_table_row_is_found_by_its_html() -> None:
         ("<p>Nobody has said this.</p>", "nothing like"),
         ("<!-- nothing -->", "nothing like"),
         ("//p/text()", "nothing like"),
-        ("count(//p)", "no CSS selector and no XPath expression"),
-        ("div[", "no CSS selector and no XPath expression"),
-        ("//div[", "no CSS selector and no XPath expression"),
-        ("//un:known", "no CSS selector and no XPath expression"),
-        ("//p[.='\0']", "no CSS selector and no XPath expression"),
+        ("count(//p)", "has nothing like"),
+        ("div[", "is not (a CSS selector|an XPath expression)"),
+        ("//div[", "is not (a CSS selector|an XPath expression)"),
+        ("//un:known", "is not (a CSS selector|an XPath expression)"),
+        ("//p[.='\0']", "is not (a CSS selector|an XPath expression)"),
     ],
 )
 def test_what_is_no_part_of_the_page_is_an_error_that_names_it(part: str, why: str) -> None:

@@ -145,6 +145,17 @@ def test_each_page_comes_out_as_from_one_process_with_its_other_columns(
         assert row == {name: known[name] for name in row}
 
 
+def test_the_rules_of_a_folder_of_the_driver_are_obeyed_by_every_worker(
+    spark: SparkSession, trees: DataFrame, tmp_path: Path
+) -> None:
+    (tmp_path / "site-1.com.txt").write_text("body: div.story > p\nstrip: div.story > p + p\ntitle: div.foot")
+    rows = clean(frame(spark, PAGES), trees, CHOICE, rules=tmp_path).collect()
+    expected = {one.url: one.text for one in denoise_pages(PAGES, rules=tmp_path, **FEW)}
+    assert {row.url: row.text for row in rows} == expected
+    assert {row.title for row in rows if row.site == "site-1.com"} == {"All rights reserved by www.site-1.com"}
+    assert not any("It went on" in row.text for row in rows if row.site == "site-1.com")
+
+
 def test_what_is_learned_does_not_depend_on_where_pages_stand_or_how_often(spark: SparkSession) -> None:
     changed = [(url, html.replace("story", "tale")) for url, html in PAGES[:6]]
     one = knowledge(learn(frame(spark, [*PAGES, *changed], 1), CHOICE).collect())

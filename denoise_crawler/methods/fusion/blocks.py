@@ -57,7 +57,8 @@ _REMEMBERED_CHARACTERS = 200
 _LONGEST_NAMES = _LONGEST_ADDRESS = 1_000  # what is remembered must be bounded
 _COMMAS = ",，、。"
 _ENDS = frozenset('.!?。！？…:：;；"”»')
-IDEOGRAPH = re.compile("[぀-ヿ㐀-鿿]+")
+_IDEOGRAPHS = ("぀", "ヿ"), ("㐀", "鿿")
+IDEOGRAPH = re.compile(f"[{''.join(f'{first}-{last}' for first, last in _IDEOGRAPHS)}]+")
 
 
 @dataclass(slots=True, eq=False)
@@ -129,15 +130,18 @@ class Blocks:
 def blocks_of(page: Page) -> Blocks:
     """Cut ``page`` into blocks."""
     nodes, core = page.nodes, compiled("blocks")
-    lines, homes, elements = _walk(nodes) if core is None else _walk_compiled(core, nodes)
-    measured = _measured_lines(nodes, lines) if core is None else _measured_by(core, nodes, lines)
-    texts, with_text, table = measured
+    return _blocks(nodes) if core is None or nodes.compiled is None else _compiled_blocks(core, nodes)
+
+
+def _blocks(nodes: Nodes) -> Blocks:
+    lines, homes, elements = _walk(nodes)
+    texts, with_text, table = _measured_lines(nodes, lines)
     lines = [lines[number] for number in with_text]
     first_nodes = np.array([line[0] for line in lines], np.int64)
     elements.first = np.searchsorted(first_nodes, elements.nodes)
     elements.last = np.searchsorted(first_nodes, elements.last)
-    characters, tokens, commas, closed = table[:, :4].T.astype(np.float64)
-    text_hashes, masked_hashes = table[:, 4:6].T.astype(np.uint32)
+    characters, tokens, commas, closed = table[:, :4].T.astype(np.float64, order="C")
+    text_hashes, masked_hashes = table[:, 4:6].T.astype(np.uint32, order="C")
     return Blocks(
         texts=texts,
         nodes=lines,
@@ -154,6 +158,46 @@ def blocks_of(page: Page) -> Blocks:
     )
 
 
+def _compiled_blocks(core: Any, nodes: Nodes) -> Blocks:
+    """Do the same by the compiled core."""
+    count = len(nodes)
+    table, paths, homes = np.empty((6, count), np.int64), np.empty(count, np.uint32), np.empty(count, np.int64)
+    lines, names = _compiled_rules(core).walk(nodes.compiled, table, paths, homes)
+    own, parents, places, tags, depths, ends = table[:, : len(names)].copy()
+    numbers, hashes = np.empty((5, len(lines))), np.empty((3, len(lines)), np.uint32)
+    first_nodes = np.empty(len(lines), np.int64)
+    texts, with_text = _compiled_measures(core).lines(nodes.compiled, lines, numbers, hashes, first_nodes)
+    homes, first_nodes = homes[: len(lines)], first_nodes[: len(texts)]
+    if len(texts) < len(lines):
+        lines, homes = [lines[number] for number in with_text], homes[with_text]
+    characters, tokens, commas, closed, linked = numbers[:, : len(texts)]
+    text_hashes, masked_hashes, link_hashes = (column[: len(texts)].copy() for column in hashes)
+    return Blocks(
+        texts=texts,
+        nodes=lines,
+        elements=homes.copy(),
+        characters=characters,
+        linked=linked,
+        tokens=tokens,
+        commas=commas,
+        closed=closed,
+        text_hashes=text_hashes,
+        masked_hashes=masked_hashes,
+        link_hashes=link_hashes,
+        around=Elements(
+            nodes=own,
+            parents=parents,
+            first=first_nodes.searchsorted(own),
+            last=first_nodes.searchsorted(ends),
+            places=places,
+            tags=tags,
+            names=names,
+            paths=paths[: len(names)].copy(),
+            depths=depths,
+        ),
+    )
+
+
 def _measured_lines(nodes: Nodes, lines: list[list[int]]) -> tuple[list[str], list[int], Indices]:
     """Return the normalised texts, which lines have text, and a row of numbers for each of these."""
     texts, with_text, rows = [], [], []
@@ -164,14 +208,6 @@ def _measured_lines(nodes: Nodes, lines: list[list[int]]) -> tuple[list[str], li
             with_text.append(number)
             rows.append((*measures, *_linked(nodes, line, measures[0])))
     return texts, with_text, np.array(rows, np.int64).reshape(-1, 8)
-
-
-def _measured_by(core: Any, nodes: Nodes, lines: list[list[int]]) -> tuple[list[str], list[int], Indices]:
-    """Do the same by the compiled core."""
-    table = np.empty((len(lines), 8), np.int64)
-    columns = nodes.texts, nodes.links, nodes.elements
-    texts, with_text = core.measure_lines(lines, *columns, table, _measure, _address_hash)
-    return texts, with_text, table[: len(texts)]
 
 
 def _walk(nodes: Nodes) -> tuple[list[list[int]], list[int], Elements]:
@@ -207,7 +243,7 @@ def _walk(nodes: Nodes) -> tuple[list[list[int]], list[int], Elements]:
             depths.append(depths[home] + 1)
             end, line = nodes.ends[index], None
             open_ends.append(end)
-    own, parents, tags = np.array(columns, np.int64).T
+    own, parents, tags = np.ascontiguousarray(np.array(columns, np.int64).T)
     ends = np.array(nodes.ends, np.int64)
     return lines, homes, Elements(
         own, parents, own, ends[own], np.array(places, np.int64), tags, names,
@@ -215,27 +251,14 @@ def _walk(nodes: Nodes) -> tuple[list[list[int]], list[int], Elements]:
     )  # fmt: skip
 
 
-def _walk_compiled(core: Any, nodes: Nodes) -> tuple[list[list[int]], list[int], Elements]:
-    """Do the same by the compiled core."""
-    count = len(nodes)
-    columns, paths, homes_of = (
-        np.empty((5, count), np.int64),
-        np.empty(count, np.uint32),
-        np.empty(count, np.int64),
-    )
-    lines, homes, names = _compiled_rules(core).walk(
-        nodes.tags, nodes.parents, nodes.ends, nodes.elements, columns, paths, homes_of
-    )
-    own, parents, places, tags, depths = columns[:, : len(names)].copy()
-    ends = np.array(nodes.ends, np.int64)
-    return lines, homes, Elements(
-        own, parents, own, ends[own], places, tags, names, paths[: len(names)].copy(), depths
-    )  # fmt: skip
+@lru_cache(maxsize=1)
+def _compiled_measures(core: Any) -> Any:
+    return core.Measures(_COMMAS, _ENDS, _IDEOGRAPHS, _MASKED_CHARACTERS)
 
 
 @lru_cache(maxsize=1)
 def _compiled_rules(core: Any) -> Any:
-    return core.Rules(TEXT, INLINE, _TAG_CODES, _PLACE_OF_TAG, _READ, _comment_place, _step, _LONGEST_NAMES)
+    return core.Rules(INLINE, _TAG_CODES, _PLACE_OF_TAG, _READ, _comment_place, _step, _LONGEST_NAMES)
 
 
 def _attributes(element: Element, places: int) -> tuple[int, str]:

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from denoise_crawler.core import compiled
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from denoise_crawler.methods.fusion.blocks import Numbers
 
@@ -32,11 +34,15 @@ class ClassWords(dict[str, float]):
         super().__init__(log_odds)
         self._worth: dict[str, float] = {}
 
-    def worth(self, names: Sequence[str]) -> Numbers:
+    def worth(self, names: list[str]) -> Numbers:
         """Return for each element's names the sum of their words' log odds, within ±6; 0 for words not known."""
         if len(self._worth) > _REMEMBERED:
             self._worth.clear()
         worth = self._worth
+        if (core := compiled("texts")) is not None:
+            found = np.empty(len(names))
+            core.worth_of(worth, names, self._found, found)
+            return found
         return np.array([worth[one] if one in worth else self._found(one) for one in names])
 
     def _found(self, names: str) -> float:

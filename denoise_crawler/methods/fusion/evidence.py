@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from denoise_crawler.methods.fusion.class_words import ClassWords
+from denoise_crawler.methods.fusion.feature_rows import compiled_columns
 from denoise_crawler.methods.fusion.kinds import KindWords, kind_words_of
 from denoise_crawler.methods.fusion.linked_data import linked_data_of
 from denoise_crawler.methods.fusion.main_region import MainRegion, main_region
@@ -115,6 +116,11 @@ class Evidence:
         return standing.texts >= EVERYWHERE_SHARE * standing.pages
 
     @cached_property
+    def compiled(self) -> Any:
+        """The columns of the page for the compiled core; None without it, or for a page without blocks."""
+        return compiled_columns(self)
+
+    @cached_property
     def region(self) -> MainRegion:
         """The element that holds most of the running text."""
         return main_region(self.blocks, self.repeated, self.link_shares, self.named)
@@ -146,7 +152,7 @@ class Evidence:
 # What of the evidence is the same whatever is known of the site.
 _OF_THE_PAGE = frozenset(
     {"named", "ancestors", "character_sums", "linked_sums", "element_characters", "element_linked", "unlinked"}
-    | {"headline", "link_shares"}
+    | {"headline", "link_shares", "compiled"}
 )
 
 

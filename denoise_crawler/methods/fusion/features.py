@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from denoise_crawler.methods.fusion.blocks import PLACES
-from denoise_crawler.methods.fusion.evidence import ANCESTORS, ratio, running
+from denoise_crawler.methods.fusion.blocks import PLACES, blocks_of
+from denoise_crawler.methods.fusion.evidence import ANCESTORS, Evidence, Words, ratio, running
+from denoise_crawler.methods.fusion.feature_rows import Rows, page_rows, places_of, site_rows
 from denoise_crawler.methods.fusion.kinds import KINDS
 from denoise_crawler.methods.fusion.linked_data import body_columns
 from denoise_crawler.methods.fusion.title import begins
+from denoise_crawler.page import Page
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from denoise_crawler.methods.fusion.blocks import Indices, Numbers
-    from denoise_crawler.methods.fusion.evidence import Evidence
     from denoise_crawler.methods.fusion.trees import Table
 
     Columns: TypeAlias = dict[str, Numbers]
@@ -24,24 +26,47 @@ if TYPE_CHECKING:
 UNKNOWN = -1.0
 
 
-def page_groups(evidence: Evidence) -> Iterator[Columns]:
+def page_groups(evidence: Evidence) -> Iterator[Columns | Rows]:
     """Yield the features that the page alone says, by name, a number for each block, some at a time."""
-    return (group(evidence) for group in _PAGE_GROUPS)
+    if evidence.compiled is None:
+        return (group(evidence) for group in _PAGE_GROUPS)
+    said = begins(evidence.description, evidence.blocks), *body_columns(evidence.body, evidence.blocks).values()
+    return iter([page_rows(evidence, _names_of(_PAGE_GROUPS), said)])
 
 
-def site_groups(evidence: Evidence) -> Iterator[Columns]:
+def site_groups(evidence: Evidence) -> Iterator[Columns | Rows]:
     """Yield the features that depend on what is known of the site."""
-    return (group(evidence) for group in _SITE_GROUPS)
+    if evidence.compiled is None:
+        return (group(evidence) for group in _SITE_GROUPS)
+    return iter([site_rows(evidence, _names_of(_SITE_GROUPS))])
 
 
-def table_of(groups: Iterable[Columns], names: Sequence[str], count: int) -> Table:
+@lru_cache(maxsize=1)
+def evidence_of_nothing() -> Evidence:
+    """Return the evidence of a page without text: its features have their names."""
+    page = Page.parse("", "")
+    return Evidence.of(page, blocks_of(page), None, Words.none())
+
+
+@lru_cache(maxsize=2)
+def _names_of(groups: tuple[Callable[[Evidence], Columns], ...]) -> tuple[str, ...]:
+    return tuple(name for group in groups for name in group(evidence_of_nothing()))
+
+
+def table_of(groups: Iterable[Columns | Rows], names: Sequence[str], count: int) -> Table:
     """Return the features with these ``names`` as a table, a row for each of ``count`` blocks.
 
     Groups are read one after the other: all of them at once take twice the table's memory.
     """
-    numbers = {name: number for number, name in enumerate(names)}
+    wanted, numbers = tuple(names), {name: number for number, name in enumerate(names)}
     by_feature = np.empty((len(names), count), np.float32)
     for group in groups:
+        if isinstance(group, Rows):
+            rows, places = places_of(group.names, wanted)
+            by_feature[places] = group.numbers[rows]
+            for name in group.names:
+                numbers.pop(name, None)
+            continue
         for name, column in group.items():
             if name in numbers:
                 by_feature[numbers.pop(name)] = column

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from denoise_crawler.methods.fusion.evidence import ratio, running
-from denoise_crawler.methods.fusion.features import page_groups, table_of
+from denoise_crawler.methods.fusion.feature_rows import Rows, surrounding_rows
+from denoise_crawler.methods.fusion.features import evidence_of_nothing, page_groups, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -45,7 +46,7 @@ class FirstLook:
 
     evidence: Evidence
     scores: Numbers
-    seen: Sequence[Columns] | None = None
+    seen: Sequence[Columns | Rows] | None = None
 
     @classmethod
     def at(cls, evidence: Evidence, trees: BoostedTrees, features: Sequence[str]) -> FirstLook:
@@ -55,12 +56,15 @@ class FirstLook:
         scores = trees.scores(table_of(page_groups(evidence) if seen is None else seen, features, count))
         return cls(evidence, scores, seen)
 
-    def page(self) -> Iterable[Columns]:
+    def page(self) -> Iterable[Columns | Rows]:
         """Return the columns of the page without the site, some at a time."""
         return page_groups(self.evidence) if self.seen is None else self.seen
 
-    def surroundings(self) -> Iterator[Columns]:
+    def surroundings(self) -> Iterator[Columns | Rows]:
         """Yield what the scores say of the surroundings of each block, some columns at a time."""
+        if self.evidence.compiled is not None:
+            yield surrounding_rows(self, _names_of_surroundings(), _SIBLINGS)
+            return
         yield self._near()
         yield self._above()
         yield self._page()
@@ -173,6 +177,12 @@ class FirstLook:
                     outer[index] = index
         at = self.evidence.blocks.elements
         return {"inner": np.array(inner, np.int64)[at], "outer": np.array(outer, np.int64)[at]}
+
+
+@lru_cache(maxsize=1)
+def _names_of_surroundings() -> tuple[str, ...]:
+    look = FirstLook(evidence_of_nothing(), np.zeros(0))
+    return tuple(name for columns in look.surroundings() for name in columns)
 
 
 def _sums(groups: NDArray[np.intp], numbers: Numbers) -> Numbers:

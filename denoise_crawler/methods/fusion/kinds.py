@@ -55,7 +55,7 @@ def kind_words_of(page: Page) -> frozenset[str]:
     of its linked data.
     """
     names = dict.fromkeys(islice(page.once(blocks_of).around.names, _MOST_NAMES))
-    found = {word for name in names for word in words_of(name)}
+    found = set[str]().union(*map(words_of, names))
     found.update(f"/{word}" for word in _WORD.findall(_path(page.url)))
     found.update(_declared(page))
     return frozenset(found)

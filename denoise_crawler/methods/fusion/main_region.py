@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from denoise_crawler.core import compiled
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -81,6 +83,13 @@ def main_region(blocks: Blocks, repeated: NDArray[np.bool_], link_shares: Number
     ``repeated`` marks blocks that give nothing; ``link_shares`` and ``named`` (what names say) are by element.
     """
     around = blocks.around
+    if (core := compiled("features")) is not None:
+        scores = np.empty(len(around))
+        by_block = blocks.characters, blocks.commas, repeated.view(np.uint8), blocks.elements
+        top, top_score = core.main_region(
+            *by_block, around.parents, link_shares, named, _WEIGHTS, MIN_CHARACTERS, _NAME_WEIGHT, scores
+        )
+        return MainRegion(scores, top, top_score, int(around.first[top]), int(around.last[top]))
     parents = np.maximum(around.parents, 0)
     running = (blocks.characters >= MIN_CHARACTERS) & ~repeated
     points = np.where(running, 1.0 + blocks.commas + np.minimum(blocks.characters / 100.0, 3.0), 0.0)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from denoise_crawler.core import compiled
 from denoise_crawler.methods.base import Judgement, Method
 from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.methods.fusion.chances import content_chances, shifted
@@ -180,6 +181,9 @@ def _by_node(
 
     An element is noise if all its text is; one without text goes with its parent.
     """
+    if nodes.compiled is not None and (core := compiled("blocks")) is not None:
+        noise, by_node = core.judged_nodes(nodes.compiled, blocks.nodes, taken.view(np.uint8), chances)
+        return noise, by_node
     count, ends = len(nodes), np.array(nodes.ends, np.int64)
     texts = np.fromiter(chain.from_iterable(blocks.nodes), np.int64)
     block_of = np.repeat(np.arange(len(blocks)), [len(one) for one in blocks.nodes])

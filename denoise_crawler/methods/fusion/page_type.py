@@ -47,7 +47,7 @@ class PageTypeTrees:
         """
         row = page_type_row(traits, first)
         table = np.array([[row[name] for name in self._features]], np.float32)
-        scores = self._trees.by_tree(table)[:, 0].reshape(-1, len(KINDS)).sum(axis=0)
+        scores = self._trees.leaves(table)[:, 0].reshape(-1, len(KINDS)).sum(axis=0)
         centred: Numbers = np.clip(scores - scores.mean(), -MOST_TYPE_SCORE, MOST_TYPE_SCORE)
         return centred
 

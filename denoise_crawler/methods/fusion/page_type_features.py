@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -88,8 +87,9 @@ def _address(url: str) -> dict[str, float]:
 
 
 def _tags(page: Page) -> dict[str, float]:
-    counted = Counter(page.nodes.tags)
-    return {f"elements {tag}": float(np.log1p(counted[tag])) for tag in _COUNTED_TAGS}
+    counted = page.nodes.count_tags()
+    logs = np.log1p([float(counted.get(tag, 0)) for tag in _COUNTED_TAGS]).tolist()
+    return {f"elements {tag}": log for tag, log in zip(_COUNTED_TAGS, logs, strict=True)}
 
 
 def _text(blocks: Blocks, first: FirstLook) -> dict[str, float]:
@@ -124,6 +124,36 @@ def _share(part: Numbers, whole: Numbers, weights: Numbers) -> float:
 def _largest_lists(first: FirstLook) -> dict[str, float]:
     """Return what the two lists of alike elements hold that have most of the page's text."""
     evidence = first.evidence
+    whole = max(float(evidence.character_sums[-1]), 1.0)
+    row = dict.fromkeys(
+        (
+            f"list {place} {name}"
+            for place in (1, 2)
+            for name in ("size", "share", "mean", "link share", "content")
+        ),
+        0.0,
+    )
+    if evidence.compiled is None:
+        lists = _lists(first)
+    else:
+        lists = evidence.compiled.largest_lists(first.likely_sums, first.element_tokens, _SIBLINGS, 2)
+    for place, (size, text, linked, likely, tokens) in enumerate(lists, 1):
+        row |= {
+            f"list {place} size": float(np.log1p(size)),
+            f"list {place} share": text / whole,
+            f"list {place} mean": float(np.log1p(text / size)),
+            f"list {place} link share": linked / max(text, 1.0),
+            f"list {place} content": likely / max(tokens, 1.0),
+        }
+    return row
+
+
+def _lists(first: FirstLook) -> list[list[float]]:
+    """Return of each of the two lists its number of elements and what stands in them.
+
+    These are characters, linked characters, tokens that are likely content, and tokens.
+    """
+    evidence = first.evidence
     around = evidence.blocks.around
     held = around.last > around.first
     alike = np.where(held, around.parents * np.int64(1 << 32) + around.paths.astype(np.int64), -1)
@@ -134,21 +164,5 @@ def _largest_lists(first: FirstLook) -> dict[str, float]:
     tokens = np.bincount(group, weights=first.element_tokens)
     listed = (sizes >= _SIBLINGS) & (np.bincount(group, weights=held) > 0)
     order = np.flatnonzero(listed)[np.argsort(-(texts - linked)[listed], kind="stable")][:2]
-    whole = max(float(evidence.character_sums[-1]), 1.0)
-    row = dict.fromkeys(
-        (
-            f"list {place} {name}"
-            for place in (1, 2)
-            for name in ("size", "share", "mean", "link share", "content")
-        ),
-        0.0,
-    )
-    for place, one in enumerate(order.tolist(), 1):
-        row |= {
-            f"list {place} size": float(np.log1p(sizes[one])),
-            f"list {place} share": float(texts[one]) / whole,
-            f"list {place} mean": float(np.log1p(texts[one] / sizes[one])),
-            f"list {place} link share": float(linked[one] / max(texts[one], 1.0)),
-            f"list {place} content": float(likely[one] / max(tokens[one], 1.0)),
-        }
-    return row
+    found: list[list[float]] = np.column_stack([sizes, texts, linked, likely, tokens])[order].tolist()
+    return found

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
-    from denoise_crawler.methods.fusion.blocks import Hashes, Numbers
+    from denoise_crawler.methods.fusion.blocks import Hashes, Indices, Numbers
 
 REPEATED_CHARACTERS = 40
 MOST_GAP, _GAP_CHARACTERS = 2, 80
@@ -57,10 +59,17 @@ def without_gaps(
     return result
 
 
-def first_of_each(taken: NDArray[np.bool_], texts: Hashes, characters: Numbers) -> NDArray[np.bool_]:
-    """Leave out blocks of some length whose text is taken already."""
+def first_of_each(
+    taken: NDArray[np.bool_], texts: Hashes, characters: Numbers, series: Sequence[Indices]
+) -> NDArray[np.bool_]:
+    """Leave out blocks of some length whose text is taken already, but for those in the same series.
+
+    A refrain comes back among the lines of its song; a copy stands somewhere else, or is hidden. Blocks of the
+    same series are alike in all columns of ``series``.
+    """
     result = taken.copy()
     long = np.flatnonzero(taken & (characters >= REPEATED_CHARACTERS))
-    _, first = np.unique(texts[long], return_index=True)
-    result[np.delete(long, first)] = False
+    _, first, of_text = np.unique(texts[long], return_index=True, return_inverse=True)
+    original = long[first[of_text]]
+    result[long] = np.all([column[long] == column[original] for column in series], axis=0)
     return result

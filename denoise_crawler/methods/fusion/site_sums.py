@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from denoise_crawler.core import compiled
 from denoise_crawler.methods.fusion.sketch import HUNDREDTHS
 
 if TYPE_CHECKING:
@@ -178,19 +179,21 @@ class SiteSums:
         of these; by element the sums of its path, and last the characters of texts that come back.
         """
         repeated, characters = self._repeated_texts()
-        sums, around = np.column_stack([self._sums[: len(characters)], characters]), blocks.around
-        own = None
+        sums, around, own = self._sums, blocks.around, None
         if left_out is not None:
             page, own = self._pages[left_out]
             again = np.where(repeated[own.block_texts], page.characters, 0)
-            sums[own.paths, :_SUMS] -= own.sums
-            sums[own.paths, _SUMS] -= _with_what_is_below(page.homes, again, page.parents.tolist())
+            sums, characters = sums.copy(), characters.copy()
+            sums[own.paths] -= own.sums
+            characters[own.paths] -= _with_what_is_below(page.homes, again, page.parents.tolist())
+        paths = self._paths.find(around.paths)
         return [
             self._texts.of(blocks.text_hashes, own.texts if own else None),
             self._masked.of(blocks.masked_hashes, own.masked if own else None),
             self._links.of(blocks.link_hashes, own.links if own else None),
             *self._style_of(blocks, left_out),
-            *sums[self._paths.find(around.paths)].T,
+            *np.ascontiguousarray(sums[paths].T),
+            characters[paths],
         ]
 
     def _style_of(self, blocks: Blocks, left_out: int | None) -> list[Numbers]:
@@ -211,12 +214,18 @@ class SiteSums:
         if self._built is None:
             self._built = _built([(key, page, counted) for key, (page, counted) in self._pages.items()])
         built, around = self._built, blocks.around
-        own = np.unique(around.paths[around.last > around.first])
-        marked = np.zeros(len(self._paths) + 1, bool)
-        marked[self._paths.find(own)] = True
-        marked[0] = False
-        shared = np.bincount(built.pages, weights=marked[built.paths], minlength=len(built.keys))
-        shares = shared / np.maximum(built.lengths + len(own) - shared, 1.0)
+        if (core := compiled("features")) is None:
+            own = np.unique(around.paths[around.last > around.first])
+            marked = np.zeros(len(self._paths) + 1, bool)
+            marked[self._paths.find(own)] = True
+            marked[0] = False
+            places = len(own)
+            shared = np.bincount(built.pages, weights=marked[built.paths], minlength=len(built.keys))
+        else:
+            shared, numbers = np.empty(len(built.keys)), self._paths.find(around.paths)
+            of_page = around.paths, numbers, around.first, around.last
+            places = core.count_shared(*of_page, built.paths, built.pages, len(self._paths), shared)
+        shares = shared / np.maximum(built.lengths + places - shared, 1.0)
         shares[(shares < MIN_ALIKE) | (built.keys == left_out)] = 0.0
         alike = float(shares.sum())
         return alike, shares @ built.kinds / HUNDREDTHS / max(alike, 1e-9)

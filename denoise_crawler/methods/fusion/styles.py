@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from denoise_crawler.core import compiled
 from denoise_crawler.methods.fusion.class_words import words_of
 from denoise_crawler.page.text import hash32
 
@@ -25,6 +26,14 @@ def styles_of(blocks: Blocks) -> Hashes:
     it is all capitals, and how long it is, roughly.
     """
     around = blocks.around
+    if (core := compiled("texts")) is not None:
+        compiled_styles = np.empty(len(blocks), np.uint32)
+        by_element = around.parents, around.tags
+        core.styles_of(
+            blocks.texts, around.names, blocks.elements, *by_element, blocks.characters, blocks.linked,
+            np.array(_LENGTHS), _LINKED, int(_SPREAD), _look, compiled_styles,
+        )  # fmt: skip
+        return compiled_styles
     names, parents, tags = around.names, np.maximum(around.parents, 0).tolist(), around.tags.tolist()
     elements, place = np.unique(blocks.elements, return_inverse=True)
     looks = np.array([_look(tags[one], names[one], names[parents[one]]) for one in elements.tolist()], np.uint64)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from denoise_crawler.core import compiled
 from denoise_crawler.methods.fusion.blocks import IDEOGRAPH, TAGS
 from denoise_crawler.page.text import collapse_spaces
 
@@ -62,7 +63,10 @@ def title_overlap(title: str, blocks: Blocks) -> Numbers:
     parts = _pairs if IDEOGRAPH.search(title) else _words
     wanted = set(parts(title))
     overlap = np.zeros(len(blocks))
-    if wanted:
+    if wanted and parts is _words and (core := compiled("texts")) is not None:
+        most = 2.0 * len(title) + 10.0
+        core.WordSets(wanted).overlap(blocks.texts, blocks.characters, _LETTERS, most, _words, overlap)
+    elif wanted:
         fitting = (blocks.characters > _LETTERS) & (blocks.characters <= 2 * len(title) + 10)
         for index in np.flatnonzero(fitting).tolist():
             found = parts(blocks.texts[index])

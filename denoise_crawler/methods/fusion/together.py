@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from denoise_crawler.methods.fusion.blocks import Blocks, Numbers
+    from denoise_crawler.methods.fusion.blocks import Blocks, Indices, Numbers
     from denoise_crawler.methods.fusion.sections import Heading
     from denoise_crawler.methods.fusion.units import Unit
     from denoise_crawler.page import Page
@@ -53,9 +53,13 @@ class Together:
 
         That is the mean over its tokens; for tables, code and formulas what stands around the unit counts as well.
         """
-        joint = own.copy() if self.units else own
+        if not self.units:
+            return own
+        joint, heard = own.copy(), np.ones(len(own))
         for unit in self.units:
-            joint[unit.blocks] = _chance(unit, own, self.blocks.tokens)
+            heard[list(unit.silent)] = 0.0
+        for unit in self.units:
+            joint[unit.blocks] = _chance(unit, own, self.blocks.tokens, heard)
         return joint
 
     def best(self, likely: Flags, wanted: Flags) -> Flags:
@@ -73,7 +77,7 @@ class Together:
     def once(self, best: Flags) -> Flags:
         """Leave out of the ``best`` what is taken already: units with the same texts, long texts elsewhere."""
         blocks = self.blocks
-        result = first_of_each(best, blocks.text_hashes, blocks.characters)
+        result = first_of_each(best, blocks.text_hashes, blocks.characters, _series(blocks))
         seen = set[bytes]()
         for unit in self.units:
             kept = bool(best[unit.first])
@@ -98,25 +102,31 @@ class Together:
         return next((unit for unit in self.units if unit.first <= block < unit.last), None)
 
 
-def _chance(unit: Unit, chances: Numbers, tokens: Numbers) -> float:
-    own, counts = chances[unit.blocks], tokens[unit.blocks].copy()
-    counts[[block - unit.first for block in unit.silent]] = 0.0
+def _series(blocks: Blocks) -> tuple[Indices, ...]:
+    """Return what is the same of blocks in one series: what they stand in, and what they are and look like."""
+    around, own = blocks.around, blocks.elements
+    return around.parents[own], around.paths[own].astype(np.int64), around.places[own]
+
+
+def _chance(unit: Unit, chances: Numbers, tokens: Numbers, heard: Numbers) -> float:
+    """Return the chance of a unit; ``heard`` is 0 for the blocks whose own chances say nothing."""
+    own, counts = chances[unit.blocks], tokens[unit.blocks] * heard[unit.blocks]
     said = float(own @ counts / counts.sum()) if counts.any() else None
     if unit.kind not in _OF_KIND or (unit.kind is FORMULA and said is not None):
         return float(own.mean()) if said is None else said
     log_odds = (
         _OF_KIND[unit.kind]
         + (0.0 if said is None else _OWN * _log_odds(said))
-        + _BEFORE * _around(chances, tokens, max(unit.first - _AROUND, 0), unit.first)
-        + _AFTER * _around(chances, tokens, unit.last, unit.last + _AROUND)
+        + _BEFORE * _around(chances, tokens, heard, slice(max(unit.first - _AROUND, 0), unit.first))
+        + _AFTER * _around(chances, tokens, heard, slice(unit.last, unit.last + _AROUND))
     )
     return 1.0 / (1.0 + exp(-log_odds))
 
 
-def _around(chances: Numbers, tokens: Numbers, first: int, last: int) -> float:
+def _around(chances: Numbers, tokens: Numbers, heard: Numbers, beside: slice) -> float:
     """Return what the blocks beside a unit say."""
-    counts = np.minimum(tokens[first:last], _MOST_TOKENS) + 1.0
-    return _log_odds(float(chances[first:last] @ counts / counts.sum())) if len(counts) else 0.0
+    counts = (np.minimum(tokens[beside], _MOST_TOKENS) + 1.0) * heard[beside]
+    return _log_odds(float(chances[beside] @ counts / counts.sum())) if counts.any() else 0.0
 
 
 def _log_odds(chance: float) -> float:

@@ -76,8 +76,16 @@ class BoostedTrees:
         parts = np.array_split(table, -(-len(table) // _AT_ONCE))
         return np.concatenate([self.by_tree(part).sum(axis=0) for part in parts])
 
-    def by_tree(self, table: Table) -> Numbers:
+    def leaves(self, table: Table) -> Numbers:
         """Return by tree what it gives each row of a short ``table``."""
+        if (core := compiled("trees")) is None:
+            return self.by_tree(table)
+        found = np.empty((len(self._trees), len(table)))
+        core.leaves_of(np.ascontiguousarray(table.T), *self._splits, self._leaves, found)
+        return found
+
+    def by_tree(self, table: Table) -> Numbers:
+        """Do the same in numpy."""
         rows, trees = len(table), len(self._trees)
         failed = np.ascontiguousarray(table.T)[self._features] > self._thresholds
         ruled_out = np.multiply(failed, self._ruled_out, dtype=np.uint32).reshape(-1, trees * rows)

@@ -11,7 +11,7 @@ from denoise_crawler.page.data_table import TABLE_PARTS, is_data_table
 from denoise_crawler.page.markup import INLINE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from denoise_crawler.methods.fusion.blocks import Blocks
     from denoise_crawler.page import Nodes, Page
@@ -21,6 +21,7 @@ _KINDS = {
     "table": TABLE, "pre": CODE, "code": CODE, "dl": DEFINITIONS, "figure": FIGURE,
     "math": FORMULA, "mjx-container": FORMULA,
 }  # fmt: skip
+_UNITS = frozenset(_KINDS)
 _IN_DEFINITIONS = INLINE | {"dt", "dd", "p", "div", "br"}
 # A caption and a credit below a picture are no unit: the picture has no text, and most readers want no credit.
 _TEXT_OF_FIGURES = frozenset({"table", "pre", "math"})
@@ -55,25 +56,34 @@ def units_of(page: Page) -> list[Unit]:
 
     """
     nodes = page.nodes
-    if _KINDS.keys().isdisjoint(nodes.tags):
+    if not (maybe := nodes.tagged(_UNITS)):
         return []
     blocks = page.once(blocks_of)
     starts = [line[0] for line in blocks.nodes]
     found: list[Unit] = []
-    for index in _outermost(nodes):
+    for index in _outermost(nodes, maybe):
         first, last = bisect_left(starts, index), bisect_left(starts, nodes.ends[index])
         kind = _KINDS[nodes.tags[index]]
         if kind is FORMULA:
             _add_formula(found, _with_line(blocks, index, first, last))
         elif last - first > (nodes.tags[index] == "code"):  # code in a line is part of its line
-            found.append(Unit(kind, first, last))
+            found.append(
+                Unit(kind, first, last, frozenset(_signs(nodes, index, starts)) if kind is TABLE else frozenset())
+            )
     return found
 
 
-def _outermost(nodes: Nodes) -> Iterator[int]:
-    """Yield the elements that are units and in no other unit."""
+def _signs(nodes: Nodes, table: int, starts: Sequence[int]) -> Iterator[int]:
+    """Yield the blocks of the formulas in a table."""
+    for index in range(table, nodes.ends[table]):
+        if _KINDS.get(nodes.tags[index]) is FORMULA:
+            yield from range(bisect_left(starts, index), bisect_left(starts, nodes.ends[index]))
+
+
+def _outermost(nodes: Nodes, maybe: list[int]) -> Iterator[int]:
+    """Yield of the elements that are ``maybe`` units those that are, and stand in no other unit."""
     until = 0
-    for index in [index for index, tag in enumerate(nodes.tags) if tag in _KINDS]:
+    for index in maybe:
         if index >= until and _is_unit(nodes, index):
             until = nodes.ends[index]
             yield index

@@ -15,7 +15,7 @@ from denoise_crawler.errors import WeightsError
 from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.methods.fusion.class_words import ClassWords
 from denoise_crawler.methods.fusion.evidence import Evidence, Words
-from denoise_crawler.methods.fusion.features import page_groups, site_groups, table_of
+from denoise_crawler.methods.fusion.features import evidence_of_nothing, page_groups, site_groups, table_of
 from denoise_crawler.methods.fusion.first_look import FirstLook
 from denoise_crawler.methods.fusion.kinds import NO_KINDS, KindWords
 from denoise_crawler.methods.fusion.page_type import PageType, PageTypeTrees, page_type_of
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from denoise_crawler.methods.fusion.blocks import Numbers
+    from denoise_crawler.methods.fusion.feature_rows import Rows
     from denoise_crawler.methods.fusion.features import Columns
     from denoise_crawler.methods.fusion.site_evidence import Standing
     from denoise_crawler.methods.fusion.trees import Table
@@ -112,7 +113,7 @@ def second_table(first: FirstLook, evidence: Evidence, wishes: Columns, names: S
     return table_of(second_groups(first, evidence, wishes), names, len(evidence.blocks))
 
 
-def second_groups(first: FirstLook, evidence: Evidence, wishes: Columns) -> Iterator[Columns]:
+def second_groups(first: FirstLook, evidence: Evidence, wishes: Columns) -> Iterator[Columns | Rows]:
     """Yield all features of the second look at a page, some at a time."""
     return chain(first.page(), site_groups(evidence), first.surroundings(), [wishes])
 
@@ -129,7 +130,7 @@ class FeatureNames(NamedTuple):
 def feature_names() -> FeatureNames:
     """Return the names of all features."""
     nothing = Page.parse("", "")
-    evidence = Evidence.of(nothing, blocks_of(nothing), None, Words.none())
+    evidence = evidence_of_nothing()
     first = FirstLook(evidence, np.zeros(0))
     second = second_groups(first, evidence, Wishes().columns(0))
     return FeatureNames(
@@ -137,7 +138,7 @@ def feature_names() -> FeatureNames:
     )
 
 
-def _names(groups: Iterable[Columns]) -> list[str]:
+def _names(groups: Iterable[Columns | Rows]) -> list[str]:
     return [name for group in groups for name in group]
 
 

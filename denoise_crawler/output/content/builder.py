@@ -86,6 +86,7 @@ class Builder:
         self.belongs = Belonging(page, noise)
         self._links, self.lists = Links(page), Lists(page.nodes)
         self.formulas, self.footnotes = page.once(formulas_of), footnotes_of(page)
+        self._labels = {label for note, label in self.footnotes.notes.items() if self.kept(note)}
         self._places: deque[Place] = deque(self.formulas.places)
         self._math_page = page.once(loads_math)
         self._joints = WordJoiner(page.nodes)
@@ -125,7 +126,7 @@ class Builder:
             self._joints.gap()
             return end
         elif index in self.footnotes.marks:
-            self._add_piece(FootnoteMark(self.footnotes.marks[index]), index)
+            self._add_mark(index)
             return end
         elif tag == "img":
             self._add_picture(index)
@@ -162,6 +163,14 @@ class Builder:
         self._joints.gap()
         self._pieces.append(piece)
         self._level = self._levels[index]
+
+    def _add_mark(self, index: int) -> None:
+        """Add the mark of a footnote, unless it or the note is noise."""
+        label = self.footnotes.marks[index]
+        if self.kept(index) and label in self._labels:
+            self._add_piece(FootnoteMark(label), index)
+        else:
+            self._joints.gap()
 
     def _add_formula(self, index: int) -> None:
         formula = self.formulas.elements[index]

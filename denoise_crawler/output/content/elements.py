@@ -10,8 +10,8 @@ from denoise_crawler.output.content.code import MIN_KEPT_SHARE, code_of, is_code
 from denoise_crawler.output.content.embeds import EMBEDS, embed_of
 from denoise_crawler.output.content.links import safe_url
 from denoise_crawler.output.content.nested import LISTS, OpenBox, OpenTable, inline_content
-from denoise_crawler.output.content.tables import is_data_table
 from denoise_crawler.output.inline import preformatted_text
+from denoise_crawler.page.data_table import is_data_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -116,15 +116,14 @@ def _begin_table(builder: Builder, index: int) -> int:
     nodes = builder.nodes
     if is_code(nodes, index):
         return _add_code(builder, index)
-    if not builder.has_room or not is_data_table(nodes, index, builder.noise, builder.formulas.elements):
+    if not builder.has_room or not is_data_table(nodes, index):
         return 0
     table = OpenTable(nodes.ends[index])
     builder.tables.append(table)
 
     def attach(around: list[Block], loose: list[Block]) -> None:
         builder.tables.pop()
-        if (finished := table.finish()) is not None:
-            around.append(finished)
+        around.extend(table.finish())
         around.extend(loose)
 
     builder.gather(index, attach)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from denoise_crawler.output.content.bare_footnotes import bare_notes
 from denoise_crawler.page import TEXT
 from denoise_crawler.page.markup import INLINE
 
@@ -46,7 +47,7 @@ def footnotes_of(page: Page) -> Footnotes:
     """Return the footnotes of ``page``.
 
     A reference is a link of this page to a note that stands behind it, under a number or a sign, raised, in
-    brackets or with a class that says so.
+    brackets or with a class that says so. Where no note is linked, raised numbers refer to notes that begin so.
 
     Example:
         >>> from denoise_crawler import Page
@@ -56,12 +57,22 @@ def footnotes_of(page: Page) -> Footnotes:
 
     """
     nodes, found = page.nodes, Footnotes()
-    references = [(index, _fragment(page, nodes.elements[index])) for index in _links(nodes)]
-    wanted = {fragment for _, fragment in references if fragment}
-    if not wanted or len(references) > MAX_REFERENCES:
+    leads = [(index, _fragment(page, nodes.elements[index])) for index in _links(nodes)]
+    references = [(index, fragment) for index, fragment in leads if fragment]
+    raised = "sup" in nodes.tags
+    if not (references or raised) or len(references) > MAX_REFERENCES:
         return found
     until = list(accumulate(map(len, nodes.texts), initial=0))
-    notes = {name: _note_at(nodes, target, until) for name, target in _targets(nodes, wanted).items()}
+    _add_linked_notes(page, references, found, until)
+    if raised and not found.notes:
+        found.marks, found.notes, found.left_out = bare_notes(nodes, until)
+    return found
+
+
+def _add_linked_notes(page: Page, references: list[tuple[int, str]], found: Footnotes, until: list[int]) -> None:
+    nodes = page.nodes
+    targets = _targets(nodes, {fragment for _, fragment in references})
+    notes = {name: _note_at(nodes, target, until) for name, target in targets.items()}
     labels: dict[int, str] = {}  # by note
     for index, fragment in references:
         note = notes.get(fragment, -1)
@@ -70,7 +81,6 @@ def footnotes_of(page: Page) -> Footnotes:
     _keep_separate_notes(nodes, labels, found)
     for note in found.notes:
         _leave_out_labels(page, note, found, until)
-    return found
 
 
 def _links(nodes: Nodes) -> list[int]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from lxml.etree import _Element
 
     from denoise_crawler.output.content.formula_scripts import Place
-    from denoise_crawler.page import Page
+    from denoise_crawler.page import Nodes, Page
 
 MAX_LATEX_CHARACTERS = 10_000
 _MARKED = re.compile(
@@ -36,6 +36,7 @@ _DISPLAY = re.compile(
 _SOURCES = ("data-math", "data-latex", "data-tex", "data-formula", "data-expr", "data-entry")
 _MARKUP = frozenset({"math", "mjx-container"})
 _TAGS = _MARKUP | {"img"}
+_CLASS_HINTS = ("ath", "tex")
 _PAGE_BLOCKS = frozenset(
     {"p", "div", "table", "ul", "ol", "article", "section", "h1", "h2", "h3", "h4", "h5", "h6"}
 )
@@ -46,6 +47,10 @@ _LATEX_PICTURE = re.compile(
 )
 _HINTS = ("atex", "aTeX", "%5C", "%5c", "ath", "imetex", "formula", "equation", "cht=tx", "exvc")
 _PICTURE_CLASS = re.compile(r"(?:^|[\s_-])(?:la)?tex(?:$|[\s_-])|math|formula|equation", re.IGNORECASE)
+# A picture without any of these is no formula: see _latex_of_picture.
+_HINTS_BY_TAG: dict[str, dict[str, tuple[str, ...]]] = {tag: {} for tag in _MARKUP} | {
+    "img": {"alt": ("\\",), "src": _HINTS, "class": (*_CLASS_HINTS, "equation")}
+}
 _QUERIES = ("latex", "chl", "tex", "eq", "formula", "math")
 
 
@@ -81,19 +86,19 @@ def formulas_of(page: Page) -> Formulas:
     found = Formulas()
     if page.root is None:
         return found
-    nodes, used = page.nodes, set[object]()
-    blocks = [index for index, tag in enumerate(nodes.tags) if tag in _PAGE_BLOCKS]
-    end = 0
-    for index, tag in enumerate(nodes.tags):
-        if index < end or tag is TEXT:
+    nodes, used, end = page.nodes, set[object](), 0
+    candidates = _candidates(nodes)
+    blocks: list[int] = []
+    if any(nodes.tags[index] in _MARKUP for index in candidates):
+        blocks = [index for index, tag in enumerate(nodes.tags) if tag in _PAGE_BLOCKS]
+    for index in candidates:
+        if index < end:
             continue
+        tag = nodes.tags[index]
         if tag in _MARKUP and bisect(blocks, index) < bisect(blocks, nodes.ends[index] - 1):
             continue  # it was never closed, and the rest of the page stands in it
         element = nodes.elements[index]
-        classes = element.get("class")
-        if tag in _TAGS or (
-            classes is not None and ("ath" in classes or "tex" in classes) and _is_marked(element, classes)
-        ):
+        if tag in _TAGS or _is_marked(element, element.get("class", "")):
             formula = _formula_in(tag, element, used)
             if formula is not None or _is_second_copy(element):
                 found.elements[index] = formula
@@ -101,6 +106,19 @@ def formulas_of(page: Page) -> Formulas:
     scripts = [one for one in page.root.iter("script") if FORMULA_SCRIPT.match(one.get("type", ""))]
     found.places = places_of_scripts(nodes, [one for one in scripts if one not in used])
     return found
+
+
+def _candidates(nodes: Nodes) -> list[int]:
+    """Return the elements that may be formulas, by their tags or classes; pictures by their attributes."""
+    if nodes.compiled is not None:
+        found: list[int] = nodes.compiled.hinted(_HINTS_BY_TAG, _CLASS_HINTS)
+        return found
+    return [
+        index
+        for index, tag in enumerate(nodes.tags)
+        if tag is not TEXT
+        and (tag in _TAGS or any(map(nodes.elements[index].get("class", "").__contains__, _CLASS_HINTS)))
+    ]
 
 
 def _is_marked(element: _Element, classes: str) -> bool:

@@ -14,6 +14,7 @@ MAX_URL_CHARACTERS = 4_000
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 _SCHEMES = ("http:", "https:", "mailto:", "tel:", "ftp:", "ftps:", "magnet:", "news:", "doi:", "geo:", "sms:")
 _BLANK = re.compile(r"[\0-\x20\x7f-\xa0\u200b-\u200f\u2028\u2029\ufeff]+")
+_ROUTES = ("#/", "#!")  # to other pages of an application
 _PERMALINK_TEXT = re.compile(
     r"(?:[\s#¶§🔗⚓∞\ufe0f]|permalink|anchor|(?:direct |perma)?link(?: to (?:this )?\w+)?)*", re.IGNORECASE
 )
@@ -92,11 +93,16 @@ class Links:
         self._own = page.url.partition("#")[0]
 
     def address(self, link: int, *, in_heading: bool = False) -> str:
-        """Return the address of a link node (-1: no link); empty for a heading's link to itself."""
+        """Return the address of a link node (-1: no link); empty if it leads to another place of the page.
+
+        A heading's link to the page is one to itself, however it is written.
+        """
         if link < 0:
             return ""
+        written = self._nodes.elements[link].get("href", "").strip()
+        if written.startswith("#") and not written.startswith(_ROUTES):
+            return ""
         if link not in self._addresses:
-            written = self._nodes.elements[link].get("href", "").strip()
             self._addresses[link] = safe_url(self._page.absolute(written)) if written else ""
         address = self._addresses[link]
         return "" if in_heading and address.partition("#")[0] == self._own else address

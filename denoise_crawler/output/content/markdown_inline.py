@@ -19,7 +19,8 @@ _MARKS = {"strong": "**", "em": "*"}
 _SPECIAL = re.compile(r"[\\`*\[\]<~]|(?<![^\W_])_|_(?![^\W_])|&(?=[#\w]|\Z)")
 _LINE_START = re.compile(r"(?:#{1,6}|[-+])(?= |\Z)|>|[-:|][-:| ]*\Z|=+\Z")
 _NUMBER_START = re.compile(r"\d{1,9}(?=[.)](?: |\Z))")
-_UNSAFE = re.compile(r"[\s<>()\[\]\\`|\"\x00-\x20\x7f]")
+_UNSAFE = re.compile(r"[\s<>\[\]\\`|\"\x00-\x20\x7f]")
+_PARENTHESES, _BALANCED = re.compile(r"[()]"), re.compile(r"\([^()]*\)")
 _COMMENT = re.compile(r"(?<!\\)%.*")
 _TAG = re.compile(r"<(?=[a-zA-Z/!?])")
 _LINK_IN_LATEX = re.compile(r"\](?=[(\[:])")
@@ -91,9 +92,22 @@ def escape_line_start(line: str) -> str:
 
 
 def link_destination(address: str) -> str:
-    """Return a safe URL as the destination of a link."""
-    quoted = _UNSAFE.sub(lambda found: "".join(f"%{byte:02X}" for byte in found.group().encode()), address)
+    """Return a safe URL as the destination of a link. Parentheses stay where they are balanced (6.3).
+
+    Example:
+        >>> link_destination("https://a.test/Mars_(god)"), link_destination("https://a.test/(")
+        ('https://a.test/Mars_(god)', 'https://a.test/%28')
+
+    """
+    quoted = _UNSAFE.sub(_percent, address)
+    if "(" in quoted or ")" in quoted:
+        outside = _BALANCED.sub("", quoted)
+        quoted = _PARENTHESES.sub(_percent, quoted) if _PARENTHESES.search(outside) else quoted
     return re.sub(r"&(?=#?\w+;)", r"\\&", quoted)
+
+
+def _percent(found: re.Match[str]) -> str:
+    return "".join(f"%{byte:02X}" for byte in found.group().encode())
 
 
 def picture_markup(picture: Picture) -> str:

@@ -16,14 +16,16 @@ from denoise_crawler.output.content.blocks import (
     Table,
     Text,
 )
-from denoise_crawler.output.content.tables import MAX_COLUMNS, span
 
 if TYPE_CHECKING:
+    from lxml.etree import _Element
+
     from denoise_crawler.output.content.blocks import Block, Inline
     from denoise_crawler.page import Nodes
 
 LISTS = frozenset({"ul", "ol", "menu", "dir"})
 _MAX_FIRST_NUMBER = 900_000_000
+_MAX_COLUMNS = 50
 
 
 class Lists:
@@ -52,7 +54,7 @@ class Lists:
 
     def add(self, of_list: int, item: list[Block], to: list[Block]) -> None:
         """Add an item to its list at the end of ``to``; a new list if something else stands there."""
-        number = self._numbers.get(of_list) or self._first_number(of_list)
+        number = self._numbers.get(of_list) or (first_number(self._nodes.elements[of_list]) if of_list >= 0 else 1)
         self._numbers[of_list] = number + 1
         written = self._written.get(of_list)
         if written is not None and to and to[-1] is written:
@@ -62,10 +64,12 @@ class Lists:
         self._written[of_list] = List([item], ordered, number if ordered else 1)
         to.append(self._written[of_list])
 
-    def _first_number(self, of_list: int) -> int:
-        value = self._nodes.elements[of_list].get("start", "1").strip() if of_list >= 0 else "1"
-        valid = value.isascii() and value.isdecimal() and int(value[:10]) < _MAX_FIRST_NUMBER
-        return int(value) if valid else 1
+
+def first_number(of_list: _Element) -> int:
+    """Return the number of a list's first item."""
+    value = of_list.get("start", "1").strip()
+    valid = value.isascii() and value.isdecimal() and int(value[:10]) < _MAX_FIRST_NUMBER
+    return int(value) if valid else 1
 
 
 @dataclass(slots=True)
@@ -83,14 +87,23 @@ class OpenTable:
         if nodes.parents[index] != self.row:
             self.row = nodes.parents[index]
             self.rows.append([])
-        if len(self.rows[-1]) < MAX_COLUMNS:
+        if len(self.rows[-1]) < _MAX_COLUMNS:
             header = nodes.tags[index] == "th"
-            self.rows[-1].append(Cell(content, header, span(element, "colspan"), span(element, "rowspan")))
+            self.rows[-1].append(Cell(content, header, _span(element, "colspan"), _span(element, "rowspan")))
 
-    def finish(self) -> Table | None:
-        """Return the table without empty rows; None if nothing is left."""
+    def finish(self) -> list[Block]:
+        """Return the table without empty rows; what is left in it, if no two cells of a row are."""
         rows = [row for row in self.rows if any(cell.content for cell in row)]
-        return Table(rows, self.caption) if rows else None
+        if any(sum(bool(cell.content) for cell in row) > 1 for row in rows):
+            return [Table(rows, self.caption)]
+        caption: list[Block] = [Paragraph(self.caption)] if self.caption else []
+        return [*caption, *(block for row in rows for cell in row for block in cell.content)]
+
+
+def _span(element: _Element, name: str) -> int:
+    """Return how many rows or columns a cell spans."""
+    value = element.get(name, "1").strip()
+    return min(max(int(value), 1), _MAX_COLUMNS) if value.isascii() and value.isdecimal() and len(value) < 5 else 1
 
 
 @dataclass(slots=True)

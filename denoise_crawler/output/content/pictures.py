@@ -42,14 +42,15 @@ def picture_of(page: Page, element: _Element, link: str) -> Picture | None:
     Args:
         page: The page.
         element: The element.
-        link: The URL that it links to.
+        link: The URL that it links to; left out if that is the same picture, larger.
 
     """
     if is_decoration(element):
         return None
     for address in _addresses(element):
         if address and (found := safe_url(page.absolute(address))):
-            return Picture(found, collapse_spaces(element.get("alt", "")), link)
+            alternative = collapse_spaces(element.get("alt", ""))
+            return Picture(found, alternative, "" if _file_name(link) == _file_name(found) else link)
     return None
 
 
@@ -64,6 +65,10 @@ def is_decoration(element: _Element) -> bool:
         return True
     address = element.get("src", "")[:1_000]
     return _TRACKER.search(address) is not None or _DECORATION.search(address.rpartition("/")[2]) is not None
+
+
+def _file_name(address: str) -> str:
+    return re.split("[?#]", address, maxsplit=1)[0].rpartition("/")[2]
 
 
 def _size(element: _Element, name: str) -> int | None:

@@ -13,6 +13,7 @@ from denoise_crawler.output.content.blocks import (
     Quote,
     Text,
 )
+from denoise_crawler.page import Page
 from tests.output.content.reading import READER, blocks_of, shown, written
 
 
@@ -30,6 +31,39 @@ def test_footnotes_and_their_references_are_tied(html: str) -> None:
     assert blocks_of(html) == [Paragraph(mark), Footnote("1", [Paragraph([Text("Note")])])]
     assert written(html) == "A[^1] b\n\n[^1]: &nbsp; Note"
     assert written(html, "html").endswith('<aside id="fn-1" class="footnote"><sup>1</sup> Note</aside>')
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<p>It sails.<sup>1</sup> Soon<p><sup>1</sup> Note",
+        "<p>It sails.<sup class=x>[1]</sup> Soon<div><span><sup>1</sup></span> Note</div>",
+        "<p>It sails.<sup>1</sup> Soon<aside><ol><li>Note</ol></aside>",
+    ],
+)
+def test_raised_numbers_without_links_refer_to_notes_that_begin_with_them(html: str) -> None:
+    mark = [Text("It sails."), FootnoteMark("1"), Text(" Soon")]
+    assert blocks_of(html) == [Paragraph(mark), Footnote("1", [Paragraph([Text("Note")])])]
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<p>10<sup>2</sup> and 5 km<sup>2</sup><p><sup>2</sup> Note",
+        "<p>It sails.<sup>1</sup><p><sup>2</sup> Note",
+        "<p><sup>1</sup> Note<p>It sails.<sup>1</sup>",
+        "<p>The 4<sup>th</sup><p><sup>th</sup> Note",
+    ],
+)
+def test_exponents_and_raised_words_are_no_footnotes(html: str) -> None:
+    assert not any(isinstance(block, Footnote) for block in blocks_of(html))
+
+
+def test_a_mark_goes_with_its_note() -> None:
+    html = "<p>It sails.<sup><a href=#n>1</a></sup><ol><li id=n>Note</ol>"
+    nodes = Page.parse("", html).nodes
+    noise = [index >= nodes.tags.index("ol") for index in range(len(nodes))]
+    assert blocks_of(html, noise) == [Paragraph([Text("It sails.")])]
 
 
 def test_a_footnote_of_one_word_never_defines_a_link() -> None:

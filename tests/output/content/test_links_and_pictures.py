@@ -34,7 +34,24 @@ def test_share_links_are_gone(address: str) -> None:
 
 def test_a_sign_that_leads_back_is_gone() -> None:
     assert written("<p>Note <a href='#'>↩</a>") == "Note"
-    assert written("<p><a href='#a'>One</a>") == "[One](https://example.com/d/#a)"
+
+
+def test_a_link_to_another_place_of_the_page_is_text_and_one_to_a_page_of_an_application_a_link() -> None:
+    assert written("<p><a href='#a'>One</a>") == "One"
+    assert written("<p><a href='#/a'>One</a>") == "[One](https://example.com/d/#/a)"
+
+
+def test_balanced_parentheses_stay_in_a_link() -> None:
+    assert written("<p><a href='/Mars_(god)'>Mars</a>") == "[Mars](https://example.com/Mars_(god))"
+    assert written("<p><a href='/a)b('>One</a>") == "[One](https://example.com/a%29b%28)"
+
+
+def test_a_picture_is_no_link_to_itself() -> None:
+    small = "<img src=/small/ship.jpg alt=Ship>"
+    assert written(f"<p>Text.<p><a href=/large/ship.jpg?w=9>{small}</a>").endswith(
+        "\n![Ship](https://example.com/small/ship.jpg)"
+    )
+    assert written(f"<p>Text.<p><a href=/ship.html>{small}</a>").endswith("](https://example.com/ship.html)")
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from denoise_crawler.output.content.blocks import Cell, Paragraph, Table, Text
+from denoise_crawler.page import Page
 from tests.output.content.reading import READER, blocks_of, written
 
 LONG = "word " * 150
@@ -39,11 +40,18 @@ def test_long_cells_stay_in_a_table_with_headers() -> None:
         f"<table><tr><td>Menu<td>{LONG}<tr><td>a<td>{LONG}</table>",
         "<table role=presentation><tr><th>a<th>b<tr><td>c<td>d</table>",
         "<table><tr><td>a<td><table><tr><td>b</table><tr><td>c<td>d</table>",
-        "<table><tr><td>a<td>b</table>",
+        "<table><tr><td>a<tr><td>b</table>",
     ],
 )
 def test_layout_tables_are_no_tables(html: str) -> None:
     assert not any(isinstance(block, Table) for block in blocks_of(html))
+
+
+def test_a_table_of_one_row_is_a_table_and_without_all_but_one_of_its_cells_is_none() -> None:
+    html = "<table><tr><td>a<td>b</table>"
+    assert written(html) == "|  |  |\n| --- | --- |\n| a | b |"
+    noise = [text == "b" for text in Page.parse("", html).nodes.texts]
+    assert blocks_of(html, noise) == [Paragraph([Text("a")])]
 
 
 def test_a_table_keeps_spans_headers_and_its_caption_in_blocks_and_html() -> None:

@@ -1,0 +1,1 @@
+"""What changed: fingerprints of pages, their copies on a site, and what a page said when it was last seen."""

@@ -1,0 +1,190 @@
+"""``scrapy denoise rules``: prints what is known of a site as CSS or XPath rules."""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import ExitStack
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from scrapy.exceptions import UsageError
+
+from denoise_crawler.commands.help_text import help_text
+from denoise_crawler.commands.known_site import kept_pages
+from denoise_crawler.commands.method_choice import add_method_choice, settings_with_method
+from denoise_crawler.commands.page_input import (
+    DONE,
+    FAILED,
+    add_reading_options,
+    discard_stdout,
+    read_named_pages,
+    reading_bar,
+    report_failure,
+)
+from denoise_crawler.crawl.stored_denoiser import open_denoiser
+from denoise_crawler.denoiser import PLAIN_TEXT
+from denoise_crawler.errors import SourceError, StoreError
+from denoise_crawler.page import Page
+from denoise_crawler.page.text import counted, printable
+from denoise_crawler.reading import Reading
+from denoise_crawler.rules.agreement import Agreement, agreement
+from denoise_crawler.rules.derive import MAX_PAGES, JudgedPage, derive_rules
+from denoise_crawler.rules.learned import as_data, as_site_file, as_text
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from scrapy.settings import BaseSettings
+
+    from denoise_crawler.crawl.settings import DenoiseSettings
+    from denoise_crawler.denoiser import Denoiser
+    from denoise_crawler.rules.learned import LearnedRules
+
+_WRITERS = {"text": as_text, "ftr": as_site_file}
+_EPILOG = help_text(
+    {
+        "scrapy denoise rules example.com": "what the store of the project knows, from pages that it keeps",
+        "scrapy denoise rules example.com --pages mirror/ --as ftr > rules/example.com.txt": "a file of rules",
+        "scrapy denoise rules example.com --pages some/ --check others/": "how close rules come to verdicts",
+    },
+    "The rules are derived from verdicts on pages of the site: where what is kept stands, and what is dropped in "
+    "it. The pages are judged by what the store knows of the site; if it knows nothing, it is learned from them.",
+    "Exit codes: 0 printed, 1 no page of the site is known or no rule was found, 2 wrong usage.",
+)
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    add = parser.add_argument
+    parser.epilog = _EPILOG
+    add("site", metavar="SITE", help="the site, as the store names it: example.com")
+    add("--store", metavar="FILE", help="what a crawl knows of the sites (default: the setting DENOISE_STORE)")
+    add("--pages", nargs="+", default=[], metavar="PATH", help=f"pages of the site on disk; {MAX_PAGES} are used")
+    add(
+        "--check", nargs="+", default=[], metavar="PATH", help="say how close the rules alone come to the verdicts"
+    )
+    add(
+        "--as",
+        dest="form",
+        choices=("text", "json", "ftr"),
+        default="text",
+        help="ftr is the format of ftr-site-config",
+    )
+    add_method_choice(parser)
+    add_reading_options(parser)
+
+
+def run(arguments: Namespace, settings: BaseSettings) -> int:
+    """Print the rules and return the exit code; raise UsageError for arguments that cannot be used."""
+    given = {} if arguments.store is None else {"DENOISE_STORE": arguments.store}
+    chosen = settings_with_method(arguments, settings, given)
+    store = chosen.store if chosen.store.is_file() else None
+    if store is None and arguments.store is not None:
+        raise UsageError(f"there is no store {chosen.store}", print_help=False)
+    try:
+        with ExitStack() as opened:
+            denoiser = opened.enter_context(open_denoiser(store, chosen.choice, PLAIN_TEXT))
+            learned = _derive(arguments, chosen, store, denoiser)
+            if learned is None:
+                return FAILED
+            check = _check(arguments, chosen, denoiser, learned)
+    except (SourceError, StoreError) as error:
+        print(printable(error), file=sys.stderr)
+        return FAILED
+    try:
+        _print(arguments.form, learned, check)
+    except BrokenPipeError:  # the reader has closed the pipe
+        discard_stdout()
+    return DONE if learned.rules else FAILED
+
+
+def _derive(
+    arguments: Namespace, chosen: DenoiseSettings, store: Path | None, denoiser: Denoiser
+) -> LearnedRules | None:
+    """Return the rules of the site; None, and say why, if no page of it is at hand."""
+    pages = list(islice(_pages(arguments, chosen, store), MAX_PAGES))
+    if not pages:
+        print(printable(_why_none(arguments, store)), file=sys.stderr)
+        return None
+    if not denoiser.method_for(arguments.site).pages_known:
+        for page in pages:
+            with report_failure(page.url, "learned"):
+                denoiser.learn(page)
+    return derive_rules(arguments.site, list(_judged(denoiser, iter(pages))))
+
+
+def _pages(arguments: Namespace, chosen: DenoiseSettings, store: Path | None) -> Iterator[Page]:
+    """Yield the pages of the site on disk, then those that the store keeps."""
+    yield from _read(arguments, chosen, arguments.pages, "reading")
+    if store is not None:
+        yield from kept_pages(store, arguments.site, MAX_PAGES)
+
+
+def _read(arguments: Namespace, chosen: DenoiseSettings, paths: list[str], why: str) -> Iterator[Page]:
+    reading = Reading()
+    if not paths:
+        return
+
+    def read() -> Any:
+        return read_named_pages(paths, arguments, chosen, reading)
+
+    with reading_bar(read, lambda: reading, paths, [why]) as pages:
+        for url, html in pages():
+            yield Page.parse(url, html, site=arguments.site)
+
+
+def _judged(denoiser: Denoiser, pages: Iterator[Page]) -> Iterator[JudgedPage]:
+    for page in pages:
+        with report_failure(page.url, "judged"):
+            yield JudgedPage(page, denoiser.judge(page).noise)
+
+
+def _why_none(arguments: Namespace, store: Path | None) -> str:
+    if arguments.pages:
+        return f"no page was found in {', '.join(arguments.pages)}"
+    if store is None:
+        return "there is no store: name pages of the site with --pages, or a store with --store"
+    return f"the store {store} keeps no page of {arguments.site}: name pages of the site with --pages"
+
+
+def _check(
+    arguments: Namespace, chosen: DenoiseSettings, denoiser: Denoiser, learned: LearnedRules
+) -> dict[str, Agreement]:
+    """Return how close the rules come to the verdicts on the pages of ``--check``."""
+    found = {"nodes": Agreement(), "characters": Agreement()}
+    if not arguments.check:
+        return {}
+    file = learned.file()
+    for one in _judged(denoiser, _read(arguments, chosen, arguments.check, "checking")):
+        for what in found:
+            found[what] += agreement(one.page, one.noise, file, by_nodes=what == "nodes")
+    if not found["nodes"].pages:
+        raise SourceError(f"no page was found in {', '.join(arguments.check)}")
+    return found
+
+
+def _print(form: str, learned: LearnedRules, check: dict[str, Agreement]) -> None:
+    if form == "json":
+        written = as_data(learned)
+        if check:
+            figures = {
+                what: {"f1": one.f1, "precision": one.precision, "recall": one.recall}
+                for what, one in check.items()
+            }
+            written["check"] = {"pages": check["nodes"].pages, **figures}
+        print(json.dumps(written, indent=2))
+        return
+    for line in _WRITERS[form](learned).splitlines():
+        print(printable(line, sys.maxsize))
+    for line in _check_lines(check):
+        print(line, file=sys.stderr if form == "ftr" else sys.stdout)
+
+
+def _check_lines(check: dict[str, Agreement]) -> Iterator[str]:
+    if check:
+        yield f"\nchecked on {counted(check['nodes'].pages, 'page')}, the verdicts taken for the truth:"
+    for what, one in check.items():
+        yield f"  {what:10} F1 {one.f1:.3f} (precision {one.precision:.3f}, recall {one.recall:.3f})"

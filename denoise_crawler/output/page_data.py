@@ -1,0 +1,74 @@
+"""Data besides the text of a page: its records, the values of its product, its JSON-LD."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from denoise_crawler.changes.page_changes import ChangeWatch
+from denoise_crawler.output.clean_text import clean_text, clean_texts
+from denoise_crawler.output.content.blocks import BlockList
+from denoise_crawler.output.writing import NO_CHANGES
+from denoise_crawler.records.json_ld import json_ld_items
+from denoise_crawler.records.page_records import find_records
+from denoise_crawler.records.product_fields import product_fields
+
+if TYPE_CHECKING:
+    from denoise_crawler.output.clean_page import CleanPage
+    from denoise_crawler.output.writing import Writing
+    from denoise_crawler.page import Page
+
+MAX_RECORDS = 2_000
+
+
+class PageData:
+    """Adds to clean pages the data that is asked for, and remembers the pages if changes are."""
+
+    def __init__(self, writing: Writing) -> None:
+        self._writing = writing
+        self._watch = None
+        if writing.changes != NO_CHANGES:
+            self._watch = ChangeWatch(writing.history, writing.history_pages)
+
+    def add(self, clean_page: CleanPage, page: Page, noise: list[bool] | None) -> None:
+        """Add the data of ``page``; a page that was not judged (its ``noise`` is None) is not watched."""
+        if self._writing.records:
+            clean_page.records = page_records(page, noise, clean_page.page_type)
+        if self._writing.fields:
+            clean_page.fields = product_fields(page, clean_page.page_type)
+        if self._writing.json_ld:
+            clean_page.json_ld = BlockList(json_ld_items(page))
+        if self._watch is not None and noise is not None:
+            text, whole = clean_text(page, noise), clean_text(page)
+            seen = self._watch.see(page.site, page.url, clean_page.title, text, whole)
+            clean_page.content_hash, clean_page.near_duplicate_of = seen.content_hash, seen.near_duplicate_of
+            clean_page.soft_404, clean_page.unchanged = seen.soft_404, seen.unchanged
+
+
+def page_records(page: Page, noise: list[bool] | None, page_type: str | None) -> BlockList:
+    """Return the records of ``page`` as dicts of texts, each with its ``kind`` and what the page says of it.
+
+    A ``post`` has a ``text`` and, where the page says so, a ``user``, a ``time`` and a ``link``; an ``item`` a
+    ``title``, a ``link``, a ``price`` and a ``text``. At most ``MAX_RECORDS`` are returned.
+
+    Args:
+        page: The page.
+        noise: Whether each node is noise; None if all is kept.
+        page_type: What the page is, None where the method cannot tell.
+
+    Example:
+        >>> from denoise_crawler import Page
+        >>> post = "<div class=post><b>{}</b> <i>May {}, 2024</i><p>{}</p></div>"
+        >>> html = post.format("Ann", 2, "Is it open today?") + post.format("Bob", 3, "It is, until six.")
+        >>> page_records(Page.parse("https://a.example/", html), None, "forum")[1]
+        {'kind': 'post', 'user': 'Bob', 'time': 'May 3, 2024', 'text': 'It is, until six.'}
+
+    """
+    found = find_records(page, noise, page_type)[:MAX_RECORDS]
+    gone = [False] * len(page.nodes)
+    for record in found:
+        for part in record.left_out:
+            gone[part.start : part.stop] = [True] * len(part)
+    texts = clean_texts(page, gone, [record.inside for record in found])
+    return BlockList(
+        {"kind": record.kind, **record.values, "text": text} for record, text in zip(found, texts, strict=True)
+    )

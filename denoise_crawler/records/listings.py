@@ -1,0 +1,166 @@
+"""The items of a list or a shop: alike elements with a link of their own that hold most of the kept text."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import Counter
+from itertools import accumulate, compress
+from math import sqrt
+from typing import TYPE_CHECKING
+
+from denoise_crawler.page import TEXT
+from denoise_crawler.page.text import collapse_spaces
+from denoise_crawler.records.alike import alike_elements, outermost
+from denoise_crawler.records.found_record import ITEM, FoundRecord
+from denoise_crawler.records.prices import find_price
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from denoise_crawler.page import Nodes, Page
+
+MIN_ITEMS = 3
+_LEAST = 0.1  # likeness; below, the page is no list
+_HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+_TITLE = re.compile(r"title|titel|name|headline|heading|subject", re.IGNORECASE)
+_NO_PAGE = ("#", "javascript:", "mailto:", "tel:")
+_MOST_ITEMS = 0.5  # a text that more of the items have is no item's
+
+
+def find_items(page: Page, noise: list[bool] | None = None) -> list[FoundRecord]:
+    """Return the items of a list in document order; none if the page has no list.
+
+    Args:
+        page: The page.
+        noise: Whether each node is noise: items stand in what is kept. None if all is kept.
+
+    Example:
+        >>> from denoise_crawler import Page
+        >>> item = "<li class=item><a href=/{0}>Lamp {0}</a> <b>{0}.50 €</b><p>A lamp for the desk.</li>"
+        >>> html = "<ul>" + "".join(item.format(number) for number in range(3)) + "</ul>"
+        >>> [record.values["price"] for record in find_items(Page.parse("https://a.example/", html))]
+        ['0.50 €', '1.50 €', '2.50 €']
+
+    """
+    nodes, tally = page.nodes, _Tally(page, noise)
+    best, items = _LEAST, list[int]()
+    for members in page.once(alike_elements).values():
+        candidates = [index for index in outermost(nodes, members) if tally.kept_in(index)]
+        if len(candidates) >= MIN_ITEMS and (likeness := tally.likeness(candidates)) > best:
+            best, items = likeness, candidates
+    often = _furniture(nodes, items)
+    return [_item(page, item, often) for item in items]
+
+
+class _Tally:
+    """Counts kept characters and links along the nodes of a page."""
+
+    def __init__(self, page: Page, noise: list[bool] | None) -> None:
+        self._ends = page.nodes.ends
+        gone = noise or [False] * len(page.nodes)
+        kept = (0 if is_noise else count for count, is_noise in zip(page.characters, gone, strict=True))
+        self._kept = list(accumulate(kept, initial=0))
+        links = _links(page.nodes)
+        self._links_before = list(accumulate(map(bool, links), initial=0))
+        self._links = list(compress(links, links))
+
+    def kept_in(self, index: int) -> int:
+        return self._kept[self._ends[index]] - self._kept[index]
+
+    def likeness(self, items: Sequence[int]) -> float:
+        """Say how much elements look like the items of a list: most text, alike in size, a link each (0 to 1)."""
+        sizes = [self.kept_in(item) for item in items]
+        held = sum(sizes)
+        even = sqrt(held * held / (len(sizes) * sum(size * size for size in sizes)))
+        return held / self._kept[-1] * even * self._own_links(items)
+
+    def _own_links(self, items: Sequence[int]) -> float:
+        """Say how much each item has one link that no other has."""
+        before = self._links_before
+        links = [set(self._links[before[item] : before[self._ends[item]]]) for item in items]
+        times = Counter(href for own in links for href in own)
+        single = (sum(times[href] == 1 for href in own) for own in links)
+        return sum(1.0 / sqrt(count) for count in single if count) / (len(items) + 2)
+
+
+def _links(nodes: Nodes) -> list[str]:
+    """Return by node the address of the link that begins there, an empty string where none does."""
+    return [
+        href if tag == "a" and (href := element.get("href", "").strip()) and not href.startswith(_NO_PAGE) else ""
+        for tag, element in zip(nodes.tags, nodes.elements, strict=True)
+    ]
+
+
+def _furniture(nodes: Nodes, items: Sequence[int]) -> frozenset[str]:
+    items_with = Counter(
+        line
+        for item in items
+        for line in {collapse_spaces(text) for text in nodes.texts[item : nodes.ends[item]]}
+        if line
+    )
+    most = max(2.0, _MOST_ITEMS * len(items))
+    return frozenset(line for line, count in items_with.items() if count > most)
+
+
+def _item(page: Page, item: int, often: frozenset[str]) -> FoundRecord:
+    nodes = page.nodes
+    inside = range(item, nodes.ends[item])
+    texts = [
+        index
+        for index in inside
+        if nodes.tags[index] == TEXT and (line := _line(nodes, index)) and line not in often
+    ]
+    priced = [index for index in texts if find_price(_line(nodes, index))]
+    title = _title(nodes, inside, [index for index in texts if index not in priced])
+    link = _link(nodes, inside, title)
+    said = {
+        "title": " ".join(_line(nodes, index) for index in title if nodes.tags[index] == TEXT),
+        "link": page.absolute(nodes.elements[link].get("href", "")) if link >= 0 else "",
+        "price": find_price(_line(nodes, priced[0])) if priced else "",
+    }
+    values = {name: collapse_spaces(value) for name, value in said.items() if value}
+    return FoundRecord(ITEM, inside, tuple(_left_out(nodes, inside, often, title, priced[:1])), values)
+
+
+def _title(nodes: Nodes, inside: range, texts: Sequence[int]) -> range:
+    """Return the nodes of the title: a heading, what is named so, else the longest linked or the first text."""
+    for is_title in (_is_heading, _is_named_title):
+        for index in inside[1:]:
+            end = nodes.ends[index]
+            if is_title(nodes, index) and bisect_left(texts, end) > bisect_left(texts, index):
+                return range(index, end)
+    linked = [index for index in texts if nodes.links[index] >= 0]
+    best = max(linked, key=lambda index: len(nodes.texts[index]), default=texts[0] if texts else -1)
+    return range(best, best + 1) if best >= 0 else range(0)
+
+
+def _is_heading(nodes: Nodes, index: int) -> bool:
+    return nodes.tags[index] in _HEADINGS
+
+
+def _is_named_title(nodes: Nodes, index: int) -> bool:
+    return nodes.tags[index] != TEXT and bool(_TITLE.search(nodes.elements[index].get("class", "")))
+
+
+def _link(nodes: Nodes, inside: range, title: range) -> int:
+    """Return the link of the title, else the first of the item; -1 without one."""
+    for part in (title, inside):
+        for index in part:
+            if nodes.links[index] >= 0:
+                return nodes.links[index]
+    return -1
+
+
+def _left_out(
+    nodes: Nodes, inside: range, often: frozenset[str], title: range, priced: Sequence[int]
+) -> Iterator[range]:
+    end = inside.start + 1
+    for index in inside:
+        if index >= end and (index == title.start or index in priced or _line(nodes, index) in often):
+            end = nodes.ends[index]
+            yield range(index, end)
+
+
+def _line(nodes: Nodes, index: int) -> str:
+    return collapse_spaces(nodes.texts[index])

@@ -1,0 +1,123 @@
+"""Rules that were derived from judged pages, and what each rests on."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from denoise_crawler.page.text import counted
+from denoise_crawler.rules.site_file import (
+    AUTHOR,
+    BODY,
+    DATE,
+    KEEP,
+    PRUNE,
+    STRIP,
+    TEST_URL,
+    TITLE,
+    Rule,
+    SiteFile,
+)
+
+if TYPE_CHECKING:
+    from denoise_crawler.rules.path_selector import PathSelector
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedRule:
+    """One rule: its directive, its selector as CSS and as XPath, and on how many ``pages`` it finds something.
+
+    ``characters`` is the share of their text in what it finds; None for a value, such as the title.
+    """
+
+    directive: str
+    css: str
+    xpath: str
+    pages: int
+    characters: float | None = None
+
+    @classmethod
+    def of(
+        cls, directive: str, selector: PathSelector, pages: int, characters: float | None = None
+    ) -> LearnedRule:
+        """Return the rule with this selector."""
+        return cls(directive, selector.css, selector.xpath, pages, characters)
+
+
+@dataclass(slots=True)
+class LearnedRules:
+    """The rules of a site, and the ``pages`` that they were derived from, by address."""
+
+    site: str
+    rules: list[LearnedRule] = field(default_factory=list)
+    pages: list[str] = field(default_factory=list)
+
+    def of(self, directive: str) -> list[LearnedRule]:
+        """Return the rules with this directive."""
+        return [rule for rule in self.rules if rule.directive == directive]
+
+    def file(self) -> SiteFile:
+        """Return the rules as a file; all selectors of the body make up one rule."""
+        body = " | ".join(rule.xpath for rule in self.of(BODY))
+        rules = [Rule(BODY, body), Rule(PRUNE, "no")] if body else []
+        rules += [Rule(rule.directive, rule.xpath) for rule in self.rules if rule.directive != BODY]
+        return SiteFile(self.site, rules)
+
+
+MOST_TEST_URLS = 3
+_WIDTH = 60
+_HEADS = {
+    BODY: "the content stands in",
+    KEEP: "kept wherever it stands",
+    STRIP: "stripped",
+    TITLE: "title",
+    AUTHOR: "author",
+    DATE: "date",
+}
+
+
+def as_text(learned: LearnedRules) -> str:
+    """Write rules for people, with selectors in CSS."""
+    whole = len(learned.pages)
+    lines = [f"{learned.site}: derived from {counted(whole, 'judged page')}"]
+    for directive, head in _HEADS.items():
+        found = learned.of(directive)
+        lines += ["", head] if found else []
+        width = max((len(rule.css) for rule in found), default=0)
+        for rule in found:
+            share = "" if rule.characters is None else f", {rule.characters:.0%} of their text"
+            lines.append(f"  {rule.css:{min(width, _WIDTH)}}  {rule.pages} of {counted(whole, 'page')}{share}")
+    return "\n".join([*lines, *([] if learned.rules else ["", "no rule tells content from noise here"])])
+
+
+def as_data(learned: LearnedRules) -> dict[str, Any]:
+    """Return rules as data for JSON."""
+    return {"site": learned.site, "pages": len(learned.pages), "rules": [asdict(rule) for rule in learned.rules]}
+
+
+def as_site_file(learned: LearnedRules) -> str:
+    """Write rules in the format of ftr-site-config.
+
+    Example:
+        >>> rule = LearnedRule("body", "div#story", "//div[@id='story']", 4, 0.5)
+        >>> print(as_site_file(LearnedRules("a.example", [rule], ["https://a.example/1"])), end="")
+        # a.example: derived from 1 judged page
+        <BLANKLINE>
+        # on 4 pages
+        body: //div[@id='story']
+        prune: no
+        <BLANKLINE>
+        test_url: https://a.example/1
+
+    """
+    lines = [f"# {learned.site}: derived from {counted(len(learned.pages), 'judged page')}"]
+    before = ""
+    for rule in learned.file().rules:
+        found = [one for one in learned.of(rule.directive) if rule.directive == BODY or one.xpath == rule.value]
+        if rule.directive not in (before, PRUNE):
+            lines.append("")
+        before = rule.directive
+        if found:
+            lines.append(f"# on {', '.join(f'{one.pages:,}' for one in found)} pages")
+        lines.append(f"{rule.directive}: {rule.value}")
+    return "\n".join([*lines, "", *(f"{TEST_URL}: {url}" for url in learned.pages[:MOST_TEST_URLS])]) + "\n"

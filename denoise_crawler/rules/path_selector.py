@@ -1,0 +1,113 @@
+"""Selectors made of the names of elements, to be written as CSS or as XPath."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from denoise_crawler.page import Element
+
+_PLAIN = re.compile(r"-?[A-Za-z_][\w-]*")  # a name that CSS needs no escape for
+_PLAIN_TAG = re.compile(r"[a-z][a-z0-9]*")
+MOST_NAME_CHARACTERS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """The names of an element: its tag, its id (empty without one) and its classes in order.
+
+    Example:
+        >>> Names("div", "story", ("wide",)).css
+        'div#story.wide'
+
+    """
+
+    tag: str = "*"
+    id: str = ""
+    classes: tuple[str, ...] = ()
+
+    @property
+    def css(self) -> str:
+        """The names as CSS."""
+        return "".join([self.tag, *([f"#{self.id}"] if self.id else ()), *(f".{name}" for name in self.classes)])
+
+    @property
+    def xpath(self) -> str:
+        """The names as a step of XPath."""
+        conditions = [f"@id='{self.id}'"] if self.id else []
+        conditions += [f"contains(concat(' ', normalize-space(@class), ' '), ' {name} ')" for name in self.classes]
+        return f"{self.tag}[{' and '.join(conditions)}]" if conditions else self.tag
+
+    def fit(self, other: Names) -> bool:
+        """Tell whether an element with the names ``other`` has these as well."""
+        return (
+            self.tag in ("*", other.tag)
+            and self.id in ("", other.id)
+            and all(name in other.classes for name in self.classes)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PathSelector:
+    """An element by its names and those of some elements around it, outermost first.
+
+    With ``direct`` each stands right inside the one before, the first being the body.
+
+    Example:
+        >>> selector = PathSelector((Names("div", "story"), Names("p", classes=("ad",))))
+        >>> selector.css
+        'div#story p.ad'
+        >>> selector.xpath
+        "//div[@id='story']//p[contains(concat(' ', normalize-space(@class), ' '), ' ad ')]"
+
+    """
+
+    steps: tuple[Names, ...]
+    direct: bool = False
+
+    @property
+    def css(self) -> str:
+        """The selector as CSS."""
+        written = [step.css for step in self.steps]
+        return " > ".join(["body", *written]) if self.direct else " ".join(written)
+
+    @property
+    def xpath(self) -> str:
+        """The selector as XPath."""
+        if self.direct:
+            return "/html/body/" + "/".join(step.xpath for step in self.steps)
+        return "".join(f"//{step.xpath}" for step in self.steps)
+
+    def fits(self, path: Sequence[Names]) -> bool:
+        """Tell whether the last element of ``path`` (from the body's children on) is found."""
+        if self.direct:
+            return len(path) == len(self.steps) and all(map(Names.fit, self.steps, path))
+        if not path or not self.steps[-1].fit(path[-1]):
+            return False
+        above = list(path[:-1])
+        for step in reversed(self.steps[:-1]):
+            while above and not step.fit(above[-1]):
+                above.pop()
+            if not above:
+                return False
+            above.pop()
+        return True
+
+
+def names_of(element: Element, known: Iterable[str] | None = None) -> Names:
+    """Return the names of an element that a selector can be made of, those in ``known`` only if it is given."""
+    tag = str(element.tag)
+    own, classes = element.get("id", "").strip(), element.get("class", "").split()
+    usable = [
+        name for name in dict.fromkeys(classes) if _is_plain(name) and (known is None or f".{name}" in known)
+    ]
+    identity = own if _is_plain(own) and (known is None or f"#{own}" in known) else ""
+    return Names(tag if _PLAIN_TAG.fullmatch(tag) else "*", identity, tuple(usable))
+
+
+def _is_plain(name: str) -> bool:
+    return len(name) <= MOST_NAME_CHARACTERS and name.isascii() and _PLAIN.fullmatch(name) is not None

@@ -1,0 +1,108 @@
+"""Selectors: CSS or XPath, and the nodes of a page that they find."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING, TypeAlias
+
+from cssselect import SelectorError as CssError
+from lxml import etree
+from parsel.csstranslator import HTMLTranslator
+
+from denoise_crawler.errors import SelectorError
+from denoise_crawler.page import TEXT
+
+if TYPE_CHECKING:
+    from denoise_crawler.page import Element, Page
+
+    Found: TypeAlias = list[Element | str]
+
+MAX_SELECTOR_CHARACTERS = 4_000
+# "//div", "./p", "(//p)[1]" and "substring-before(//h1, '-')" are XPath; "div.story" and ".story" are CSS.
+_XPATH = re.compile(r"/|\.{1,2}/|\(|[a-z-]+\(")
+_TRIAL = etree.HTML("<html><head><title>t</title></head><body><div id='a' class='b'><p>t</p></div></body></html>")
+
+
+def is_xpath(selector: str) -> bool:
+    """Tell whether a selector is written as XPath; else it is CSS.
+
+    Example:
+        >>> is_xpath("//div[@id='story']"), is_xpath("div#story"), is_xpath("concat(//h1, '')")
+        (True, False, True)
+
+    """
+    return _XPATH.match(selector.lstrip()) is not None
+
+
+@lru_cache(maxsize=1_024)
+def compile_selector(selector: str) -> etree.XPath:
+    """Return a selector as compiled XPath.
+
+    Args:
+        selector: A CSS selector, or an XPath expression: it starts with ``/``, ``./``, ``(`` or a function.
+
+    Raises:
+        SelectorError: It is neither; the message says where it is wrong.
+
+    Example:
+        >>> compile_selector("div.story > p")(_TRIAL)
+        []
+
+    """
+    if len(selector) > MAX_SELECTOR_CHARACTERS:
+        raise SelectorError(f"a selector of more than {MAX_SELECTOR_CHARACTERS:,} characters")
+    written_as_xpath = is_xpath(selector)
+    language = "an XPath expression" if written_as_xpath else "a CSS selector"
+    try:
+        compiled = etree.XPath(selector if written_as_xpath else HTMLTranslator().css_to_xpath(selector))
+        compiled(_TRIAL)  # some mistakes show only when it is used, as the name of a function
+    except (CssError, etree.XPathError, ValueError, RecursionError) as error:
+        raise SelectorError(f"{selector!r:.200} is not {language} ({error})") from None
+    return compiled
+
+
+def find(page: Page, selector: str) -> Found:
+    """Return the elements or texts that a selector finds in ``page``, in order.
+
+    Raises:
+        SelectorError: The selector is wrong.
+
+    Example:
+        >>> from denoise_crawler import Page
+        >>> find(Page.parse("", "<title>News</title>"), "substring(//title, 1, 2)")
+        ['Ne']
+
+    """
+    if page.root is None:
+        return []
+    try:
+        found = compile_selector(selector)(page.root)
+    except etree.XPathError as error:
+        raise SelectorError(f"{selector!r:.200} cannot be used on {page.url}: {error}") from None
+    if isinstance(found, list):
+        return [one if isinstance(one, etree._Element) else str(one) for one in found]
+    return [str(found)] if isinstance(found, str) else []
+
+
+def find_nodes(page: Page, selector: str) -> list[int]:
+    """Return the numbers of the nodes that a selector finds in ``page``, in order.
+
+    Elements that are never read, such as scripts, are no nodes.
+
+    Raises:
+        SelectorError: The selector is wrong.
+
+    Example:
+        >>> from denoise_crawler import Page
+        >>> find_nodes(Page.parse("", "<p>One.<p class=b>Two."), "p.b")
+        [3]
+
+    """
+    numbers = page.once(_numbers_of_elements)
+    return sorted({numbers[one] for one in find(page, selector) if not isinstance(one, str) and one in numbers})
+
+
+def _numbers_of_elements(page: Page) -> dict[Element, int]:
+    nodes = page.nodes
+    return {nodes.elements[number]: number for number, tag in enumerate(nodes.tags) if tag != TEXT}

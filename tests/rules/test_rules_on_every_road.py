@@ -1,0 +1,111 @@
+"""Site rules in a crawl, in a batch and in ``scrapy denoise explain``."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from scrapy.settings import Settings
+
+from denoise_crawler.batch import Tally, clean_pages
+from denoise_crawler.crawl.settings import DenoiseSettings
+from denoise_crawler.errors import SettingError
+from denoise_crawler.shell import clean
+from tests.article_spider import SPIDER
+from tests.conftest import SETTINGS
+from tests.crawl.test_crawl import quota, urls
+from tests.rules.test_obeying import PAGE, URL
+from tests.rules.test_site_files import WRONG
+from tests.scrapy_command import denoise
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from denoise_crawler.demo.server import DemoServer
+    from tests.conftest import Project
+
+RULES = "title: h1\nstrip: footer\nkeep: footer p\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    rules = tmp_path / "rules"
+    rules.mkdir()
+    (rules / "a.example.txt").write_text("body: #story\nstrip: p.ad\n")
+    (tmp_path / "page.jsonl").write_text(json.dumps({"url": URL, "html": PAGE}))
+    return tmp_path
+
+
+def crawl(project: Project, server: DemoServer, rules: str) -> list[dict[str, str]]:
+    project.write("project_settings.py", SETTINGS + 'ADDONS = {"denoise_crawler.Addon": 300}\n')
+    project.write("test_spiders.py", SPIDER)
+    project.write("urls.json", json.dumps(urls(server)))
+    (project.folder / "rules").mkdir(exist_ok=True)
+    project.write("rules/127.0.0.1.txt", rules)
+    return project.crawl("articles", *quota(5), "-s", "DENOISE_SITE_RULES=rules")
+
+
+def test_a_crawl_obeys_rules_and_counts_the_pages(project: Project, server: DemoServer) -> None:
+    items = crawl(project, server, "body: h1")
+    assert len(items) == 24
+    assert project.stats["denoise/rules/passed_over"] == 24
+    assert project.log.count("127.0.0.1.txt leaves next to nothing of http") == 1
+    items = crawl(project, server, "strip: //*[self::h1 or self::h2]\ntitle: h2")
+    assert project.stats["denoise/rules/obeyed"] == 24
+    assert "denoise/rules/passed_over" not in project.stats
+    assert "denoise/failed" not in project.stats
+    assert all(item["text"] for item in items)
+
+
+def test_a_crawl_names_three_wrong_rules_once_each_and_goes_on(project: Project, server: DemoServer) -> None:
+    assert len(crawl(project, server, WRONG)) == 24
+    lines = [line for line in project.log.splitlines() if "127.0.0.1.txt, line" in line]
+    assert [line.partition("127.0.0.1.txt, ")[2].partition(":")[0] for line in lines] == [
+        "line 3",
+        "line 4",
+        "line 5",
+    ]
+    assert all("WARNING" in line for line in lines)
+
+
+def test_a_folder_that_is_not_there_stops_the_crawl_at_the_start() -> None:
+    with pytest.raises(
+        SettingError, match="DENOISE_SITE_RULES is 'missing', which is no folder: set it to a folder"
+    ):
+        DenoiseSettings.from_settings(Settings({"DENOISE_SITE_RULES": "missing"}))
+    assert DenoiseSettings.from_settings(Settings({"DENOISE_SITE_RULES": ""})).site_rules == ""
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_batch_obeys_rules_in_each_process_and_counts_what_is_passed_over(folder: Path, workers: int) -> None:
+    pages = [(URL, PAGE), ("https://b.example/1", PAGE)]
+    (folder / "rules" / "b.example.txt").write_text("body: nav")
+    tally = Tally()
+    results = list(clean_pages(lambda: pages, workers=workers, rules=folder / "rules", tally=tally))
+    assert [result.passed_over for result in results] == ["", "b.example.txt"]
+    assert "Own words" in results[0].page.text
+    assert "Buy two boats" not in results[0].page.text
+    assert dict(tally.passed_over) == {"b.example.txt": 1}
+
+
+def test_the_clean_command_names_wrong_lines_and_rules_that_were_passed_over(folder: Path) -> None:
+    (folder / "rules" / "a.example.txt").write_text("body: nav\nbodi: main\n")
+    done = denoise(folder, "clean", "page.jsonl", "-s", "DENOISE_SITE_RULES=rules")
+    assert "a.example.txt, line 2: there is no directive 'bodi'; did you mean 'body'?" in done.stderr
+    assert "rules that leave next to nothing were passed over: 1 a.example.txt" in done.stderr
+    assert "ferry" in json.loads(done.stdout)["text"]
+
+
+def test_explain_names_the_rule_and_its_line(folder: Path) -> None:
+    done = denoise(folder, "explain", "page.jsonl", "-s", "DENOISE_SITE_RULES=rules")
+    assert "a.example.txt, line 2: strip: p.ad" in done.stdout
+    assert "a.example.txt, line 1: body: #story" in done.stdout
+
+
+def test_the_scrapy_shell_obeys_them(folder: Path) -> None:
+    from scrapy.http import HtmlResponse
+
+    response = HtmlResponse(URL, body=PAGE.encode(), encoding="utf-8")
+    settings = Settings({"DENOISE_SITE_RULES": str(folder / "rules"), "DENOISE_STORE": str(folder / "no.sqlite")})
+    assert "Own words" in clean(response, settings=settings).text
