@@ -1,14 +1,18 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import subprocess
 import sys
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from denoise_crawler import Denoiser, Page, Writing
 from denoise_crawler.commands.page_command import USER_AGENT
+from denoise_crawler.store import Store
+from denoise_crawler.store.parked import ParkedPage
 from tests.example_files import SITE, write_examples
 from tests.loopback import HTML, Answer, Served, serving
 from tests.scrapy_command import environment
@@ -59,7 +63,7 @@ def site() -> Iterator[Served]:
 
 def test_a_client_finds_tools_that_only_read(folder: Path) -> None:
     [tools] = served(folder)
-    assert [tool.name for tool in tools] == ["clean", "explain", "site"]
+    assert [tool.name for tool in tools] == ["clean", "explain", "site", "rules"]
     assert all(tool.annotations.read_only_hint and tool.description for tool in tools)
 
 
@@ -93,6 +97,31 @@ def test_html_is_cleaned_by_what_the_store_knows_and_explained(folder: Path) -> 
         **{"pages_known": 4, "layouts": 1, "items_waiting": 0},
     }
     assert (folder / "crawl.sqlite").read_bytes() == before
+
+
+def test_the_rules_of_a_site_are_derived_from_the_pages_that_the_store_keeps(folder: Path) -> None:
+    with closing(Store(folder / "waiting.sqlite")) as store:
+        for line in (folder / "pages.jsonl").read_text("utf-8").splitlines():
+            found = json.loads(line)
+            store.park(ParkedPage(SITE, found["url"], found["html"], found["url"].encode()), b"item")
+    _, rules, unknown = served(
+        folder,
+        ("rules", {"host": f"https://www.{SITE}/"}),
+        ("rules", {"host": "other.example"}),
+        options=("--store", "waiting.sqlite"),
+    )
+    found = rules.structured_content
+    assert (found["site"], found["pages"]) == (SITE, 4)
+    assert {"body", "strip"} <= {rule["directive"] for rule in found["rules"]}
+    assert "the store keeps no page of other.example" in unknown.content[0].text
+
+
+def test_site_rules_are_obeyed(folder: Path) -> None:
+    (folder / "rules").mkdir()
+    (folder / "rules" / f"{SITE}.txt").write_text("body: //article/p[1]\nstrip: [\n")
+    html = f"<article><p>{'One. ' * 60}<p>{'Two. ' * 60}</article>"
+    _, found = served(folder, ("clean", {"url": f"https://{SITE}/1", "html": html}), options=("--rules", "rules"))
+    assert found.structured_content["text"] == ("One. " * 60).strip()
 
 
 def test_an_address_is_fetched_where_robots_txt_allows_it(folder: Path, site: Served) -> None:

@@ -36,6 +36,7 @@ _LANDMARKS = {
     "#content": "//*[@id='content']",
 }
 _LEAST_CLOSE = 0.6
+_SEVERAL = 2
 _FEW = 3  # pages: of fewer, a name with digits may belong to one page
 
 
@@ -107,7 +108,7 @@ def _marked(pages: Sequence[JudgedPage], titles: Sequence[str]) -> Iterator[Lear
     """Yield a rule for each selector of the marks that tell content from noise."""
     tree = _tree(pages, titles)
     price = max(_LEAST_PRICE, PRICE * len(pages))
-    marks = tree.marks(price, 1)
+    marks = tree.marks(price, min(_SEVERAL, len(pages)))
     short = ShortSelectors(tree, marks, harm=price / 2)
     found: dict[tuple[str, PathSelector], None] = {}
     for number, keeps in marks.items():

@@ -74,7 +74,7 @@ class PathTree:
 
         Args:
             price: What a mark costs, in pages of kept text.
-            least_pages: On how many pages a path stands at least to be marked.
+            least_pages: On how many pages a path stands at least that is marked as dropped.
 
         """
         size = len(self)
@@ -117,9 +117,8 @@ class PathTree:
 
     def _prices(self, number: int, price: float, least_pages: int) -> tuple[float, float]:
         """Return what it costs to keep a path, and to drop it: other pages have other elements in a body."""
-        if self.pages[number] < least_pages:
-            return float("inf"), float("inf")
-        return price * (_SMALL_TIMES if self.names[number].tag in _SMALL else 1.0), price * _TO_DROP
+        to_drop = price * _TO_DROP if self.pages[number] >= least_pages else float("inf")
+        return price * (_SMALL_TIMES if self.names[number].tag in _SMALL else 1.0), to_drop
 
     def _path(self, parent: int, names: Names) -> int:
         number = self._numbers.get((parent, names))

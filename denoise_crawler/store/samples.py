@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from denoise_crawler.methods.versioned_format import deflate
 from denoise_crawler.page.text import without_lone_surrogates
+from denoise_crawler.store.file import transaction
 
 if TYPE_CHECKING:
     import sqlite3
@@ -18,11 +19,15 @@ _LEVEL = 6
 def keep(db: sqlite3.Connection, site: str, url: str, html: str, most: int) -> bool:
     """Keep a page unless there are ``most`` of its site; tell whether there is room for another one."""
     site, url = without_lone_surrogates(site), without_lone_surrogates(url)
-    kept = {row[0] for row in db.execute("SELECT url FROM page WHERE site = ? AND origin = ?", (site, ORIGIN))}
-    if html and url not in kept and len(kept) < most and len(html) <= MAX_CHARACTERS:
-        packed = deflate(html.encode("utf-8", "replace"), _LEVEL)
-        db.execute("INSERT INTO page (origin, site, url, html) VALUES (?, ?, ?, ?)", (ORIGIN, site, url, packed))
-        kept.add(url)
+    packed = deflate(html[:MAX_CHARACTERS].encode("utf-8", "replace"), _LEVEL)
+    with transaction(db):
+        rows = db.execute("SELECT url FROM page WHERE site = ? AND origin = ?", (site, ORIGIN))
+        kept = {row[0] for row in rows}
+        if html and url not in kept and len(kept) < most and len(html) <= MAX_CHARACTERS:
+            db.execute(
+                "INSERT INTO page (origin, site, url, html) VALUES (?, ?, ?, ?)", (ORIGIN, site, url, packed)
+            )
+            kept.add(url)
     return len(kept) < most
 
 

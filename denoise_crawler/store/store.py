@@ -111,9 +111,8 @@ class Store:
 
     def site(self, name: str, method: str) -> SiteState:
         """Return the progress of a site with a method."""
-        row = self._db.execute(
-            "SELECT pages_seen, ready FROM site WHERE name = ? AND method = ?", (name, method)
-        ).fetchone()
+        query = "SELECT pages_seen, ready FROM site WHERE name = ? AND method = ?"
+        row = self._db.execute(query, (name, method)).fetchone()
         return SiteState(row[0], bool(row[1])) if row else SiteState()
 
     def knowledge(self, site: str, method: str) -> list[bytes]:
@@ -141,9 +140,8 @@ class Store:
 
     def known(self) -> list[tuple[str, str]]:
         """Return each (site, method) with knowledge."""
-        return self._db.execute(
-            "SELECT name, method FROM site WHERE knowledge IS NOT NULL ORDER BY 1, 2"
-        ).fetchall()
+        query = "SELECT name, method FROM site WHERE knowledge IS NOT NULL ORDER BY name, method"
+        return self._db.execute(query).fetchall()
 
     def save_state(self, name: str, method: str, state: SiteState) -> None:
         """Keep the progress of a site, unless another run has got further."""
@@ -169,8 +167,7 @@ class Store:
 
     def keep_sample(self, site: str, url: str, html: str, most: int) -> bool:
         """Keep a page as one of ``most`` samples of its site; return whether there is room for another one."""
-        with transaction(self._db) as db:
-            return samples.keep(db, site, url, html, most)
+        return samples.keep(self._db, site, url, html, most)
 
     # --- items that wait
 
@@ -206,8 +203,7 @@ class Store:
 
     def all_pages(self) -> Iterator[ParkedPage]:
         """Yield the pages with waiting items, and the samples; raise DamagedRowError for a damaged one."""
-        for (row,) in self._db.execute("SELECT id FROM page ORDER BY id").fetchall():
-            yield self.page(row)
+        yield from (self.page(row) for (row,) in self._db.execute("SELECT id FROM page ORDER BY id").fetchall())
 
     def pages_waiting(self, site: str | None = None) -> list[tuple[str, int]]:
         """Return (site, row id) of each page with waiting items of this run, in order; of all sites if None."""
