@@ -9,22 +9,23 @@ import sys
 from argparse import ArgumentParser
 from contextlib import closing
 from dataclasses import asdict
-from itertools import islice
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal
 
 from denoise_crawler.commands.derived_rules import derived_rules
 from denoise_crawler.commands.explained import clean_known
-from denoise_crawler.commands.known_site import existing_store, kept_pages
+from denoise_crawler.commands.known_site import existing_store, kept_pages, read_rules
 from denoise_crawler.commands.robot_fetching import RobotFetcher
 from denoise_crawler.crawl.stored_denoiser import open_denoiser
-from denoise_crawler.errors import DenoiseError, FetchError, MissingExtraError, StoreError, needs
+from denoise_crawler.denoiser import PLAIN_TEXT
+from denoise_crawler.errors import DenoiseError, FetchError, MissingExtraError, RulesError, StoreError, needs
 from denoise_crawler.methods import DEFAULT_METHOD, METHODS, MethodChoice
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import MAX_HTML_BYTES, Page
 from denoise_crawler.page.site import site_of
 from denoise_crawler.page.text import printable
+from denoise_crawler.rules import NO_RULES
 from denoise_crawler.rules.derive import MAX_PAGES
 from denoise_crawler.rules.learned import as_data
 from denoise_crawler.store import Store
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
 
     from denoise_crawler.commands.explained import Explained
-    from denoise_crawler.store.site_state import StoredSite
+    from denoise_crawler.rules import SiteRules
 
 PROGRAM, USER_AGENT = "denoise-crawler mcp", "denoise-crawler"
 _INSTRUCTIONS = (
@@ -53,11 +54,14 @@ class Tools:
         fetcher: Fetches pages.
         choice: The method.
         store: The store of a crawl, None for none.
+        rules: The site rules that are obeyed.
 
     """
 
-    def __init__(self, fetcher: RobotFetcher, choice: MethodChoice, store: Path | None) -> None:
-        self._fetcher, self._choice, self._store = fetcher, choice, store
+    def __init__(
+        self, fetcher: RobotFetcher, choice: MethodChoice, store: Path | None, rules: SiteRules = NO_RULES
+    ) -> None:
+        self._fetcher, self._choice, self._store, self._rules = fetcher, choice, store, rules
         self._lock = Lock()  # the server calls tools in threads; pages are judged one at a time
 
     def clean(self, url: str = "", html: str = "", form: Form = "markdown") -> dict[str, Any]:
@@ -78,8 +82,14 @@ class Tools:
 
         Give its host or any address of it.
         """
-        name, store, found = self._known(host)
-        with self._lock, open_denoiser(store, self._choice, Writing()) as denoiser:
+        store, name = self._known(), _site_name(host)
+        with closing(Store(store, read_only=True)) as opened:
+            sites = opened.sites()
+        if name not in sites:
+            others = ", ".join(list(sites)[:_MAX_SITES_NAMED]) or "no site"
+            raise StoreError(f"the store does not know {name}; it knows {others}")
+        found = sites[name]
+        with self._lock, open_denoiser(store, self._choice, PLAIN_TEXT) as denoiser:
             known, layouts = denoiser.method_for(name).pages_known, denoiser.layouts(name)
         return {
             "site": name,
@@ -92,28 +102,21 @@ class Tools:
         }
 
     def rules(self, host: str) -> dict[str, Any]:
-        """Say what was learned of a site as CSS and XPath rules: where content stands and what is stripped.
+        """Return what is known of a site as CSS and XPath rules: where the content stands, what is dropped in it.
 
-        Give its host or any address of it. Each rule says on how many of the pages it finds something.
+        Give its host or any address of it. The rules are derived from the pages of the site that the store keeps.
         """
-        name, store, _ = self._known(host)
-        pages = list(islice(kept_pages(store, name), MAX_PAGES))
+        store, name = self._known(), _site_name(host)
+        pages = kept_pages(store, name, MAX_PAGES)
         if not pages:
             raise StoreError(f"the store keeps no page of {name}: crawl it with DENOISE_SAMPLE_PAGES")
-        with self._lock, open_denoiser(store, self._choice, Writing()) as denoiser:
+        with self._lock, open_denoiser(store, self._choice, PLAIN_TEXT) as denoiser:
             return as_data(derived_rules(name, pages, denoiser))
 
-    def _known(self, host: str) -> tuple[str, Path, StoredSite]:
-        """Return the name of a site that the store knows, the store, and what the store says of it."""
+    def _known(self) -> Path:
         if self._store is None:
             raise StoreError("the server was started without a store (--store FILE)")
-        name = site_of(host if "://" in host else f"https://{host}")
-        with closing(Store(self._store, read_only=True)) as store:
-            sites = store.sites()
-        if name not in sites:
-            others = ", ".join(list(sites)[:_MAX_SITES_NAMED]) or "no site"
-            raise StoreError(f"the store does not know {name}; it knows {others}")
-        return name, self._store, sites[name]
+        return self._store
 
     def _judged(self, url: str, html: str, writing: Writing) -> Explained:
         if not url and not html:
@@ -121,8 +124,12 @@ class Tools:
         if len(html) > MAX_HTML_BYTES:
             raise FetchError(f"the html is larger than {MAX_HTML_BYTES:,} bytes")
         at, source = (url, html) if html else self._fetcher.fetch(url)
-        with self._lock, open_denoiser(self._store, self._choice, writing) as denoiser:
+        with self._lock, open_denoiser(self._store, self._choice, writing, self._rules) as denoiser:
             return clean_known(denoiser, Page.parse(at, source))
+
+
+def _site_name(host: str) -> str:
+    return site_of(host if "://" in host else f"https://{host}")
 
 
 def make_server(tools: Tools) -> MCPServer[Any]:
@@ -141,9 +148,9 @@ def make_server(tools: Tools) -> MCPServer[Any]:
         from mcp_types import ToolAnnotations
 
     server: MCPServer[Any] = MCPServer("denoise_crawler", instructions=_INSTRUCTIONS, log_level="WARNING")
-    asking_the_web = (tools.clean, tools.explain)
-    for run in (*asking_the_web, tools.site, tools.rules):
-        hints = ToolAnnotations(read_only_hint=True, open_world_hint=run in asking_the_web)
+    for run in (tools.clean, tools.explain, tools.site, tools.rules):
+        asks_the_web = run in (tools.clean, tools.explain)
+        hints = ToolAnnotations(read_only_hint=True, open_world_hint=asks_the_web)
         server.add_tool(_telling(run, ToolError), annotations=hints)
     return server
 
@@ -175,6 +182,7 @@ def run(words: Sequence[str]) -> int:
     parser = ArgumentParser(prog=PROGRAM, description=__doc__.partition("\n")[0])
     add = parser.add_argument
     add("--store", type=Path, metavar="FILE", help="the store of a crawl (DENOISE_STORE), which knows sites")
+    add("--rules", default="", metavar="FOLDER", help="site rules that are obeyed before any evidence")
     add("--method", choices=sorted(METHODS), default=DEFAULT_METHOD, help="the method (default: %(default)s)")
     add("--user-agent", metavar="NAME", default=USER_AGENT, help="who fetches (default: %(default)s)")
     add(
@@ -188,8 +196,9 @@ def run(words: Sequence[str]) -> int:
     try:
         store = existing_store(arguments.store, named=True) if arguments.store is not None else None
         fetcher = RobotFetcher(arguments.user_agent, arguments.private_host)
-        make_server(Tools(fetcher, MethodChoice(arguments.method), store)).run("stdio")
-    except (MissingExtraError, StoreError) as error:
+        tools = Tools(fetcher, MethodChoice(arguments.method), store, read_rules(arguments.rules))
+        make_server(tools).run("stdio")
+    except (MissingExtraError, RulesError, StoreError) as error:
         print(printable(error), file=sys.stderr)
         return 1
     except KeyboardInterrupt:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import subprocess
 import sys
 from contextlib import closing
@@ -11,6 +12,7 @@ import pytest
 from denoise_crawler import Denoiser, Page, Writing
 from denoise_crawler.commands.page_command import USER_AGENT
 from denoise_crawler.store import Store
+from denoise_crawler.store.parked import ParkedPage
 from tests.example_files import SITE, write_examples
 from tests.loopback import HTML, Answer, Served, serving
 from tests.scrapy_command import environment
@@ -98,19 +100,28 @@ def test_html_is_cleaned_by_what_the_store_knows_and_explained(folder: Path) -> 
 
 
 def test_the_rules_of_a_site_are_derived_from_the_pages_that_the_store_keeps(folder: Path) -> None:
-    sampled = folder / "sampled.sqlite"
-    sampled.write_bytes((folder / "crawl.sqlite").read_bytes())
-    with closing(Store(sampled)) as store:
-        for number, file in enumerate(sorted((folder / "mirror").rglob("*.html"))):
-            store.keep_sample(SITE, f"https://{SITE}/{number}", file.read_text("utf-8"), 8)
-    before = sampled.read_bytes()
-    [_, found] = served(folder, ("rules", {"host": SITE}), options=("--store", "sampled.sqlite"))
-    rules = found.structured_content
-    assert (rules["site"], rules["pages"]) == (SITE, 4)
-    assert {"body", "strip"} <= {rule["directive"] for rule in rules["rules"]}
-    assert sampled.read_bytes() == before
-    [_, none] = served(folder, ("rules", {"host": SITE}), options=("--store", "crawl.sqlite"))
-    assert "keeps no page of example.com: crawl it with DENOISE_SAMPLE_PAGES" in none.content[0].text
+    with closing(Store(folder / "waiting.sqlite")) as store:
+        for line in (folder / "pages.jsonl").read_text("utf-8").splitlines():
+            found = json.loads(line)
+            store.park(ParkedPage(SITE, found["url"], found["html"], found["url"].encode()), b"item")
+    _, rules, unknown = served(
+        folder,
+        ("rules", {"host": f"https://www.{SITE}/"}),
+        ("rules", {"host": "other.example"}),
+        options=("--store", "waiting.sqlite"),
+    )
+    found = rules.structured_content
+    assert (found["site"], found["pages"]) == (SITE, 4)
+    assert {"body", "strip"} <= {rule["directive"] for rule in found["rules"]}
+    assert "the store keeps no page of other.example" in unknown.content[0].text
+
+
+def test_site_rules_are_obeyed(folder: Path) -> None:
+    (folder / "rules").mkdir()
+    (folder / "rules" / f"{SITE}.txt").write_text("body: //article/p[1]\nstrip: [\n")
+    html = f"<article><p>{'One. ' * 60}<p>{'Two. ' * 60}</article>"
+    _, found = served(folder, ("clean", {"url": f"https://{SITE}/1", "html": html}), options=("--rules", "rules"))
+    assert found.structured_content["text"] == ("One. " * 60).strip()
 
 
 def test_an_address_is_fetched_where_robots_txt_allows_it(folder: Path, site: Served) -> None:

@@ -116,7 +116,7 @@ def _pages(arguments: Namespace, chosen: DenoiseSettings, store: Path | None) ->
     """Yield the pages of the site on disk, then those that the store keeps."""
     yield from _read(arguments, chosen, arguments.pages, "reading")
     if store is not None:
-        yield from kept_pages(store, arguments.site)
+        yield from kept_pages(store, arguments.site, MAX_PAGES)
 
 
 def _read(arguments: Namespace, chosen: DenoiseSettings, paths: list[str], why: str) -> Iterator[Page]:
