@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from lxml import etree
@@ -61,6 +61,12 @@ class MoreMetadata:
 
 
 MORE_FIELDS = tuple(MoreMetadata.__dataclass_fields__)
+
+
+def metadata_fields(page: Page, *, more: bool = False) -> dict[str, Any]:
+    """Return the metadata of ``page`` by name, with ``more`` all of it."""
+    found = asdict(metadata_of(page))
+    return {**found, **asdict(more_metadata_of(page))} if more else found
 
 
 def metadata_of(page: Page) -> Metadata:
