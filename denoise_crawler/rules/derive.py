@@ -11,13 +11,13 @@ from denoise_crawler.rules.agreement import Agreement, agreement
 from denoise_crawler.rules.learned import LearnedRule, LearnedRules
 from denoise_crawler.rules.path_selector import names_of
 from denoise_crawler.rules.path_tree import PathTree
-from denoise_crawler.rules.selectors import find_nodes
+from denoise_crawler.rules.selectors import MAX_SELECTOR_CHARACTERS, find_nodes
 from denoise_crawler.rules.short_selectors import ShortSelectors
 from denoise_crawler.rules.site_file import BODY, STRIP, TITLE
 from denoise_crawler.rules.value_rules import value_rules
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from denoise_crawler.page import Page
     from denoise_crawler.rules.path_selector import PathSelector
@@ -73,10 +73,21 @@ def derive_rules(site: str, judged: Sequence[JudgedPage]) -> LearnedRules:
         return learned
     values = value_rules([one.page for one in pages])
     titles = [rule.xpath for rule in values if rule.directive == TITLE]
-    marked = list(_marked(pages, titles))[:MOST_RULES]
+    marked = _most(_marked(pages, titles))
     learned.rules = _without_needless([*values, *marked], learned, pages)
     learned.rules += list(_landmarks(learned, pages))
     return learned
+
+
+def _most(rules: Iterable[LearnedRule]) -> list[LearnedRule]:
+    """Return the rules for the most text: so many that those of the body make up one selector that can be read."""
+    found: list[LearnedRule] = []
+    room = MAX_SELECTOR_CHARACTERS
+    for rule in sorted(rules, key=lambda rule: -(rule.characters or 0.0)):
+        room -= len(rule.xpath) + len(" | ") if rule.directive == BODY else 0
+        if len(found) < MOST_RULES and (room >= 0 or rule.directive != BODY):
+            found.append(rule)
+    return found
 
 
 def _landmarks(learned: LearnedRules, pages: Sequence[JudgedPage]) -> Iterator[LearnedRule]:

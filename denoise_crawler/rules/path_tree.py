@@ -20,13 +20,6 @@ if TYPE_CHECKING:
 
 LEAST_TEXT = 200  # characters: a page with less kept text weighs less than others
 MAX_PATHS = 200_000
-# Elements that hold one text, whose neighbours are content as well.
-_SMALL = frozenset(
-    {"p", "span", "a", "b", "i", "em", "strong", "font", "li", "ul", "ol", "dd", "dt", "dl", "br"}
-) | {
-    *("h2", "h3", "h4", "h5", "h6", "blockquote", "pre", "code", "figure", "figcaption", "td", "tr", "tbody"),
-}
-_SMALL_TIMES, _WHOLE_TIMES, _TO_DROP = 2.5, 4.0, 0.5
 
 
 @dataclass(slots=True)
@@ -80,15 +73,15 @@ class PathTree:
         size = len(self)
         if_dropped, if_kept = list(self.kept), list(self.dropped)  # what is wrong, given what is above
         for number in range(size - 1, 0, -1):
-            parent, (to_keep, to_drop) = self.parents[number], self._prices(number, price, least_pages)
-            if_dropped[parent] += min(if_dropped[number], if_kept[number] + to_keep)
+            parent, to_drop = self.parents[number], price if self.pages[number] >= least_pages else float("inf")
+            if_dropped[parent] += min(if_dropped[number], if_kept[number] + price)
             if_kept[parent] += min(if_kept[number], if_dropped[number] + to_drop)
         states, found = [False], dict[int, bool]()
-        if if_kept[0] + _WHOLE_TIMES * price < if_dropped[0]:
+        if if_kept[0] < if_dropped[0]:
             states[0] = found[0] = True
         for number in range(1, size):
             above = states[self.parents[number]]
-            marked = self._prices(number, price, least_pages)[above]
+            marked = price if not above or self.pages[number] >= least_pages else float("inf")
             same, other = (if_kept, if_dropped) if above else (if_dropped, if_kept)
             states.append(above)
             if other[number] + marked < same[number]:
@@ -114,11 +107,6 @@ class PathTree:
             for name in _all_names(names):
                 found.setdefault(name, []).append(number)
         return found
-
-    def _prices(self, number: int, price: float, least_pages: int) -> tuple[float, float]:
-        """Return what it costs to keep a path, and to drop it: other pages have other elements in a body."""
-        to_drop = price * _TO_DROP if self.pages[number] >= least_pages else float("inf")
-        return price * (_SMALL_TIMES if self.names[number].tag in _SMALL else 1.0), to_drop
 
     def _path(self, parent: int, names: Names) -> int:
         number = self._numbers.get((parent, names))

@@ -51,8 +51,7 @@ def test_the_rules_of_a_site_are_few_and_short_and_say_what_was_judged() -> None
     learned = derive_rules("news.example", judged(6))
     assert as_text(learned) == (
         "news.example: derived from 6 judged pages\n\n"
-        "the content stands in\n  div.story  6 of 6 pages, 88% of their text\n\n"
-        "stripped\n  div.box  6 of 6 pages, 12% of their text\n\n"
+        "the content stands in\n  div.story > p  6 of 6 pages, 76% of their text\n\n"
         "title\n  h1  6 of 6 pages"
     )
     whole = sum((agreement(one.page, one.noise, learned.file()) for one in judged(9)[6:]), Agreement())
