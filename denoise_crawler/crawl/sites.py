@@ -107,8 +107,8 @@ class Sites:
             return self._denoiser.write(page, judgement, warm=self.is_ready(page.site))
 
     def preview(self, page: Page) -> Cleaned:
-        """Clean ``page`` again for somebody who looks at it; nothing is counted."""
-        return self._denoiser.clean(page, method=self._layouts.method_for(page))
+        """Clean ``page`` again for somebody who looks at it; nothing is counted or remembered."""
+        return self._denoiser.clean(page, method=self._layouts.method_for(page), watch=False)
 
     def part(self, cleaned: Cleaned, part: str) -> CleanPage:
         """Return the clean text of a part of a cleaned page; raise PartError if the part is not there."""

@@ -30,15 +30,15 @@ class PageData:
         if writing.changes != NO_CHANGES:
             self._watch = ChangeWatch(writing.history, writing.history_pages)
 
-    def add(self, clean_page: CleanPage, page: Page, noise: list[bool] | None) -> None:
-        """Add the data of ``page``; a page that was not judged (its ``noise`` is None) is not watched."""
+    def add(self, clean_page: CleanPage, page: Page, noise: list[bool] | None, *, watch: bool) -> None:
+        """Add the data of ``page``; with ``watch``, and if it was judged (it has ``noise``), it counts as seen."""
         if self._writing.records:
             clean_page.records = page_records(page, noise, clean_page.page_type)
         if self._writing.fields:
             clean_page.fields = product_fields(page, clean_page.page_type)
         if self._writing.json_ld:
             clean_page.json_ld = BlockList(json_ld_items(page))
-        if self._watch is not None and noise is not None:
+        if watch and self._watch is not None and noise is not None:
             text, whole = clean_text(page, _without_links(page, noise, clean_page.page_type)), clean_text(page)
             seen = self._watch.see(page.site, page.url, clean_page.title, text, whole)
             clean_page.content_hash, clean_page.near_duplicate_of = seen.content_hash, seen.near_duplicate_of
