@@ -2,7 +2,8 @@
 
 Pages of the corpus are served on this machine by a process of their own and crawled without any delay by a spider
 that yields one item a page and reads its title: first without the add-on, then with it (the sites are unknown:
-their first pages wait for its quota), then again with the store that this left (the sites are known).
+their first pages wait for its quota), then again with the store that this left (the sites are known). Then the
+same with worker processes; CPU time and memory are those of the crawl's own process.
 
 Every callback of the event loop is timed. A pause is the part of one that is spent in the add-on; the page that
 caused it is the one whose response was handled, and the ratio is to what lxml needs to parse that page, both in
@@ -19,6 +20,7 @@ from collections import Counter
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass, field
+from itertools import product
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -28,15 +30,19 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.bench import folder_with, options, say, table, write_figures
 from benchmarks.loopback import Served, crawl_of, serve_pages
 from benchmarks.scale import MIB, alone
+from denoise_crawler.crawl.leaving_items import LeavingItems
 from denoise_crawler.crawl.middleware import ResponseSources
+from denoise_crawler.crawl.page_cleaner import PageCleaner
 from denoise_crawler.crawl.sites import Sites
 from denoise_crawler.crawl.waiting_items import WaitingItems
 from denoise_crawler.crawl.warmup import Warmup
+from denoise_crawler.crawl.workers.connection import Connection
 from denoise_crawler.evaluation.contender_process import peak_bytes
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Coroutine, Generator, Iterator
+    from contextlib import AbstractContextManager
 
 SETS = ("christianbook", "dragnet", "daniel")
 METHODS = ("fusion", "style_tree")
@@ -45,12 +51,19 @@ LEAST_THROUGHPUT, LONGEST_PAUSE = 0.7, 30.0
 # What the add-on does on the event loop, by the methods that do it.
 STAGES: dict[tuple[type, str], str] = {
     (ResponseSources, "source_of"): "page",
-    (Warmup, "is_readable"): "page",
-    (Warmup, "learn"): "learn",
+    (PageCleaner, "learn"): "parse and learn",
+    (PageCleaner, "clean"): "judge and write",
     (WaitingItems, "park"): "park",
-    (Sites, "clean"): "judge and write",
+    (Connection, "send"): "hand over",
+    (Connection, "data_received"): "answers",
+}
+WAITING_STAGES: dict[tuple[type, str], str] = {
+    (Warmup, "take"): "take",
     (Sites, "save"): "save",
-    (Warmup, "fill"): "fill",
+    (Sites, "save_all"): "save",
+    (LeavingItems, "fill"): "fill",
+    (Warmup, "_on_spider_opened"): "_on_spider_opened",
+    (Warmup, "_on_engine_stopped"): "_on_engine_stopped",
 }
 ENDING = "(the end of the crawl)"
 
@@ -108,8 +121,8 @@ class Meter:
         asyncio.Handle._run = timed  # type: ignore[method-assign, assignment]
         for (owner, name), stage in STAGES.items():
             self._time(owner, name, stage)
-        for name in ("_on_spider_opened", "_on_engine_stopped"):
-            self._time_handler(Warmup, name)
+        for (owner, name), stage in WAITING_STAGES.items():
+            self._time_steps(owner, name, stage)
         self._time_each(WaitingItems, "release", "release")
         sources_of = ResponseSources.__init__
 
@@ -141,12 +154,12 @@ class Meter:
 
         setattr(owner, name, timed)
 
-    def _time_handler(self, owner: type, name: str) -> None:
-        function: Callable[[Any], None] = getattr(owner, name)
+    def _time_steps(self, owner: type, name: str, stage: str) -> None:
+        """Time what a coroutine does itself, not what it waits for."""
+        function: Callable[..., Coroutine[Any, Any, Any]] = getattr(owner, name)
 
-        def timed(handler: Any) -> None:  # a signal's: what it may be given is read off its parameters
-            with self._spent(name):
-                function(handler)
+        async def timed(*arguments: Any) -> Any:  # no names, else a signal gives its handler all that it has
+            return await Steps(function(*arguments), lambda: self._spent(stage))
 
         setattr(owner, name, timed)
 
@@ -181,14 +194,38 @@ class Meter:
                 pause.wall += perf_counter() - wall
 
 
-def crawl(place: Served, folder: Path, method: str) -> Figures:
+@dataclass
+class Steps:
+    """Awaits a coroutine, with ``around`` it whenever it runs."""
+
+    coroutine: Coroutine[Any, Any, Any]
+    around: Callable[[], AbstractContextManager[None]]
+
+    def __await__(self) -> Generator[Any, Any, Any]:
+        """Run it step by step."""
+        step, given = self.coroutine.send, None
+        while True:
+            try:
+                with self.around():
+                    awaited = step(given)
+            except StopIteration as end:
+                return end.value
+            try:
+                given = yield awaited
+                step = self.coroutine.send
+            except BaseException as error:  # it is told of all that is thrown at it
+                given, step = error, self.coroutine.throw
+
+
+def crawl(place: Served, folder: Path, method: str, workers: int) -> Figures:
     """Crawl all pages and return what it took."""
     settings: dict[str, Any] = {"CONCURRENT_REQUESTS_PER_DOMAIN": 16}
     if method != WITHOUT:
         settings |= {
             "ADDONS": {"denoise_crawler.Addon": 300},
             "DENOISE_METHOD": method,
-            "DENOISE_STORE": str(folder / f"{method}.sqlite"),
+            "DENOISE_STORE": str(folder / f"{method}-{workers}.sqlite"),
+            "DENOISE_WORKERS": workers,
             "DENOISE_SITE": "benchmarks.loopback.site_of_path",
         }
     meter = Meter()
@@ -271,6 +308,7 @@ HEADS = [
 def _arguments(argv: list[str] | None) -> Namespace:
     parser = options(__doc__)
     parser.add_argument("--methods", nargs="+", default=METHODS, metavar="NAME")
+    parser.add_argument("--workers", nargs="+", type=int, default=(0, 1), metavar="N", help="numbers of them")
     parser.add_argument("--sets", nargs="+", default=SETS, metavar="NAME")
     parser.add_argument("--pages", type=int, default=400, metavar="N", help="pages of each set (400)")
     parser.add_argument("--worst", type=int, default=3, metavar="N", help="show the N longest pauses of each (3)")
@@ -283,10 +321,11 @@ def main(argv: list[str] | None = None) -> None:
     corpus = folder_with(arguments.sets)
     found: dict[str, Figures] = {}
     with TemporaryDirectory() as made, serve_pages(corpus, arguments.sets, arguments.pages) as place:
-        for name in (WITHOUT, *arguments.methods):
-            for known in (False, True) if name != WITHOUT else (False,):
-                say(f"{name}{', sites known' * known}")
-                found[f"{name}{', sites known' * known}"] = alone(crawl, place, Path(made), name)
+        found[WITHOUT] = alone(crawl, place, Path(made), WITHOUT, 0)
+        for method, workers, known in product(arguments.methods, arguments.workers, ("", ", sites known")):
+            name = f"{method}{f', {workers} workers' * bool(workers)}{known}"
+            say(name)
+            found[name] = alone(crawl, place, Path(made), method, workers)
     without = found[WITHOUT]
     rows = [[name, *cells(figures, without, place)] for name, figures in found.items()]
     sites = len({path.split("/")[1] for path in place.pages})

@@ -271,10 +271,19 @@ def test_a_crawl_on_loopback_is_measured_with_and_without_the_add_on(corpus: Pat
     assert ran.returncode == 0, ran.stderr
     assert "Traceback" not in ran.stderr
     found = json.loads(file.read_text())
-    assert list(found) == ["without", "link_ratio", "link_ratio, sites known"]
+    alone = ["link_ratio", "link_ratio, sites known"]
+    assert list(found) == ["without", *alone, "link_ratio, 1 workers", "link_ratio, 1 workers, sites known"]
     assert {crawl["items"] for crawl in found.values()} == {12}
     assert found["without"]["pause_ratios"] is None
     assert found["link_ratio"]["pause_ratios"]["largest"] >= found["link_ratio"]["pause_ratios"]["median"] > 0
+
+
+def test_an_archive_is_cleaned_by_each_contender(corpus: Path, tmp_path: Path) -> None:
+    file = tmp_path / "figures.json"
+    ran = benchmark("archive", "--sets", "dragnet", "--pages", "6", "--json", str(file), corpus=str(corpus))
+    assert ran.returncode == 0, ran.stderr
+    assert "6 pages of" in ran.stdout
+    assert list(json.loads(file.read_text())) == ["scrapy denoise clean", "trafilatura", "resiliparse"]
 
 
 STEP = {"pages": 5, "parse_seconds": 1, "learn_seconds": 2, "clean_seconds": 3}

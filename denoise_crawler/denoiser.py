@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from denoise_crawler.methods import DEFAULT_METHOD, Judgement, Method, MethodChoice, apply_guard
@@ -20,7 +20,7 @@ from denoise_crawler.output.part import find_part, noise_outside_part
 from denoise_crawler.output.writing import DROP_UNCHANGED, LEAVE, Writing
 from denoise_crawler.page import Page
 from denoise_crawler.page.held_pages import HeldPages
-from denoise_crawler.page.metadata import metadata_of, more_metadata_of
+from denoise_crawler.page.metadata import metadata_fields
 from denoise_crawler.page.site import layout_name
 from denoise_crawler.rules import NO_RULES, SiteRules
 from denoise_crawler.rules.obeying import obey
@@ -274,17 +274,11 @@ class Denoiser:
         if not others and text and noise is not None and writing.extractor is not None:
             others = extractors.run_extractor(page, noise, writing.extractor, writing.extractor_options)
             wrote = f"{method}+{writing.extractor}"
-        metadata = metadata_of(page)
-        if (file := self._rules.of(page.url)) is not None:
-            metadata = replace(metadata, **values_of(page, file))
+        values = {} if (file := self._rules.of(page.url)) is None else values_of(page, file)
         clean_page = CleanPage(
             url=page.url,
             site=page.site,
-            title=metadata.title,
-            author=metadata.author,
-            date=metadata.date,
             text=others or text,
-            language=metadata.language,
             fetched_at=None,
             method=wrote if others else method,
             warm=warm,
@@ -293,7 +287,7 @@ class Denoiser:
             page_type=None if judgement is None else judgement.page_type,
             explanation=explanation(page, judgement) if writing.explain and judgement is not None else None,
             low_confidence=low,
-            **(asdict(more_metadata_of(page)) if writing.more_metadata else {}),
+            **metadata_fields(page, more=writing.more_metadata) | values,
         )
         self._data.add(clean_page, page, noise, watch=watch)
         if writing.front_matter and text and not others:

@@ -173,6 +173,10 @@ class WorkerDiedError(WorkerError):
     too_long = False
 
 
+class GivenUpError(WorkerError):
+    """A worker process died of the page before, so it is not handed over again."""
+
+
 @contextmanager
 def needs(extra: str) -> Iterator[None]:
     """Turn a failed import inside the block into an error that names the extra to install.

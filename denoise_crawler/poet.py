@@ -52,17 +52,20 @@ class CleanTextProvider(PageObjectInputProvider):
         self._warmup = Warmup.of(injector.crawler)
 
     # scrapy-poet evaluates these annotations, so their names must exist at run time.
-    def __call__(self, to_provide: set[Callable[..., Any]], response: Response) -> Sequence[CleanText]:  # noqa: ARG002
+    async def __call__(self, to_provide: set[Callable[..., Any]], response: Response) -> Sequence[CleanText]:  # noqa: ARG002
         """Return the clean text of ``response``."""
         warmup = self._warmup
         source = source_of_response(response, warmup.settings.site, response_origin(response, self._crawler))
-        if warmup.outcomes.is_skipped(source) or source is None:
+        if source is None:
+            warmup.outcomes.count_without_page()
+        if source is None or await warmup.leaving.is_skipped(source):
             return [CleanText(url=response.url, site=warmup.settings.site(response.url))]
         if not warmup.by_addon:
-            warmup.learn(source)
+            await warmup.learn(source)
         clean = CleanText(url=source.page.url, site=source.page.site)
         try:
-            return [warmup.filler.fill(clean, warmup.clean(source).clean_page).item]
+            cleaned = await warmup.leaving.clean(source)
+            return [warmup.filler.fill(clean, cleaned.clean_page).item]
         except Exception:  # our mistake must not cost the page object
             warmup.report_failure(source.page.url)
             return [clean]

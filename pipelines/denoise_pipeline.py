@@ -26,8 +26,8 @@ class DenoisePipeline:
         """Make the pipeline; raise what :meth:`ItemPages.of` raises."""
         return cls(crawler)
 
-    def process_item(self, item: Any) -> Any:
-        """Return ``item`` filled; as it is if it has no page. Raise what :meth:`Warmup.emit` raises."""
+    async def process_item(self, item: Any) -> Any:
+        """Return ``item`` filled; as it is if it has no page. Raise what :meth:`LeavingItems.emit` raises."""
         if self._pages.passes_by(item):
             return item
-        return self._pages.warmup.emit(item, self._pages.source_of(item))
+        return await self._pages.warmup.leaving.emit(item, self._pages.source_of(item))

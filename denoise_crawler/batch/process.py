@@ -9,9 +9,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from denoise_crawler.errors import WorkerDiedError
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from functools import partial
+
+    from denoise_crawler.batch.workers import Limits
 
 Result = TypeVar("Result")
 
@@ -24,16 +28,26 @@ _states: list[Any] = []  # the one of this process
 
 def start_process(make: Callable[[], Any], memory: int) -> None:
     """Limit this process and make its state. Making it has no time limit, because imports are slow."""
+    limit_signals()
+    limit_memory(memory)
+    _states.append(make())
+
+
+def limit_signals() -> None:
+    """Let SIGTERM and the end of the CPU time kill this process, also inside a library that never comes back."""
     _limit_time(0)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # kills, also inside a library that never comes back
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     if OVER_TIME:
         signal.signal(OVER_TIME, signal.SIG_DFL)
-    if memory:
+
+
+def limit_memory(size: int) -> None:
+    """Limit the bytes that this process may hold; 0 is no limit."""
+    if size:
         with suppress(ImportError, OSError, ValueError):  # a system that does not count it, or allows less
             import resource
 
-            resource.setrlimit(resource.RLIMIT_DATA, (memory, resource.getrlimit(resource.RLIMIT_DATA)[1]))
-    _states.append(make())
+            resource.setrlimit(resource.RLIMIT_DATA, (size, resource.getrlimit(resource.RLIMIT_DATA)[1]))
 
 
 def call_with_state(function: Callable[..., Result], *given: Any, **named: Any) -> Result:
@@ -61,6 +75,30 @@ def describe_error(error: BaseException) -> str:
     """Return an error and where it was raised, in one line."""
     place = traceback.extract_tb(error.__traceback__)[-1]
     return f"{type(error).__name__}: {error} ({Path(place.filename).name}, line {place.lineno})"
+
+
+def death_error(code: int | None, limits: Limits, *, over_clock: bool = False) -> WorkerDiedError:
+    """Return the error of a task whose process died.
+
+    Args:
+        code: The exit code, None if the task did not begin.
+        limits: The limits of the task.
+        over_clock: Whether it was ended because it took too long by the clock.
+    """
+    over_time = OVER_TIME > 0 and code == -OVER_TIME
+    if over_clock:
+        how = f"took more than {limits.clock:g} s"
+    elif over_time:
+        how = f"took more than {limits.seconds:g} s of CPU time"
+    elif code is None:
+        how = "the process ended before the task began"
+    elif code < 0:
+        how = f"the process was killed by {signal.Signals(-code).name}"
+    else:
+        how = f"the process ended with exit code {code % EXIT_CODE_0}"
+    error = WorkerDiedError(how)
+    error.too_long = over_clock or over_time
+    return error
 
 
 class _Process(_SPAWN.Process):  # type: ignore[misc]

@@ -6,7 +6,6 @@ writes into a pipe breaks only its own pool, which is replaced.
 
 from __future__ import annotations
 
-import signal
 from collections import Counter, deque
 from concurrent import futures
 from concurrent.futures.process import BrokenProcessPool
@@ -20,10 +19,9 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 from pebble import ProcessExpired, ProcessPool
 
 from denoise_crawler.batch.process import (
-    EXIT_CODE_0,
     ONE_PROCESS,
-    OVER_TIME,
     call_with_state,
+    death_error,
     no_interrupts,
     perform,
     start_process,
@@ -269,19 +267,4 @@ def _result_of(task: Task, future: Future[Any]) -> Any:
 
 def _death_error(lost: Exception, limits: Limits) -> WorkerDiedError:
     code = lost.exitcode if isinstance(lost, ProcessExpired) else None
-    too_long = isinstance(lost, futures.TimeoutError) or (OVER_TIME > 0 and code == -OVER_TIME)
-    if too_long:
-        how = (
-            f"took more than {limits.clock:g} s"
-            if code is None
-            else f"took more than {limits.seconds:g} s of CPU time"
-        )
-    elif code is None:
-        how = "the process ended before the task began"
-    elif code < 0:
-        how = f"the process was killed by {signal.Signals(-code).name}"
-    else:
-        how = f"the process ended with exit code {code % EXIT_CODE_0}"
-    error = WorkerDiedError(how)
-    error.too_long = too_long
-    return error
+    return death_error(code, limits, over_clock=isinstance(lost, futures.TimeoutError))

@@ -51,8 +51,11 @@ class Counts:
         try:
             yield
         finally:
-            seconds = perf_counter() - start
-            self._crawler.stats.inc_value(f"{_PREFIX}seconds/{name}", seconds)  # type: ignore[arg-type]
+            self.add_seconds(name, perf_counter() - start)
+
+    def add_seconds(self, name: str, seconds: float) -> None:
+        """Add to ``denoise/seconds/NAME``."""
+        self._crawler.stats.inc_value(f"{_PREFIX}seconds/{name}", seconds)  # type: ignore[arg-type]
 
 
 def summarize_items(counts: Counts) -> str:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import logging
+import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from denoise_crawler.errors import WorkerError
 from denoise_crawler.page.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from denoise_crawler.crawl.counts import Counts
+    from denoise_crawler.crawl.inline_cleaner import CleanedPage
     from denoise_crawler.crawl.settings import DenoiseSettings
-    from denoise_crawler.denoiser import Cleaned
 
 logger = logging.getLogger(__name__)
 
@@ -31,6 +33,9 @@ class FailureLog:
     def report_page(self, url: str) -> None:
         """Count and log, inside an ``except`` block, that we failed on a page."""
         self._counts.add("failed")
+        if isinstance(error := sys.exc_info()[1], WorkerError):
+            logger.error("%s cannot be cleaned: %s; its items go on as they are", printable(url), printable(error))
+            return
         logger.exception(
             "%s cannot be cleaned because of a bug in denoise_crawler; its items go on as they are",
             printable(url),
@@ -42,21 +47,21 @@ class FailureLog:
             extractor = self._settings.writing.extractor
             logger.warning("%s wrote nothing of %s: our own text takes its place", extractor, printable(url))
 
-    def count_judgement(self, cleaned: Cleaned) -> None:
+    def count_judgement(self, cleaned: CleanedPage) -> None:
         """Count a guarded page, rules that were obeyed, and those passed over, whose file is named."""
         judgement = cleaned.judgement
         if judgement is None:
             return
-        self._counts.add("guarded", int(cleaned.guarded))
-        self._counts.add("rules/obeyed", int(bool(judgement.obeyed)))
+        self._counts.add("guarded", int(judgement.guarded))
+        self._counts.add("rules_obeyed", int(bool(judgement.obeyed)))
         if file := judgement.passed_over:
-            self._counts.add("rules/passed_over")
+            self._counts.add("rules_passed_over")
             if file not in self._named_rules and len(self._named_rules) < _MAX_NAMED_RULES:
                 self._named_rules.add(file)
                 logger.warning(
                     "%s leaves next to nothing of %s: its rules are passed over on such pages",
                     printable(file),
-                    printable(cleaned.page.url),
+                    printable(cleaned.clean_page.url),
                 )
 
     def report_store(self, error: Exception) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
@@ -51,9 +52,23 @@ class GuardedStore:
         """Save how far a site has come."""
         self._call_safely(lambda: self._store.save_state(name, key, state), None)
 
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Commit at once all that is written inside the block."""
+        transaction = ExitStack()
+        self._call_safely(lambda: transaction.enter_context(self._store.together()), None)
+        try:
+            yield
+        finally:
+            self._call_safely(transaction.close, None)
+
     def park(self, page: ParkedPage, items: list[bytes]) -> bool:
         """Let items of ``page`` wait; return False if that fails."""
         return self._call_safely(lambda: self._store.park(page, *items), False, done=True)
+
+    def keep_sample(self, site: str, url: str, html: str, most: int) -> bool:
+        """Keep a page as a sample of its site; return whether there is room for another one."""
+        return self._call_safely(lambda: self._store.keep_sample(site, url, html, most), False)
 
     def page(self, row: int) -> ParkedPage:
         """Return a page that has waiting items; raise DamagedRowError if it cannot be read."""
@@ -65,10 +80,10 @@ class GuardedStore:
             self._on_error(error)
             raise DamagedRowError(f"its page cannot be read: {error}") from error
 
-    def pages_waiting(self) -> list[tuple[str, int]]:
-        """Return the site and the row number of each page that has waiting items."""
+    def pages_waiting(self, site: str | None = None) -> list[tuple[str, int]]:
+        """Return the site and the row number of each page of ``site`` (None: of all) that has waiting items."""
         self._write()
-        return self._call_safely(self._store.pages_waiting, [])
+        return self._call_safely(lambda: self._store.pages_waiting(site), [])
 
     def waiting(self, site: str | None = None, *, inherited: bool = True) -> Iterator[Parked]:
         """Yield the waiting items that can be read."""

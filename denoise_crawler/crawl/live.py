@@ -22,6 +22,7 @@ from twisted.internet.error import CannotListenError
 from twisted.web.resource import Resource
 from twisted.web.server import Site
 
+from denoise_crawler.crawl.leaving_items import LeavingItems
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.crawl.warmup import Warmup
 from denoise_crawler.page import Page
@@ -34,8 +35,8 @@ if TYPE_CHECKING:
     from twisted.web.http import Request
     from typing_extensions import Self
 
+    from denoise_crawler.crawl.inline_cleaner import CleanedPage
     from denoise_crawler.crawl.source_page import SourcePage
-    from denoise_crawler.denoiser import Cleaned
 
 logger = logging.getLogger(__name__)
 
@@ -78,24 +79,24 @@ class RecentPage:
     html: str
 
 
-class RecordingWarmup(Warmup):
-    """A warm-up that remembers what it cleaned: sums by site, and the recent pages."""
+class RecordingLeavingItems(LeavingItems):
+    """Leaving items that are remembered: sums by site, and the recent pages."""
 
-    def __init__(self, crawler: Crawler) -> None:
-        super().__init__(crawler)
+    def __init__(self, *parts: Any) -> None:
+        super().__init__(*parts)
         self.recent: deque[RecentPage] = deque(maxlen=_MAX_RECENT_PAGES)
-        self._cleaned: dict[str, LiveSite] = {}
+        self.cleaned: dict[str, LiveSite] = {}
 
-    def fill(self, item: Any, source: SourcePage) -> Any:
+    async def fill(self, item: Any, source: SourcePage) -> Any:
         """Fill ``item`` and count it."""
-        filled = super().fill(item, source)
+        filled = await super().fill(item, source)
         self._live_site(source.page.site).cleaned += 1
         return filled
 
-    def count_cleaned(self, cleaned: Cleaned) -> None:
+    def count_cleaned(self, source: SourcePage, cleaned: CleanedPage) -> None:
         """Count a cleaned page, and keep it to be looked at."""
-        super().count_cleaned(cleaned)
-        page, figures = cleaned.page, _figures(cleaned)
+        super().count_cleaned(source, cleaned)
+        page, figures = source.page, _figures(cleaned)
         self._live_site(page.site).sizes.add(figures.sizes)
         html = page.markup
         number = self.recent[0].number + 1 if self.recent else 1
@@ -104,12 +105,19 @@ class RecordingWarmup(Warmup):
         )
 
     def _live_site(self, name: str) -> LiveSite:
-        return self._cleaned.setdefault(name, LiveSite(name))
+        return self.cleaned.setdefault(name, LiveSite(name))
+
+
+class RecordingWarmup(Warmup):
+    """A warm-up that remembers what it cleaned."""
+
+    _leaving_items = RecordingLeavingItems
+    leaving: RecordingLeavingItems
 
     def live_sites(self) -> list[LiveSite]:
         """Return the sites of this crawl, those with most cleaned items first."""
         progress_by_site = dict(self.sites.all_progress())
-        found = {name: LiveSite(name) for name in progress_by_site} | self._cleaned
+        found = {name: LiveSite(name) for name in progress_by_site} | self.leaving.cleaned
         for name, progress in progress_by_site.items():
             found[name].pages_seen, found[name].ready = progress.pages_seen, progress.ready
         ordered = sorted(found.values(), key=lambda site: (-site.cleaned, -site.pages_seen, site.name))
@@ -118,8 +126,8 @@ class RecordingWarmup(Warmup):
         return ordered
 
 
-def _figures(cleaned: Cleaned) -> PageFigures:
-    page = cleaned.page
+def _figures(cleaned: CleanedPage) -> PageFigures:
+    page = cleaned.clean_page
     return PageFigures(page.url, page.title, Sizes(visible=cleaned.visible, kept=cleaned.kept))
 
 
@@ -201,7 +209,7 @@ class _LiveResource(Resource):
         if path == "/denoise/now":
             return 200, render_page("live_now.html", **self._current_state())
         number = path.removeprefix("/denoise/page/")
-        recent = next((recent for recent in self._warmup.recent if str(recent.number) == number), None)
+        recent = next((recent for recent in self._warmup.leaving.recent if str(recent.number) == number), None)
         if recent is None:
             return 404, "There is no such page; only the last ones are kept."
         return 200, self._page(recent)
@@ -220,13 +228,13 @@ class _LiveResource(Resource):
             "sizes": Sizes(visible=counts.of("characters_before"), kept=counts.of("characters_after")),
             "sites": sites[:_MAX_SITES],
             "more_sites": max(0, len(sites) - _MAX_SITES),
-            "last": list(warmup.recent),
+            "last": list(warmup.leaving.recent),
             "version": version("denoise-crawler"),
         }
 
     def _page(self, recent: RecentPage) -> str:
         page = Page.parse(recent.figures.url, recent.html, site=recent.site)
-        cleaned = self._warmup.sites.preview(page)
+        cleaned = self._warmup.sites.cleaner.view(page)
         return render_page(
             "live_page.html",
             scripts=["page.js"],

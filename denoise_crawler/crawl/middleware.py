@@ -64,15 +64,17 @@ class WarmupMiddleware:
                 taken = output
                 if is_item(output):
                     taken = await self._take(output, sources, refused)
-                for item in self._warmup.emit_refused(refused):
+                async for item in self._warmup.emit_refused(refused):
                     yield item
                 for item in each_item(taken):
                     yield item
         except Exception:
-            for item in self._warmup.flush(refused):
+            self._warmup.waiting.write()
+            async for item in self._warmup.emit_refused(refused):
                 yield item
             raise
-        for item in self._warmup.flush(refused):
+        self._warmup.waiting.write()
+        async for item in self._warmup.emit_refused(refused):
             yield item
 
     async def _take(self, item: Any, sources: ResponseSources | None, refused: list[WaitingItem]) -> Any | None:

@@ -68,18 +68,16 @@ class Outcomes:
         if not self._counts.add("wrong_pages"):
             logger.error("%s: %s. Its items pass unchanged.", printable(response.url), printable(error))
 
-    def is_skipped(self, source: SourcePage | None) -> bool:
-        """Tell, and count, whether there is no page or nothing to read on it."""
-        if source is None:
-            self._counts.add("untouched")
-            return True
-        page = source.page
-        if page.skipped:
-            if not self._counts.add(f"skipped/{page.skipped}"):
-                why = _WHY_SKIPPED.get(page.skipped, page.skipped)
-                logger.warning("Nothing to read at %s: %s. Its items pass unchanged.", printable(page.url), why)
-            return True
-        return False
+    def count_without_page(self) -> None:
+        """Count an item that has no page."""
+        self._counts.add("untouched")
+
+    def count_skipped(self, source: SourcePage, skipped: str) -> None:
+        """Count an item whose page has nothing to read, and log the first for each reason."""
+        if not self._counts.add(f"skipped/{skipped}"):
+            why = _WHY_SKIPPED.get(skipped, skipped)
+            url = printable(source.page.url)
+            logger.warning("Nothing to read at %s: %s. Its items pass unchanged.", url, why)
 
     def _count_text(self, item: Any, *, wrote: bool) -> None:
         has_text = self._filler.has_text(item)

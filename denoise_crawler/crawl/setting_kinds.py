@@ -143,6 +143,7 @@ def _require(value: T, is_right: bool) -> T:
 _PAGE_FIELDS = CleanPage.__dataclass_fields__
 FLAG = Kind("True or False", lambda value: BaseSettings({"": value}).getbool(""))
 SECONDS = number("a number of seconds, 0 or more")
+SECONDS_OR_NO_LIMIT = number("a number of seconds, 0 for no limit")
 SHARE = number("a number from 0 to 1", 1.0)
 TEXT = Kind("a text", lambda value: _require(str(value), isinstance(value, str) and value != ""))
 DICT = Kind("a dict (on the command line as JSON)", _parse_dict)

@@ -5,13 +5,17 @@ from __future__ import annotations
 import logging
 import time
 from collections import deque
+from contextlib import suppress
 from dataclasses import dataclass, field
 from math import ceil
 from typing import TYPE_CHECKING
 
-from denoise_crawler.crawl.drift import Layouts
+from scrapy.utils.asyncio import is_asyncio_available
+
 from denoise_crawler.crawl.guarded_store import GuardedKnowledge
-from denoise_crawler.denoiser import Denoiser
+from denoise_crawler.crawl.inline_cleaner import InlineCleaner
+from denoise_crawler.crawl.page_cleaner import CleaningJob
+from denoise_crawler.errors import WorkerError
 from denoise_crawler.page.text import printable
 from denoise_crawler.rules import SiteRules
 from denoise_crawler.store import SiteState
@@ -19,14 +23,13 @@ from denoise_crawler.store.shared import SharedStore
 from denoise_crawler.store.stored_knowledge import StoredKnowledge
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from denoise_crawler.crawl.counts import Counts
     from denoise_crawler.crawl.guarded_store import GuardedStore
+    from denoise_crawler.crawl.inline_cleaner import CleanedPage, Cleaner
     from denoise_crawler.crawl.settings import DenoiseSettings
-    from denoise_crawler.denoiser import Cleaned
     from denoise_crawler.methods.site_knowledge import Knowledge
-    from denoise_crawler.output.clean_page import CleanPage
     from denoise_crawler.page import Page
 
 logger = logging.getLogger(__name__)
@@ -42,6 +45,7 @@ class SiteProgress:
         keys: The keys of those pages, until the site is ready.
         first_seen: When the first page came, in seconds of :func:`time.monotonic`; None before.
         overdue: Whether the time for the warm-up is over.
+        sampled: Whether the store has enough samples of the site.
     """
 
     pages_seen: int
@@ -49,10 +53,11 @@ class SiteProgress:
     keys: set[int] = field(default_factory=set)
     first_seen: float | None = None
     overdue: bool = False
+    sampled: bool = False
 
 
 class Sites:
-    """Learns the pages of sites and judges them.
+    """Has the pages of sites learned and judged, here or by worker processes.
 
     Args:
         settings: The settings of the crawl.
@@ -65,59 +70,63 @@ class Sites:
         self._key = settings.choice.key
         self._progress: dict[str, SiteProgress] = {}
         self._timed_sites: deque[str] = deque()  # sites whose warm-up has a deadline, in order
-        self._denoiser = Denoiser(
+        self._job = CleaningJob(
             settings.choice,
-            knowledge=self._knowledge(),
-            sites_in_memory=settings.sites_in_memory,
-            writing=settings.writing,
-            rules=SiteRules.of_folder(settings.site_rules),
-        )
-        self._layouts = Layouts(
-            self._denoiser,
+            settings.writing,
+            SiteRules.of_folder(settings.site_rules),
             settings.warmup_pages,
-            new_method=settings.choice.new,
-            on_new_layout=self._on_new_layout,
-            sites_in_memory=settings.sites_in_memory,
+            settings.sites_in_memory,
         )
+        self.cleaner: Cleaner = InlineCleaner(self._job, self._knowledge(), counts.timed)
+        if settings.workers:
+            self._use_workers()
+        self._waiting_pages: Callable[[str], Iterable[Page]] = lambda _: ()
 
-    def learn(self, page: Page) -> None:
-        """Learn ``page``. A new page counts towards the quota of its site."""
+    def relearn_from(self, waiting_pages: Callable[[str], Iterable[Page]]) -> None:
+        """Say where the pages of a site are that wait, for the case that a worker process dies that knew them."""
+        self._waiting_pages = waiting_pages
+
+    async def start(self) -> None:
+        """Start the worker processes, if there are to be any; without them, if that fails."""
+        try:
+            await self.cleaner.start()
+        except WorkerError as error:
+            logger.error("%s. This crawl cleans its pages itself, as with DENOISE_WORKERS = 0.", error)
+            await self.cleaner.close()
+            self.cleaner = InlineCleaner(self._job, self._knowledge(), self._counts.timed)
+
+    async def learn(self, page: Page) -> str | None:
+        """Learn ``page``. A new page counts towards the quota of its site.
+
+        Returns:
+            Why the page has nothing to read; None if it has, and was learned.
+        """
         progress = self.progress(page.site)
-        if progress.first_seen is None:
-            progress.first_seen = time.monotonic()
-            if self.have_time_limit and not progress.ready:
-                self._timed_sites.append(page.site)
-        if not self._denoiser.learns:
-            return
-        with self._counts.timed("learn"):
-            if progress.ready:
-                self._layouts.learn(page)
-                return
-            method = self._denoiser.method_for(page.site)
-            new = page.key not in progress.keys and not method.knows(page)
-            method.observe(page)
-        if new:
-            self._count_page(page, progress)
+        try:
+            await self._learn_lost(page.site)
+            learned = await self.cleaner.learn(page, ready=progress.ready)
+        except Exception:
+            self._note_first_page(page.site, progress)
+            raise
+        if learned.skipped:
+            return learned.skipped
+        self._note_first_page(page.site, progress)
+        self._keep_sample(page, progress)
+        if learned.layout:
+            self._report_new_layout(page.site, learned.layout)
+        elif learned.new and not progress.ready and page.key not in progress.keys:
+            await self._count_page(page, progress)
+        return None
 
-    def clean(self, page: Page) -> Cleaned:
+    def _keep_sample(self, page: Page, progress: SiteProgress) -> None:
+        """Keep ``page`` in the store as one of the site's first pages, if that is asked for."""
+        if (most := self._settings.sample_pages) and not progress.sampled:
+            progress.sampled = not self._store.keep_sample(page.site, page.url, page.markup, most)
+
+    async def clean(self, page: Page) -> CleanedPage:
         """Judge ``page`` by what is known of its site now, and write its text."""
-        with self._counts.timed("judge"):
-            judgement = self._denoiser.judge(page, method=self._layouts.method_for(page))
-        with self._counts.timed("write"):
-            return self._denoiser.write(page, judgement, warm=self.is_ready(page.site))
-
-    def preview(self, page: Page) -> Cleaned:
-        """Clean ``page`` again for somebody who looks at it; nothing is counted or remembered."""
-        return self._denoiser.clean(page, method=self._layouts.method_for(page), watch=False)
-
-    def part(self, cleaned: Cleaned, part: str) -> CleanPage:
-        """Return the clean text of a part of a cleaned page; raise PartError if the part is not there."""
-        with self._counts.timed("write"):
-            return self._denoiser.part(cleaned, part)
-
-    def raw(self, page: Page) -> Cleaned:
-        """Return ``page`` with all of its text."""
-        return self._denoiser.raw(page)
+        await self._learn_lost(page.site)
+        return await self.cleaner.clean(page, warm=self.is_ready(page.site))
 
     def is_ready(self, site: str) -> bool:
         """Tell whether the quota of ``site`` is reached."""
@@ -148,9 +157,9 @@ class Sites:
         """Return how far the warm-up of ``site`` has come."""
         if site not in self._progress:
             state = self._store.site(site, self._key)
-            ready = state.ready or not self._denoiser.learns or self._settings.warmup_pages == 0
+            ready = state.ready or not self._settings.choice.learns or self._settings.warmup_pages == 0
             if not ready and self._settings.shared_store:  # another crawl may have learned it
-                ready = self._denoiser.method_for(site).pages_known >= self._settings.warmup_pages
+                ready = self.cleaner.pages_known(site) >= self._settings.warmup_pages
             self._progress[site] = SiteProgress(state.pages_seen, ready)
         return self._progress[site]
 
@@ -158,35 +167,58 @@ class Sites:
         """Yield each site of this crawl with its progress."""
         yield from self._progress.items()
 
-    def save(self, site: str | None = None) -> None:
-        """Write what is known of ``site`` (None: of all sites), so that the next crawl starts from there."""
-        self._denoiser.save(site)
-        for name, progress in self._progress.items():
-            if progress.pages_seen and site in (None, name):
-                self._store.save_state(name, self._key, SiteState(progress.pages_seen, progress.ready))
+    async def save(self, site: str) -> None:
+        """Write what is known of ``site``, so that the next crawl starts from there."""
+        await self.cleaner.save(site)
+        self._save_state(site, self._progress[site])
+
+    async def save_all(self) -> None:
+        """Write what is known of all sites."""
+        with self._store.together():
+            await self.cleaner.save(None)
+            for name, progress in self._progress.items():
+                if progress.pages_seen:
+                    self._save_state(name, progress)
+
+    def _save_state(self, site: str, progress: SiteProgress) -> None:
+        self._store.save_state(site, self._key, SiteState(progress.pages_seen, progress.ready))
 
     def _is_overdue(self, progress: SiteProgress) -> bool:
         assert progress.first_seen is not None  # noqa: S101 - set by learn
         return time.monotonic() - progress.first_seen > self._settings.warmup_seconds
 
-    def _count_page(self, page: Page, progress: SiteProgress) -> None:
+    async def _learn_lost(self, site: str) -> None:
+        """Learn the waiting pages of a site again that a dead worker process knew."""
+        if not self.cleaner.take_lost(site):
+            return
+        for page in self._waiting_pages(site):
+            with suppress(WorkerError):  # it was reported when the page came
+                await self.cleaner.learn(page, ready=False)
+
+    def _note_first_page(self, site: str, progress: SiteProgress) -> None:
+        if progress.first_seen is None:
+            progress.first_seen = time.monotonic()
+            if self.have_time_limit and not progress.ready:
+                self._timed_sites.append(site)
+
+    async def _count_page(self, page: Page, progress: SiteProgress) -> None:
         progress.keys.add(page.key)
         progress.pages_seen += 1
         quota = self._settings.warmup_pages
         if progress.pages_seen >= quota:
-            self._finish_warmup(page.site, progress)
+            await self._finish_warmup(page.site, progress)
         elif progress.pages_seen % ceil(quota / 4) == 0:
             logger.info("%s: %d of %d pages until it is known", printable(page.site), progress.pages_seen, quota)
 
-    def _finish_warmup(self, site: str, progress: SiteProgress) -> None:
+    async def _finish_warmup(self, site: str, progress: SiteProgress) -> None:
         progress.ready = True
         progress.keys.clear()
         self._counts.add("sites_ready")
-        self.save(site)
+        await self.save(site)
         waiting = self._store.waiting_count(site, inherited=bool(self._settings.job))
         logger.info("%s is known after %d pages; %d items go on", printable(site), progress.pages_seen, waiting)
 
-    def _on_new_layout(self, site: str, layout: str) -> None:
+    def _report_new_layout(self, site: str, layout: str) -> None:
         self._counts.add("drifts")
         self._store.save_state(layout, self._key, SiteState(self._settings.warmup_pages, ready=True))
         logger.warning(
@@ -196,6 +228,18 @@ class Sites:
             self._settings.warmup_pages,
             printable(layout),
         )
+
+    def _use_workers(self) -> None:
+        if not is_asyncio_available():
+            logger.warning(
+                "DENOISE_WORKERS needs the event loop of asyncio, and TWISTED_REACTOR names another: this crawl "
+                "cleans its pages itself"
+            )
+            return
+        from denoise_crawler.crawl.workers.workers_cleaner import WorkersCleaner
+
+        number, seconds, core = self._settings.workers, self._settings.page_seconds, self._settings.core
+        self.cleaner = WorkersCleaner(self._job, number, seconds, core, self._knowledge(), self._counts)
 
     def _knowledge(self) -> Knowledge:
         """Return what is known of sites: in the store, or in a store that several crawls share."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from denoise_crawler.denoiser import Cleaned
+    from denoise_crawler.crawl.inline_cleaner import CleanedPage
 
 
 class Origin:
@@ -59,6 +59,9 @@ class SourcePage:
         is_body: Whether the page is the body of that response.
         html: The HTML that the items carry, None where they carry none.
         learned: Whether the page was learned.
+        looked_at: Whether it is known if the page has anything to read.
+        skipped: Why it has not; None if it has, or that is not known.
+        given_up: Whether a worker process died of the page. It is not handed over again.
         cleaned: The cleaned page, None until an item needs it.
         turn: Held by the item that is learning or waiting now. The others stand in line, so that they keep their
             order.
@@ -69,7 +72,10 @@ class SourcePage:
     is_body: bool = False
     html: str | bytes | None = None
     learned: bool = False
-    cleaned: Cleaned | None = None
+    looked_at: bool = False
+    skipped: str | None = None
+    given_up: bool = False
+    cleaned: CleanedPage | None = None
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     _parked: ParkedPage | None = None
 

@@ -15,7 +15,7 @@ from denoise_crawler.output.writing import DROP_UNCHANGED
 from denoise_crawler.page.text import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
 
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from denoise_crawler.output.clean_page import CleanPage
     from denoise_crawler.output.writing import Writing
 
-    Emit: TypeAlias = Callable[[Any, SourcePage | None], Any]
+    Emit: TypeAlias = Callable[[Any, SourcePage | None], Awaitable[Any]]
 
 logger = logging.getLogger(__name__)
 
@@ -75,10 +75,10 @@ class UnsurePages:
             self._counts.add("unchanged_dropped")
             raise UnchangedItem(clean_page)
 
-    def pass_on(self, emit: Emit, item: Any, source: SourcePage | None) -> Any | None:
+    async def pass_on(self, emit: Emit, item: Any, source: SourcePage | None) -> Any | None:
         """Return what ``emit`` returns; None for an item that it drops, which Scrapy is told as by a pipeline."""
         try:
-            return emit(item, source)
+            return await emit(item, source)
         except UnwantedItem as error:
             response = None if source is None else source.response
             self._crawler.signals.send_catch_log(

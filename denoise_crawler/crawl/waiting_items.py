@@ -139,9 +139,9 @@ class WaitingItems:
         if superseded := self._store.supersede(source.origin.key):
             self._counts.add("superseded", superseded)
 
-    def sources(self) -> Iterator[SourcePage]:
-        """Yield each page that has waiting items."""
-        for _, page in self._store.pages_waiting():
+    def sources(self, site: str | None = None) -> Iterator[SourcePage]:
+        """Yield each page of ``site`` (None: of all sites) that has waiting items."""
+        for _, page in self._store.pages_waiting(site):
             try:
                 yield self._source(page)
             except Exception as error:

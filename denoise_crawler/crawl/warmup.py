@@ -14,6 +14,7 @@ from denoise_crawler.crawl.failure_log import FailureLog
 from denoise_crawler.crawl.feed_results import feeds_are_safe
 from denoise_crawler.crawl.guarded_store import GuardedStore
 from denoise_crawler.crawl.item_filler import ItemFiller
+from denoise_crawler.crawl.leaving_items import LeavingItems
 from denoise_crawler.crawl.outcomes import Outcomes
 from denoise_crawler.crawl.owner import owner_of
 from denoise_crawler.crawl.periodic_task import PeriodicTask
@@ -23,20 +24,20 @@ from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.crawl.several_items import each_item
 from denoise_crawler.crawl.sites import Sites
 from denoise_crawler.crawl.time_slice import TimeSlice, pause
-from denoise_crawler.crawl.unsure_pages import UnsurePages, UnwantedItem
+from denoise_crawler.crawl.unsure_pages import UnsurePages
 from denoise_crawler.crawl.waiting_items import WaitingItems
-from denoise_crawler.errors import PartError
+from denoise_crawler.errors import GivenUpError
 from denoise_crawler.page.text import printable
 from denoise_crawler.store.damage import open_store
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Iterable, Iterator
+    from collections.abc import AsyncIterator, Awaitable, Iterable, Iterator
 
     from scrapy.crawler import Crawler
 
     from denoise_crawler.crawl.item_batches import WaitingItem
     from denoise_crawler.crawl.source_page import SourcePage
-    from denoise_crawler.denoiser import Cleaned
+    from denoise_crawler.page import Page
 
 logger = logging.getLogger(__name__)
 
@@ -44,10 +45,11 @@ logger = logging.getLogger(__name__)
 class Warmup:
     """Learns the pages of items, parks items until their site is known, and cleans them.
 
-    There is one per crawler: :meth:`of`. ``by_addon``: the spider middleware passes the items in, no pipeline.
+    There is one per crawler: :meth:`of`.
     """
 
     _of_crawler: ClassVar[WeakKeyDictionary[Crawler, Warmup]] = WeakKeyDictionary()
+    _leaving_items: ClassVar[type[LeavingItems]] = LeavingItems
 
     def __init__(self, crawler: Crawler) -> None:
         self.settings = DenoiseSettings.from_settings(crawler.settings)
@@ -55,13 +57,16 @@ class Warmup:
         self.counts = Counts(crawler)
         self.outcomes = Outcomes(self.counts, self.filler)
         self.unsure = UnsurePages(crawler, self.settings.writing, self.counts)
-        self.by_addon = False
         self._failures = FailureLog(self.settings, self.counts)
         self._crawler = crawler
         store = open_store(self.settings.store, owner=owner_of(crawler), job=self.settings.job)
         self._store = GuardedStore(store, self._failures.report_store)
         self.sites = Sites(self.settings, self._store, self.counts)
         self.waiting = WaitingItems(crawler, self._store, self.counts)
+        self.sites.relearn_from(self._waiting_pages)
+        self.leaving = self._leaving_items(
+            self.settings, self.sites, self.filler, self.counts, self.outcomes, self.unsure, self._failures
+        )
         self._sites_with_waiting: set[str] = set()
         self._releasing: set[str] = set()
         self._replay = Replay(crawler)
@@ -99,17 +104,13 @@ class Warmup:
             sent through the pipelines from here.
         """
         waits = await self._learn_and_park(item, source, refused)
-        return None if waits else self.unsure.pass_on(self.emit, item, source)
+        return None if waits else await self.unsure.pass_on(self.leaving.emit, item, source)
 
-    def emit_refused(self, refused: list[WaitingItem]) -> Iterator[Any]:
+    async def emit_refused(self, refused: list[WaitingItem]) -> AsyncIterator[Any]:
         """Empty ``refused``, and yield its items filled."""
         while refused:
-            yield from each_item(self.unsure.pass_on(self.emit, *refused.pop(0)))
-
-    def flush(self, refused: list[WaitingItem]) -> Iterator[Any]:
-        """Write all items that are about to wait, and yield those that the store refused, filled."""
-        self.waiting.write()
-        yield from self.emit_refused(refused)
+            for item in each_item(await self.unsure.pass_on(self.leaving.emit, *refused.pop(0))):
+                yield item
 
     async def must_wait(self, item: Any, source: SourcePage | None) -> bool:
         """Learn the page of an item that a pipeline got; return True if the item waits in the store now."""
@@ -124,10 +125,11 @@ class Warmup:
         """Learn the page, park the item if it has to wait, and release items that no longer have to."""
         parked = False
         try:
-            if isinstance(item, self.settings.skipped_items) or source is None or not self.is_readable(source):
+            if isinstance(item, self.settings.skipped_items) or source is None:
                 return False
             async with source.turn:
-                self.learn(source)
+                if not await self.learn(source):
+                    return False
                 await self._slice.yield_if_over()
                 parked = self._must_park(item, source) and self._park(item, source, refused)
             await self._release_ready(source.page.site)
@@ -135,61 +137,28 @@ class Warmup:
             self._report_failure_of(source)
         return parked
 
-    def learn(self, source: SourcePage) -> None:
-        """Learn a page, once. Items that an earlier run parked from the same page are dropped from the store."""
-        if source.learned:
-            return
-        source.learned = True
-        self.counts.add("pages")
-        self.waiting.supersede(source)
-        self._learn_page(source)
+    async def learn(self, source: SourcePage) -> bool:
+        """Learn a page, once. Items that an earlier run parked from the same page are dropped from the store.
 
-    def emit(self, item: Any, source: SourcePage | None) -> Any:
-        """Count an item that leaves now; return it filled where possible. Raise UnwantedItem to drop it."""
-        if isinstance(item, self.settings.skipped_items):
-            self.counts.add("opted_out")
-            return item
-        try:
-            if self.outcomes.is_skipped(source) or source is None:
-                self.outcomes.count_unfilled(item)
-                return item
-            if not self.filler.can_fill(item):
-                self.outcomes.count_complete(item)
-                return item
-        except Exception:  # an item class that we do not understand must not cost the item
-            self._report_failure_of(source)
-            self.outcomes.count_unfilled(item)
-            return item
-        return self.fill(item, source)
+        Returns:
+            Whether the page has anything to read.
+        """
+        if not source.learned:
+            source.learned = True
+            await self._learn_page(source)
+            if not source.skipped:
+                self.counts.add("pages")
+                self.waiting.supersede(source)
+        return not source.skipped
 
-    def fill(self, item: Any, source: SourcePage) -> Any:
-        """Return ``item`` with the clean text of its page; the item as it is if that fails."""
-        try:
-            cleaned = self.clean(source)
-            self.counts.add("cleaned")
-            return self._fill(item, cleaned)
-        except UnwantedItem:
-            raise
-        except Exception:  # our mistake must not cost the item
-            self.report_failure(source.page.url)
-            self.outcomes.count_unfilled(item)
-            return item
+    @property
+    def by_addon(self) -> bool:
+        """Whether the spider middleware passes the items in, and no pipeline."""
+        return self.leaving.by_addon
 
-    def clean(self, source: SourcePage) -> Cleaned:
-        """Return the cleaned page. It is judged once, however many items it has."""
-        if source.cleaned is None:
-            source.cleaned = self.sites.clean(source.page)
-            self.count_cleaned(source.cleaned)
-        return source.cleaned
-
-    def count_cleaned(self, cleaned: Cleaned) -> None:
-        """Count a cleaned page."""
-        self._failures.count_judgement(cleaned)
-        self.counts.add("characters_before", cleaned.visible)
-        self.counts.add("characters_after", cleaned.kept)
-        self.unsure.count(clean_page := cleaned.clean_page)
-        if self.settings.writing.extractor and clean_page.text and clean_page.method == self.settings.choice.name:
-            self._failures.report_extractor(clean_page.url)
+    @by_addon.setter
+    def by_addon(self, by_addon: bool) -> None:
+        self.leaving.by_addon = by_addon
 
     def is_replayed(self, item: Any) -> bool:
         """Tell whether ``item`` waited before and is in the pipelines now."""
@@ -212,30 +181,21 @@ class Warmup:
         self._sites_with_waiting.add(source.page.site)
         return True
 
-    def _learn_page(self, source: SourcePage) -> None:
+    async def _learn_page(self, source: SourcePage) -> None:
         try:
-            self.sites.learn(source.page)
+            source.skipped = await self.sites.learn(source.page)
+            source.looked_at = True
+        except GivenUpError:  # it was reported before
+            pass
         except Exception:  # the page can still be judged
             self.report_failure(source.page.url)
-
-    def _fill(self, item: Any, cleaned: Cleaned) -> Any:
-        try:
-            part = self.filler.part_of(item)
-            clean_page = self.sites.part(cleaned, part) if part else cleaned.clean_page
-        except PartError as error:
-            self.outcomes.count_missing_part(item, error)
-            return item
-        self.unsure.check(clean_page, has_text=self.filler.has_text(item))
-        results = self.filler.fill_each(item, clean_page, whole=self.by_addon and not part)
-        return self.outcomes.count_filled(results)
-
-    def is_readable(self, source: SourcePage) -> bool:
-        """Tell whether the page has anything to read. This parses it, unless the spider has done so."""
-        return not source.page.skipped
 
     def report_failure(self, url: str) -> None:
         """Count and log, inside an ``except`` block, that we failed on a page."""
         self._failures.report_page(url)
+
+    def _waiting_pages(self, site: str) -> Iterator[Page]:
+        return (source.page for source in self.waiting.sources(site))
 
     def _report_failure_of(self, source: SourcePage | None) -> None:
         self.report_failure("A page" if source is None else source.page.url)
@@ -294,17 +254,20 @@ class Warmup:
 
     def _replay_calls(self, items: Iterable[WaitingItem]) -> Iterator[Awaitable[None]]:
         for item, source in items:
-            try:
-                ready = self._prepare_released(item, source)
-            except Exception:  # the store no longer has it, so it goes on as it is
-                self.report_failure(source.page.url)
-                ready = item
-            for each in each_item(ready):
-                yield self._replay.process(each, source)
+            yield self._send_one(item, source)
             if self._close_hook.must_keep_items():
                 return
 
-    def _prepare_released(self, item: Any, source: SourcePage) -> Any | None:
+    async def _send_one(self, item: Any, source: SourcePage) -> None:
+        try:
+            ready = await self._prepare_released(item, source)
+        except Exception:  # the store no longer has it, so it goes on as it is
+            self.report_failure(source.page.url)
+            ready = item
+        for each in each_item(ready):
+            await self._replay.process(each, source)
+
+    async def _prepare_released(self, item: Any, source: SourcePage) -> Any | None:
         """Return a released item, filled as DENOISE_SHORT_SITES says; None if it is to be dropped."""
         policy = "clean" if self.sites.is_ready(source.page.site) else self.settings.short_sites
         if policy == "drop":
@@ -312,31 +275,33 @@ class Warmup:
             return None
         self.counts.add("replayed")
         if policy == "clean":
-            return self.unsure.pass_on(self.emit, item, source)
-        self.counts.add("raw")
-        if source.cleaned is None:
-            source.cleaned = self.sites.raw(source.page)
-        return self._fill(item, source.cleaned)
+            return await self.unsure.pass_on(self.leaving.emit, item, source)
+        async with source.turn:
+            return await self.leaving.fill_raw(item, source)
 
     # --- the crawl begins and ends
 
-    def _on_spider_opened(self) -> None:
+    async def _on_spider_opened(self) -> None:
+        with self._failures.isolate_step("start the worker processes"):
+            await self.sites.start()
         with self._failures.isolate_step("learn the pages that an earlier run left"):
             for source in self.waiting.sources() if self.waiting.inherit() else ():
                 if self.settings.job:
                     self._sites_with_waiting.add(source.page.site)
                 if not self.sites.is_ready(source.page.site):
-                    self._learn_page(source)
+                    await self._learn_page(source)
 
     def _is_paused(self) -> bool:
         """Tell whether a job folder keeps requests for a later run, which will then release the items."""
         scheduler = scheduler_of(self._crawler)
         return bool(self.settings.job and scheduler is not None and scheduler.has_pending_requests())
 
-    def _on_engine_stopped(self) -> None:
+    async def _on_engine_stopped(self) -> None:
         safe = False
         with self._failures.isolate_step("save what is known of the sites"):
-            self.sites.save()
+            await self.sites.save_all()
+        with self._failures.isolate_step("end the worker processes"):
+            await self.sites.cleaner.close()
         with self._failures.isolate_step("look for what still waits"):
             logger.info(summarize_items(self.counts))
             if left := self.waiting.count():

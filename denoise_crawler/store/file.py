@@ -148,14 +148,21 @@ def open_read_only(path: Path) -> sqlite3.Connection:
 
 @contextmanager
 def transaction(db: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
-    """Commit all that is written inside the block, or roll it back if the block raises."""
-    db.execute("BEGIN IMMEDIATE")
+    """Commit all that is written inside the block, or roll it back if the block raises.
+
+    Inside another transaction, what is written is committed with that one.
+    """
+    is_inner = db.in_transaction
+    db.execute("SAVEPOINT part" if is_inner else "BEGIN IMMEDIATE")
     try:
         yield db
-        db.execute("COMMIT")
+        if db.in_transaction:  # an error inside, which the block outlived, may have ended it
+            db.execute("RELEASE part" if is_inner else "COMMIT")
     except BaseException:
         if db.in_transaction:  # on a full disk, SQLite has rolled back already
-            db.execute("ROLLBACK")
+            db.execute("ROLLBACK TO part" if is_inner else "ROLLBACK")
+            if is_inner:
+                db.execute("RELEASE part")
         raise
 
 

@@ -7,7 +7,7 @@ import sys
 import tempfile
 import time
 import zlib
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -317,6 +317,19 @@ def test_knowledge_and_state_outlast_the_run_each_method_for_itself(path: Path) 
         assert store.knowledge("a.example", "style_tree:32") == []
         assert store.site("b.example", KEY) == SiteState()
         assert store.knowledge("b.example", KEY) == [b"7"]
+
+
+def test_what_is_written_together_is_there_for_others_when_all_of_it_is(path: Path) -> None:
+    with closing(Store(path)) as store, closing(Store(path)) as other:
+        with store.together():
+            store.save_knowledge("a.example", KEY, b"1 2", union)
+            with suppress(ZeroDivisionError), store.together():
+                store.save_knowledge("b.example", KEY, b"7", union)
+                raise ZeroDivisionError
+            store.save_knowledge("c.example", KEY, b"8", union)
+            assert other.knowledge("a.example", KEY) == []
+        known = [other.knowledge(site, KEY) for site in ("a.example", "b.example", "c.example")]
+        assert known == [[b"1 2"], [], [b"8"]]
 
 
 def test_knowledge_is_merged_with_what_others_saved_meanwhile(path: Path) -> None:

@@ -67,14 +67,14 @@ class RenderingMiddleware:
                 PageMethod(take_snapshot, self._settings.render_wait),
             ]
 
-    def process_response(self, request: Request, response: Response) -> Response | Request:
+    async def process_response(self, request: Request, response: Response) -> Response | Request:
         """Attach the snapshot; request a page again, by the browser, if it needs one."""
         if not isinstance(response, HtmlResponse):
             return response
         if request.meta.get("playwright"):
             self._attach_snapshot(request, response)
             return response
-        return self._rendered_request(request) if self._must_render(request, response) else response
+        return self._rendered_request(request) if await self._must_render(request, response) else response
 
     def _attach_snapshot(self, request: Request, response: HtmlResponse) -> None:
         snapshot = next((method.result for method in _page_methods(request.meta) if _is_snapshot(method)), None)
@@ -88,20 +88,23 @@ class RenderingMiddleware:
         if needs_script(response) and not self._count("empty"):
             logger.warning("%s has hardly any text in a browser either", response.url)
 
-    def _must_render(self, request: Request, response: HtmlResponse) -> bool:
+    async def _must_render(self, request: Request, response: HtmlResponse) -> bool:
         if request.method != "GET" or response.status != 200:
             return False
         mode = self._settings.render
         if mode != "asked" and (mode == "always" or needs_script(response)):
             return True
-        return self._renders_unsure and not is_opted_out(response) and self._is_unsure(response)
+        return self._renders_unsure and not is_opted_out(response) and await self._is_unsure(response)
 
-    def _is_unsure(self, response: HtmlResponse) -> bool:
+    async def _is_unsure(self, response: HtmlResponse) -> bool:
         """Tell whether the page is less sure than DENOISE_MIN_CONFIDENCE, by what is known of its site now."""
         warmup = Warmup.of(self._crawler)
+        cleaner = warmup.sites.cleaner
         try:
             page = page_of_response(response, warmup.settings.site)
-            if page is None or page.skipped or not warmup.sites.preview(page).clean_page.low_confidence:
+            if page is None or await cleaner.skipped(page):
+                return False
+            if not (await cleaner.preview(page)).clean_page.low_confidence:
                 return False
         except Exception:  # a page that we fail on is not rendered for that
             warmup.report_failure(response.url)

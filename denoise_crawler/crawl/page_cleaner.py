@@ -1,0 +1,121 @@
+"""Learns, judges and writes the pages of a crawl, here or in a worker process."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from denoise_crawler.crawl.drift import Layouts
+from denoise_crawler.denoiser import Denoiser
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from denoise_crawler.denoiser import Cleaned
+    from denoise_crawler.methods import MethodChoice
+    from denoise_crawler.methods.site_knowledge import Knowledge
+    from denoise_crawler.output.clean_page import CleanPage
+    from denoise_crawler.output.writing import Writing
+    from denoise_crawler.page import Page
+    from denoise_crawler.rules import SiteRules
+
+    Timed: TypeAlias = Callable[[str], AbstractContextManager[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class CleaningJob:
+    """How pages are cleaned: the method, the writing, site rules, and two settings of the warm-up."""
+
+    choice: MethodChoice
+    writing: Writing
+    rules: SiteRules
+    warmup_pages: int
+    sites_in_memory: int
+
+
+class Learned(NamedTuple):
+    """What came of learning a page.
+
+    Attributes:
+        skipped: Why the page has nothing to read; then it was not learned.
+        new: Whether the page was not known before.
+        layout: The name of the layout that this page completed, None if it completed none.
+    """
+
+    skipped: str | None = None
+    new: bool = False
+    layout: str | None = None
+
+
+class PageCleaner:
+    """Learns pages and judges them by what is known of their sites.
+
+    Args:
+        job: How pages are cleaned.
+        knowledge: What is known of sites.
+        timed: Measures the time of a stage.
+    """
+
+    def __init__(self, job: CleaningJob, knowledge: Knowledge, timed: Timed) -> None:
+        self._timed = timed
+        self._denoiser = Denoiser(
+            job.choice,
+            knowledge=knowledge,
+            sites_in_memory=job.sites_in_memory,
+            writing=job.writing,
+            rules=job.rules,
+        )
+        self._layouts = Layouts(
+            self._denoiser,
+            job.warmup_pages,
+            new_method=job.choice.new,
+            on_new_layout=self._on_new_layout,
+            sites_in_memory=job.sites_in_memory,
+        )
+        self._new_layout: str | None = None
+
+    def learn(self, page: Page, *, ready: bool) -> Learned:
+        """Learn ``page`` if it has anything to read. ``ready`` tells whether the quota of its site is reached."""
+        if page.skipped or not self._denoiser.learns:
+            return Learned(page.skipped)
+        with self._timed("learn"):
+            if ready:
+                self._new_layout = None
+                self._layouts.learn(page)
+                return Learned(layout=self._new_layout)
+            method = self._denoiser.method_for(page.site)
+            new = not method.knows(page)
+            method.observe(page)
+            return Learned(new=new)
+
+    def clean(self, page: Page, *, warm: bool) -> Cleaned:
+        """Judge ``page`` by what is known of its site now, and write its text."""
+        with self._timed("judge"):
+            judgement = self._denoiser.judge(page, method=self._layouts.method_for(page))
+        with self._timed("write"):
+            return self._denoiser.write(page, judgement, warm=warm)
+
+    def preview(self, page: Page) -> Cleaned:
+        """Clean ``page`` for somebody who looks at it; nothing is timed, and it does not count as seen."""
+        return self._denoiser.clean(page, method=self._layouts.method_for(page), watch=False)
+
+    def part(self, cleaned: Cleaned, part: str) -> CleanPage:
+        """Return the clean text of a part of a cleaned page; raise PartError if the part is not there."""
+        with self._timed("write"):
+            return self._denoiser.part(cleaned, part)
+
+    def raw(self, page: Page) -> Cleaned:
+        """Return ``page`` with all of its text."""
+        return self._denoiser.raw(page)
+
+    def pages_known(self, site: str) -> int:
+        """Return how many pages of ``site`` are known."""
+        return self._denoiser.method_for(site).pages_known
+
+    def save(self, site: str | None) -> None:
+        """Hand on what is known of ``site`` (None: of all sites) to be kept."""
+        self._denoiser.save(site)
+
+    def _on_new_layout(self, _: str, layout: str) -> None:
+        self._new_layout = layout

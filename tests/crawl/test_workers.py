@@ -1,0 +1,326 @@
+"""Pages that worker processes learn and clean."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+import time
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from scrapy.utils.test import get_crawler
+
+from denoise_crawler.crawl.counts import Counts
+from denoise_crawler.crawl.page_cleaner import CleaningJob
+from denoise_crawler.crawl.workers.workers_cleaner import WorkersCleaner
+from denoise_crawler.denoiser import Denoiser
+from denoise_crawler.errors import GivenUpError, PartError, SettingError, TaskError, WorkerDiedError, WorkerError
+from denoise_crawler.methods import MethodChoice
+from denoise_crawler.methods.site_knowledge import InMemoryKnowledge
+from denoise_crawler.output.writing import Writing
+from denoise_crawler.page import Page
+from denoise_crawler.rules import NO_RULES
+from tests.crawl.test_drift import NEW, OLD, pages
+from tests.faults.crawls import PAGES, Crawls
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Coroutine
+
+    from denoise_crawler.demo.server import DemoServer
+
+HARMFUL = Writing(min_confidence=1.0, low_confidence="tests.crawl.harmful_writing:write")
+
+
+@asynccontextmanager
+async def workers(
+    number: int = 1,
+    *,
+    writing: Writing | None = None,
+    known: InMemoryKnowledge | None = None,
+    seconds: float = 30.0,
+    **options: object,
+) -> AsyncIterator[WorkersCleaner]:
+    job = CleaningJob(MethodChoice("fusion", options), writing or Writing(), NO_RULES, 6, 100)
+    counts = Counts(get_crawler())
+    cleaner = WorkersCleaner(job, number, seconds, None, InMemoryKnowledge() if known is None else known, counts)
+    try:
+        yield cleaner
+    finally:
+        await cleaner.close()
+
+
+def harmful(word: str) -> Page:
+    return Page.parse(f"https://example.com/{word}", "<p>A page of few words, of which nobody can be sure.")
+
+
+async def text_of(cleaner: WorkersCleaner, page: Page) -> Any:
+    return (await cleaner.clean(page, warm=True)).clean_page.text
+
+
+def run(test: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    asyncio.run(test())
+
+
+def test_workers_learn_and_clean_pages_as_a_denoiser_does() -> None:
+    found = [page for site in ("one.example", "two.example", "three.example") for page in pages(OLD, 7, site)]
+    denoiser = Denoiser("fusion")
+    for page in found:
+        denoiser.learn(page)
+    expected = [denoiser.clean(page).clean_page for page in found]
+
+    async def test() -> None:
+        async with workers(2) as cleaner:
+            learned = await asyncio.gather(*(cleaner.learn(page, ready=False) for page in found))
+            assert all(one.new and not one.skipped for one in learned)
+            cleaned = await asyncio.gather(*(cleaner.clean(page, warm=True) for page in found))
+            assert [one.clean_page for one in cleaned] == expected
+
+    run(test)
+
+
+def test_a_page_without_anything_to_read_is_not_learned_and_said_to_be_empty() -> None:
+    async def test() -> None:
+        async with workers() as cleaner:
+            assert (await cleaner.learn(Page.parse("https://example.com/", ""), ready=False)).skipped == "empty"
+            assert await cleaner.skipped(harmful("sound")) is None
+
+    run(test)
+
+
+def test_what_is_known_of_a_site_comes_from_the_crawl_and_goes_back_to_it() -> None:
+    known, found = InMemoryKnowledge(), pages(OLD, 8)
+
+    async def test() -> None:
+        async with workers(known=known) as first:
+            for page in found[:6]:
+                await first.learn(page, ready=False)
+            assert known == {}
+            await first.save("example.com")
+            assert first.pages_known("example.com") == 6
+        async with workers(known=known) as second:
+            assert not (await second.learn(found[0], ready=False)).new
+            assert (await second.learn(found[7], ready=False)).new
+            assert second.view(found[1]).clean_page.text == await text_of(second, found[1])
+
+    run(test)
+
+
+def test_a_redesign_is_noticed_in_a_worker() -> None:
+    async def test() -> None:
+        async with workers() as cleaner:
+            for page in pages(OLD, 12):
+                await cleaner.learn(page, ready=False)
+            layouts = [(await cleaner.learn(page, ready=True)).layout for page in pages(NEW, 6)]
+            assert layouts == [None] * 5 + ["example.com (2)"]
+
+    run(test)
+
+
+def test_a_part_of_a_page_is_written_also_when_the_worker_no_longer_has_the_page() -> None:
+    page = Page.parse("https://example.com/", "<p>One story.</p><div id=a><p>Another story.</p></div>")
+
+    async def test() -> None:
+        async with workers() as cleaner:
+            cleaned = await cleaner.clean(page, warm=True)
+            for number in range(70):
+                await cleaner.skipped(harmful(str(number)))
+            assert (await cleaner.part(page, cleaned, "#a")).text == "Another story."
+            with pytest.raises(PartError, match="#b"):
+                await cleaner.part(page, cleaned, "#b")
+
+    run(test)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="ends processes by signals")
+@pytest.mark.parametrize(("word", "why"), [("deadly", "killed by SIGKILL"), ("endless", "took more than ")])
+def test_a_page_that_a_worker_dies_of_costs_no_other_page(word: str, why: str) -> None:
+    async def test() -> None:
+        async with workers(writing=HARMFUL, seconds=0.5) as cleaner:
+            sound = [harmful(f"sound/{number}") for number in range(6)]
+            asked = [text_of(cleaner, page) for page in (*sound[:3], harmful(word), *sound[3:])]
+            *before, died, third, fourth, fifth = await asyncio.gather(*asked, return_exceptions=True)
+            assert isinstance(died, WorkerDiedError)
+            assert why in str(died)
+            assert {*before, third, fourth, fifth} == {before[0]}
+            with pytest.raises(GivenUpError):
+                await text_of(cleaner, harmful(word))
+
+    run(test)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="not every system counts what a process holds")
+def test_a_page_that_needs_more_memory_than_a_worker_may_hold_keeps_our_text() -> None:
+    async def test() -> None:
+        async with workers(writing=HARMFUL) as cleaner:
+            process = await text_of(cleaner, harmful("pid"))
+            assert await text_of(cleaner, harmful("huge")) == "A page of few words, of which nobody can be sure."
+            assert await text_of(cleaner, harmful("pid/2")) == process
+
+    run(test)
+
+
+def test_an_error_in_a_worker_is_told_in_words_and_its_process_lives_on() -> None:
+    async def test() -> None:
+        async with workers(writing=HARMFUL) as cleaner:
+            process = await text_of(cleaner, harmful("pid"))
+            with pytest.raises(TaskError, match=r"SystemExit: 7 \(harmful_writing.py, line"):
+                await text_of(cleaner, harmful("leaving"))
+            assert await text_of(cleaner, harmful("pid/2")) == process
+
+    run(test)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="ends processes by signals")
+def test_a_worker_lives_on_after_ctrl_c_and_another_one_comes_when_it_is_killed() -> None:
+    async def test() -> None:
+        async with workers(writing=HARMFUL) as cleaner:
+            first = int(await text_of(cleaner, harmful("pid")))
+            os.kill(first, signal.SIGINT)
+            assert int(await text_of(cleaner, harmful("pid/2"))) == first
+            os.kill(first, signal.SIGKILL)
+            while cleaner._workers[0].has_process:
+                await asyncio.sleep(0.01)
+            assert int(await text_of(cleaner, harmful("pid/3"))) != first
+
+    run(test)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="ends processes by signals")
+def test_a_site_is_said_to_be_forgotten_once_if_its_worker_died_before_it_was_saved() -> None:
+    async def test() -> None:
+        async with workers(writing=HARMFUL) as cleaner:
+            for site in ("saved.example", "unsaved.example"):
+                await cleaner.learn(pages(OLD, 1, site)[0], ready=False)
+            await cleaner.save("saved.example")
+            with pytest.raises(WorkerDiedError):
+                await text_of(cleaner, harmful("deadly"))
+            assert not cleaner.take_lost("saved.example")
+            assert cleaner.take_lost("unsaved.example")
+            assert not cleaner.take_lost("unsaved.example")
+
+    run(test)
+
+
+def test_an_option_that_another_process_cannot_get_is_refused() -> None:
+    async def test() -> None:
+        job = CleaningJob(MethodChoice(), Writing(extractor_options={"made": lambda: None}), NO_RULES, 6, 100)
+        with pytest.raises(SettingError, match="DENOISE_WORKERS is set, but an option cannot be given"):
+            WorkersCleaner(job, 1, 1.0, None, InMemoryKnowledge(), Counts(get_crawler()))
+
+    run(test)
+
+
+def test_where_no_process_can_be_started_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("denoise_crawler.crawl.workers.connection.get_executable", lambda: b"/nowhere/python")
+
+    async def test() -> None:
+        async with workers() as cleaner:
+            with pytest.raises(WorkerError, match=r"no worker process can be started: .*/nowhere/python"):
+                await cleaner.start()
+
+    run(test)
+
+
+def test_lines_of_the_log_reach_the_log_of_the_crawl(caplog: pytest.LogCaptureFixture) -> None:
+    broken = InMemoryKnowledge({"example.com": b"no evidence"})
+
+    async def test() -> None:
+        async with workers(known=broken) as cleaner:
+            await cleaner.learn(pages(OLD, 1)[0], ready=False)
+
+    with caplog.at_level(logging.WARNING):
+        run(test)
+    assert "What was known of example.com cannot be read and is left out" in caplog.text
+
+
+WORKERS = "DENOISE_WORKERS = 1\nDENOISE_PAGE_SECONDS = 2\n"
+HARM = """
+import os
+import signal
+
+
+def write(url, html):
+    if HARM in url:
+        ACT
+    return ""
+
+
+DENOISE_MIN_CONFIDENCE = 1.0
+DENOISE_LOW_CONFIDENCE = "project_settings:write"
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="ends processes by signals")
+def test_a_crawl_goes_on_when_a_page_kills_its_worker(tmp_path: Path, server: DemoServer) -> None:
+    crawls = Crawls(tmp_path, server)
+    harm = HARM.replace("HARM in", f"{crawls.urls[5]!r} in").replace("ACT", "os.kill(os.getpid(), signal.SIGKILL)")
+    crawls = Crawls(tmp_path, server, settings=WORKERS + harm)
+    items = crawls.run(feed="out.jsonl")
+    assert sorted(item["url"] for item in items) == sorted(crawls.urls)
+    assert [item["url"] for item in items if not item.get("text")] == [crawls.urls[5]]
+    assert crawls.code == 0
+    assert crawls.stats["denoise/failed"] == crawls.stats["denoise/workers_died"] == 1
+    assert f"{crawls.urls[5]} cannot be cleaned: the process was killed by SIGKILL" in crawls.log
+
+
+def test_a_site_is_learned_again_from_what_waits_when_its_worker_dies(tmp_path: Path, server: DemoServer) -> None:
+    killing = """
+import os
+import signal
+from scrapy import signals
+from denoise_crawler.crawl.warmup import Warmup
+
+
+class Killing:
+    @classmethod
+    def from_crawler(cls, crawler):
+        extension = cls()
+        extension.crawler, extension.left = crawler, 8
+        crawler.signals.connect(extension.received, signals.response_received)
+        return extension
+
+    def received(self):
+        self.left -= 1
+        if self.left == 0:
+            worker = Warmup.of(self.crawler).sites.cleaner._workers[0]
+            os.kill(worker._process.pid, signal.SIGKILL)
+"""
+    settings = WORKERS + 'EXTENSIONS["killing.Killing"] = 1\n'
+    crawls = Crawls(tmp_path, server, settings=settings)
+    crawls.write("killing.py", killing)
+    killed = crawls.run(feed="killed.jsonl", quota=500)
+    assert crawls.stats["denoise/workers_died"] == 1
+    crawls.store.unlink()
+    crawls.write("killing.py", killing.replace("os.kill(", "print("))
+    sound = crawls.run(feed="sound.jsonl", quota=500)
+    assert len(killed) == len(sound) == PAGES
+    texts = [sorted((item["url"], item.get("text")) for item in items) for items in (killed, sound)]
+    assert sum(one != other for one, other in zip(*texts, strict=True)) <= 1  # the page it had in hand
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="reads /proc")
+def test_workers_end_when_the_crawl_is_killed(tmp_path: Path, server: DemoServer) -> None:
+    crawls = Crawls(tmp_path, server, settings=WORKERS)
+    process = crawls.begin(feed="killed.jsonl", quota=500)
+    crawls.waits(process, lambda: len(crawls.parked()) >= 3)
+    [worker] = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    process.kill()
+    process.wait()
+    deadline = time.monotonic() + 60
+    while Path(f"/proc/{worker}").exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not Path(f"/proc/{worker}").exists()
+
+
+def test_without_the_event_loop_of_asyncio_a_crawl_says_that_it_has_no_workers(
+    tmp_path: Path, server: DemoServer
+) -> None:
+    reactor = 'TWISTED_REACTOR = "twisted.internet.epollreactor.EPollReactor"\n'
+    crawls = Crawls(tmp_path, server, settings=WORKERS + reactor)
+    items = crawls.run(feed="out.jsonl")
+    assert len([item for item in items if item["text"]]) == PAGES
+    assert crawls.log.count("DENOISE_WORKERS needs the event loop of asyncio") == 1
