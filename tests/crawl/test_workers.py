@@ -7,7 +7,7 @@ import logging
 import os
 import signal
 import time
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -66,7 +66,9 @@ def harmful(word: str) -> Page:
 
 
 async def text_of(cleaner: WorkersCleaner, page: Page) -> Any:
-    return (await cleaner.clean(page, warm=True)).clean_page.text
+    while True:
+        with suppress(AskAgainError):
+            return (await cleaner.clean(page, warm=True)).clean_page.text
 
 
 def run(test: Callable[[], Coroutine[Any, Any, None]]) -> None:
@@ -153,9 +155,7 @@ def test_a_page_that_a_worker_dies_of_costs_no_other_page(word: str, why: str) -
             *before, died, third, fourth, fifth = await asyncio.gather(*asked, return_exceptions=True)
             assert isinstance(died, WorkerDiedError)
             assert why in str(died)
-            assert set(before) == {before[0]}
-            assert {type(one) for one in (third, fourth, fifth)} == {AskAgainError}
-            assert [await text_of(cleaner, page) for page in sound[3:]] == [before[0]] * 3
+            assert {*before, third, fourth, fifth} == {before[0]}
             with pytest.raises(GivenUpError):
                 await text_of(cleaner, harmful(word))
 
