@@ -193,13 +193,14 @@ class Denoiser:
         keeps_title = self._choice.options.get("title") != LEAVE
         return judgement if file is None else obey(page, judgement, file, keeps_title=keeps_title)
 
-    def write(self, page: Page, judgement: Judgement, *, warm: bool = True) -> Cleaned:
+    def write(self, page: Page, judgement: Judgement, *, warm: bool = True, watch: bool = True) -> Cleaned:
         """Write what a judgement leaves of ``page``.
 
         Args:
             page: The page.
             judgement: The result of :meth:`judge`.
             warm: Whether the site was known by then.
+            watch: Whether the page counts as seen, where ``writing`` asks for changes.
 
         Returns:
             The record. If the extractor of ``writing`` gave the text, its name follows that of the method, as in
@@ -207,25 +208,26 @@ class Denoiser:
             If they gave none, we write the text.
 
         """
-        return self._record(page, judgement, self._choice.name, warm=warm)
+        return self._record(page, judgement, self._choice.name, warm=warm, watch=watch)
 
-    def clean(self, page: Page, *, warm: bool = True, method: Method | None = None) -> Cleaned:
+    def clean(self, page: Page, *, warm: bool = True, method: Method | None = None, watch: bool = True) -> Cleaned:
         """Judge ``page`` and write what is left of it. Learn its site first.
 
         Args:
             page: The page.
             warm: Whether the site is known; stored in the clean page.
+            watch: As in :meth:`write`.
             method: The result of :meth:`method_for_page`, if the caller has it already.
 
         Returns:
             The record of the page.
 
         """
-        return self.write(page, self.judge(page, method=method), warm=warm)
+        return self.write(page, self.judge(page, method=method), warm=warm, watch=watch)
 
     def raw(self, page: Page) -> Cleaned:
         """Return the record of ``page`` with all of its text: not judged, by no extractor, by the method "raw"."""
-        return self._record(page, None, RAW, warm=False)
+        return self._record(page, None, RAW, warm=False, watch=False)
 
     def part(self, cleaned: Cleaned, part: str) -> CleanPage:
         """Write a part of a cleaned page, without an extractor.
@@ -260,7 +262,7 @@ class Denoiser:
             if site in (None, name):
                 self._save(name, method)
 
-    def _record(self, page: Page, judgement: Judgement | None, method: str, *, warm: bool) -> Cleaned:
+    def _record(self, page: Page, judgement: Judgement | None, method: str, *, warm: bool, watch: bool) -> Cleaned:
         writing, noise = self._writing, None if judgement is None else judgement.noise
         visible, kept = count_characters(page, noise)
         text = write_content(page, noise, writing)
@@ -287,7 +289,7 @@ class Denoiser:
             low_confidence=low,
             **metadata_fields(page, more=writing.more_metadata) | values,
         )
-        self._data.add(clean_page, page, noise)
+        self._data.add(clean_page, page, noise, watch=watch)
         if writing.front_matter and text and not others:
             clean_page.text = front_matter(clean_page) + text
         return Cleaned(page, judgement, clean_page, visible, kept)

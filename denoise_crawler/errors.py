@@ -173,6 +173,10 @@ class WorkerDiedError(WorkerError):
     too_long = False
 
 
+class AskAgainError(WorkerError):
+    """A worker process died before it came to the task; the next one can do it."""
+
+
 class GivenUpError(WorkerError):
     """A worker process died of the page before, so it is not handed over again."""
 

@@ -81,7 +81,7 @@ class GuardedStore:
             raise DamagedRowError(f"its page cannot be read: {error}") from error
 
     def pages_waiting(self, site: str | None = None) -> list[tuple[str, int]]:
-        """Return the site and the row number of each page of ``site`` (None: of all) that has waiting items."""
+        """Return the site and the row number of each page that has waiting items, as the store does."""
         self._write()
         return self._call_safely(lambda: self._store.pages_waiting(site), [])
 

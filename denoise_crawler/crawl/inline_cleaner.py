@@ -38,8 +38,14 @@ class CleanedPage(Protocol):
 class Cleaner(Protocol):
     """Learns and cleans pages, here or elsewhere. Each method but ``pages_known`` may take its time.
 
-    All but ``pages_known`` raise WorkerError if a worker process cannot do it.
+    All but ``pages_known`` raise WorkerError if a worker process cannot do it, ``clean`` AskAgainError if it is to
+    be asked again.
+
+    Attributes:
+        lost: The sites of which pages were learned by a worker process that died before they were saved.
     """
+
+    lost: set[str]
 
     async def start(self) -> None:
         """Be ready."""
@@ -71,9 +77,6 @@ class Cleaner(Protocol):
     def pages_known(self, site: str) -> int:
         """Return how many pages of ``site`` are known."""
 
-    def take_lost(self, site: str) -> bool:
-        """Tell, once, whether pages of ``site`` that were learned but not saved were forgotten."""
-
     def view(self, page: Page) -> Cleaned:
         """Clean ``page`` at once and here, with its judgement, for somebody who looks at it."""
 
@@ -83,6 +86,7 @@ class InlineCleaner:
 
     def __init__(self, job: CleaningJob, knowledge: Knowledge, timed: Timed) -> None:
         self._pages = PageCleaner(job, knowledge, timed)
+        self.lost: set[str] = set()
         self.pages_known = self._pages.pages_known
         self.view = self._pages.preview
 
@@ -120,7 +124,3 @@ class InlineCleaner:
 
     async def close(self) -> None:
         """Do nothing: there is nothing to end."""
-
-    def take_lost(self, site: str) -> bool:  # noqa: ARG002
-        """Return False: nothing is forgotten here."""
-        return False

@@ -69,7 +69,7 @@ class LeavingItems:
     async def is_skipped(self, source: SourcePage) -> bool:
         """Tell, and count, whether there is nothing to read on a page."""
         if not source.looked_at:
-            source.skipped = await self._sites.cleaner.skipped(source.page)
+            source.skipped = await self._sites.skipped(source.page)
             source.looked_at = True
         if source.skipped:
             self._outcomes.count_skipped(source, source.skipped)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 from collections import deque
@@ -15,7 +16,7 @@ from scrapy.utils.asyncio import is_asyncio_available
 from denoise_crawler.crawl.guarded_store import GuardedKnowledge
 from denoise_crawler.crawl.inline_cleaner import InlineCleaner
 from denoise_crawler.crawl.page_cleaner import CleaningJob
-from denoise_crawler.errors import WorkerError
+from denoise_crawler.errors import AskAgainError, WorkerError
 from denoise_crawler.page.text import printable
 from denoise_crawler.rules import SiteRules
 from denoise_crawler.store import SiteState
@@ -80,20 +81,37 @@ class Sites:
         self.cleaner: Cleaner = InlineCleaner(self._job, self._knowledge(), counts.timed)
         if settings.workers:
             self._use_workers()
+        self._relearning = asyncio.Lock()
+        self._starting: asyncio.Future[None] | None = None
         self._waiting_pages: Callable[[str], Iterable[Page]] = lambda _: ()
 
     def relearn_from(self, waiting_pages: Callable[[str], Iterable[Page]]) -> None:
         """Say where the pages of a site are that wait, for the case that a worker process dies that knew them."""
         self._waiting_pages = waiting_pages
 
-    async def start(self) -> None:
-        """Start the worker processes, if there are to be any; without them, if that fails."""
+    def start(self) -> None:
+        """Start the worker processes, if there are to be any. Pages wait for that, nothing else does."""
+        if not isinstance(self.cleaner, InlineCleaner):
+            self._starting = asyncio.ensure_future(self._start())
+
+    async def _start(self) -> None:
         try:
             await self.cleaner.start()
-        except WorkerError as error:
-            logger.error("%s. This crawl cleans its pages itself, as with DENOISE_WORKERS = 0.", error)
+        except Exception as error:  # without processes the pages can still be cleaned
+            logger.error("%s. This crawl cleans its pages itself, as with DENOISE_WORKERS = 0.", printable(error))
             await self.cleaner.close()
             self.cleaner = InlineCleaner(self._job, self._knowledge(), self._counts.timed)
+        finally:
+            self._starting = None
+
+    async def _started(self) -> None:
+        if self._starting is not None:
+            await asyncio.shield(self._starting)
+
+    async def skipped(self, page: Page) -> str | None:
+        """Return why ``page`` has nothing to read, None if it has something."""
+        await self._started()
+        return await self.cleaner.skipped(page)
 
     async def learn(self, page: Page) -> str | None:
         """Learn ``page``. A new page counts towards the quota of its site.
@@ -101,6 +119,7 @@ class Sites:
         Returns:
             Why the page has nothing to read; None if it has, and was learned.
         """
+        await self._started()
         progress = self.progress(page.site)
         try:
             await self._learn_lost(page.site)
@@ -125,8 +144,10 @@ class Sites:
 
     async def clean(self, page: Page) -> CleanedPage:
         """Judge ``page`` by what is known of its site now, and write its text."""
-        await self._learn_lost(page.site)
-        return await self.cleaner.clean(page, warm=self.is_ready(page.site))
+        while True:
+            await self._learn_lost(page.site)
+            with suppress(AskAgainError):
+                return await self.cleaner.clean(page, warm=self.is_ready(page.site))
 
     def is_ready(self, site: str) -> bool:
         """Tell whether the quota of ``site`` is reached."""
@@ -189,11 +210,15 @@ class Sites:
 
     async def _learn_lost(self, site: str) -> None:
         """Learn the waiting pages of a site again that a dead worker process knew."""
-        if not self.cleaner.take_lost(site):
+        if site not in self.cleaner.lost:
             return
-        for page in self._waiting_pages(site):
-            with suppress(WorkerError):  # it was reported when the page came
-                await self.cleaner.learn(page, ready=False)
+        async with self._relearning:  # what needs the site waits until it is known again
+            if site not in self.cleaner.lost:
+                return
+            for page in self._waiting_pages(site):
+                with suppress(WorkerError):  # it was reported when the page came
+                    await self.cleaner.learn(page, ready=False)
+            self.cleaner.lost.discard(site)
 
     def _note_first_page(self, site: str, progress: SiteProgress) -> None:
         if progress.first_seen is None:

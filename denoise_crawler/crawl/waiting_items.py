@@ -140,7 +140,7 @@ class WaitingItems:
             self._counts.add("superseded", superseded)
 
     def sources(self, site: str | None = None) -> Iterator[SourcePage]:
-        """Yield each page of ``site`` (None: of all sites) that has waiting items."""
+        """Yield each page that has waiting items; of ``site`` also each that had some in this run."""
         for _, page in self._store.pages_waiting(site):
             try:
                 yield self._source(page)

@@ -283,7 +283,7 @@ class Warmup:
 
     async def _on_spider_opened(self) -> None:
         with self._failures.isolate_step("start the worker processes"):
-            await self.sites.start()
+            self.sites.start()
         with self._failures.isolate_step("learn the pages that an earlier run left"):
             for source in self.waiting.sources() if self.waiting.inherit() else ():
                 if self.settings.job:

@@ -206,11 +206,11 @@ class Store:
         yield from (self.page(row) for (row,) in self._db.execute("SELECT id FROM page ORDER BY id").fetchall())
 
     def pages_waiting(self, site: str | None = None) -> list[tuple[str, int]]:
-        """Return (site, row id) of each page with waiting items of this run, in order; of all sites if None."""
+        """Return (site, row id) of each page with waiting items of this run; of a site also of those handed on."""
         name = None if site is None else without_lone_surrogates(site)
         return self._db.execute(
-            "SELECT site, page.id FROM parked JOIN page ON page.id = page WHERE run = ?1 AND NOT released "
-            "AND (?2 IS NULL OR site = ?2) GROUP BY page.id ORDER BY min(parked.id)",
+            "SELECT site, page.id FROM parked JOIN page ON page.id = page WHERE run = ?1 AND "
+            "CASE WHEN ?2 IS NULL THEN NOT released ELSE site = ?2 END GROUP BY page.id ORDER BY min(parked.id)",
             (self.run, name),
         ).fetchall()
 

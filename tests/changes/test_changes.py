@@ -10,11 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from denoise_crawler import Writing, denoise_pages
+from denoise_crawler import Denoiser, Page, Writing, denoise_pages
 from denoise_crawler.changes.copies import Copies, SeenTexts, simhash
 from denoise_crawler.changes.fingerprint import MAX_LINES, Fingerprint
 from denoise_crawler.changes.history import PageHistory
 from denoise_crawler.changes.stable_lines import stable_lines
+from denoise_crawler.crawl.stored_denoiser import open_denoiser
+from denoise_crawler.methods import MethodChoice
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -179,3 +181,18 @@ def test_dropped_pages_are_not_yielded_again(tmp_path: Path) -> None:
     writing = Writing(changes="drop", history=str(tmp_path / "seen.sqlite"))
     pages = [("https://a.example/", f"<p>{story(1)}</p>")]
     assert [len(list(denoise_pages(pages, writing=writing))) for _ in range(2)] == [1, 0]
+
+
+def test_to_look_at_a_page_is_no_visit(tmp_path: Path) -> None:
+    file = tmp_path / "seen.sqlite"
+    writing, page = (
+        Writing(changes="mark", history=str(file)),
+        Page.parse("https://a.example/", f"<p>{story(1)}</p>"),
+    )
+    with open_denoiser(None, MethodChoice("fusion"), writing) as shown:
+        assert shown.clean(page).clean_page.unchanged is None
+    denoiser = Denoiser(writing=writing)
+    assert denoiser.clean(page, watch=False).clean_page.content_hash is None
+    assert denoiser.raw(page).clean_page.content_hash is None
+    assert not file.exists()
+    assert [denoiser.clean(page).clean_page.unchanged for _ in range(2)] == [None, True]

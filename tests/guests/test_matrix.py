@@ -41,8 +41,12 @@ def without(served: list[Served], tmp_path_factory: pytest.TempPathFactory) -> C
     return comparison
 
 
-@pytest.mark.parametrize("ending", ENDINGS)
-@pytest.mark.parametrize("mode", MODES)
+# every ending with the add-on, the pipelines and worker processes; some with pipelines and workers
+CASES = [(mode, ending) for mode in MODES for ending in ENDINGS if mode != "pipelines, 2 workers"]
+CASES += [("pipelines, 2 workers", ending) for ending in ("finish", "Ctrl-C", "kill -9, and the same again")]
+
+
+@pytest.mark.parametrize(("mode", "ending"), CASES)
 def test_a_crawl_has_the_same_items_fields_files_and_responses_with_us(
     mode: str, ending: str, served: list[Served], without: Callable[[bool], Comparison], tmp_path: Path
 ) -> None:

@@ -99,12 +99,11 @@ class RenderingMiddleware:
     async def _is_unsure(self, response: HtmlResponse) -> bool:
         """Tell whether the page is less sure than DENOISE_MIN_CONFIDENCE, by what is known of its site now."""
         warmup = Warmup.of(self._crawler)
-        cleaner = warmup.sites.cleaner
         try:
             page = page_of_response(response, warmup.settings.site)
-            if page is None or await cleaner.skipped(page):
+            if page is None or await warmup.sites.skipped(page):
                 return False
-            if not (await cleaner.preview(page)).clean_page.low_confidence:
+            if not (await warmup.sites.cleaner.preview(page)).clean_page.low_confidence:
                 return False
         except Exception:  # a page that we fail on is not rendered for that
             warmup.report_failure(response.url)

@@ -11,7 +11,7 @@ from denoise_crawler.batch.process import death_error
 from denoise_crawler.crawl.workers.connection import Connection, exit_code, start_process
 from denoise_crawler.crawl.workers.messages import Ask, Begin, Done, Keep, Known, Logged, Ready, Task
 from denoise_crawler.crawl.workers.page_window import PageWindow
-from denoise_crawler.errors import TaskError, WorkerError
+from denoise_crawler.errors import AskAgainError, TaskError, WorkerError
 
 if TYPE_CHECKING:
     import subprocess
@@ -53,7 +53,7 @@ class _Waiting(NamedTuple):
 class Worker:
     """A process that does tasks in their order. It starts with the first task.
 
-    If it dies, the task in hand fails, and the others are given to a new process.
+    If it dies, the task in hand fails, and the others have to be asked for again, of a new process.
 
     Args:
         begin: The first message to each process.
@@ -87,6 +87,7 @@ class Worker:
         Raises:
             TaskError: The task raised.
             WorkerDiedError: The process died of it, or it took too long.
+            AskAgainError: The process died of another task.
             NoWorkerError: No process can be started.
         """
         if self._connection is not None:
@@ -106,6 +107,7 @@ class Worker:
             self._connection.close()
         if self._living is not None:
             await self._living
+        self._give_up("the crawl has ended")
 
     async def _live(self) -> None:
         """Start a process, and another when that dies, as long as there are tasks."""
@@ -127,6 +129,8 @@ class Worker:
         except OSError as error:
             self._fail_start(str(error))
             return
+        if self._is_closing:
+            connection.close()
         connection.send(self._begin)
         self._connection, self._head_since = connection, monotonic()
         for waiting in self._waiting:
@@ -148,6 +152,8 @@ class Worker:
         if in_hand is not None:
             self._answer(error=error)
         self._on_death(self)
+        while self._waiting:
+            self._answer(error=AskAgainError(str(error)))
 
     def _fail_start(self, why: str) -> None:
         self._failed_starts += 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import pickle
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from itertools import count
 from math import ceil
@@ -17,7 +17,7 @@ from denoise_crawler.batch.workers import Limits
 from denoise_crawler.crawl.page_cleaner import PageCleaner
 from denoise_crawler.crawl.workers.messages import Begin, HandedPage, Logged, MissingPart, Task, encode
 from denoise_crawler.crawl.workers.worker import Worker
-from denoise_crawler.errors import GivenUpError, PartError, SettingError, WorkerDiedError
+from denoise_crawler.errors import AskAgainError, GivenUpError, PartError, SettingError, WorkerDiedError
 from denoise_crawler.methods.site_knowledge import InMemoryKnowledge
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class WorkersCleaner:
         self._numbers: WeakKeyDictionary[Page, int] = WeakKeyDictionary()
         self._next_number = count().__next__
         self._unsaved: set[str] = set()  # sites that are learned and were not saved since
-        self._lost: set[str] = set()  # those of them that a dead worker knew
+        self.lost: set[str] = set()  # those of them that a dead worker knew
         self._given_up: set[int] = set()  # keys of pages that a worker died of
 
     async def start(self) -> None:
@@ -117,8 +117,9 @@ class WorkersCleaner:
     async def save(self, site: str | None) -> None:
         """Have kept what is known of ``site``, None: of all sites."""
         if site is not None:
-            await self._worker_of(site).do(lambda _: Task("save", None, (site,)))
-            self._unsaved.discard(site)
+            with suppress(AskAgainError):  # the dead worker knew it, so there is nothing to save
+                await self._worker_of(site).do(lambda _: Task("save", None, (site,)))
+                self._unsaved.discard(site)
             return
         running = [worker for worker in self._workers if worker.has_process]
         await asyncio.gather(*(worker.do(lambda _: Task("save", None, (None,))) for worker in running))
@@ -131,13 +132,6 @@ class WorkersCleaner:
         """Return how many pages of ``site`` are known, by what is kept of it."""
         known = self._knowledge.get(site)
         return 0 if known is None else self._job.choice.knowing([known], site).pages_known
-
-    def take_lost(self, site: str) -> bool:
-        """Tell, once, whether pages of ``site`` were learned by a worker that died before they were saved."""
-        if site not in self._lost:
-            return False
-        self._lost.discard(site)
-        return True
 
     def view(self, page: Page) -> Cleaned:
         """Clean ``page`` here, by what was kept of its site."""
@@ -172,13 +166,16 @@ class WorkersCleaner:
         def make(window: PageWindow[None]) -> Task:
             return Task(name, self._handed(page, window), given)
 
-        if page.key in self._given_up:
-            raise GivenUpError("a worker process died of it before")
-        try:
-            return await self._worker_of(page.site).do(make)
-        except WorkerDiedError:
-            self._given_up.add(page.key)
-            raise
+        while page.key not in self._given_up:
+            try:
+                return await self._worker_of(page.site).do(make)
+            except WorkerDiedError:
+                self._given_up.add(page.key)
+                raise
+            except AskAgainError:
+                if name == "clean":  # what was known of the site may have to be learned again first
+                    raise
+        raise GivenUpError("a worker process died of it before")
 
     def _handed(self, page: Page, window: PageWindow[None]) -> HandedPage:
         """Return what is sent of a page: not its HTML if the worker still has it."""
@@ -195,7 +192,7 @@ class WorkersCleaner:
         self._counts.add("workers_died")
         lost = {site for site in self._unsaved if self._worker_of(site) is worker}
         self._unsaved -= lost
-        self._lost |= lost
+        self.lost |= lost
 
 
 def _check_picklable(begin: Begin) -> None:
