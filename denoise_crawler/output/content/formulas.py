@@ -113,14 +113,18 @@ def formulas_of(page: Page) -> Formulas:
 def _candidates(nodes: Nodes) -> list[int]:
     """Return the elements that may be formulas, by their tags or classes; pictures by their attributes."""
     if nodes.compiled is not None and (core := compiled("attributes")) is not None:
-        found: list[int] = core.hinted(nodes.compiled, _HINTS_BY_TAG, _CLASS_HINTS)
-        return found
-    return [
-        index
-        for index, tag in enumerate(nodes.tags)
-        if tag is not TEXT
-        and (tag in _TAGS or any(map(nodes.elements[index].get("class", "").__contains__, _CLASS_HINTS)))
-    ]
+        compiled_hints: list[int] = core.hinted(nodes.compiled, _HINTS_BY_TAG, _CLASS_HINTS)
+        return compiled_hints
+    one, other = _CLASS_HINTS
+    found = []
+    for index, tag in enumerate(nodes.tags):
+        if tag in _TAGS:
+            found.append(index)
+        elif tag is not TEXT:
+            classes = nodes.elements[index].get("class")
+            if classes is not None and (one in classes or other in classes):
+                found.append(index)
+    return found
 
 
 def _is_marked(element: _Element, classes: str) -> bool:
