@@ -154,6 +154,12 @@ _ELEMENTS = st.sampled_from(
 )
 
 
+@pytest.mark.parametrize("text", ["x", "!", "![", "!NOTE"])
+def test_a_link_at_the_begin_of_a_line_is_one_whatever_its_text(text: str) -> None:
+    markdown = markdown_of(f"<a href=1>{text}</a>")
+    assert READER.render(markdown) == f'<p><a href="https://example.com/d/1">{text}</a></p>\n'
+
+
 @given(st.lists(st.one_of(_MARKS, _ELEMENTS), max_size=40).map("".join))
 def test_a_reader_shows_the_text_of_the_page(html: str) -> None:
     page = Page.parse(URL, html)

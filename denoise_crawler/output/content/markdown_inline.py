@@ -20,7 +20,7 @@ _MARKS = {"strong": "**", "em": "*"}
 _SPECIAL = re.compile(r"[\\`*<~]|(?<![^\W_])_|_(?![^\W_])|&(?=[#\w]|\Z)")
 _BRACKETS = re.compile(r"[\[\]]")
 _LINK_MARKS = ("](", "]:", "][", "[^")
-_LINE_START = re.compile(r"(?:#{1,6}|[-+])(?= |\Z)|>|[-:|][-:| ]*\Z|=+\Z|\[(?:[ xX]\]|!)")
+_LINE_START = re.compile(r"(?:#{1,6}|[-+])(?= |\Z)|>|[-:|][-:| ]*\Z|=+\Z|\[(?:[ xX]|!\w+)\](?!\()")
 _NUMBER_START = re.compile(r"\d{1,9}(?=[.)](?: |\Z))")
 _UNSAFE = re.compile(r"[\s<>\[\]\\`|\"\x00-\x20\x7f]")
 _PARENTHESES, _BALANCED = re.compile(r"[()]"), re.compile(r"\([^()]*\)")
