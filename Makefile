@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-all test-bare test-older test-old-pip test-wheels wheels docs lint types check bench clean
+.PHONY: demo test test-all test-bare test-older test-old-pip test-wheels fuzz-core wheels docs lint types check bench clean
 
 OLDER := 2.15 2.16
 # a crawl with the add-on and with the pipelines, through all kinds of ends, on an older Scrapy
@@ -60,6 +60,17 @@ test-wheels: ## an installation without a compiler crawls in Python; a wheel wit
 	build/empty/bin/python $(PIP) wheel --no-deps --wheel-dir build/wheels .
 	build/empty/bin/python $(PIP) install --force-reinstall --no-deps build/wheels/*.whl
 	cd build/empty && DENOISE_CORE=require bin/python $(NODES)
+
+PAGES := 100000
+SANITIZED := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+LIBRARIES = $(shell gcc -print-file-name=libasan.so) $(shell gcc -print-file-name=libubsan.so)
+
+fuzz-core: $(VENV)/.installed-dev ## PAGES mutated pages by the core, built with sanitizers, and in Python: both alike
+	rm -rf build/sanitized
+	CC=gcc CFLAGS="$(SANITIZED)" $(BIN)/python setup.py --quiet build --build-base build/sanitized \
+	  --build-lib build/sanitized/lib
+	cd build/sanitized/lib && LD_PRELOAD="$(LIBRARIES)" ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc \
+	  PYTHONPATH="$(CURDIR)" ../../../$(BIN)/python -m benchmarks.fuzz_core --inputs $(PAGES)
 
 wheels: $(VENV)/.installed-dev ## an sdist, a wheel with the core for this machine, one without it for all others; in dist/
 	rm -rf build dist

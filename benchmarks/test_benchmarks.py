@@ -38,7 +38,8 @@ def benchmark(name: str, *arguments: str, corpus: str | None) -> subprocess.Comp
 
 
 @pytest.mark.parametrize(
-    "name", ["quality", "text", "structure", "metadata", "scale", "speed", "matching", "crawl"]
+    "name",
+    ["quality", "text", "structure", "metadata", "records", "changes", "scale", "speed", "matching", "crawl"],
 )
 def test_a_benchmark_without_pages_says_what_to_set(name: str) -> None:
     ran = benchmark(name, corpus=None)
@@ -96,6 +97,62 @@ def test_metadata_counts_what_is_right_beside_others(tmp_path: Path) -> None:
         *("fundus", "all", "2", "denoise_crawler"),
         *("0.50", "1.00", "1.00"),
     ]
+
+
+THREAD = {
+    "id": "thread", "site": "example.com", "posts": [
+        {"text": "Are the cranes of the quay still in use?", "user": "Ann"},
+        {"text": "They are, on all days of the week.", "user": "Bo"},
+    ],
+    "html": "<html class=phpbb><body class=viewtopic><nav><a href=/>Board index</a></nav><h1>Topic: cranes</h1>"
+    "<div class=post><dl class=postprofile><a class=username href=/members/1>Ann</a></dl><div class=postbody>"
+    "<p class=author>May 2, 2024</p><div class=content>Are the cranes of the quay still in use?</div></div></div>"
+    "<div class=post><dl class=postprofile><a class=username href=/members/2>Cem</a></dl><div class=postbody>"
+    "<p class=author>May 3, 2024</p><div class=content>They are, on all days of the week.</div></div></div>",
+}  # fmt: skip
+CRANE = {
+    "id": "crane", "site": "example.com", "attrs": {"price": ["12.50"], "sku": ["C-7"], "brand": ["Lux"]},
+    "html": "<h1>Crane</h1><p class=price>12,50 €</p><p>SKU: C-8</p><p>Brand: Lux</p><p>Not C-7.</p>",
+}  # fmt: skip
+
+
+def test_records_counts_posts_with_their_users_and_values_by_name(tmp_path: Path) -> None:
+    for name, page in {"forums": THREAD, "products": CRANE}.items():
+        with lzma.open(tmp_path / f"{name}.jsonl.xz", "wt") as file:
+            file.write(json.dumps(page))
+    ran = benchmark("records", "--json", str(tmp_path / "figures.json"), corpus=str(tmp_path))
+    assert ran.returncode == 0, ran.stderr
+    found = json.loads((tmp_path / "figures.json").read_text())["reporting"]
+    posts, values = found["posts"], found["values"]
+    assert (posts["posts"], posts["records"], posts["right"], posts["right with user"]) == (2, 2, 2, 1)
+    assert {name: values[f"{name} right"] for name in ("price", "sku", "brand")} == {
+        "price": 1,
+        "sku": 0,
+        "brand": 1,
+    }
+
+
+def test_changes_counts_pages_that_are_falsely_changed_and_changes_that_are_missed(tmp_path: Path) -> None:
+    stories = [
+        f"The crane number {number} of the quay was painted red, and all who saw it liked it."
+        for number in range(5)
+    ]
+    pages = [
+        {
+            "id": f"{number}",
+            "site": "example.com",
+            "gold": story,
+            "html": f"<ul><li><a href=/>Home</a></ul><p>{story}</p>",
+        }
+        for number, story in enumerate(stories)
+    ]
+    for name in ("daniel", "dragnet"):
+        with lzma.open(tmp_path / f"{name}.jsonl.xz", "wt") as file:
+            file.writelines(f"{json.dumps(page)}\n" for page in pages)
+    ran = benchmark("changes", "--shares", "1", "--json", str(tmp_path / "figures.json"), corpus=str(tmp_path))
+    assert ran.returncode == 0, ran.stderr
+    found = json.loads((tmp_path / "figures.json").read_text())
+    assert found["daniel 1"] == {"falsely changed": 0, "missed": 0, "pages": 5}
 
 
 def test_each_site_has_its_half_in_every_process() -> None:

@@ -7,9 +7,14 @@ import sys
 
 def main() -> int:
     """Run the command that the command line names and return its exit code."""
-    from denoise_crawler.commands.page_command import run
+    words = sys.argv[1:]
+    if words[:1] == ["mcp"]:
+        from denoise_crawler import mcp_server
 
-    return run(sys.argv[1:])
+        return mcp_server.run(words[1:])
+    from denoise_crawler.commands import page_command
+
+    return page_command.run(words)
 
 
 if __name__ == "__main__":

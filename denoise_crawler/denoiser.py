@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from denoise_crawler.methods import DEFAULT_METHOD, Judgement, Method, MethodChoice, apply_guard
@@ -20,7 +20,7 @@ from denoise_crawler.output.part import find_part, noise_outside_part
 from denoise_crawler.output.writing import DROP_UNCHANGED, LEAVE, Writing
 from denoise_crawler.page import Page
 from denoise_crawler.page.held_pages import HeldPages
-from denoise_crawler.page.metadata import metadata_of, more_metadata_of
+from denoise_crawler.page.metadata import metadata_fields
 from denoise_crawler.page.site import layout_name
 from denoise_crawler.rules import NO_RULES, SiteRules
 from denoise_crawler.rules.obeying import obey
@@ -193,13 +193,14 @@ class Denoiser:
         keeps_title = self._choice.options.get("title") != LEAVE
         return judgement if file is None else obey(page, judgement, file, keeps_title=keeps_title)
 
-    def write(self, page: Page, judgement: Judgement, *, warm: bool = True) -> Cleaned:
+    def write(self, page: Page, judgement: Judgement, *, warm: bool = True, watch: bool = True) -> Cleaned:
         """Write what a judgement leaves of ``page``.
 
         Args:
             page: The page.
             judgement: The result of :meth:`judge`.
             warm: Whether the site was known by then.
+            watch: Whether the page counts as seen, where ``writing`` asks for changes.
 
         Returns:
             The record. If the extractor of ``writing`` gave the text, its name follows that of the method, as in
@@ -207,25 +208,26 @@ class Denoiser:
             If they gave none, we write the text.
 
         """
-        return self._record(page, judgement, self._choice.name, warm=warm)
+        return self._record(page, judgement, self._choice.name, warm=warm, watch=watch)
 
-    def clean(self, page: Page, *, warm: bool = True, method: Method | None = None) -> Cleaned:
+    def clean(self, page: Page, *, warm: bool = True, method: Method | None = None, watch: bool = True) -> Cleaned:
         """Judge ``page`` and write what is left of it. Learn its site first.
 
         Args:
             page: The page.
             warm: Whether the site is known; stored in the clean page.
+            watch: As in :meth:`write`.
             method: The result of :meth:`method_for_page`, if the caller has it already.
 
         Returns:
             The record of the page.
 
         """
-        return self.write(page, self.judge(page, method=method), warm=warm)
+        return self.write(page, self.judge(page, method=method), warm=warm, watch=watch)
 
     def raw(self, page: Page) -> Cleaned:
         """Return the record of ``page`` with all of its text: not judged, by no extractor, by the method "raw"."""
-        return self._record(page, None, RAW, warm=False)
+        return self._record(page, None, RAW, warm=False, watch=False)
 
     def part(self, cleaned: Cleaned, part: str) -> CleanPage:
         """Write a part of a cleaned page, without an extractor.
@@ -260,7 +262,7 @@ class Denoiser:
             if site in (None, name):
                 self._save(name, method)
 
-    def _record(self, page: Page, judgement: Judgement | None, method: str, *, warm: bool) -> Cleaned:
+    def _record(self, page: Page, judgement: Judgement | None, method: str, *, warm: bool, watch: bool) -> Cleaned:
         writing, noise = self._writing, None if judgement is None else judgement.noise
         visible, kept = count_characters(page, noise)
         text = write_content(page, noise, writing)
@@ -272,17 +274,11 @@ class Denoiser:
         if not others and text and noise is not None and writing.extractor is not None:
             others = extractors.run_extractor(page, noise, writing.extractor, writing.extractor_options)
             wrote = f"{method}+{writing.extractor}"
-        metadata = metadata_of(page)
-        if (file := self._rules.of(page.url)) is not None:
-            metadata = replace(metadata, **values_of(page, file))
+        values = {} if (file := self._rules.of(page.url)) is None else values_of(page, file)
         clean_page = CleanPage(
             url=page.url,
             site=page.site,
-            title=metadata.title,
-            author=metadata.author,
-            date=metadata.date,
             text=others or text,
-            language=metadata.language,
             fetched_at=None,
             method=wrote if others else method,
             warm=warm,
@@ -291,9 +287,9 @@ class Denoiser:
             page_type=None if judgement is None else judgement.page_type,
             explanation=explanation(page, judgement) if writing.explain and judgement is not None else None,
             low_confidence=low,
-            **(asdict(more_metadata_of(page)) if writing.more_metadata else {}),
+            **metadata_fields(page, more=writing.more_metadata) | values,
         )
-        self._data.add(clean_page, page, noise)
+        self._data.add(clean_page, page, noise, watch=watch)
         if writing.front_matter and text and not others:
             clean_page.text = front_matter(clean_page) + text
         return Cleaned(page, judgement, clean_page, visible, kept)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from contextlib import closing
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from warcio.statusandheaders import StatusAndHeaders
@@ -15,6 +16,7 @@ from denoise_crawler.demo.replies import respond
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.output.clean_page import CleanPage
 from denoise_crawler.page import Page
+from denoise_crawler.parquet import ParquetItemExporter
 from denoise_crawler.store import Store
 
 if TYPE_CHECKING:
@@ -42,6 +44,7 @@ def write_examples(folder: Path, count: int = 8) -> None:
     )
     for name in ("items.jsonl", "corpus.jsonl"):
         (folder / name).write_text(clean, encoding="utf-8")
+    _write_parquet(folder / "pages.parquet", english)
     (folder / "part-0001").write_bytes(b"".join(map(_tianwang, chinese)))
 
 
@@ -55,6 +58,15 @@ def _body(story: Article) -> bytes:
 
 def _page(story: Article) -> CleanPage:
     return CleanPage(url=BASE + article_path(story), text=gold_text(story), language=story.locale)
+
+
+def _write_parquet(path: Path, stories: list[Article]) -> None:
+    with path.open("wb") as file:
+        exporter = ParquetItemExporter(file)
+        exporter.start_exporting()
+        for story in stories:
+            exporter.export_item(replace(_page(story), site=SITE, noise_ratio=0.5))
+        exporter.finish_exporting()
 
 
 def _write_store(path: Path, stories: list[Article]) -> None:

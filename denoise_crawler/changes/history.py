@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sqlite3
 from pathlib import Path
+from weakref import finalize
 
 from denoise_crawler.changes.fingerprint import Fingerprint
 from denoise_crawler.page.text import hash64, printable
@@ -97,4 +98,5 @@ class PageHistory:
             )
             file.execute(f"PRAGMA user_version = {_VERSION}")
             self._file = file
+            finalize(self, file.close)
         return self._file

@@ -6,12 +6,13 @@ import json
 import sys
 from collections import Counter
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.text import Text
 
 from denoise_crawler.batch.number_options import add_number
+from denoise_crawler.commands.explained import clean_known
 from denoise_crawler.commands.fetching import fetch, is_url
 from denoise_crawler.commands.help_text import help_text
 from denoise_crawler.commands.known_site import KnownSite, existing_store, read_site_pages
@@ -152,25 +153,15 @@ def _explain_page(arguments: Namespace, sites: KnownSite, url: str, html: str | 
 def _print_page(arguments: Namespace, sites: KnownSite, url: str, html: str | bytes) -> None:
     page = Page.parse(url, html, site=sites.site_of(url))
     denoiser = sites.denoiser(page.site)
-    method = denoiser.method_for_page(page)
-    known = method.pages_known
-    cleaned = denoiser.clean(page, warm=bool(known), method=method)
-    clean = cleaned.clean_page
-    blocks = clean.explanation or []
+    explained = clean_known(denoiser, page)
+    cleaned, clean, blocks = explained.cleaned, explained.cleaned.clean_page, explained.blocks
     shown = [block for block in blocks if _is_wanted(block, arguments)]
     if arguments.json:
-        about: dict[str, Any] = {
-            "url": clean.url,
-            "site": clean.site,
-            "title": clean.title,
-            "method": clean.method,
-        }
-        about |= {"pages_known": known, "guarded": cleaned.guarded, "noise_ratio": clean.noise_ratio}
-        print(json.dumps({**about, "skipped": page.skipped, "blocks": shown}))
+        print(json.dumps({**explained.as_dict(), "blocks": shown}))
         return
     console = Console(highlight=False, soft_wrap=True)
     for line in _summary_lines(
-        clean, blocks, page.skipped, known if denoiser.learns else None, guarded=cleaned.guarded
+        clean, blocks, page.skipped, explained.known if denoiser.learns else None, guarded=cleaned.guarded
     ):
         console.print(line)
     for block in shown:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import closing
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from denoise_crawler.commands.page_input import report_failure
@@ -9,8 +12,10 @@ from denoise_crawler.crawl.stored_denoiser import open_denoiser
 from denoise_crawler.errors import SourceError, StoreError
 from denoise_crawler.page import Page
 from denoise_crawler.page.site import site_of
+from denoise_crawler.page.text import printable
 from denoise_crawler.reading import Reading, read_pages
-from denoise_crawler.rules import NO_RULES
+from denoise_crawler.rules import NO_RULES, SiteRules
+from denoise_crawler.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -20,7 +25,6 @@ if TYPE_CHECKING:
     from denoise_crawler.denoiser import Denoiser
     from denoise_crawler.methods import MethodChoice
     from denoise_crawler.output.writing import Writing
-    from denoise_crawler.rules import SiteRules
 
 
 class KnownSite:
@@ -96,6 +100,31 @@ def existing_store(path: Path, *, named: bool) -> Path | None:
     if named:
         raise StoreError(f"there is no store {path}")
     return None
+
+
+def read_rules(folder: str) -> SiteRules:
+    """Return the site rules of a folder; print what is wrong in them.
+
+    Raises:
+        RulesError: The folder cannot be read.
+
+    """
+    rules = SiteRules.read(folder)
+    for problem in rules.problems:
+        print(printable(problem), file=sys.stderr)
+    return rules
+
+
+def kept_pages(store: Path, site: str, most: int) -> list[Page]:
+    """Return at most ``most`` pages of a site that a store keeps: those whose items wait, and samples.
+
+    Raises:
+        StoreError: The store cannot be read.
+
+    """
+    with closing(Store(store, read_only=True)) as opened:
+        kept = (Page.parse(one.url, one.html, site=site) for one in opened.all_pages() if one.site == site)
+        return list(islice(kept, most))
 
 
 def read_site_pages(paths: Sequence[str], reading: Reading, **fields: str) -> Iterator[tuple[str, str | bytes]]:

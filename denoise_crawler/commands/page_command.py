@@ -11,11 +11,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from denoise_crawler.commands.explained import clean_known
 from denoise_crawler.commands.fetching import fetch, is_url
 from denoise_crawler.commands.help_text import help_text
-from denoise_crawler.commands.known_site import KnownSite, existing_store, read_site_pages
+from denoise_crawler.commands.known_site import KnownSite, existing_store, read_rules, read_site_pages
 from denoise_crawler.commands.page_input import DONE, FAILED, INTERRUPTED, discard_stdout
-from denoise_crawler.errors import FetchError, MethodError, MissingExtraError, SourceError, StoreError
+from denoise_crawler.errors import FetchError, MethodError, MissingExtraError, RulesError, SourceError, StoreError
 from denoise_crawler.methods import DEFAULT_METHOD, METHODS, MethodChoice
 from denoise_crawler.methods.fusion.wishes import FAVOUR, WORDS
 from denoise_crawler.output.forms import FORMS
@@ -106,6 +107,7 @@ def _parser() -> ArgumentParser:
     add("--site-pages", nargs="+", metavar="PATH", help="learn the site from these pages first")
     add("--store", metavar="FILE", help="the store of a crawl, which knows the site")
     add("--site", metavar="NAME", help="the name of the site (default: by the address of the page)")
+    add("--rules", default="", metavar="FOLDER", help="site rules that are obeyed before any evidence")
     add("--method", choices=sorted(METHODS), default=DEFAULT_METHOD, help="the method (default: %(default)s)")
     add("--title", choices=WORDS, help="whether the text begins with the title (default: keep)")
     add("--comments", choices=WORDS, help="whether the text has what readers wrote (default: leave)")
@@ -133,8 +135,8 @@ def _check(arguments: Namespace, parser: ArgumentParser) -> None:
 def _known_site(arguments: Namespace, parser: ArgumentParser, opened: ExitStack) -> KnownSite:
     wishes = {name: getattr(arguments, name) for name in _WISHES if getattr(arguments, name) is not None}
     try:
-        choice = MethodChoice(arguments.method, wishes)
-    except MethodError as error:
+        choice, rules = MethodChoice(arguments.method, wishes), read_rules(arguments.rules)
+    except (MethodError, RulesError) as error:
         parser.error(str(error))
     writing = Writing(
         form=arguments.form,
@@ -151,6 +153,7 @@ def _known_site(arguments: Namespace, parser: ArgumentParser, opened: ExitStack)
         store=None if arguments.store is None else existing_store(Path(arguments.store), named=True),
         site_pages=(lambda: read_site_pages(paths, Reading())) if paths else None,
         site=arguments.site or None,
+        rules=rules,
     )
 
 
@@ -162,9 +165,7 @@ def _write_pages(arguments: Namespace, known: KnownSite) -> int:
         try:
             url, html = _read(name, arguments)
             page = Page.parse(url, html, site=known.site_of(url))
-            denoiser = known.denoiser(page.site)
-            method = denoiser.method_for_page(page)
-            clean = denoiser.clean(page, warm=bool(method.pages_known), method=method).clean_page
+            clean = clean_known(known.denoiser(page.site), page).cleaned.clean_page
         except (BrokenPipeError, StoreError):
             raise
         except (FetchError, SourceError, OSError) as error:

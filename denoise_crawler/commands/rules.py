@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import sys
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import UsageError
 
+from denoise_crawler.commands.derived_rules import derived_rules, judged_pages
 from denoise_crawler.commands.help_text import help_text
+from denoise_crawler.commands.known_site import kept_pages
 from denoise_crawler.commands.method_choice import add_method_choice, settings_with_method
 from denoise_crawler.commands.page_input import (
     DONE,
@@ -19,7 +21,6 @@ from denoise_crawler.commands.page_input import (
     discard_stdout,
     read_named_pages,
     reading_bar,
-    report_failure,
 )
 from denoise_crawler.crawl.stored_denoiser import open_denoiser
 from denoise_crawler.denoiser import PLAIN_TEXT
@@ -28,9 +29,8 @@ from denoise_crawler.page import Page
 from denoise_crawler.page.text import counted, printable
 from denoise_crawler.reading import Reading
 from denoise_crawler.rules.agreement import Agreement, agreement
-from denoise_crawler.rules.derive import MAX_PAGES, JudgedPage, derive_rules
+from denoise_crawler.rules.derive import MAX_PAGES
 from denoise_crawler.rules.learned import as_data, as_site_file, as_text
-from denoise_crawler.store import Store
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -109,21 +109,14 @@ def _derive(
     if not pages:
         print(printable(_why_none(arguments, store)), file=sys.stderr)
         return None
-    if not denoiser.method_for(arguments.site).pages_known:
-        for page in pages:
-            with report_failure(page.url, "learned"):
-                denoiser.learn(page)
-    return derive_rules(arguments.site, list(_judged(denoiser, iter(pages))))
+    return derived_rules(arguments.site, pages, denoiser)
 
 
 def _pages(arguments: Namespace, chosen: DenoiseSettings, store: Path | None) -> Iterator[Page]:
     """Yield the pages of the site on disk, then those that the store keeps."""
     yield from _read(arguments, chosen, arguments.pages, "reading")
     if store is not None:
-        with closing(Store(store, read_only=True)) as opened:
-            for kept in opened.all_pages():
-                if kept.site == arguments.site:
-                    yield Page.parse(kept.url, kept.html, site=kept.site)
+        yield from kept_pages(store, arguments.site, MAX_PAGES)
 
 
 def _read(arguments: Namespace, chosen: DenoiseSettings, paths: list[str], why: str) -> Iterator[Page]:
@@ -137,12 +130,6 @@ def _read(arguments: Namespace, chosen: DenoiseSettings, paths: list[str], why: 
     with reading_bar(read, lambda: reading, paths, [why]) as pages:
         for url, html in pages():
             yield Page.parse(url, html, site=arguments.site)
-
-
-def _judged(denoiser: Denoiser, pages: Iterator[Page]) -> Iterator[JudgedPage]:
-    for page in pages:
-        with report_failure(page.url, "judged"):
-            yield JudgedPage(page, denoiser.judge(page).noise)
 
 
 def _why_none(arguments: Namespace, store: Path | None) -> str:
@@ -161,7 +148,7 @@ def _check(
     if not arguments.check:
         return {}
     file = learned.file()
-    for one in _judged(denoiser, _read(arguments, chosen, arguments.check, "checking")):
+    for one in judged_pages(denoiser, _read(arguments, chosen, arguments.check, "checking")):
         for what in found:
             found[what] += agreement(one.page, one.noise, file, by_nodes=what == "nodes")
     if not found["nodes"].pages:

@@ -23,7 +23,10 @@ logger = logging.getLogger(__name__)
 
 ENVIRONMENT = "DENOISE_CORE"
 MODES = ("auto", "off", "require")
-MODULES = ("hashing", "nodes", "blocks", "features", "texts", "trees")
+MODULES = (
+    *("hashing", "nodes", "walk", "attributes", "blocks", "lines"),
+    *("groups", "features", "sites", "surroundings", "texts", "trees"),
+)
 # The core reads lxml's structures. It is tested with these versions; others get the Python code.
 OLDEST_LXML, NEXT_LXML = (5, 0), (7, 0)
 
@@ -98,5 +101,8 @@ def _load_modules() -> dict[str, Any]:
         modules = {name: import_module(f"{__name__}.{name}") for name in MODULES}
     except (ImportError, ValueError) as error:  # ValueError: built with structures of another lxml
         raise CoreError(f"it is not built for this Python and lxml ({error})") from error
-    check_modules(modules)
+    try:
+        check_modules(modules)
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        raise CoreError(f"it was built from another version of this package ({error})") from error
     return modules

@@ -26,7 +26,7 @@ def check_modules(modules: dict[str, Any]) -> None:
     """
     if (hashed := modules["hashing"].hash64(b"denoise")) != _HASH:
         raise CoreError(f"it hashes bytes wrongly: {hashed:x}")
-    tags, texts = _nodes(modules["nodes"])
+    tags, texts = _nodes(modules["walk"])
     if (tags, texts) != (_TAGS, _TEXTS):
         raise CoreError(f"it reads a known page wrongly: {tags} {texts}")
     lines, names = _lines(modules)
@@ -38,7 +38,7 @@ def check_modules(modules: dict[str, Any]) -> None:
 
 def _columns(nodes: Any) -> Any:
     root = etree.fromstring(_PAGE, etree.HTMLParser())
-    columns, _ = nodes.walk_tree(root, frozenset(), frozenset(), frozenset(), "#text", _never, _never, False)
+    columns, _ = nodes.walk_tree(root, frozenset(), frozenset(), frozenset(), "#text", 0, _never, _never, False)
     return columns
 
 
@@ -48,7 +48,7 @@ def _nodes(nodes: Any) -> tuple[list[str], list[str]]:
 
 
 def _lines(modules: dict[str, Any]) -> tuple[list[list[int]], list[str]]:
-    columns = _columns(modules["nodes"])
+    columns = _columns(modules["walk"])
     rules = modules["blocks"].Rules(frozenset({"b"}), {"body": 1}, {}, {}, lambda _: 0, lambda *_: 0, 100)
     count = len(columns)
     table, paths, homes = np.empty((6, count), np.int64), np.empty(count, np.uint32), np.empty(count, np.int64)

@@ -15,8 +15,25 @@ cdef extern from *:
     #else
     #define lowest_bit(bits) __builtin_ctz(bits)
     #endif
+
+    /* Rule out the leaves of mask for all rows whose value is above a threshold. */
+    #define RULE_OUT(name) \\
+        static void name(const float *column, float threshold, unsigned int mask, unsigned int *failed, size_t rows) { \\
+            for (size_t row = 0; row < rows; row++) failed[row] |= column[row] > threshold ? mask : 0; \\
+        }
+    typedef void (*Rule)(const float *, float, unsigned int, unsigned int *, size_t);
+    RULE_OUT(rule_out_anywhere)
+    #if defined(__x86_64__) && defined(__GNUC__)
+    /* on newer processors eight rows at once; a comparison gives the same there */
+    __attribute__((target("avx2"))) RULE_OUT(rule_out_avx2)
+    #define fastest_rule_out() (__builtin_cpu_supports("avx2") ? rule_out_avx2 : rule_out_anywhere)
+    #else
+    #define fastest_rule_out() rule_out_anywhere
+    #endif
     """
     int lowest_bit(unsigned int bits) nogil
+    ctypedef void (*Rule)(const float*, float, unsigned int, unsigned int*, size_t) noexcept nogil
+    Rule fastest_rule_out() nogil
 
 
 def add_scores(
@@ -34,10 +51,9 @@ def add_scores(
     """
     cdef Py_ssize_t rows = columns.shape[1], trees = features.shape[0], splits = features.shape[1]
     cdef Py_ssize_t row, tree, split
-    cdef float threshold
     cdef uint32_t mask
-    cdef const float* column
     cdef uint32_t* failed
+    cdef Rule rule_out = fastest_rule_out()
     if total.shape[0] != rows or leaves.shape[0] != trees or leaves.shape[1] < 32:
         raise ValueError("the arrays do not fit each other")
     for tree in range(trees):
@@ -56,10 +72,7 @@ def add_scores(
                 mask = ruled_out[tree, split]
                 if not mask:
                     continue
-                threshold = thresholds[tree, split]
-                column = &columns[features[tree, split], 0]
-                for row in range(rows):
-                    failed[row] |= mask if column[row] > threshold else 0
+                rule_out(&columns[features[tree, split], 0], thresholds[tree, split], mask, failed, rows)
             for row in range(rows):
                 total[row] += leaves[tree, lowest_bit(~failed[row]) if ~failed[row] else 31]
         free(failed)

@@ -53,9 +53,9 @@ class FailureLog:
         if judgement is None:
             return
         self._counts.add("guarded", int(judgement.guarded))
-        self._counts.add("rules/obeyed", int(bool(judgement.obeyed)))
+        self._counts.add("rules_obeyed", int(bool(judgement.obeyed)))
         if file := judgement.passed_over:
-            self._counts.add("rules/passed_over")
+            self._counts.add("rules_passed_over")
             if file not in self._named_rules and len(self._named_rules) < _MAX_NAMED_RULES:
                 self._named_rules.add(file)
                 logger.warning(

@@ -66,6 +66,10 @@ class GuardedStore:
         """Let items of ``page`` wait; return False if that fails."""
         return self._call_safely(lambda: self._store.park(page, *items), False, done=True)
 
+    def keep_sample(self, site: str, url: str, html: str, most: int) -> bool:
+        """Keep a page as a sample of its site; return whether there is room for another one."""
+        return self._call_safely(lambda: self._store.keep_sample(site, url, html, most), False)
+
     def page(self, row: int) -> ParkedPage:
         """Return a page that has waiting items; raise DamagedRowError if it cannot be read."""
         try:

@@ -1,8 +1,7 @@
 """The one table of settings, a row for each.
 
-Crawls and commands read and check the settings by it, misspelt names are found by it, and
-``python docs/write_settings.py`` writes docs/settings.md from it. The docstring of a section begins with its
-title; the docstring below a row says what the setting does.
+Crawls and commands read and check settings by it, and ``python docs/write_settings.py`` writes docs/settings.md.
+The docstring of a section begins with its title; the docstring below a row says what the setting does.
 """
 
 from __future__ import annotations
@@ -37,12 +36,9 @@ class SwitchSettings(SettingsSection):
     learned. This works with the add-on only, because item pipelines do not see the request. Items with nothing to
     fill need no setting: they never wait, and their pages are not judged."""
 
-    core: str | None = setting(
-        "DENOISE_CORE", None, kinds.optional(kinds.one_of(MODES), "the environment variable")
-    )
+    core: str | None = setting("DENOISE_CORE", None, kinds.optional(kinds.one_of(MODES), "the environment says"))
     """Whether the [compiled core](core.md) reads pages. `auto`: where it can be used. `off`: never. `require`: the
-    crawl does not begin without it. By default the environment variable `DENOISE_CORE` says so; if it is not set,
-    `auto`."""
+    crawl does not begin without it. Without the environment variable of the same name, `auto`."""
 
     workers: int = setting("DENOISE_WORKERS", 0, kinds.whole_number(0))
     """How many [worker processes](workers.md) learn and clean pages; with `0`, the crawl does it itself."""
@@ -247,15 +243,15 @@ class WarmupSettings(SettingsSection):
 
 @dataclass(frozen=True)
 class RulesSettings(SettingsSection):
-    """Site rules.
-
-    See [rules of a site](rules.md).
-    """
+    """Site rules."""
 
     site_rules: str = setting("DENOISE_SITE_RULES", "", kinds.LOCAL_FOLDER, empty_is_default=True)
-    """A folder of files such as `example.com.txt` with rules that are obeyed before any evidence. A wrong line is
-    named in a warning with its file and number, and passed over. Rules that would leave next to nothing of a page
-    are passed over on that page, and counted."""
+    """A folder of files such as `example.com.txt` with [rules](rules.md) that are obeyed before any evidence.
+    Wrong lines, and rules that would leave next to nothing of a page, are named in warnings and passed over."""
+
+    sample_pages: int = setting("DENOISE_SAMPLE_PAGES", 0, kinds.whole_number(0))
+    """How many pages of each site the store keeps, so that [`scrapy denoise rules SITE`](rules.md) can derive
+    rules from them; six are enough for most sites. Pages of more than a million characters are not kept."""
 
 
 @dataclass(frozen=True)
@@ -292,9 +288,7 @@ class PolitenessSettings(SettingsSection):
     robots_retry: float = setting("DENOISE_ROBOTS_RETRY", 600.0, kinds.SECONDS)
     """How long the crawl waits before it requests such a robots.txt again."""
 
-    delay_seed: int | None = setting(
-        "DENOISE_DELAY_SEED", None, kinds.optional(kinds.whole_number(), "random gaps")
-    )
+    delay_seed: int | None = setting("DENOISE_DELAY_SEED", None, kinds.optional(kinds.whole_number(), "random"))
     """The seed of the random gaps: with a number, each crawl draws the same gaps."""
 
 

@@ -46,6 +46,7 @@ class SiteProgress:
         keys: The keys of those pages, until the site is ready.
         first_seen: When the first page came, in seconds of :func:`time.monotonic`; None before.
         overdue: Whether the time for the warm-up is over.
+        sampled: Whether the store has enough samples of the site.
     """
 
     pages_seen: int
@@ -53,6 +54,7 @@ class SiteProgress:
     keys: set[int] = field(default_factory=set)
     first_seen: float | None = None
     overdue: bool = False
+    sampled: bool = False
 
 
 class Sites:
@@ -128,11 +130,17 @@ class Sites:
         if learned.skipped:
             return learned.skipped
         self._note_first_page(page.site, progress)
+        self._keep_sample(page, progress)
         if learned.layout:
             self._report_new_layout(page.site, learned.layout)
         elif learned.new and not progress.ready and page.key not in progress.keys:
             await self._count_page(page, progress)
         return None
+
+    def _keep_sample(self, page: Page, progress: SiteProgress) -> None:
+        """Keep ``page`` in the store as one of the site's first pages, if that is asked for."""
+        if (most := self._settings.sample_pages) and not progress.sampled:
+            progress.sampled = not self._store.keep_sample(page.site, page.url, page.markup, most)
 
     async def clean(self, page: Page) -> CleanedPage:
         """Judge ``page`` by what is known of its site now, and write its text."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from denoise_crawler.denoiser import Denoiser
@@ -37,6 +38,7 @@ def open_denoiser(
     Raises:
         StoreError: The file cannot be read.
     """
+    writing = replace(writing, history=None)  # to look at a page is no visit
     if path is None:
         yield Denoiser(choice, writing=writing, rules=rules)
         return

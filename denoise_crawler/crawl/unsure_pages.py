@@ -57,7 +57,7 @@ class UnsurePages:
     def count(self, clean_page: CleanPage) -> None:
         """Count a page if it is unsure, and what was named for it if that gave no text; log the first one."""
         self._counts.add("unchanged", int(bool(clean_page.unchanged)))
-        self._counts.add("soft_404", int(bool(clean_page.soft_404)))
+        self._counts.add("error_pages", int(bool(clean_page.soft_404)))
         if not clean_page.low_confidence:
             return
         self._counts.add("unsure")

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from denoise_crawler.changes.page_changes import ChangeWatch
+from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.output.clean_text import clean_text, clean_texts
 from denoise_crawler.output.content.blocks import BlockList
 from denoise_crawler.output.writing import NO_CHANGES
 from denoise_crawler.records.json_ld import json_ld_items
-from denoise_crawler.records.page_records import find_records
+from denoise_crawler.records.page_records import LISTS, find_records
 from denoise_crawler.records.product_fields import product_fields
 
 if TYPE_CHECKING:
@@ -29,19 +30,30 @@ class PageData:
         if writing.changes != NO_CHANGES:
             self._watch = ChangeWatch(writing.history, writing.history_pages)
 
-    def add(self, clean_page: CleanPage, page: Page, noise: list[bool] | None) -> None:
-        """Add the data of ``page``; a page that was not judged (its ``noise`` is None) is not watched."""
+    def add(self, clean_page: CleanPage, page: Page, noise: list[bool] | None, *, watch: bool) -> None:
+        """Add the data of ``page``; with ``watch``, and if it was judged (it has ``noise``), it counts as seen."""
         if self._writing.records:
             clean_page.records = page_records(page, noise, clean_page.page_type)
         if self._writing.fields:
             clean_page.fields = product_fields(page, clean_page.page_type)
         if self._writing.json_ld:
             clean_page.json_ld = BlockList(json_ld_items(page))
-        if self._watch is not None and noise is not None:
-            text, whole = clean_text(page, noise), clean_text(page)
+        if watch and self._watch is not None and noise is not None:
+            text, whole = clean_text(page, _without_links(page, noise, clean_page.page_type)), clean_text(page)
             seen = self._watch.see(page.site, page.url, clean_page.title, text, whole)
             clean_page.content_hash, clean_page.near_duplicate_of = seen.content_hash, seen.near_duplicate_of
             clean_page.soft_404, clean_page.unchanged = seen.soft_404, seen.unchanged
+
+
+def _without_links(page: Page, noise: list[bool], page_type: str | None) -> list[bool]:
+    """Add lines of nothing but links to the noise: on a page that is no list they lead to news, and are none."""
+    if page_type in LISTS:
+        return noise
+    blocks, without = page.once(blocks_of), list(noise)
+    for block in (blocks.linked >= blocks.characters).nonzero()[0].tolist():
+        for index in blocks.nodes[block]:
+            without[index] = True
+    return without
 
 
 def page_records(page: Page, noise: list[bool] | None, page_type: str | None) -> BlockList:

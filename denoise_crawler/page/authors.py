@@ -6,10 +6,9 @@ import re
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
-from lxml import etree
-
 from denoise_crawler.page.declarations import MAX_VALUES, clean, strings
 from denoise_crawler.page.headline import letters, site_names
+from denoise_crawler.page.self_description import self_description_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
 
     from denoise_crawler.page.declarations import Declarations
     from denoise_crawler.page.page import Page
+    from denoise_crawler.page.self_description import SelfDescription
 
 _MAX_NAME_CHARACTERS = 200
 _MAX_WORDS = 5  # of a name
@@ -26,10 +26,6 @@ _METAS = (
     *("author", "article:author", "dc.creator", "dcterms.creator", "citation_author", "parsely-author"),
     *("sailthru.author", "og:author", "byl", "creator"),
 )
-# XPath finds attributes much faster than the elements that have them.
-_PROPERTIES = etree.XPath("/descendant::*/@itemprop")
-_RELATIONS = etree.XPath("/descendant::a/@rel")
-_ADDRESSES = etree.XPath("/descendant::a/@href")
 _AUTHOR_PAGE = re.compile(r"/(?:authors?|autor(?:a|es?|en|i|in)?|auteurs?|byline|journalist[a-z]*)/[^/?#]")
 _LOOKS_LIKE_URL = re.compile(r"(?:https?:)?//|www\.|@\w|[\w-]+\.(?:com|org|net)\b", re.IGNORECASE)
 _BY = re.compile(
@@ -55,7 +51,7 @@ def authors_of(page: Page, declared: Declarations) -> str | None:
     if page.root is None:
         return None
     own, unnamed = page.once(site_names), None
-    for texts in _sources(page.root, declared):
+    for texts in _sources(page.once(self_description_of), declared):
         names = dict.fromkeys(chain.from_iterable(map(names_in, texts)))
         found = "; ".join(islice(names, MAX_VALUES)) or None
         if found is not None and not all(letters(name) in own for name in names):
@@ -89,7 +85,7 @@ def _names_of_part(text: str) -> list[str]:
     return [name] if name and not _OFFICE.fullmatch(name) else []
 
 
-def _sources(root: _Element, declared: Declarations) -> Iterator[Iterable[str]]:
+def _sources(said: SelfDescription, declared: Declarations) -> Iterator[Iterable[str]]:
     work = declared.work
     yield strings(*declared.resolved(work.get("author") or work.get("creator")))
     for name in _METAS:
@@ -97,21 +93,14 @@ def _sources(root: _Element, declared: Declarations) -> Iterator[Iterable[str]]:
     yield chain.from_iterable(
         map(clean, values) for name, values in declared.metas.items() if name.endswith((".author", ":author"))
     )
-    for naming in (_PROPERTIES, _RELATIONS):
-        yield _texts(_neighbours(_elements_with(root, naming, "author")))
-    addresses: Any = _ADDRESSES(root)
-    links = (address.getparent() for address in addresses if _AUTHOR_PAGE.search(address))
-    yield _texts(_neighbours(list(islice(links, MAX_VALUES))))
-
-
-def _elements_with(root: _Element, naming: etree.XPath, name: str) -> list[_Element]:
-    """Return the first elements whose attribute, as found by ``naming``, equals ``name``."""
-    attributes: Any = naming(root)
-    return [attribute.getparent() for attribute in attributes if attribute == name][:MAX_VALUES]
+    yield _texts(_neighbours(said.authors))
+    yield _texts(_neighbours(said.author_links))
+    yield _texts(_neighbours([link for address, link in said.author_pages if _AUTHOR_PAGE.search(address)]))
 
 
 def _neighbours(elements: list[_Element]) -> list[_Element]:
-    """Return the first element and those close to it: what stands elsewhere names the authors of other pages."""
+    """Return the first element and those close to it: others name authors of other pages."""
+    elements = elements[:MAX_VALUES]
     if not elements:
         return []
     around = set(islice(elements[0].iterancestors(), _MAX_LEVELS))

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from denoise_crawler.page.self_description import self_description_of
 from denoise_crawler.page.text import collapse_spaces, without_lone_surrogates
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from lxml.etree import _Element
 
     from denoise_crawler.page.page import Page
+    from denoise_crawler.page.self_description import Meta
 
     Item: TypeAlias = dict[str, Any]
 
@@ -37,7 +39,6 @@ _OTHER_WORK = re.compile(
     r"(?:product|videoobject|event|course|book|movie|softwareapplication|dataset)$", re.IGNORECASE
 )
 _WRAPPER = re.compile(r"(?:page)$", re.IGNORECASE)
-_NAME_ATTRIBUTES = {"property", "name", "itemprop", "http-equiv"}
 _OPENING_WRAPPER = re.compile(r"<!--|//\s*<!\[CDATA\[|/\*\s*<!\[CDATA\[\s*\*/|<!\[CDATA\[")
 
 
@@ -85,31 +86,24 @@ class Declarations:
 
 def declarations_of(page: Page) -> Declarations:
     """Return what ``page`` declares; ask for it by ``page.once(declarations_of)``."""
+    said = page.once(self_description_of)
     metas: dict[str, list[str]] = {}
     items: list[Item] = []
-    titles: list[_Element] = []
-    headings: list[_Element] = []
     left = MAX_JSON_LD_CHARACTERS
-    for element in () if page.root is None else page.root.iter("meta", "script", "title", "h1"):
-        tag = element.tag
-        if tag == "meta":
-            _add_meta(element, metas)
-        elif tag == "h1":
-            headings.append(element)
-        elif tag == "title":
-            titles.append(element)
-        elif "ld+json" in element.get("type", "").lower() and (text := element.text):
+    for meta in said.metas:
+        _add_meta(meta, metas)
+    for kind, script in said.scripts:
+        if "ld+json" in kind.lower() and (text := script.text):
             left -= len(text)
             if left >= 0:
                 items.extend(_json_ld_items(_parse_json(text), _MAX_JSON_LD_ITEMS - len(items)))
-    return Declarations(metas, items, _find_main_work(items, page.url), titles, headings[:MAX_VALUES])
+    return Declarations(metas, items, _find_main_work(items, page.url), said.titles, said.headings[:MAX_VALUES])
 
 
-def _add_meta(element: _Element, metas: dict[str, list[str]]) -> None:
-    attributes = dict(element.attrib)
-    if value := attributes.get("content", "").strip():
-        for naming in _NAME_ATTRIBUTES & attributes.keys():
-            values = metas.setdefault(attributes[naming].lower(), [])
+def _add_meta(meta: Meta, metas: dict[str, list[str]]) -> None:
+    if value := meta.content.strip():
+        for name in filter(None, meta[:-1]):
+            values = metas.setdefault(name.lower(), [])
             if len(values) < MAX_VALUES:
                 values.append(value)
 

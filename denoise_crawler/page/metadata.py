@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from lxml import etree
@@ -58,6 +58,15 @@ class MoreMetadata:
     site_name: str | None = None
     tags: list[str] | None = None
     modified: str | None = None
+
+
+MORE_FIELDS = tuple(MoreMetadata.__dataclass_fields__)
+
+
+def metadata_fields(page: Page, *, more: bool = False) -> dict[str, Any]:
+    """Return the metadata of ``page`` by name, with ``more`` all of it."""
+    found = asdict(metadata_of(page))
+    return {**found, **asdict(more_metadata_of(page))} if more else found
 
 
 def metadata_of(page: Page) -> Metadata:
@@ -154,6 +163,3 @@ def _tags(declared: Declarations) -> list[str] | None:
         if tags := dict.fromkeys(tag for tag in found if 0 < len(tag) <= _MAX_TAG_CHARACTERS):
             return list(tags)[:_MAX_TAGS]
     return None
-
-
-MORE_FIELDS = tuple(MoreMetadata.__dataclass_fields__)

@@ -89,12 +89,12 @@ def nodes_of(root: Element, skipped: frozenset[str] = _SKIPPED, *, is_shared: bo
         The nodes, and the depth of the tree.
 
     """
-    if (core := compiled("nodes")) is None:
+    if (core := compiled("walk")) is None:
         nodes, depth = _walk_tree(root, skipped)
         _leave_out_endless_links(nodes)
         return nodes, depth
     columns, depth = core.walk_tree(
-        root, skipped, _OPAQUE, frozenset(_BLOCKS), TEXT, _is_no_notice, _is_read, is_shared
+        root, skipped, _OPAQUE, frozenset(_BLOCKS), TEXT, _NOTICE, _is_no_notice, _is_read, is_shared
     )
     columns.leave_out_links(_LONGEST_LINK)
     tags, parents, ends, texts, links = columns.lists()

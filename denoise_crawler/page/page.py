@@ -11,6 +11,7 @@ from lxml import etree
 
 from denoise_crawler.page.nodes import TEXT, Element, Nodes, hidden_nodes, nodes_of
 from denoise_crawler.page.parsing import decode_html, is_larger, parse, parse_flattened
+from denoise_crawler.page.self_description import self_description_of
 from denoise_crawler.page.site import site_name, site_of
 from denoise_crawler.page.text import collapse_spaces, hash64, without_lone_surrogates
 
@@ -195,15 +196,13 @@ class Page:
     @cached_property
     def title(self) -> str:
         """The title: ``og:title``, else the ``title`` element, else the first ``h1``."""
-        if self.root is None:
-            return ""
-        for meta in self.root.iter("meta"):
-            if meta.get("property") == "og:title" and (title := collapse_spaces(meta.get("content", ""))):
+        declared = self.once(self_description_of)
+        for meta in declared.metas:
+            if meta.property == "og:title" and (title := collapse_spaces(meta.content)):
                 return title
-        for tag in ("title", "h1"):
-            for element in self.root.iter(tag):
-                if title := collapse_spaces("".join(map(str, element.itertext()))):
-                    return title
+        for element in (*declared.titles, *declared.headings):
+            if title := collapse_spaces("".join(map(str, element.itertext()))):
+                return title
         return ""
 
     @cached_property

@@ -10,6 +10,7 @@ from lxml import etree
 
 from denoise_crawler.page.dates import iso_date
 from denoise_crawler.page.declarations import MAX_VALUES, first, strings
+from denoise_crawler.page.self_description import self_description_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from denoise_crawler.page.declarations import Declarations
     from denoise_crawler.page.page import Page
+    from denoise_crawler.page.self_description import SelfDescription
 
 _MAX_TIME_ELEMENTS = 1_000
 _METAS = (
@@ -36,7 +38,7 @@ _IN_ADDRESS = re.compile(r"/((?:19|20)\d{2})[/-](0?[1-9]|1[0-2])[/-](0?[1-9]|[12
 
 def published(page: Page, declared: Declarations) -> str | None:
     """Return the first readable date, preferring the date of publication."""
-    return None if page.root is None else _first_date(_published(page, page.root, declared))
+    return None if page.root is None else _first_date(_published(page, page.once(self_description_of), declared))
 
 
 def modified(page: Page, declared: Declarations) -> str | None:
@@ -48,14 +50,14 @@ def _first_date(texts: Iterable[str]) -> str | None:
     return first(map(iso_date, texts))
 
 
-def _published(page: Page, root: _Element, declared: Declarations) -> Iterator[str]:
+def _published(page: Page, said: SelfDescription, declared: Declarations) -> Iterator[str]:
     work = declared.work
     yield from strings(work.get("datePublished"), work.get("uploadDate"), work.get("dateCreated"))
     for name in _METAS:
         yield from declared.metas.get(name, ())
     yield from strings(*(item.get("datePublished") for item in declared.wrappers))
-    yield from _values(_with_property(root, "datePublished"))
-    if times := list(islice(root.iter("time"), _MAX_TIME_ELEMENTS)):
+    yield from _values(said.dates)
+    if times := said.times[:_MAX_TIME_ELEMENTS]:
         yield from _values(time for time in times if time.get("pubdate") is not None)
         yield from _values(time for time in times if _has_ancestor(time, "article", "main"))
         if len(distinct := set(_values(times))) == 1:  # several may belong to other articles

@@ -21,6 +21,10 @@ MAX_ELEMENTS = 500
 _PRODUCT = re.compile(r"^(?:\w+:)?(?:Individual)?Product(?:Model|Group)?$")
 _CODES = {"sku": ("sku", "productID"), "mpn": ("mpn", "model")}
 _GTINS = ("gtin13", "gtin", "gtin14", "gtin12", "gtin8", "isbn", "ean")
+_OF_OFFER = {
+    "price": ("price", "lowPrice"), "currency": ("priceCurrency",), "availability": ("availability",),
+    "sku": ("sku",), "gtin": _GTINS, "mpn": ("mpn",),
+}  # fmt: skip
 _PROPERTIES = {
     "price": "price", "lowPrice": "price", "priceCurrency": "currency", "availability": "availability",
     "brand": "brand", "manufacturer": "brand", "sku": "sku", "productID": "sku", "mpn": "mpn", "model": "mpn",
@@ -56,16 +60,17 @@ def _of_item(item: Item) -> Iterator[tuple[str, str]]:
     said = {name: _first(item, names) for name, names in _CODES.items()}
     said |= {"gtin": _first(item, _GTINS), "brand": _named(item.get("brand")) or _named(item.get("manufacturer"))}
     for offer in _offers(item):
-        price = offer.get("priceSpecification")
-        price = price[0] if isinstance(price, list) and price else price
-        priced = [offer, price] if isinstance(price, dict) else [offer]
-        said.setdefault("price", next(filter(None, (_first(one, ("price", "lowPrice")) for one in priced)), ""))
-        said.setdefault("currency", next(filter(None, (_first(one, ("priceCurrency",)) for one in priced)), ""))
-        said.setdefault("availability", _first(offer, ("availability",)))
-        said["sku"] = said["sku"] or _first(offer, ("sku",))
-        said["gtin"] = said["gtin"] or _first(offer, _GTINS)
-        said["mpn"] = said["mpn"] or _first(offer, ("mpn",))
+        for name, names in _OF_OFFER.items():
+            said[name] = said.get(name) or next(
+                (text for one in _with_price(offer) if (text := _first(one, names))), ""
+            )
     yield from ((name, value) for name, value in said.items() if value)
+
+
+def _with_price(offer: Item) -> list[Item]:
+    price = offer.get("priceSpecification")
+    price = price[0] if isinstance(price, list) and price else price
+    return [offer, price] if isinstance(price, dict) else [offer]
 
 
 def _offers(item: Item) -> list[Item]:

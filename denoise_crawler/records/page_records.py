@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from denoise_crawler.page import Page
     from denoise_crawler.records.found_record import FoundRecord
 
-_THREADS, _LISTS = frozenset({"forum"}), frozenset({"listing", "collection"})
+_THREADS, LISTS = frozenset({"forum"}), frozenset({"listing", "collection"})
 _SURE = 0.5  # of a thread where nothing says what the page is
 
 
@@ -35,4 +35,4 @@ def find_records(page: Page, noise: list[bool] | None, page_type: str | None) ->
     """
     if page_type in _THREADS or (page_type is None and page.once(thread_of).likeness > _SURE):
         return find_posts(page)
-    return find_items(page, noise) if page_type is None or page_type in _LISTS else []
+    return find_items(page, noise) if page_type is None or page_type in LISTS else []

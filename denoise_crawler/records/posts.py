@@ -24,6 +24,7 @@ _PERMANENT = re.compile(r"permalink|bookmark|postlink|post-?number|hashpermalink
 _NUMBER = re.compile(r"\d{2,}")
 _MOST_POSTS = 0.5  # a short text that more of the posts have is no post's
 _SIGNS = 3
+_MAX_NAMES = 200  # characters of an attribute
 
 
 def find_posts(page: Page) -> list[FoundRecord]:
@@ -101,7 +102,7 @@ def _left_out(nodes: Nodes, inside: range, often: frozenset[str], said: set[int]
 
 
 def _names(nodes: Nodes, indices: Iterable[int], attributes: Sequence[str] = ("class", "id")) -> str:
-    return " ".join(nodes.elements[index].get(name, "") for index in indices for name in attributes)
+    return " ".join(nodes.elements[index].get(name, "")[:_MAX_NAMES] for index in indices for name in attributes)
 
 
 def _link(page: Page, space: range, body: int) -> str:

@@ -25,6 +25,7 @@ _OLD_PRICE = re.compile(
 )
 _STRUCK = frozenset({"del", "s", "strike"})
 _LEVELS = 3
+_MAX_NAMES = 200  # characters
 _CODES = frozenset({"sku", "gtin", "mpn"})
 _HAS_DIGIT = re.compile(r"\d")
 _NEAR = 400  # nodes around the title
@@ -87,7 +88,11 @@ def _labelled(nodes: Nodes) -> list[tuple[str, str]]:
             found.append((not waiting.is_plain, waiting.name, value))
         waiting = label if label is not None and not label.value else None
     values = ((name, value) for _, name, value in sorted(found, key=itemgetter(0)))
-    return [(name, value) for name, value in values if name not in _CODES or _HAS_DIGIT.search(value)]
+    return [(name, value) for name, value in values if name not in _CODES or _may_be_code(value)]
+
+
+def _may_be_code(text: str) -> bool:
+    return _HAS_DIGIT.search(text) is not None and not find_price(text)
 
 
 def _price(nodes: Nodes) -> Iterator[tuple[str, str]]:
@@ -126,7 +131,7 @@ def _names_above(nodes: Nodes, index: int) -> str | None:
         if nodes.tags[above] in _STRUCK:
             return None
         element = nodes.elements[above]
-        names.append(f"{element.get('class', '')} {element.get('id', '')}")
+        names.append(f"{element.get('class', '')[:_MAX_NAMES]} {element.get('id', '')[:_MAX_NAMES]}")
         above = nodes.parents[above]
     return " ".join(names)
 

@@ -11,13 +11,13 @@ from denoise_crawler.rules.agreement import Agreement, agreement
 from denoise_crawler.rules.learned import LearnedRule, LearnedRules
 from denoise_crawler.rules.path_selector import names_of
 from denoise_crawler.rules.path_tree import PathTree
-from denoise_crawler.rules.selectors import find_nodes
+from denoise_crawler.rules.selectors import MAX_SELECTOR_CHARACTERS, find_nodes
 from denoise_crawler.rules.short_selectors import ShortSelectors
-from denoise_crawler.rules.site_file import BODY, STRIP
+from denoise_crawler.rules.site_file import BODY, STRIP, TITLE
 from denoise_crawler.rules.value_rules import value_rules
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from denoise_crawler.page import Page
     from denoise_crawler.rules.path_selector import PathSelector
@@ -27,6 +27,16 @@ MOST_RULES = 60
 # What a rule has to mend, in pages of kept text for each page that is known.
 PRICE = 0.004
 _LEAST_PRICE = 0.02
+# Where the content of a page often stands, the closest first.
+_LANDMARKS = {
+    "[itemprop=articleBody]": "//*[@itemprop='articleBody']",
+    "article": "//article",
+    "main": "//main",
+    "[role=main]": "//*[@role='main']",
+    "#content": "//*[@id='content']",
+}
+_LEAST_CLOSE = 0.6
+_SEVERAL = 2
 _FEW = 3  # pages: of fewer, a name with digits may belong to one page
 
 
@@ -62,27 +72,62 @@ def derive_rules(site: str, judged: Sequence[JudgedPage]) -> LearnedRules:
     if not pages:
         return learned
     values = value_rules([one.page for one in pages])
-    marked = list(_marked(pages))[:MOST_RULES]
+    titles = [rule.xpath for rule in values if rule.directive == TITLE]
+    marked = _most(_marked(pages, titles))
     learned.rules = _without_needless([*values, *marked], learned, pages)
+    learned.rules += list(_landmarks(learned, pages))
     return learned
 
 
-def _marked(pages: Sequence[JudgedPage]) -> Iterator[LearnedRule]:
-    """Yield a rule for each selector of the marks that tell content from noise."""
+def _most(rules: Iterable[LearnedRule]) -> list[LearnedRule]:
+    """Return the rules for the most text: so many that those of the body make up one selector that can be read."""
+    found: list[LearnedRule] = []
+    room = MAX_SELECTOR_CHARACTERS
+    for rule in sorted(rules, key=lambda rule: -(rule.characters or 0.0)):
+        room -= len(rule.xpath) + len(" | ") if rule.directive == BODY else 0
+        if len(found) < MOST_RULES and (room >= 0 or rule.directive != BODY):
+            found.append(rule)
+    return found
+
+
+def _landmarks(learned: LearnedRules, pages: Sequence[JudgedPage]) -> Iterator[LearnedRule]:
+    """Yield rules for pages built in another way: landmarks that hold what is kept where these pages have them."""
+    rest = [rule for rule in learned.rules if rule.directive != BODY]
+    for css, xpath in _LANDMARKS.items():
+        rule = LearnedRule(BODY, css, xpath, *_support(pages, xpath), otherwise=True)
+        file = LearnedRules(learned.site, [*rest, rule]).file()
+        having = [one for one in pages if find_nodes(one.page, xpath)]
+        close = sum((agreement(one.page, one.noise, file) for one in having), Agreement())
+        if having and close.f1 >= _LEAST_CLOSE:
+            yield rule
+
+
+def _tree(pages: Sequence[JudgedPage], titles: Sequence[str]) -> PathTree:
     tree, known = PathTree(), _names_to_use([one.page for one in pages])
     for one in pages:
-        tree.add(one.page, one.noise, known)
+        found = [node for xpath in titles for node in find_nodes(one.page, xpath)[:1]]
+        title = range(found[0], one.page.nodes.ends[found[0]]) if found else range(0)
+        tree.add(one.page, one.noise, known, title)
+    return tree
+
+
+def _rule(directive: str, selector: PathSelector, pages: Sequence[JudgedPage]) -> LearnedRule:
+    return LearnedRule(directive, selector.css, selector.xpath, *_support(pages, selector.xpath))
+
+
+def _marked(pages: Sequence[JudgedPage], titles: Sequence[str]) -> Iterator[LearnedRule]:
+    """Yield a rule for each selector of the marks that tell content from noise."""
+    tree = _tree(pages, titles)
     price = max(_LEAST_PRICE, PRICE * len(pages))
-    marks = tree.marks(price, min(2, len(pages)))
+    marks = tree.marks(price, min(_SEVERAL, len(pages)))
     short = ShortSelectors(tree, marks, harm=price / 2)
     found: dict[tuple[str, PathSelector], None] = {}
     for number, keeps in marks.items():
         if number:
             found[BODY if keeps else STRIP, short.best(number)] = None
     for directive, selector in found:
-        support, share = _support(pages, selector.xpath)
-        if support:
-            yield LearnedRule.of(directive, selector, support, share)
+        if (rule := _rule(directive, selector, pages)).pages:
+            yield rule
 
 
 def _names_to_use(pages: Sequence[Page]) -> frozenset[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from denoise_crawler.page.text import counted
 from denoise_crawler.rules.site_file import (
@@ -19,15 +19,13 @@ from denoise_crawler.rules.site_file import (
     SiteFile,
 )
 
-if TYPE_CHECKING:
-    from denoise_crawler.rules.path_selector import PathSelector
-
 
 @dataclass(frozen=True, slots=True)
 class LearnedRule:
     """One rule: its directive, its selector as CSS and as XPath, and on how many ``pages`` it finds something.
 
-    ``characters`` is the share of their text in what it finds; None for a value, such as the title.
+    ``characters`` is the share of their text in what it finds; None for a value, such as the title. A rule of the
+    body ``otherwise`` is for pages where those before it find nothing.
     """
 
     directive: str
@@ -35,13 +33,7 @@ class LearnedRule:
     xpath: str
     pages: int
     characters: float | None = None
-
-    @classmethod
-    def of(
-        cls, directive: str, selector: PathSelector, pages: int, characters: float | None = None
-    ) -> LearnedRule:
-        """Return the rule with this selector."""
-        return cls(directive, selector.css, selector.xpath, pages, characters)
+    otherwise: bool = False
 
 
 @dataclass(slots=True)
@@ -57,9 +49,11 @@ class LearnedRules:
         return [rule for rule in self.rules if rule.directive == directive]
 
     def file(self) -> SiteFile:
-        """Return the rules as a file; all selectors of the body make up one rule."""
-        body = " | ".join(rule.xpath for rule in self.of(BODY))
-        rules = [Rule(BODY, body), Rule(PRUNE, "no")] if body else []
+        """Return the rules as a file; all selectors of the body but those ``otherwise`` make up one rule."""
+        body = " | ".join(rule.xpath for rule in self.of(BODY) if not rule.otherwise)
+        rules = [Rule(BODY, body)] if body else []
+        rules += [Rule(BODY, rule.xpath) for rule in self.of(BODY) if rule.otherwise]
+        rules += [Rule(PRUNE, "no")] if rules else []
         rules += [Rule(rule.directive, rule.xpath) for rule in self.rules if rule.directive != BODY]
         return SiteFile(self.site, rules)
 
@@ -86,7 +80,10 @@ def as_text(learned: LearnedRules) -> str:
         width = max((len(rule.css) for rule in found), default=0)
         for rule in found:
             share = "" if rule.characters is None else f", {rule.characters:.0%} of their text"
-            lines.append(f"  {rule.css:{min(width, _WIDTH)}}  {rule.pages} of {counted(whole, 'page')}{share}")
+            when = ", if nothing above is found" if rule.otherwise else ""
+            lines.append(
+                f"  {rule.css:{min(width, _WIDTH)}}  {rule.pages} of {counted(whole, 'page')}{share}{when}"
+            )
     return "\n".join([*lines, *([] if learned.rules else ["", "no rule tells content from noise here"])])
 
 
@@ -113,7 +110,7 @@ def as_site_file(learned: LearnedRules) -> str:
     lines = [f"# {learned.site}: derived from {counted(len(learned.pages), 'judged page')}"]
     before = ""
     for rule in learned.file().rules:
-        found = [one for one in learned.of(rule.directive) if rule.directive == BODY or one.xpath == rule.value]
+        found = [one for one in learned.of(rule.directive) if one.xpath in rule.value.split(" | ")]
         if rule.directive not in (before, PRUNE):
             lines.append("")
         before = rule.directive

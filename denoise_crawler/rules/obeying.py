@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from denoise_crawler.errors import SelectorError
@@ -115,8 +116,13 @@ def _found(page: Page, rule: Rule) -> list[int]:
     try:
         return find_nodes(page, rule.selector)
     except SelectorError as error:  # XPath shows some mistakes only on some pages
-        logger.warning("%s: %s", rule, printable(error))
+        _warn_once(f"{rule}: {printable(error)}")
         return []
+
+
+@lru_cache(maxsize=1_024)
+def _warn_once(message: str) -> None:
+    logger.warning("%s", message)
 
 
 def _has_text(page: Page, node: int) -> bool:

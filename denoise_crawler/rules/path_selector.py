@@ -33,7 +33,9 @@ class Names:
     @property
     def css(self) -> str:
         """The names as CSS."""
-        return "".join([self.tag, *([f"#{self.id}"] if self.id else ()), *(f".{name}" for name in self.classes)])
+        named = self.id or self.classes
+        tag = "" if self.tag == "*" and named else self.tag
+        return "".join([tag, *([f"#{self.id}"] if self.id else ()), *(f".{name}" for name in self.classes)])
 
     @property
     def xpath(self) -> str:
@@ -55,7 +57,7 @@ class Names:
 class PathSelector:
     """An element by its names and those of some elements around it, outermost first.
 
-    With ``direct`` each stands right inside the one before, the first being the body.
+    With ``direct`` each stands right inside the one before.
 
     Example:
         >>> selector = PathSelector((Names("div", "story"), Names("p", classes=("ad",))))
@@ -72,20 +74,18 @@ class PathSelector:
     @property
     def css(self) -> str:
         """The selector as CSS."""
-        written = [step.css for step in self.steps]
-        return " > ".join(["body", *written]) if self.direct else " ".join(written)
+        return (" > " if self.direct else " ").join(step.css for step in self.steps)
 
     @property
     def xpath(self) -> str:
         """The selector as XPath."""
-        if self.direct:
-            return "/html/body/" + "/".join(step.xpath for step in self.steps)
-        return "".join(f"//{step.xpath}" for step in self.steps)
+        return "//" + ("/" if self.direct else "//").join(step.xpath for step in self.steps)
 
     def fits(self, path: Sequence[Names]) -> bool:
-        """Tell whether the last element of ``path`` (from the body's children on) is found."""
+        """Tell whether the last element of ``path`` (from the body on) is found."""
         if self.direct:
-            return len(path) == len(self.steps) and all(map(Names.fit, self.steps, path))
+            end = path[len(path) - len(self.steps) :] if len(path) >= len(self.steps) else ()
+            return bool(end) and all(map(Names.fit, self.steps, end))
         if not path or not self.steps[-1].fit(path[-1]):
             return False
         above = list(path[:-1])

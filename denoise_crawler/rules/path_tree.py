@@ -38,8 +38,8 @@ class PathTree:
     def __len__(self) -> int:
         return len(self.names)
 
-    def add(self, page: Page, noise: Sequence[bool], known: frozenset[str]) -> None:
-        """Add a page, whose kept text weighs 1, with the names ``known`` of its elements."""
+    def add(self, page: Page, noise: Sequence[bool], known: frozenset[str], title: range = range(0)) -> None:
+        """Add a page, whose kept text weighs 1, with the names ``known``; its ``title`` has a rule of its own."""
         nodes, characters = page.nodes, page.characters
         whole = sum(count for count, gone in zip(characters, noise, strict=True) if not gone)
         weight = 1 / max(whole, LEAST_TEXT)
@@ -47,16 +47,17 @@ class PathTree:
         for node, (tag, parent) in enumerate(zip(nodes.tags, nodes.parents, strict=True)):
             if tag is TEXT:
                 path_of.append(path_of[parent])
-                (self.dropped if noise[node] else self.kept)[path_of[parent]] += characters[node] * weight
+                if node not in title:
+                    (self.dropped if noise[node] else self.kept)[path_of[parent]] += characters[node] * weight
             else:
                 path_of.append(self._path(path_of[parent], names_of(nodes.elements[node], known)) if node else 0)
                 self._see(path_of[node])
         self._added += 1
 
     def path(self, number: int) -> list[Names]:
-        """Return the names of a path from below the body on."""
+        """Return the names of a path from the body on."""
         found: list[Names] = []
-        while number > 0:
+        while number >= 0:
             found.append(self.names[number])
             number = self.parents[number]
         return found[::-1]
@@ -66,22 +67,23 @@ class PathTree:
 
         Args:
             price: What a mark costs, in pages of kept text.
-            least_pages: On how many pages a path stands at least to be marked.
+            least_pages: On how many pages a path stands at least that is marked as dropped.
 
         """
         size = len(self)
         if_dropped, if_kept = list(self.kept), list(self.dropped)  # what is wrong, given what is above
         for number in range(size - 1, 0, -1):
-            parent, marked = self.parents[number], self._price(number, price, least_pages)
-            if_dropped[parent] += min(if_dropped[number], if_kept[number] + marked)
-            if_kept[parent] += min(if_kept[number], if_dropped[number] + marked)
-        states, found = [False] * size, dict[int, bool]()
+            parent, to_drop = self.parents[number], price if self.pages[number] >= least_pages else float("inf")
+            if_dropped[parent] += min(if_dropped[number], if_kept[number] + price)
+            if_kept[parent] += min(if_kept[number], if_dropped[number] + to_drop)
+        states, found = [False], dict[int, bool]()
         if if_kept[0] < if_dropped[0]:
             states[0] = found[0] = True
         for number in range(1, size):
-            above, marked = states[self.parents[number]], self._price(number, price, least_pages)
+            above = states[self.parents[number]]
+            marked = price if not above or self.pages[number] >= least_pages else float("inf")
             same, other = (if_kept, if_dropped) if above else (if_dropped, if_kept)
-            states[number] = above
+            states.append(above)
             if other[number] + marked < same[number]:
                 states[number] = found[number] = not above
         return found
@@ -105,9 +107,6 @@ class PathTree:
             for name in _all_names(names):
                 found.setdefault(name, []).append(number)
         return found
-
-    def _price(self, number: int, price: float, least_pages: int) -> float:
-        return price if self.pages[number] >= least_pages else float("inf")
 
     def _path(self, parent: int, names: Names) -> int:
         number = self._numbers.get((parent, names))

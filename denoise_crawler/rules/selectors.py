@@ -79,7 +79,7 @@ def find(page: Page, selector: str) -> Found:
     try:
         found = compile_selector(selector)(page.root)
     except etree.XPathError as error:
-        raise SelectorError(f"{selector!r:.200} cannot be used on {page.url}: {error}") from None
+        raise SelectorError(f"{selector!r:.200} cannot be used: {error}") from None
     if isinstance(found, list):
         return [one if isinstance(one, etree._Element) else str(one) for one in found]
     return [str(found)] if isinstance(found, str) else []

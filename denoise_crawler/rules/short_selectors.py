@@ -39,15 +39,14 @@ class ShortSelectors:
     def best(self, number: int) -> PathSelector:
         """Return the shortest selector for a marked path that does little harm, else the one that does least."""
         path = self._tree.path(number)
-        best, least = PathSelector(tuple(path), direct=True), float("inf")
+        best, least = PathSelector((path[-1],)), float("inf")
         for candidate in _candidates(path):
             harm = self._harm(candidate, self._marks[number])
             if harm <= self._most_harm:
                 return candidate
             if harm < least:
                 best, least = candidate, harm
-        exact = PathSelector(tuple(path), direct=True)
-        return exact if self._harm(exact, self._marks[number]) < least else best
+        return best
 
     def _harm(self, selector: PathSelector, keeps: bool) -> float:
         last = selector.steps[-1]
@@ -69,11 +68,19 @@ def _candidates(path: Sequence[Names]) -> Iterator[PathSelector]:
     own = list(_own(last))
     for names in own:
         yield PathSelector((names,))
-    around = [names for above in reversed(path[:-1]) for names in _own(above) if names.id or names.classes]
+    around = [names for above in reversed(path[1:-1]) for names in _own(above) if names.id or names.classes]
     inner = own or [Names(last.tag)]
     for outer in around[:_MOST_AROUND]:
         for names in (*inner[:_MOST_CLASSES], Names(last.tag)):
             yield PathSelector((outer, names))
+    chain = [_one_name(names) for names in path]
+    for start in range(len(chain) - 2, -1, -1):
+        if start == 0 or chain[start].id or chain[start].classes:
+            yield PathSelector(tuple(chain[start:]), direct=True)
+
+
+def _one_name(names: Names) -> Names:
+    return Names(names.tag, names.id) if names.id else Names(names.tag, classes=names.classes[:1])
 
 
 def _own(names: Names) -> Iterator[Names]:

@@ -28,6 +28,7 @@ _DECLARED = {
 }
 _LEAST_SHARE = 0.5
 _MOST_TRIED = 12
+_SEEN = 1.2  # what readers see is worth more than what only the head declares
 _MOST_EXTRA_CHARACTERS = 40  # "By Ana Ruiz, our correspondent in the north"
 _TITLE_TAGS = frozenset({"h1", "h2", "h3"})
 
@@ -57,14 +58,14 @@ def _best(directive: str, pages: Sequence[Page], values: dict[int, str]) -> Lear
     for number, value in values.items():
         counts.update(list(dict.fromkeys(_places(pages[number], directive, value))))
     tried = [selector for selector, _ in counts.most_common(_MOST_TRIED)]
-    rules = [(selector.css, selector.xpath) for selector in tried]
-    rules += [(xpath, xpath) for xpath in _DECLARED[directive]]
-    best: LearnedRule | None = None
-    for css, xpath in rules:
+    rules = [(selector.css, selector.xpath, _SEEN) for selector in tried]
+    rules += [(xpath, xpath, 1.0) for xpath in _DECLARED[directive]]
+    best, most = None, 0.0
+    for css, xpath, worth in rules:
         file = SiteFile("", [Rule(directive, xpath)])
         right = sum(_agree(directive, values_of(pages[n], file).get(directive, ""), values[n]) for n in values)
-        if right >= max(1.0, _LEAST_SHARE * len(values)) and (best is None or right > best.pages):
-            best = LearnedRule(directive, css, xpath, right)
+        if right >= max(1.0, _LEAST_SHARE * len(values)) and right * worth > most:
+            best, most = LearnedRule(directive, css, xpath, right), right * worth
     return best
 
 

@@ -96,7 +96,9 @@ def _run(spark: SparkSession, arguments: Namespace) -> int:
             pages,
             spark.read.parquet(arguments.trees) if learns else None,
             arguments.method,
-            writing=Writing(form=arguments.form, extractor=arguments.extractor),
+            writing=Writing(
+                form=arguments.form, extractor=arguments.extractor, more_metadata=arguments.more_metadata
+            ),
             rules=arguments.rules,
             warmup_pages=arguments.warmup_pages,
             limits=limits,
@@ -194,6 +196,7 @@ def _parser() -> ArgumentParser:
     add("--form", default="text", choices=tuple(FORMS), help="form of the text (default: text)")
     add("--extractor", choices=tuple(EXTRACTORS), help="the library that writes the text, without the noise")
     add("--rules", default="", metavar="FOLDER", help="site rules that are obeyed before any evidence")
+    add("--more-metadata", action="store_true", help="description, lead picture, tags … are columns, too")
     add_number(parser, "--warmup-pages", 0, 0, "a site with fewer is not warm")
     add(
         "--seconds",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from denoise_crawler.errors import DamagedRowError
 from denoise_crawler.methods.versioned_format import deflate, inflate
 from denoise_crawler.page.text import without_lone_surrogates
-from denoise_crawler.store import parked_rows
+from denoise_crawler.store import parked_rows, samples
 from denoise_crawler.store.file import (
     compact,
     open_database,
@@ -92,10 +92,7 @@ class Store:
                     "DELETE FROM run WHERE name = ?1 AND NOT EXISTS (SELECT 1 FROM parked WHERE run = ?1)",
                     (self.run,),
                 )
-                db.execute("DELETE FROM page WHERE NOT EXISTS (SELECT 1 FROM parked WHERE page = page.id)")
-                db.execute(
-                    "DELETE FROM response WHERE NOT EXISTS (SELECT 1 FROM page WHERE response = response.id)"
-                )
+                samples.delete_pages_without_items(db)
             compact(self._db)
         except sqlite3.Error:
             if safe and self._runs.has_begun:
@@ -114,9 +111,8 @@ class Store:
 
     def site(self, name: str, method: str) -> SiteState:
         """Return the progress of a site with a method."""
-        row = self._db.execute(
-            "SELECT pages_seen, ready FROM site WHERE name = ? AND method = ?", (name, method)
-        ).fetchone()
+        query = "SELECT pages_seen, ready FROM site WHERE name = ? AND method = ?"
+        row = self._db.execute(query, (name, method)).fetchone()
         return SiteState(row[0], bool(row[1])) if row else SiteState()
 
     def knowledge(self, site: str, method: str) -> list[bytes]:
@@ -144,9 +140,8 @@ class Store:
 
     def known(self) -> list[tuple[str, str]]:
         """Return each (site, method) with knowledge."""
-        return self._db.execute(
-            "SELECT name, method FROM site WHERE knowledge IS NOT NULL ORDER BY 1, 2"
-        ).fetchall()
+        query = "SELECT name, method FROM site WHERE knowledge IS NOT NULL ORDER BY name, method"
+        return self._db.execute(query).fetchall()
 
     def save_state(self, name: str, method: str, state: SiteState) -> None:
         """Keep the progress of a site, unless another run has got further."""
@@ -169,6 +164,10 @@ class Store:
                 "ON CONFLICT DO UPDATE SET knowledge = ?3",
                 (site, method, merged),
             )
+
+    def keep_sample(self, site: str, url: str, html: str, most: int) -> bool:
+        """Keep a page as one of ``most`` samples of its site; return whether there is room for another one."""
+        return samples.keep(self._db, site, url, html, most)
 
     # --- items that wait
 
@@ -203,9 +202,8 @@ class Store:
             raise DamagedRowError(f"a page that waits in {self.path} is damaged ({error}): {url}") from None
 
     def all_pages(self) -> Iterator[ParkedPage]:
-        """Yield the pages with waiting items of all runs; raise DamagedRowError for one that is damaged."""
-        for (row,) in self._db.execute("SELECT id FROM page ORDER BY id").fetchall():
-            yield self.page(row)
+        """Yield the pages with waiting items, and the samples; raise DamagedRowError for a damaged one."""
+        yield from (self.page(row) for (row,) in self._db.execute("SELECT id FROM page ORDER BY id").fetchall())
 
     def pages_waiting(self, site: str | None = None) -> list[tuple[str, int]]:
         """Return (site, row id) of each page with waiting items of this run; of a site also of those handed on."""

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from denoise_crawler import CleanPage, denoise_pages
+from denoise_crawler import CleanPage, Writing, denoise_pages
 from denoise_crawler.batch import Tally, clean_pages
 from denoise_crawler.demo.replies import Article, article_path, articles, respond
 from denoise_crawler.errors import BatchError, MethodError
@@ -255,3 +255,13 @@ def test_wrong_arguments_raise_at_once() -> None:
     ):
         with pytest.raises(ValueError, match=said):
             clean_pages(interleaved, **wrong)
+
+
+def test_more_metadata_comes_out_of_workers_where_it_is_asked_for() -> None:
+    pages = [("https://a.example/1", "<meta name=keywords content='port,cranes'><p>Two cranes stand on the quay.")]
+    asked = clean_pages(
+        lambda: iter(pages), MethodChoice("link_ratio"), workers=1, writing=Writing(more_metadata=True)
+    )
+    [plain] = clean_pages(lambda: iter(pages), MethodChoice("link_ratio"), workers=1)
+    assert [result.page.tags for result in asked] == [["port", "cranes"]]
+    assert plain.page.tags is None

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import time
 from argparse import Namespace
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from scrapy.exporters import JsonLinesItemExporter
 from scrapy.settings import Settings
 
-from denoise_crawler import denoise_pages
+from denoise_crawler import CleanPage, denoise_pages
 from denoise_crawler.commands.method_choice import settings_with_method
 from denoise_crawler.commands.page_output import readable_name, site_folder
 from denoise_crawler.demo.replies import article_path, articles, respond
@@ -26,13 +26,7 @@ from denoise_crawler.methods import MethodChoice
 from tests.scrapy_command import command, denoise, environment, group_lives, on_a_terminal
 
 SETTINGS = "BOT_NAME = 'p'\nDENOISE_METHOD = 'link_ratio'\nDENOISE_METHOD_OPTIONS = {'threshold': 0.4}\n"
-PROMISED = {"url", "site", "title", "author", "date", "text", "language", "fetched_at", "method", "warm"} | {
-    "noise_ratio",
-    "confidence",
-    "page_type",
-    "low_confidence",
-    "explanation",
-}
+PROMISED = {field.name for field in fields(CleanPage)}
 
 
 def pages(count: int = 6) -> list[tuple[str, str]]:

@@ -158,6 +158,19 @@ def test_what_a_crawl_knows_is_taken_from_its_store_which_stays_as_it_is(
     assert Path("crawl.sqlite").read_bytes() == before
 
 
+def test_site_rules_are_obeyed_and_their_mistakes_told(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "rules").mkdir()
+    (folder / "rules" / f"{SITE}.txt").write_text("body: //article/p[1]\nno_such_directive: x\n")
+    (folder / "two.html").write_text(f"<article><p>{'One. ' * 60}<p>{'Two. ' * 60}</article>")
+    assert run(["two.html", "--rules", "rules", "--url", BASE]) == 0
+    shown = capsys.readouterr()
+    assert shown.out.strip() == ("One. " * 60).strip()
+    assert f"{SITE}.txt" in shown.err
+    with pytest.raises(SystemExit):
+        run(["two.html", "--rules", "gone"])
+    assert "the folder of rules gone cannot be read" in capsys.readouterr().err
+
+
 # --- what cannot be cleaned
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from dataclasses import fields
 from itertools import islice
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+import xxhash
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from lxml import etree
@@ -17,6 +19,7 @@ from scrapy.settings import Settings
 from denoise_crawler import core, denoise_pages
 from denoise_crawler.core import probe
 from denoise_crawler.crawl.settings import DenoiseSettings
+from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.errors import CoreError, SettingError
 from denoise_crawler.evaluation.gold import read_gold
 from denoise_crawler.methods.fusion import blocks
@@ -25,6 +28,7 @@ from denoise_crawler.methods.fusion.weights import feature_names, second_table, 
 from denoise_crawler.output.content import formulas
 from denoise_crawler.page import Page
 from denoise_crawler.page import nodes as page_nodes
+from denoise_crawler.page.self_description import SelfDescription
 from tests.strategies import html_pages
 
 if TYPE_CHECKING:
@@ -32,6 +36,11 @@ if TYPE_CHECKING:
 
     from denoise_crawler.page import Nodes
 
+DECLARING = """<title>A</title><meta property=og:title content=B><meta name=a>
+<script type=a/b>x</script><script>y</script><h1>G</h1><svg><title>F</title></svg>
+<a rel=author itemprop=author>C</a><a href=/autor/x>I</a><a href=/x>J</a>
+<p itemprop=datePublished>D<time>E</time></p>
+</body></html><html><p itemprop=author>H<meta name=b content=c></html> tail <!-- end -->"""
 GOLDEN = sorted(Path(__file__).parents[1].glob("methods/golden/*.html"))
 ODD_PAGES = (
     "",
@@ -78,6 +87,20 @@ def assert_same_nodes(html: str) -> None:
         assert_same_blocks(found, expected)
 
 
+def assert_same_declared(html: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = Page.parse("https://a.example/", html).root
+    inner = [] if root is None else root[:1]
+    for one in (root, *inner):
+        found = []
+        for mode in ("require", "off"):
+            monkeypatch.setenv(core.ENVIRONMENT, mode)
+            declared = SelfDescription(one)
+            lists = declared.titles, declared.headings, declared.times
+            named = declared.authors, declared.dates, declared.author_links, declared.author_pages
+            found.append((declared.metas, declared.scripts, *lists, *named))
+        assert found[0] == found[1]
+
+
 def state(nodes: Nodes) -> list[tuple[object, ...]]:
     return list(zip(nodes.tags, nodes.parents, nodes.ends, nodes.texts, nodes.links, strict=True))
 
@@ -115,7 +138,8 @@ def assert_same_rows(pages: Sequence[tuple[str, str]], monkeypatch: pytest.Monke
         read = [Page.parse(url, html) for url, html in pages]
         for page in read:
             method.observe(page)
-        found.append([seen for page in read for seen in looks(method, page)])
+        looked = [seen for page in read for seen in looks(method, page)]
+        found.append([*looked, np.frombuffer(method.to_bytes(), np.uint8)[:, None]])
     for one, other in zip(*found, strict=True):
         differing = (one != other) & ~(np.isnan(one) & np.isnan(other))
         assert not differing.any(), [feature_names().second[row] for row in np.flatnonzero(differing.any(axis=0))]
@@ -133,6 +157,28 @@ def looks(method: Fusion, page: Page) -> Iterator[np.ndarray]:
 @pytest.mark.parametrize("html", ODD_PAGES, ids=range(len(ODD_PAGES)))
 def test_odd_pages_have_the_same_nodes_and_blocks(html: str) -> None:
     assert_same_nodes(html)
+
+
+@pytest.mark.parametrize("html", [*ODD_PAGES, DECLARING], ids=range(len(ODD_PAGES) + 1))
+def test_odd_pages_declare_the_same(html: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert_same_declared(html, monkeypatch)
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(html_pages(40))
+def test_any_page_declares_the_same(monkeypatch: pytest.MonkeyPatch, html: str) -> None:
+    assert_same_declared(html, monkeypatch)
+
+
+@pytest.mark.parametrize("file", GOLDEN, ids=lambda file: file.stem)
+def test_golden_pages_declare_the_same(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert_same_declared(file.read_text("utf-8"), monkeypatch)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.binary(max_size=3_000))
+def test_any_bytes_have_the_same_hash(data: bytes) -> None:
+    assert core._load_modules()["hashing"].hash64(data) == xxhash.xxh3_64_intdigest(data)
 
 
 @settings(max_examples=300, deadline=None)
@@ -184,6 +230,30 @@ def test_gold_pages_come_out_the_same(corpus: Path, name: str, monkeypatch: pyte
     assert_same_rows(pages, monkeypatch)
     monkeypatch.setenv(core.ENVIRONMENT, "off")
     assert list(denoise_pages(pages)) == compiled
+
+
+@pytest.mark.parametrize("mode", ["require", "off"])
+@pytest.mark.parametrize("file", GOLDEN, ids=lambda file: file.stem)
+def test_a_tree_that_its_owner_takes_apart_is_judged_as_it_was(
+    file: Path, mode: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(core.ENVIRONMENT, mode)
+    html = file.read_text("utf-8")
+    expected = Denoiser("fusion").clean(Page.parse("https://a.example/", html)).clean_page.text
+    root = Page.parse("https://a.example/", html).root
+    assert root is not None
+    page = Page("https://a.example/", root)
+    judgement = Denoiser("fusion").judge(page)
+    for element in root.iter("p", "div", "a"):
+        parent = element.getparent()
+        if parent is not None and element.tail is None:
+            parent.remove(element)
+    del element, parent
+    gc.collect()
+    assert page.nodes.elements[-1].tag
+    assert len(list(page.nodes.elements)) == len(page.nodes)
+    if "<math" not in html:
+        assert Denoiser("fusion").write(page, judgement).clean_page.text == expected
 
 
 @pytest.mark.usefixtures("without_core")

@@ -142,6 +142,7 @@ def test_the_live_page_shows_sites_counts_and_the_last_pages_with_why(live: Live
     assert code == 200
     assert headers["Cache-Control"] == "no-store"
     assert 'class="reason"' in page
+    assert '<code class="selector">' in page
     assert "sandbox=" in page
     assert live.ask("/denoise/page/99999")[0] == 404
     assert live.ask("/")[0] == 302

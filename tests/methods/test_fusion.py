@@ -14,6 +14,7 @@ from denoise_crawler.errors import EvidenceFormatError, WeightsError
 from denoise_crawler.evaluation.gold import by_site, read_gold
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.fusion.blocks import PLACES, Blocks, blocks_of
+from denoise_crawler.methods.fusion.chances import with_series
 from denoise_crawler.methods.fusion.class_words import ClassWords, words_of
 from denoise_crawler.methods.fusion.evidence import Evidence, Words
 from denoise_crawler.methods.fusion.features import page_groups, table_of
@@ -306,6 +307,22 @@ class TestSelection:
         assert without_gaps(taken, chances, characters * 9, places).tolist() == taken.tolist()
         places[1] = 4
         assert without_gaps(taken, chances, characters, places).tolist() == taken.tolist()
+
+    def test_scores_of_blocks_that_look_alike_in_one_element_are_drawn_together_the_more_the_longer_they_are(
+        self,
+    ) -> None:
+        line = "<p>The harbour office counted every ship that came in and every ship that left.</p>"
+
+        def drawn(lines: int) -> list[float]:
+            blocks = blocks_of(Page.parse("", f"<div>{line * lines}</div><div><p>Other</p><p class=x>One</div>"))
+            scores = np.concatenate([np.linspace(2.0, -1.0, lines), [-3.0, 1.0]])
+            return with_series(scores, blocks, np.ones(lines + 2, bool)).tolist()
+
+        few, many = drawn(4), drawn(400)
+        assert few[0] - few[3] > 2.8
+        assert many[0] - many[399] < 1.2
+        assert few[4:] == pytest.approx([-3.0, 1.0])
+        assert many[400:] == pytest.approx([-3.0, 1.0])
 
     def test_a_long_text_is_taken_once_and_a_short_one_as_often_as_it_stands_there(self) -> None:
         taken, texts, series = np.ones(4, bool), np.array([7, 7, 8, 8], np.uint32), [np.arange(4)]

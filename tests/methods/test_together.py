@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from denoise_crawler.methods.fusion.blocks import blocks_of
+from denoise_crawler.methods.fusion.introduced import introduced_lists
 from denoise_crawler.methods.fusion.method import Fusion
 from denoise_crawler.methods.fusion.sections import Heading, headings_of, with_sections
 from denoise_crawler.methods.fusion.together import Together
@@ -137,16 +138,53 @@ class TestUnits:
     def test_what_is_no_unit_is_judged_block_by_block(self, html: str) -> None:
         assert units(html) == []
 
-    def test_the_text_around_a_formula_in_its_paragraph_is_part_of_it_and_says_how_likely_it_is(self) -> None:
+    def test_the_text_around_a_formula_in_its_paragraph_is_part_of_it_and_its_signs_say_nothing(self) -> None:
         page = Page.parse("", "<p>x</p><p>So <math><mi>a</mi><mi>b</mi></math> it is</p><p>y</p>")
         (unit,) = units_of(page)
         assert (unit.first, unit.last, unit.silent) == (1, 5, frozenset({2, 3}))
-        chances = Together.of(page, blocks_of(page)).chances(np.array([0.1, 0.9, 0.2, 0.3, 0.9, 0.1]))
-        assert chances.round(2).tolist() == [0.1, 0.9, 0.9, 0.9, 0.9, 0.1]
+        together = Together.of(page, blocks_of(page))
+        found = [together.chances(np.array([0.9, 0.6, sign, sign, 0.6, 0.9])) for sign in (0.1, 0.8)]
+        assert found[0][1:5].tolist() == found[1][1:5].tolist() == 4 * [found[0][1]]
+        assert found[0][1] > 0.6
+
+    def test_the_signs_of_formulas_in_a_table_and_beside_it_say_nothing(self) -> None:
+        formula = "<p><math><mi>a</mi><mi>b</mi></math></p>"
+        page = Page.parse("", f"<p>x</p>{formula}<table><tr><td>c<td>{formula}<tr><td>d<td>e</table>")
+        unit = units_of(page)[-1]
+        assert (unit.kind, unit.first, sorted(unit.silent)) == (TABLE, 3, [4, 5])
+        together = Together.of(page, blocks_of(page))
+        found = [together.chances(np.array([0.9, *2 * [sign], 0.6, *2 * [sign], 0.6, 0.6])) for sign in (0.1, 0.8)]
+        assert found[0][3] == found[1][3]
 
     def test_a_unit_that_comes_twice_is_taken_once(self) -> None:
         page = article(2 * DATA.replace("Crane", "The crane that stands on the quay of the north"))
         assert sum("The crane that stands" in line for line in kept(page, Fusion().judge(page))) == 1
+
+
+class TestIntroducedLists:
+    @pytest.mark.parametrize(
+        ("html", "lists"),
+        [
+            ("<p>It has:<ul><li>one<li>two</ul><p>So.", [(1, 3)]),
+            ("<p>包括：<ol><li>一<li><ul><li>二</ul></ol>", [(1, 3)]),
+            ("<p>It has.<ul><li>one<li>two</ul>", []),
+            ("<h2>It has:</h2><ul><li>one<li>two</ul>", []),
+            ("<p>See also:<ul><li><a href=/1>one one</a><li><a href=/2>two two</a></ul>", []),
+            ("<p>It has:<ul><li><h3>one</h3>a<li>two</ul>", []),
+            ("<ul><li>one</ul>", []),
+        ],
+    )
+    def test_a_list_behind_a_paragraph_with_a_colon_is_introduced(
+        self, html: str, lists: list[tuple[int, int]]
+    ) -> None:
+        assert [tuple(one) for one in introduced_lists(Page.parse("https://example.com/", html))] == lists
+
+    def test_it_is_kept_with_the_paragraph_and_never_dropped_with_it(self) -> None:
+        page = Page.parse("", "<p>It has:<ul><li>one<li>two</ul><p>So.")
+        together = Together.of(page, blocks_of(page))
+        for likely, best in ([1, 0, 0, 0], [1, 1, 1, 0]), ([0, 1, 0, 1], [0, 1, 0, 1]):
+            taken = together.best(np.array(likely, bool), np.zeros(4, bool))
+            assert taken.astype(int).tolist() == best
 
 
 class TestDataTables:

@@ -84,6 +84,10 @@ def kept(page: Page, noise: list[bool] | None = None) -> str:
             "<p>1. a<p># b<p>+ c<p>snake_case _d_ 2*3 &lt;e> &amp;amp; f!<a href=1>g</a>",
             "1\\. a\n\n\\# b\n\n\\+ c\n\nsnake_case \\_d\\_ 2\\*3 \\<e> \\&amp; f\\![g](https://example.com/d/1)",
         ),
+        (
+            "<p>He said [sic] so<p>[a](b) and [c]<p>[x] done<p>[a]: b",
+            "He said [sic] so\n\n\\[a\\](b) and \\[c\\]\n\n\\[x] done\n\n\\[a\\]: b",
+        ),
     ],
 )
 def test_markdown_is_written_like_this(html: str, markdown: str) -> None:

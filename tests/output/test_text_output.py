@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from denoise_crawler.evaluation.measures import tokens
 from denoise_crawler.methods.base import inherit
-from denoise_crawler.output.clean_text import clean_text
+from denoise_crawler.output.clean_text import clean_text, clean_texts
 from denoise_crawler.page import TEXT, Page
 from tests.strategies import html_pages
 
@@ -86,3 +86,12 @@ def _by_block(page: Page) -> str:
             ends.add(nodes.ends[index])
         found.append(nodes.texts[index])
     return "".join(found)
+
+
+@given(html_pages())
+def test_the_texts_of_parts_that_make_up_a_page_have_the_words_of_the_page(html: str) -> None:
+    page = Page.parse("", html)
+    parts = [range(index, page.nodes.ends[index]) for index in page.nodes.children(0)]
+    words = " ".join(clean_texts(page, None, parts)).replace("- ", " ").split()
+    assert "".join(words) == "".join(clean_text(page).replace("- ", " ").split())
+    assert clean_texts(page, None, [range(len(page.nodes))]) == [clean_text(page)]

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from scrapy.settings import Settings
 
+from denoise_crawler.commands import page_command
 from denoise_crawler.crawl import setting_names, settings_table
 from denoise_crawler.crawl.host_gaps import HostGaps
 from denoise_crawler.crawl.settings import DenoiseSettings
@@ -32,9 +33,11 @@ if sys.version_info >= (3, 11):
 
 DOCS = ROOT / "docs"
 PAGES = sorted(path for path in [ROOT / "README.md", *DOCS.glob("*.md")] if path.name != "start.md")
-COMMANDS = ("scrapy ", "pip ", "python ", "make ", "spark-submit ")
+COMMANDS = ("denoise-crawler ", "curl ", "scrapy ", "pip ", "python ", "make ", "spark-submit ")
 # Run by tests of their own, or not to be run here; what a block begins with, and why.
 ELSEWHERE = {
+    "$ denoise-crawler": "tests/project/test_shown_output.py runs it",
+    "$ cat": "tests/project/test_shown_output.py runs it",
     "$ scrapy shell": "tests/test_shell.py runs it",
     "$ scrapyd": "tests/project/test_scrapyd.py runs it",
     "scrapy denoise merge trees": "trees are written by Spark: tests/commands/test_merge_command.py runs it",
@@ -186,6 +189,9 @@ def _was_run(line: str) -> bool:
     words = shlex.split(line, comments=True)
     if words[:2] == ["scrapy", "denoise"] and "..." not in line and not any(part in line for part in REFUSED):
         return _denoised(words[2:])
+    if words[0] == "denoise-crawler" and words[1] != "mcp" and not any(part in line for part in REFUSED):
+        assert page_command.run(words[1:]) == 0, line
+        return True
     if words[0] == "pip":
         extras = re.findall(r"denoise-crawler\[(.*)\]", line)
         assert not extras or set(extras[0].split(",")) <= _extras(), line
@@ -194,7 +200,7 @@ def _was_run(line: str) -> bool:
     elif words[:2] == ["scrapy", "crawl"]:
         assert (ROOT / "spiders" / f"{words[2]}.py").exists(), line
     else:
-        assert words[0] in ("scrapy", "make", "python", "spark-submit"), line
+        assert words[0] in ("denoise-crawler", "curl", "scrapy", "make", "python", "spark-submit"), line
     return False
 
 

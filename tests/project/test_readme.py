@@ -30,7 +30,8 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
         check=True,
     )
     printed = ran.stdout.replace(f"{folder.resolve()}", "demo-output")
-    item = json.loads((folder / "items.jsonl").read_text("utf-8").splitlines()[-1])
+    whole = json.loads((folder / "items.jsonl").read_text("utf-8").splitlines()[-1])
+    item = {name: value for name, value in whole.items() if value not in (None, [])}
     item["text"] = item["text"][:70] + " …"
     item["fetched_at"] = "2031-03-14T09:00:24+00:00"
     shown = printed, json.dumps(item, ensure_ascii=False, indent=1)

@@ -49,11 +49,11 @@ def crawl(project: Project, server: DemoServer, rules: str) -> list[dict[str, st
 def test_a_crawl_obeys_rules_and_counts_the_pages(project: Project, server: DemoServer) -> None:
     items = crawl(project, server, "body: h1")
     assert len(items) == 24
-    assert project.stats["denoise/rules/passed_over"] == 24
+    assert project.stats["denoise/rules_passed_over"] == 24
     assert project.log.count("127.0.0.1.txt leaves next to nothing of http") == 1
     items = crawl(project, server, "strip: //*[self::h1 or self::h2]\ntitle: h2")
-    assert project.stats["denoise/rules/obeyed"] == 24
-    assert "denoise/rules/passed_over" not in project.stats
+    assert project.stats["denoise/rules_obeyed"] == 24
+    assert "denoise/rules_passed_over" not in project.stats
     assert "denoise/failed" not in project.stats
     assert all(item["text"] for item in items)
 

@@ -166,7 +166,7 @@ def _compiled_blocks(core: Any, nodes: Nodes) -> Blocks:
     own, parents, places, tags, depths, ends = table[:, : len(names)].copy()
     numbers, hashes = np.empty((5, len(lines))), np.empty((3, len(lines)), np.uint32)
     first_nodes = np.empty(len(lines), np.int64)
-    texts, with_text = _compiled_measures(core).lines(nodes.compiled, lines, numbers, hashes, first_nodes)
+    texts, with_text = _compiled_measures().lines(nodes.compiled, lines, numbers, hashes, first_nodes)
     homes, first_nodes = homes[: len(lines)], first_nodes[: len(texts)]
     if len(texts) < len(lines):
         lines, homes = [lines[number] for number in with_text], homes[with_text]
@@ -252,7 +252,8 @@ def _walk(nodes: Nodes) -> tuple[list[list[int]], list[int], Elements]:
 
 
 @lru_cache(maxsize=1)
-def _compiled_measures(core: Any) -> Any:
+def _compiled_measures() -> Any:
+    core: Any = compiled("lines")
     return core.Measures(_COMMAS, _ENDS, _IDEOGRAPHS, _MASKED_CHARACTERS)
 
 

@@ -12,13 +12,15 @@ from denoise_crawler.methods.fusion.wishes import KEEP
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from denoise_crawler.methods.fusion.blocks import Numbers
+    from denoise_crawler.methods.fusion.blocks import Blocks, Numbers
     from denoise_crawler.methods.fusion.evidence import Evidence
     from denoise_crawler.methods.fusion.site_evidence import Standing
     from denoise_crawler.methods.fusion.trees import BoostedTrees, Table
     from denoise_crawler.methods.fusion.wishes import Wishes
 
 _TITLE_CHANCE = 0.9
+# Of what is said of a block by its series, at most; tokens. Tuned on half of the sites with gold structure.
+SERIES_SHARE, SERIES_PRIOR = 0.9, 2_000.0
 STYLE_SHARE, STYLE_PRIOR = 0.4, 30.0  # of what is said of a block by its style, at most; tokens
 
 
@@ -28,7 +30,7 @@ def content_chances(trees: BoostedTrees, evidence: Evidence, table: Table, wishe
     scores = trees.scores(table if open_question.all() else table[open_question])
     if evidence.standing is not None:
         scores = with_style(scores, evidence.standing, open_question)
-    chances[open_question] = chances_of(scores + wishes.shift)
+    chances[open_question] = chances_of(with_series(scores, evidence.blocks, open_question) + wishes.shift)
     if (title := evidence.headline.sure) >= 0:  # that other pages list it says nothing against it
         chances[title] = max(chances[title], _TITLE_CHANCE) if wishes.title == KEEP else 0.0
     return chances
@@ -51,4 +53,20 @@ def with_style(scores: Numbers, standing: Standing, blocks: NDArray[np.bool_]) -
     tokens = standing.style_tokens[blocks]
     share = STYLE_SHARE * tokens / (tokens + STYLE_PRIOR)
     drawn: Numbers = (1.0 - share) * scores + share * standing.style_scores[blocks]
+    return drawn
+
+
+def with_series(scores: Numbers, blocks: Blocks, some: NDArray[np.bool_]) -> Numbers:
+    """Return the ``scores`` of ``some`` blocks, drawn towards the mean of their series.
+
+    A series is what looks alike in one element. The longer it is, the more it says: scores fall along a text that
+    is longer than most pages, and its end is as much content as its beginning.
+    """
+    own, around, tokens = blocks.elements[some], blocks.around, blocks.tokens[some]
+    keys = (around.parents[own] << 32) | around.paths[own]
+    _, series = np.unique(keys, return_inverse=True)
+    size = np.bincount(series, tokens)
+    mean = np.bincount(series, tokens * scores) / np.maximum(size, 1.0)
+    share = (SERIES_SHARE * size / (size + SERIES_PRIOR))[series]
+    drawn: Numbers = (1.0 - share) * scores + share * mean[series]
     return drawn

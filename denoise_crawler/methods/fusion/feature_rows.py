@@ -76,10 +76,11 @@ def page_rows(evidence: Evidence, names: tuple[str, ...], said: Sequence[Numbers
 
 def site_rows(evidence: Evidence, names: tuple[str, ...]) -> Rows:
     """Return what depends on what is known of the site: where the main text is, what comes back."""
-    core, region, standing, blocks = evidence.compiled, evidence.region, evidence.standing, evidence.blocks
+    core: Any = compiled("sites")
+    page, region, standing, blocks = evidence.compiled, evidence.region, evidence.standing, evidence.blocks
     rows = _empty(evidence, names)
     where = region.scores, region.top, region.first, region.last
-    row = core.region(rows, 0, *where, float(np.log1p(region.top_score)))
+    row = core.region(page, rows, 0, *where, float(np.log1p(region.top_score)))
     if standing is None:
         rows[row:] = _UNKNOWN
         rows[row] = 0.0
@@ -89,10 +90,10 @@ def site_rows(evidence: Evidence, names: tuple[str, ...]) -> Rows:
         standing.path_repeated,
     )  # fmt: skip
     logs = np.empty(2 * len(blocks.around))
-    core.take_site_logs(logs, by_element[:3])
+    core.take_site_logs(page, logs, by_element[:3])
     np.log1p(logs, out=logs)
     by_block = standing.texts, standing.masked, standing.links
-    core.site(rows, row, logs, float(standing.pages), by_block, by_element, blocks.link_hashes)
+    core.site(page, rows, row, logs, float(standing.pages), by_block, by_element, blocks.link_hashes)
     return Rows(names, rows)
 
 
@@ -106,7 +107,8 @@ def surrounding_rows(first: FirstLook, names: tuple[str, ...], siblings: int) ->
     )  # fmt: skip
     order = np.argsort(-first.scores, kind="stable")
     logs = float(np.log1p(float(first.likely_sums[-1]))), _log_sizes(len(evidence.blocks.around) + 1)
-    evidence.compiled.surroundings(rows, looked, order, *logs, siblings)
+    core: Any = compiled("surroundings")
+    core.surroundings(evidence.compiled, rows, looked, order, *logs, siblings)
     return Rows(names, rows)
 
 
@@ -125,10 +127,16 @@ def _logs_below(count: int) -> Numbers:
     return logs
 
 
+@lru_cache(maxsize=16)
+def numbers_of(names: tuple[str, ...]) -> Mapping[str, int]:
+    """Return the features by name, each with its number."""
+    return {name: number for number, name in enumerate(names)}
+
+
 @lru_cache(maxsize=64)
 def places_of(found: tuple[str, ...], wanted: tuple[str, ...]) -> tuple[Any, Any]:
     """Return which of the features ``found`` are among those ``wanted``, and where."""
-    numbers = {name: number for number, name in enumerate(wanted)}
+    numbers = numbers_of(wanted)
     pairs = [(row, numbers[name]) for row, name in enumerate(found) if name in numbers]
     rows, places = [row for row, _ in pairs], [place for _, place in pairs]
     if rows and rows == list(range(len(found))) and places == list(range(places[0], places[0] + len(places))):

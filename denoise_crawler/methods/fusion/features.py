@@ -9,7 +9,7 @@ import numpy as np
 
 from denoise_crawler.methods.fusion.blocks import PLACES, blocks_of
 from denoise_crawler.methods.fusion.evidence import ANCESTORS, Evidence, Words, ratio, running
-from denoise_crawler.methods.fusion.feature_rows import Rows, page_rows, places_of, site_rows
+from denoise_crawler.methods.fusion.feature_rows import Rows, numbers_of, page_rows, places_of, site_rows
 from denoise_crawler.methods.fusion.kinds import KINDS
 from denoise_crawler.methods.fusion.linked_data import body_columns
 from denoise_crawler.methods.fusion.title import begins
@@ -58,20 +58,19 @@ def table_of(groups: Iterable[Columns | Rows], names: Sequence[str], count: int)
 
     Groups are read one after the other: all of them at once take twice the table's memory.
     """
-    wanted, numbers = tuple(names), {name: number for number, name in enumerate(names)}
-    by_feature = np.empty((len(names), count), np.float32)
+    wanted, found = tuple(names), list[str]()
+    numbers, by_feature = numbers_of(wanted), np.empty((len(names), count), np.float32)
     for group in groups:
+        found += group
         if isinstance(group, Rows):
             rows, places = places_of(group.names, wanted)
             by_feature[places] = group.numbers[rows]
-            for name in group.names:
-                numbers.pop(name, None)
             continue
         for name, column in group.items():
             if name in numbers:
-                by_feature[numbers.pop(name)] = column
-    if numbers:
-        raise KeyError(f"there are no features {', '.join(numbers)}")
+                by_feature[numbers[name]] = column
+    if missing := set(names).difference(found):
+        raise KeyError(f"there are no features {', '.join(sorted(missing))}")
     return by_feature.T
 
 

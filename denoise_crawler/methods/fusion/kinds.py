@@ -15,6 +15,7 @@ import numpy as np
 from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.methods.fusion.class_words import words_of
 from denoise_crawler.methods.fusion.linked_data import linked_data_of
+from denoise_crawler.page.self_description import self_description_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -70,12 +71,10 @@ def _path(url: str) -> str:
 
 
 def _declared(page: Page) -> Iterator[str]:
-    if page.root is None:
-        return
-    for meta in page.root.iter("meta"):
-        name = (meta.get("property") or meta.get("name") or "").lower()
+    for meta in page.once(self_description_of).metas:
+        name = (meta.property or meta.name).lower()
         if name in _SAID:
-            for word in _WORD.findall(meta.get("content", "")[:200].lower())[:3]:
+            for word in _WORD.findall(meta.content[:200].lower())[:3]:
                 yield f"{name}={word}"
     for kind in page.once(linked_data_of).types:
         yield f"@{kind}"

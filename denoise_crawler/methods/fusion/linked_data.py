@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from denoise_crawler.page.self_description import self_description_of
+
 if TYPE_CHECKING:
     from denoise_crawler.methods.fusion.blocks import Blocks, Numbers
     from denoise_crawler.page import Page
@@ -45,9 +47,7 @@ def linked_data_of(page: Page) -> LinkedData:
     types: set[str] = set()
     values: set[str] = set()
     body = ""
-    if page.root is None:
-        return LinkedData(frozenset(), body)
-    scripts = (script.text or "" for script in page.root.iter("script") if "ld+json" in script.get("type", ""))
+    scripts = (script.text or "" for kind, script in page.once(self_description_of).scripts if "ld+json" in kind)
     for text in islice(scripts, _MOST_SCRIPTS):
         data = text[:_MOST_CHARACTERS]
         types.update(_TYPE.findall(data))

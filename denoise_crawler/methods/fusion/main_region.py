@@ -83,7 +83,7 @@ def main_region(blocks: Blocks, repeated: NDArray[np.bool_], link_shares: Number
     ``repeated`` marks blocks that give nothing; ``link_shares`` and ``named`` (what names say) are by element.
     """
     around = blocks.around
-    if (core := compiled("features")) is not None:
+    if (core := compiled("sites")) is not None:
         scores = np.empty(len(around))
         by_block = blocks.characters, blocks.commas, repeated.view(np.uint8), blocks.elements
         top, top_score = core.main_region(

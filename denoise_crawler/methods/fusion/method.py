@@ -138,9 +138,10 @@ class Fusion(Method):
                 return "a value of the product: its price, a code or its maker"
             if taken[block] != once[block]:
                 return together_reason(bool(taken[block]), "section")
-            unit = together.unit_of(block)
-            if unit and best[block] != (own[block] >= bar):
-                return together_reason(bool(taken[block]), unit.kind, float(chances[block]))
+            whole, chance = together.whole_of(block, chances)
+            joint = whole and (taken[block] or chance is not None)  # an introduction only keeps
+            if joint and best[block] != (own[block] >= bar):
+                return together_reason(bool(taken[block]), whole, chance)
             if evidence.everywhere[block]:
                 return everywhere_reason(evidence, block)
             repeated = bool(best[block] and not taken[block])

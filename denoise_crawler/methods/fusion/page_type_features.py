@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import numpy as np
 
+from denoise_crawler.core import compiled
 from denoise_crawler.methods.fusion.kinds import KINDS, kind_words_of
 from denoise_crawler.methods.fusion.linked_data import linked_data_of
 
@@ -136,7 +137,9 @@ def _largest_lists(first: FirstLook) -> dict[str, float]:
     if evidence.compiled is None:
         lists = _lists(first)
     else:
-        lists = evidence.compiled.largest_lists(first.likely_sums, first.element_tokens, _SIBLINGS, 2)
+        core: Any = compiled("surroundings")
+        sums = first.likely_sums, first.element_tokens
+        lists = core.largest_lists(evidence.compiled, *sums, _SIBLINGS, 2)
     for place, (size, text, linked, likely, tokens) in enumerate(lists, 1):
         row |= {
             f"list {place} size": float(np.log1p(size)),

@@ -39,10 +39,6 @@ def record_fields(evidence: Evidence) -> NDArray[np.bool_]:
         return nothing
     home = blocks.elements
     usual = standing.path_pages[home] >= _USUAL * standing.pages
-    sentence = (blocks.characters > _LONG) & (standing.masked >= _LONG_SHARE * standing.pages)
-    varied = standing.path_repeated[home] < _MANY_VALUES * standing.path_characters[home]
-    most = np.where(varied, _COMMON_SHARE, _SHARE) * standing.pages
-    new = (standing.texts < most) & ~sentence
     changing = (standing.masked >= _PRICED * standing.pages) & (standing.texts < _PRICED * standing.pages)
     priced = usual & changing & (blocks.characters <= _PRICE_CHARACTERS)
     headline = evidence.headline
@@ -50,6 +46,10 @@ def record_fields(evidence: Evidence) -> NDArray[np.bool_]:
     prices = [block for block in np.flatnonzero(priced) if PRICE.search(blocks.texts[block])]
     if not any(((titles <= block) & (block <= titles + _NEAR)).any() for block in prices):
         return nothing
+    sentence = (blocks.characters > _LONG) & (standing.masked >= _LONG_SHARE * standing.pages)
+    varied = standing.path_repeated[home] < _MANY_VALUES * standing.path_characters[home]
+    most = np.where(varied, _COMMON_SHARE, _SHARE) * standing.pages
+    new = (standing.texts < most) & ~sentence
     few = standing.path_elements[home] <= _FEW * standing.path_pages[home]
     unlinked = standing.path_linked[home] <= _LIST_LINKS * standing.path_characters[home]
     return usual & new & (few | unlinked)

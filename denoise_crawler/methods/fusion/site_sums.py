@@ -38,6 +38,10 @@ class _Numbered:
 
     def find(self, wanted: Hashes) -> Indices:
         """Return the numbers of ``wanted``."""
+        if (core := compiled("sites")) is not None:
+            found = np.empty(len(wanted), np.int64)
+            core.find_numbers(self._hashes, self._numbers, np.ascontiguousarray(wanted), found)
+            return found
         if not len(self._hashes):
             return np.zeros(len(wanted), np.int64)
         places = np.minimum(self._hashes.searchsorted(wanted), len(self._hashes) - 1)
@@ -214,15 +218,15 @@ class SiteSums:
         if self._built is None:
             self._built = _built([(key, page, counted) for key, (page, counted) in self._pages.items()])
         built, around = self._built, blocks.around
-        if (core := compiled("features")) is None:
+        if (core := compiled("sites")) is None:
             own = np.unique(around.paths[around.last > around.first])
             marked = np.zeros(len(self._paths) + 1, bool)
             marked[self._paths.find(own)] = True
             marked[0] = False
             places = len(own)
-            shared = np.bincount(built.pages, weights=marked[built.paths], minlength=len(built.keys))
+            shared = np.bincount(built.pages, weights=marked[built.paths], minlength=len(built.keys)).astype(float)
         else:
-            shared, numbers = np.empty(len(built.keys)), self._paths.find(around.paths)
+            shared, numbers = np.empty(len(built.keys), float), self._paths.find(around.paths)
             of_page = around.paths, numbers, around.first, around.last
             places = core.count_shared(*of_page, built.paths, built.pages, len(self._paths), shared)
         shares = shared / np.maximum(built.lengths + places - shared, 1.0)
@@ -276,7 +280,11 @@ def _grown(numbers: Numbers, length: int) -> Numbers:
 
 def _with_what_is_below(places: Indices, numbers: Indices, parents: list[int]) -> Numbers:
     """Sum ``numbers`` by place, and add to each place the sums of all below it; parents come before children."""
-    sums: list[float] = np.bincount(places, weights=numbers, minlength=len(parents)).tolist()
+    counts: Numbers = np.bincount(places, weights=numbers, minlength=len(parents)).astype(np.float64)
+    if (core := compiled("sites")) is not None:
+        core.add_below(counts, parents)
+        return counts
+    sums: list[float] = counts.tolist()
     for place in range(len(parents) - 1, 0, -1):
         sums[parents[place]] += sums[place]
     return np.array(sums)

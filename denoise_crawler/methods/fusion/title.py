@@ -12,6 +12,7 @@ import numpy as np
 
 from denoise_crawler.core import compiled
 from denoise_crawler.methods.fusion.blocks import IDEOGRAPH, TAGS
+from denoise_crawler.page.self_description import self_description_of
 from denoise_crawler.page.text import collapse_spaces
 
 if TYPE_CHECKING:
@@ -97,11 +98,9 @@ def begins(description: str, blocks: Blocks) -> Numbers:
 
 def description_of(page: Page) -> str:
     """Return the longest description that the page gives of itself, empty without any."""
-    if page.root is None:
-        return ""
     found = (
-        collapse_spaces(meta.get("content", ""))
-        for meta in page.root.iter("meta")
-        if (meta.get("name") or meta.get("property") or "").lower() in ("description", "og:description")
+        collapse_spaces(meta.content)
+        for meta in page.once(self_description_of).metas
+        if (meta.name or meta.property).lower() in ("description", "og:description")
     )
     return max(found, key=len, default="")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from denoise_crawler.methods.fusion.introduced import introduced_lists
 from denoise_crawler.methods.fusion.sections import headings_of, with_sections
 from denoise_crawler.methods.fusion.selection import REPEATED_CHARACTERS, first_of_each
 from denoise_crawler.methods.fusion.units import CODE, FIGURE, FORMULA, TABLE, units_of
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from denoise_crawler.methods.fusion.blocks import Blocks, Indices, Numbers
+    from denoise_crawler.methods.fusion.introduced import Introduced
     from denoise_crawler.methods.fusion.sections import Heading
     from denoise_crawler.methods.fusion.units import Unit
     from denoise_crawler.page import Page
@@ -37,16 +39,17 @@ _SUREST = 0.995
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Together:
-    """What of a page's ``blocks`` belongs together: its units, its headings."""
+    """What of a page's ``blocks`` belongs together: its units, lists with their paragraph, its headings."""
 
     blocks: Blocks
     units: Sequence[Unit]
+    lists: Sequence[Introduced]
     headings: Sequence[Heading]
 
     @classmethod
     def of(cls, page: Page, blocks: Blocks) -> Together:
         """Find what belongs together on ``page``."""
-        return cls(blocks, page.once(units_of), page.once(headings_of))
+        return cls(blocks, page.once(units_of), page.once(introduced_lists), page.once(headings_of))
 
     def chances(self, own: Numbers) -> Numbers:
         """Return the chances of blocks, their ``own`` if they are in no unit, else that of the unit.
@@ -55,22 +58,27 @@ class Together:
         """
         if not self.units:
             return own
-        joint, heard = own.copy(), np.ones(len(own))
+        joint, heard = own.copy(), np.ones(len(own), bool)
         for unit in self.units:
-            heard[list(unit.silent)] = 0.0
+            heard[list(unit.silent)] = False
+        blocks = _Heard(np.flatnonzero(heard), own, self.blocks.tokens)
         for unit in self.units:
-            joint[unit.blocks] = _chance(unit, own, self.blocks.tokens, heard)
+            joint[unit.blocks] = _chance(unit, blocks)
         return joint
 
     def best(self, likely: Flags, wanted: Flags) -> Flags:
         """Take the ``likely`` and the ``wanted`` blocks, and a unit as a whole or not at all.
 
-        A unit is taken if half of its tokens are likely or any of its blocks is wanted.
+        A unit is taken if half of its tokens are likely or any of its blocks is wanted, a list with the paragraph
+        that introduces it.
         """
-        result, tokens = likely | wanted, self.blocks.tokens
+        listed, tokens = likely.copy(), self.blocks.tokens
+        for one in self.lists:
+            listed[one.first : one.last] |= listed[one.first - 1]
+        result = listed | wanted
         for unit in self.units:
             counts = tokens[unit.blocks]
-            half = 2.0 * counts[likely[unit.blocks]].sum() >= counts.sum()
+            half = 2.0 * counts[listed[unit.blocks]].sum() >= counts.sum()
             result[unit.blocks] = half or wanted[unit.blocks].any()
         return result
 
@@ -97,9 +105,12 @@ class Together:
             fixed[unit.blocks] |= unit.kind is not FORMULA
         return with_sections(taken, self.headings, chances, fixed)
 
-    def unit_of(self, block: int) -> Unit | None:
-        """Return the unit that a block is in, None if it is in none."""
-        return next((unit for unit in self.units if unit.first <= block < unit.last), None)
+    def whole_of(self, block: int, chances: Numbers) -> tuple[str, float | None]:
+        """Return the name of what a block is judged with, empty if nothing, and the chance of a unit."""
+        unit = next((unit for unit in self.units if unit.first <= block < unit.last), None)
+        if unit is not None:
+            return unit.kind, float(chances[block])
+        return ("introduction" if any(one.first <= block < one.last for one in self.lists) else ""), None
 
 
 def _series(blocks: Blocks) -> tuple[Indices, ...]:
@@ -108,25 +119,38 @@ def _series(blocks: Blocks) -> tuple[Indices, ...]:
     return around.parents[own], around.paths[own].astype(np.int64), around.places[own]
 
 
-def _chance(unit: Unit, chances: Numbers, tokens: Numbers, heard: Numbers) -> float:
-    """Return the chance of a unit; ``heard`` is 0 for the blocks whose own chances say nothing."""
-    own, counts = chances[unit.blocks], tokens[unit.blocks] * heard[unit.blocks]
-    said = float(own @ counts / counts.sum()) if counts.any() else None
-    if unit.kind not in _OF_KIND or (unit.kind is FORMULA and said is not None):
-        return float(own.mean()) if said is None else said
-    log_odds = (
-        _OF_KIND[unit.kind]
-        + (0.0 if said is None else _OWN * _log_odds(said))
-        + _BEFORE * _around(chances, tokens, heard, slice(max(unit.first - _AROUND, 0), unit.first))
-        + _AFTER * _around(chances, tokens, heard, slice(unit.last, unit.last + _AROUND))
-    )
-    return 1.0 / (1.0 + exp(-log_odds))
+@dataclass(frozen=True, slots=True, eq=False)
+class _Heard:
+    """The blocks that say something (``at``), and of all blocks their own chances and tokens."""
+
+    at: Indices
+    chances: Numbers
+    tokens: Numbers
+
+    def inside(self, unit: Unit) -> float | None:
+        """Return what the blocks of a unit say; None if they say nothing."""
+        first, last = self.at.searchsorted((unit.first, unit.last))
+        blocks = self.at[first:last]
+        counts = self.tokens[blocks]
+        return float(self.chances[blocks] @ counts / counts.sum()) if counts.any() else None
+
+    def around(self, unit: Unit) -> tuple[float, float]:
+        """Return the log odds of what the blocks before and after a unit say."""
+        first, last = self.at.searchsorted((unit.first, unit.last))
+        return self._beside(self.at[max(first - _AROUND, 0) : first]), self._beside(self.at[last : last + _AROUND])
+
+    def _beside(self, blocks: Indices) -> float:
+        counts = np.minimum(self.tokens[blocks], _MOST_TOKENS) + 1.0
+        return _log_odds(float(self.chances[blocks] @ counts / counts.sum())) if len(blocks) else 0.0
 
 
-def _around(chances: Numbers, tokens: Numbers, heard: Numbers, beside: slice) -> float:
-    """Return what the blocks beside a unit say."""
-    counts = (np.minimum(tokens[beside], _MOST_TOKENS) + 1.0) * heard[beside]
-    return _log_odds(float(chances[beside] @ counts / counts.sum())) if counts.any() else 0.0
+def _chance(unit: Unit, heard: _Heard) -> float:
+    said = heard.inside(unit)
+    if unit.kind not in _OF_KIND:
+        return float(heard.chances[unit.blocks].mean()) if said is None else said
+    before, after = heard.around(unit)
+    own = 0.0 if said is None else _OWN * _log_odds(said)
+    return 1.0 / (1.0 + exp(-(_OF_KIND[unit.kind] + own + _BEFORE * before + _AFTER * after)))
 
 
 def _log_odds(chance: float) -> float:

@@ -1,6 +1,7 @@
 """Which pictures, formulas and embedded posts belong to the content that is kept.
 
-They hold no text that could be judged, so the text around them decides: that of the nearest element with any.
+They hold no text that could be judged, so the text around them decides: that of the nearest element with any. The
+credit of a figure does not: where all text of a figure is noise, the text around the figure decides.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 MIN_KEPT_SHARE = 0.5  # of the text around, before and behind the content
 MIN_KEPT_SHARE_INSIDE = 0.1  # the same, between two kept texts
+_MOST_LEVELS = 8  # between a picture and its figure
 
 
 class Belonging:
@@ -48,6 +50,11 @@ class Belonging:
         if not self._until:
             self._count(self._noise)
         around = self._nearest_text(index)
+        figure = self._figure(index)
+        if 0 <= figure <= around:
+            if self._kept[self._nodes.ends[figure]] > self._kept[figure]:
+                return True
+            around = self._nearest_text(self._nodes.parents[figure], without=figure)
         end = self._nodes.ends[around]
         kept = self._kept[end] - self._kept[around]
         inside = 0 < self._kept[index] < self._kept[-1]
@@ -66,9 +73,18 @@ class Belonging:
         kept = (0 if gone else size for size, gone in zip(sizes, noise, strict=True))
         self._kept = list(accumulate(kept, initial=0))
 
-    def _nearest_text(self, index: int) -> int:
-        """Return the nearest node at or above ``index`` with text in it."""
+    def _figure(self, index: int) -> int:
+        """Return the figure around a node; -1 if there is none."""
+        for _ in range(_MOST_LEVELS):
+            if index <= 0 or self._nodes.tags[index] == "figure":
+                break
+            index = self._nodes.parents[index]
+        return index if index > 0 and self._nodes.tags[index] == "figure" else -1
+
+    def _nearest_text(self, index: int, without: int = 0) -> int:
+        """Return the nearest node at or above ``index`` with text in it, and not only below ``without``."""
         nodes, until = self._nodes, self._until
-        while index > 0 and until[nodes.ends[index]] == until[index]:
+        inside = until[nodes.ends[without]] - until[without] if without else 0
+        while index > 0 and until[nodes.ends[index]] - until[index] == inside:
             index = nodes.parents[index]
         return index

@@ -17,7 +17,10 @@ class _Part(msgspec.Struct, tag_field="type", tag=str.lower, omit_defaults=True)
 
 
 class Text(_Part):
-    """A piece of a line: ``style`` is ``em``, ``strong``, ``code`` or empty, ``link`` an absolute URL."""
+    """A piece of a line.
+
+    ``style`` is ``em``, ``strong``, ``sub``, ``sup``, ``code`` or empty, ``link`` an absolute URL.
+    """
 
     text: str
     style: str = ""

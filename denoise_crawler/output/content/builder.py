@@ -24,10 +24,10 @@ from denoise_crawler.output.content.elements import begin_element
 from denoise_crawler.output.content.footnotes import footnotes_of
 from denoise_crawler.output.content.formulas import formulas_of
 from denoise_crawler.output.content.line import paragraphs
-from denoise_crawler.output.content.links import Links, is_permalink, is_share_link
+from denoise_crawler.output.content.links import Links, is_control, is_permalink, is_share_link
 from denoise_crawler.output.content.nested import Lists, OpenBox, OpenTable
 from denoise_crawler.output.content.pictures import picture_of
-from denoise_crawler.output.content.styles import heading_levels, text_styles
+from denoise_crawler.output.content.styles import heading_levels, style_in, text_styles
 from denoise_crawler.output.content.tex_in_text import loads_math, with_formulas
 from denoise_crawler.output.inline import WordJoiner, text_of
 from denoise_crawler.output.writing import LEAVE, Writing
@@ -39,6 +39,9 @@ if TYPE_CHECKING:
 
     from denoise_crawler.output.content.formula_scripts import Place
     from denoise_crawler.page import Page
+
+
+_LEFT_OUT = frozenset({"a", "span"})  # if they are permalinks, share links or controls of headings
 
 
 def content_blocks(page: Page, noise: list[bool] | None = None, writing: Writing | None = None) -> list[Block]:
@@ -122,7 +125,7 @@ class Builder:
         elif index in self.formulas.elements:
             self._add_formula(index)
             return end
-        elif (tag == "a" or index in self.footnotes.left_out) and self._is_left_out(index):
+        elif (tag in _LEFT_OUT or index in self.footnotes.left_out) and self._is_left_out(index):
             self._joints.gap()
             return end
         elif index in self.footnotes.marks:
@@ -146,11 +149,9 @@ class Builder:
             self._joints.gap()
             return
         nodes, level = self.nodes, self._levels[index]
-        style = self._styles[index]
-        if level and style != "code":
-            style = ""
         link = self._links.address(nodes.links[index], in_heading=level > 0) if self._with_links else ""
         text, done = text_of(nodes, index), 0
+        style = style_in(self._styles[index], text, in_heading=level > 0, in_link=bool(link))
         self._pieces.append(Text(self._joints.between(index), style, link))
         while self._places and self._places[0].node == index:
             place = self._places.popleft()
@@ -207,13 +208,13 @@ class Builder:
         return self.nodes.elements[index].get("style") is not None and is_code(self.nodes, index)
 
     def _is_left_out(self, index: int) -> bool:
-        """Tell whether a node is a permalink, a share link, or the label of a footnote."""
+        """Tell whether a node is a permalink, a share link, a control of a heading, or the label of a footnote."""
         if index in self.footnotes.left_out:
             return True
-        nodes = self.nodes
-        if nodes.tags[index] != "a" or nodes.links[index] != index:
-            return False
-        if is_permalink(nodes, index, in_heading=self._levels[index] > 0):
+        nodes, in_heading = self.nodes, self._levels[index] > 0
+        if nodes.links[index] != index:
+            return in_heading and bool(self._pieces) and is_control(nodes, index)
+        if is_permalink(nodes, index, in_heading=in_heading):
             return True
         return is_share_link(nodes.elements[index].get("href", "").strip())
 

@@ -68,18 +68,18 @@ def _cut(blocks: list[Block], max_words: int) -> Iterator[Chunk]:
         if isinstance(block, Heading):
             yield from chunk.close()
             chunk.above = [*(heading for heading in chunk.above if heading.level < block.level), block]
-        waiting = [block]
+        waiting = [(block, _size(block))]
         while waiting:
-            part = waiting.pop()
-            if chunk.takes(part, cut=part is not block):
+            part, size = waiting.pop()
+            if chunk.takes(part, size, cut=part is not block):
                 continue
-            must_cut = _size(part) > max_words or chunk.has_only_headings
+            must_cut = size > max_words or chunk.has_only_headings
             smaller = smaller_blocks(part, max_words) if must_cut else []
             if smaller:
-                waiting += reversed(smaller)
+                waiting += [(one, _size(one)) for one in reversed(smaller)]
             else:
                 yield from chunk.close()
-                chunk.blocks, chunk.words = [part], _size(part)
+                chunk.blocks, chunk.words = [part], size
     yield from chunk.close()
 
 
@@ -92,14 +92,18 @@ class _OpenChunk:
     blocks: list[Block] = field(default_factory=list)
     words: int = 0
 
-    def takes(self, block: Block, *, cut: bool) -> bool:
-        """Add a block, or a part that was ``cut`` from one, if there is room for it."""
+    def takes(self, block: Block, size: int, *, cut: bool) -> bool:
+        """Add a block of ``size`` words, or a part that was ``cut`` from one, if there is room for it."""
         joined = _joined(self.blocks[-1], block) if cut and self.blocks else None
-        before, last = (self.blocks, block) if joined is None else (self.blocks[:-1], joined)
-        total = self.words + _size(last) - (0 if joined is None else _size(self.blocks[-1]))
-        if total > self.max_words:
+        if joined is not None and isinstance(block, Table):
+            size -= _size(Table(block.rows[:1]))  # the header, which is there already
+        if self.words + size > self.max_words:
             return False
-        self.blocks, self.words = [*before, last], total
+        if joined is not None:
+            self.blocks[-1] = joined
+        else:
+            self.blocks.append(block)
+        self.words += size
         return True
 
     @property

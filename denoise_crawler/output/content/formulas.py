@@ -14,10 +14,12 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 from lxml import etree
 
+from denoise_crawler.core import compiled
 from denoise_crawler.output.content.blocks import Formula, Text
 from denoise_crawler.output.content.formula_scripts import FORMULA_SCRIPT, places_of_scripts
 from denoise_crawler.output.content.mathml import latex_of_math, readable_math
 from denoise_crawler.page import TEXT
+from denoise_crawler.page.self_description import self_description_of
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -103,15 +105,15 @@ def formulas_of(page: Page) -> Formulas:
             if formula is not None or _is_second_copy(element):
                 found.elements[index] = formula
                 end = nodes.ends[index]
-    scripts = [one for one in page.root.iter("script") if FORMULA_SCRIPT.match(one.get("type", ""))]
+    scripts = [one for kind, one in page.once(self_description_of).scripts if FORMULA_SCRIPT.match(kind)]
     found.places = places_of_scripts(nodes, [one for one in scripts if one not in used])
     return found
 
 
 def _candidates(nodes: Nodes) -> list[int]:
     """Return the elements that may be formulas, by their tags or classes; pictures by their attributes."""
-    if nodes.compiled is not None:
-        found: list[int] = nodes.compiled.hinted(_HINTS_BY_TAG, _CLASS_HINTS)
+    if nodes.compiled is not None and (core := compiled("attributes")) is not None:
+        found: list[int] = core.hinted(nodes.compiled, _HINTS_BY_TAG, _CLASS_HINTS)
         return found
     return [
         index

@@ -22,6 +22,7 @@ _SIGNS = re.compile(r"[\s\ufe0e\ufe0f#¶§🔗↩↵⤴↑⏎🔙]{1,5}")
 _PERMALINK_CLASS = re.compile(
     r"(?:^|\s)(?:headerlink|permalink|anchor|anchor-link|heading-anchor|hash-link|header-anchor)(?:\s|$)"
 )
+_CONTROL, _MAX_CONTROL_NODES = re.compile(r"\s*\[[^\[\]]{1,40}\]\s*"), 12
 _SHARE = re.compile(
     r"(?:https?:)?//(?:[\w-]+\.)*(?:"
     r"facebook\.com/(?:sharer|share\.php|dialog/(?:share|feed))"
@@ -77,6 +78,14 @@ def is_permalink(nodes: Nodes, link: int, *, in_heading: bool) -> bool:
     if not (marked or in_heading):
         return False
     return len(text) < 60 and _PERMALINK_TEXT.fullmatch(text) is not None
+
+
+def is_control(nodes: Nodes, index: int) -> bool:
+    """Tell whether an element of a heading is a link in brackets, as "[edit]"."""
+    end = nodes.ends[index]
+    if "a" not in nodes.tags[index:end] or end - index > _MAX_CONTROL_NODES:
+        return False
+    return _CONTROL.fullmatch("".join(nodes.texts[index:end])) is not None
 
 
 class Links:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from denoise_crawler.output.content.blocks import FootnoteMark, Formula, LineBreak, Picture, Text
 from denoise_crawler.output.content.line import collapse
+from denoise_crawler.output.content.styles import RAISED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,8 +17,10 @@ if TYPE_CHECKING:
     from denoise_crawler.output.content.blocks import Inline
 
 _MARKS = {"strong": "**", "em": "*"}
-_SPECIAL = re.compile(r"[\\`*\[\]<~]|(?<![^\W_])_|_(?![^\W_])|&(?=[#\w]|\Z)")
-_LINE_START = re.compile(r"(?:#{1,6}|[-+])(?= |\Z)|>|[-:|][-:| ]*\Z|=+\Z")
+_SPECIAL = re.compile(r"[\\`*<~]|(?<![^\W_])_|_(?![^\W_])|&(?=[#\w]|\Z)")
+_BRACKETS = re.compile(r"[\[\]]")
+_LINK_MARKS = ("](", "]:", "][", "[^")
+_LINE_START = re.compile(r"(?:#{1,6}|[-+])(?= |\Z)|>|[-:|][-:| ]*\Z|=+\Z|\[(?:[ xX]\]|!)")
 _NUMBER_START = re.compile(r"\d{1,9}(?=[.)](?: |\Z))")
 _UNSAFE = re.compile(r"[\s<>\[\]\\`|\"\x00-\x20\x7f]")
 _PARENTHESES, _BALANCED = re.compile(r"[()]"), re.compile(r"\([^()]*\)")
@@ -29,7 +32,7 @@ _BLOCK_START = re.compile(r"[-+*#>~`=|:]|\d+[.)]")
 
 
 class _Run(NamedTuple):
-    """A piece of a line: ``style`` is ``em``, ``strong``, ``code``, ``markup`` (in Markdown already) or empty."""
+    """A piece of a line: ``style`` is that of a text or ``markup`` (in Markdown already) or empty."""
 
     text: str
     link: str = ""
@@ -45,7 +48,8 @@ def render_line(content: Sequence[Inline], *, dollars: bool | None = None) -> st
 
     """
     escaped = has_dollars([content]) if dollars is None else dollars
-    return _Line(escaped).render([_run(piece) for piece in content])
+    runs = [_run(piece) for piece in content]
+    return _Line(escaped, brackets=_has_link_marks(runs)).render(runs)
 
 
 def render_lines(content: Sequence[Inline]) -> list[str]:
@@ -72,8 +76,13 @@ def has_dollars(contents: Sequence[Sequence[Inline]]) -> bool:
     return signs > 0 and signs + formulas > 1
 
 
-def escape_markdown(text: str, *, dollars: bool = False) -> str:
+def escape_markdown(text: str, *, dollars: bool = False, brackets: bool = True) -> str:
     r"""Put a backslash before each character that would be markup inside a line.
+
+    Args:
+        text: Plain text.
+        dollars: Whether dollar signs are escaped.
+        brackets: Whether square brackets are.
 
     Example:
         >>> print(escape_markdown("2 * 3 [sic]"))
@@ -81,6 +90,7 @@ def escape_markdown(text: str, *, dollars: bool = False) -> str:
 
     """
     escaped = _SPECIAL.sub(r"\\\g<0>", text)
+    escaped = _BRACKETS.sub(r"\\\g<0>", escaped) if brackets else escaped
     return escaped.replace("$", "\\$") if dollars else escaped
 
 
@@ -148,11 +158,17 @@ def _run(piece: Inline) -> _Run:
     return _Run(" ")
 
 
-class _Line:
-    """Renders a line; ``dollars`` says whether dollar signs are escaped."""
+def _has_link_marks(runs: Sequence[_Run]) -> bool:
+    r"""Tell whether brackets of a line could make a link. Others stay: some readers see a formula in ``\[``."""
+    text = "".join(run.text for run in runs)
+    return any(mark in text for mark in _LINK_MARKS)
 
-    def __init__(self, dollars: bool) -> None:
-        self._dollars = dollars
+
+class _Line:
+    """Renders a line; ``dollars`` and ``brackets`` say whether these signs are escaped."""
+
+    def __init__(self, dollars: bool, *, brackets: bool) -> None:
+        self._dollars, self._brackets = dollars, brackets
 
     def render(self, runs: list[_Run]) -> str:
         """Return the line; runs of the same link are one link, and marks enclose no space at their ends."""
@@ -176,7 +192,8 @@ class _Line:
         after = " " if runs[-1].text.endswith(" ") else ""
         pieces = collapse(Text(run.text, run.style) for run in runs)
         inner = [_Run(piece.text, "", piece.style) for piece in pieces if isinstance(piece, Text)]
-        return f"{before}[{self._runs(inner, '[', ']')}]({link}){after}" if inner else before or after
+        text = _Line(self._dollars, brackets=True)._runs(inner, "[", "]")
+        return f"{before}[{text}]({link}){after}" if inner else before or after
 
     def _runs(self, runs: Sequence[_Run], last: str, following: str) -> str:
         """Return runs with their marks between the characters ``last`` and ``following`` ("": end of the line)."""
@@ -197,13 +214,15 @@ class _Line:
         head, tail = run.text[: run.text.index(core)], " " if run.text.endswith(" ") else ""
         if run.style == "code":
             return self._escape(run.text) if (last == "`" and not head) else head + _code(core) + tail
+        if run.style in RAISED:
+            return f"{head}<{run.style}>{self._escape(core)}</{run.style}>{tail}"
         mark = _MARKS[run.style]
         if not (_may_open(core, head or last) and _may_close(core, tail or after)):
             return self._escape(run.text)
         return f"{head}{mark}{self._escape(core)}{mark}{tail}"
 
     def _escape(self, text: str) -> str:
-        return escape_markdown(text, dollars=self._dollars)
+        return escape_markdown(text, dollars=self._dollars, brackets=self._brackets)
 
 
 def _code(text: str) -> str:

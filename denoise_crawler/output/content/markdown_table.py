@@ -24,12 +24,12 @@ def fits_pipes(table: Table) -> bool:
 def pipe_table(table: Table) -> list[str]:
     """Return the lines of a table; empty cells follow those that span others.
 
-    The first row is the header if it has a header cell; else the header is empty.
+    The first row is the header if all its cells with content are header cells; else the header is empty.
     """
     rows = [_written(row) for row in _grid(table)]
     columns = max(map(len, rows), default=0)
     rows = [[*cells, *[""] * (columns - len(cells))] for cells in rows]
-    if not any(cell.header for cell in table.rows[0]):
+    if not all(cell.header or not cell.content for cell in table.rows[0]):
         rows.insert(0, [""] * columns)
     rows.insert(1, ["---"] * columns)
     return ["| " + " | ".join(cells) + " |" for cells in rows]

@@ -92,7 +92,8 @@ def _addresses(element: _Element) -> Iterator[str]:
     following = element.getnext()
     if following is not None and following.tag == "noscript":
         yield from (one.get("src", "").strip() for one in following.iter("img"))
-    yield source
+    if element.get("alt", "").strip():  # else it only stands in for another
+        yield source
 
 
 def _sources(picture: _Element) -> list[_Element]:

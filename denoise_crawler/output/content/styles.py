@@ -12,9 +12,12 @@ MAX_HEADING_CHARACTERS = 400  # a longer heading was never closed
 _STYLES = {
     **dict.fromkeys(("em", "i", "dfn"), "em"),
     **dict.fromkeys(("b", "strong", "dt"), "strong"),
+    "sub": "sub",
+    "sup": "sup",
     **dict.fromkeys(("code", "kbd", "samp", "tt"), "code"),
 }
-_STRENGTH = ("", "em", "strong", "code")  # of nested styles the strongest, the last here, is written
+_STRENGTH = ("", "em", "strong", "sub", "sup", "code")  # of nested styles the strongest, the last here, is written
+RAISED = ("sub", "sup")
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 
 
@@ -25,6 +28,13 @@ def text_styles(nodes: Nodes) -> list[str]:
         own, above = _STYLES.get(tag, ""), styles[parent]
         styles.append(max(own, above, key=_STRENGTH.index) if own else above)
     return styles
+
+
+def style_in(style: str, text: str, *, in_heading: bool, in_link: bool) -> str:
+    """Return the style of a text where it stands: a heading has no emphasis, a reference is not raised."""
+    if style in RAISED:
+        return "" if in_link or not any(map(str.isalnum, text)) else style
+    return "" if in_heading and style != "code" else style
 
 
 def heading_levels(page: Page) -> list[int]:

@@ -64,6 +64,7 @@ def test_chunks_hold_all_words_and_no_more_than_is_asked_for(html: str, most: in
     found = list(chunks(blocks, most))
     for chunk in found:
         assert chunk.words <= most or len(chunk.blocks) == 1
+        assert chunk.words == len(words(" ".join(map(plain_text, chunk.blocks))))
     of_page = words(" ".join(map(plain_text, blocks)))
     of_chunks = words(" ".join(plain_text(block) for chunk in found for block in chunk.blocks))
     assert set(of_page) == set(of_chunks)

@@ -20,6 +20,13 @@ def test_a_heading_is_no_link_to_itself(html: str) -> None:
     assert blocks_of(html) == [Heading(2, [Text("Title")])]
 
 
+def test_a_link_in_brackets_behind_a_heading_is_no_part_of_it() -> None:
+    edit = "<span class=x><span>[</span><a href=/edit>edit</a><span>]</span></span>"
+    assert blocks_of(f"<h2><span>Title</span>{edit}</h2>") == [Heading(2, [Text("Title")])]
+    assert written(f"<h2>{edit}</h2>") == "## [[edit](https://example.com/edit)]"
+    assert "edit" in written(f"<p>Title {edit}")
+
+
 @pytest.mark.parametrize(
     "address",
     [
@@ -98,6 +105,19 @@ def test_pictures_stay_only_where_they_belong_to_kept_content() -> None:
     noise = [text in ("Menu and more", "Ad") for text in Page.parse(URL, html).nodes.texts]
     found = str(blocks_of(html, noise))
     assert [name in found for name in ("a.png", "b.png", "c.png")] == [False, True, False]
+
+
+def test_of_a_figure_its_caption_decides_and_without_one_the_text_around_it() -> None:
+    figure = "<figure><div><img src=a.png alt=A><span>Credit</span></div><figcaption>{}</figcaption></figure>"
+    for caption, around, belongs in [("Quay", "Ad", True), ("Ad", "Story", True), ("Ad", "Ad", False)]:
+        html = f"<div><p>{around}</p>{figure.format(caption)}<p>{around}</div><p>Story"
+        noise = [text in ("Credit", "Ad") for text in Page.parse(URL, html).nodes.texts]
+        assert ("a.png" in str(blocks_of(html, noise))) is belongs
+
+
+def test_what_stands_in_for_a_picture_is_none() -> None:
+    assert blocks_of("<p>One<img src=grey-placeholder.png>") == blocks_of("<p>One")
+    assert "loading-dock.png" in str(blocks_of("<p>One<img src=loading-dock.png alt='The dock'>"))
 
 
 def test_a_caption_is_tied_to_its_picture() -> None:

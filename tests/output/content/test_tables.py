@@ -29,6 +29,12 @@ def test_data_tables_are_pipes_where_pipes_can_hold_them(html: str, markdown: st
     assert written(html) == markdown
 
 
+def test_a_row_that_begins_with_a_header_cell_is_no_header() -> None:
+    rows = "<tr><th>Maker<td>North<tr><th>Weight<td>4 kg"
+    assert written(f"<table>{rows}</table>") == "|  |  |\n| --- | --- |\n| Maker | North |\n| Weight | 4 kg |"
+    assert written("<table><tr><td><th>a<tr><th>b<td>c</table>").startswith("|  | a |\n| --- |")
+
+
 def test_long_cells_stay_in_a_table_with_headers() -> None:
     markdown = written(f"<table><tr><th>a<th>b<tr><td>1<td>{LONG}</table>")
     assert markdown == f"| a | b |\n| --- | --- |\n| 1 | {LONG.strip()} |"

@@ -1,0 +1,96 @@
+"""The elements by which a page says what it is: titles, ``meta``, scripts with a type, times, microdata."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from lxml import etree
+
+from denoise_crawler.core import compiled
+
+if TYPE_CHECKING:
+    from denoise_crawler.page.nodes import Element
+    from denoise_crawler.page.page import Page
+
+_MOST = 20  # authors, dates
+# XPath finds attributes much faster than the elements that have them.
+_PROPERTIES = etree.XPath("/descendant::*/@itemprop")
+_RELATIONS = etree.XPath("/descendant::a/@rel")
+_AUTHOR_PAGES = ("/aut", "/byline/", "/journalist")  # stand in the address of an author's page, and in others
+_ADDRESSES = etree.XPath(f"/descendant::a/@href[{' or '.join(f'contains(., {one!r})' for one in _AUTHOR_PAGES)}]")
+_TAGS = ("meta", "script", "title", "h1", "time")
+
+
+class Meta(NamedTuple):
+    """The attributes of a ``meta`` element, empty where it has none."""
+
+    property: str
+    name: str
+    itemprop: str
+    http_equiv: str
+    content: str
+
+
+class SelfDescription:
+    """What a page declares, in document order.
+
+    ``scripts`` are those that have a type, with it; ``headings`` are of the first level.
+    """
+
+    def __init__(self, root: Element | None) -> None:
+        self._root = root
+        self.metas: list[Meta] = []
+        self.scripts: list[tuple[str, Element]] = []
+        self.titles: list[Element] = []
+        self.headings: list[Element] = []
+        self.times: list[Element] = []
+        if root is None:
+            return
+        if (core := compiled("attributes")) is not None:
+            found = core.declared(root, Meta, _MOST, _AUTHOR_PAGES)
+            self.metas, self.scripts, self.titles, self.headings, self.times, *named = found
+            self.__dict__.update(zip(("authors", "dates", "author_links", "author_pages"), named, strict=True))
+            return
+        by_tag = {"title": self.titles, "h1": self.headings, "time": self.times}
+        for element in root.iter(*_TAGS):
+            if element.tag == "meta":
+                names = ("property", "name", "itemprop", "http-equiv", "content")
+                self.metas.append(Meta(*(element.get(name, "") for name in names)))
+            elif element.tag == "script":
+                if kind := element.get("type"):
+                    self.scripts.append((kind, element))
+            else:
+                by_tag[element.tag].append(element)
+
+    @cached_property
+    def authors(self) -> list[Element]:
+        """The first elements with the microdata property ``author``."""
+        return _elements_with(self._root, _PROPERTIES, "author")
+
+    @cached_property
+    def dates(self) -> list[Element]:
+        """The first elements with the microdata property ``datePublished``."""
+        return _elements_with(self._root, _PROPERTIES, "datePublished")
+
+    @cached_property
+    def author_links(self) -> list[Element]:
+        """The first links to an author."""
+        return _elements_with(self._root, _RELATIONS, "author")
+
+    @cached_property
+    def author_pages(self) -> list[tuple[str, Element]]:
+        """Links that may lead to the page of an author, each with its address."""
+        addresses: Any = [] if self._root is None else _ADDRESSES(self._root)
+        return [(str(address), address.getparent()) for address in addresses]
+
+
+def self_description_of(page: Page) -> SelfDescription:
+    """Return what ``page`` declares; call it by ``page.once``."""
+    return SelfDescription(page.root)
+
+
+def _elements_with(root: Element | None, naming: etree.XPath, name: str) -> list[Element]:
+    """Return the first elements whose attribute, as found by ``naming``, equals ``name``."""
+    attributes: Any = [] if root is None else naming(root)
+    return [attribute.getparent() for attribute in attributes if attribute == name][:_MOST]

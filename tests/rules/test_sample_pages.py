@@ -1,0 +1,68 @@
+"""Pages that a crawl keeps as samples of their sites, for ``scrapy denoise rules``."""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+from denoise_crawler.store import Store
+from denoise_crawler.store.parked import ParkedPage
+from denoise_crawler.store.samples import MAX_CHARACTERS
+from tests.article_spider import SPIDER
+from tests.conftest import SETTINGS
+from tests.crawl.test_crawl import STORE, quota, urls
+from tests.scrapy_command import denoise
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from denoise_crawler.demo.server import DemoServer
+    from tests.conftest import Project
+
+
+def pages(path: Path) -> list[str]:
+    with closing(Store(path, read_only=True)) as store:
+        return [page.url for page in store.all_pages()]
+
+
+def crawl(project: Project, server: DemoServer, *more: str) -> None:
+    project.write("project_settings.py", SETTINGS + 'ADDONS = {"denoise_crawler.Addon": 300}\n')
+    project.write("test_spiders.py", SPIDER)
+    project.write("urls.json", json.dumps(urls(server)))
+    assert project.crawl("articles", *quota(5), *more)
+
+
+def test_a_crawl_leaves_samples_from_which_rules_are_derived(project: Project, server: DemoServer) -> None:
+    crawl(project, server, "-s", "DENOISE_SAMPLE_PAGES=6")
+    kept = pages(project.folder / STORE)
+    assert len(kept) == 6
+    site = server.url.partition("//")[2]
+    done = denoise(project.folder, "rules", site)
+    assert done.stdout.startswith(f"{site}: derived from 6 judged pages\n\nthe content stands in\n")
+    assert "section.articlebody" in done.stdout
+    crawl(project, server, "-s", "DENOISE_SAMPLE_PAGES=6")
+    assert pages(project.folder / STORE) == kept
+
+
+def test_a_crawl_that_is_not_asked_for_samples_keeps_none(project: Project, server: DemoServer) -> None:
+    crawl(project, server)
+    assert pages(project.folder / STORE) == []
+    done = denoise(project.folder, "rules", server.url.partition("//")[2], code=1)
+    assert "keeps no page of" in done.stderr
+
+
+def test_each_page_is_kept_once_up_to_the_limit_of_its_site_and_no_page_that_is_too_long(tmp_path: Path) -> None:
+    with closing(Store(tmp_path / "store.sqlite")) as store:
+        assert store.keep_sample("a.example", "https://a.example/1", "<p>One.", 2)
+        assert store.keep_sample("a.example", "https://a.example/1", "<p>One.", 2)
+        assert store.keep_sample("a.example", "https://a.example/2", "x" * (MAX_CHARACTERS + 1), 2)
+        assert store.keep_sample("a.example", "https://a.example/3", "", 2)
+        assert not store.keep_sample("a.example", "https://a.example/4", "<p>Two.\ud800", 2)
+        assert not store.keep_sample("a.example", "https://a.example/5", "<p>Three.", 2)
+        assert store.keep_sample("b.example", "https://b.example/1", "<p>One.", 2)
+        store.park(ParkedPage("a.example", "https://a.example/6", "<p>Waits.", b"key", None), b"item")
+        store.hand_on(list(store.waiting()))
+    assert pages(tmp_path / "store.sqlite") == [
+        *("https://a.example/1", "https://a.example/4", "https://b.example/1"),
+    ]

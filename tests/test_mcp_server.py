@@ -1,0 +1,200 @@
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from denoise_crawler import Denoiser, Page, Writing
+from denoise_crawler.commands.page_command import USER_AGENT
+from denoise_crawler.store import Store
+from denoise_crawler.store.parked import ParkedPage
+from tests.example_files import SITE, write_examples
+from tests.loopback import HTML, Answer, Served, serving
+from tests.scrapy_command import environment
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+mcp = pytest.importorskip("mcp")
+
+PAGE = b"<title>A walk</title><nav><a href=/>Home</a></nav><p>We went along the river until the sun set."
+Call = tuple[str, dict[str, Any]]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("mcp")
+    write_examples(made, 4)
+    return made
+
+
+def served(folder: Path, *calls: Call, options: tuple[str, ...] = ()) -> list[Any]:
+    """Start the server as a client does, over standard input and output, and return what the calls give."""
+    command = ["-m", "denoise_crawler", "mcp", *options]
+    server = mcp.StdioServerParameters(command=sys.executable, args=command, env=environment(), cwd=folder)
+
+    async def talk() -> list[Any]:
+        async with mcp.Client(server) as client:
+            tools = await client.list_tools()
+            return [tools.tools, *[await client.call_tool(name, given) for name, given in calls]]
+
+    return asyncio.run(asyncio.wait_for(talk(), 120))
+
+
+def answer(path: str) -> Answer:
+    if path == "/robots.txt":
+        return Answer(200, {"Content-Type": "text/plain"}, b"User-agent: *\nDisallow: /private/\n")
+    if path == "/moved":
+        return Answer(302, {"Location": "/private/story"}, b"")
+    return Answer(200, HTML, PAGE)
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[Served]:
+    with serving(answer) as found:
+        yield found
+
+
+def test_a_client_finds_tools_that_only_read(folder: Path) -> None:
+    [tools] = served(folder)
+    assert [tool.name for tool in tools] == ["clean", "explain", "site", "rules"]
+    assert all(tool.annotations.read_only_hint and tool.description for tool in tools)
+
+
+def test_html_is_cleaned_by_what_the_store_knows_and_explained(folder: Path) -> None:
+    html, url = (folder / "saved.html").read_text("utf-8"), f"https://{SITE}/story"
+    before = (folder / "crawl.sqlite").read_bytes()
+    _, cleaned, text, explained, known = served(
+        folder,
+        ("clean", {"html": html, "url": url}),
+        ("clean", {"html": html, "form": "text"}),
+        ("explain", {"html": html, "url": url}),
+        ("site", {"host": SITE}),
+        options=("--store", "crawl.sqlite", "--method", "style_tree"),
+    )
+    page = cleaned.structured_content
+    assert (page["warm"], page["site"], page["method"]) == (True, SITE, "style_tree")
+    assert "\n\n# " in page["text"]
+    alone = Denoiser("style_tree", writing=Writing(more_metadata=True)).clean(Page.parse("", html)).clean_page
+    assert text.structured_content["text"] == alone.text
+    assert text.structured_content["description"] == alone.description
+    blocks = explained.structured_content["blocks"]
+    assert explained.structured_content["pages_known"] == 4
+    assert {block["kept"] for block in blocks} == {True, False}
+    assert known.structured_content == {
+        **{
+            "site": SITE,
+            "pages_seen": {"style_tree:64": 0},
+            "known_by": ["style_tree:64"],
+            "method": "style_tree",
+        },
+        **{"pages_known": 4, "layouts": 1, "items_waiting": 0},
+    }
+    assert (folder / "crawl.sqlite").read_bytes() == before
+
+
+def test_the_rules_of_a_site_are_derived_from_the_pages_that_the_store_keeps(folder: Path) -> None:
+    with closing(Store(folder / "waiting.sqlite")) as store:
+        for line in (folder / "pages.jsonl").read_text("utf-8").splitlines():
+            found = json.loads(line)
+            store.park(ParkedPage(SITE, found["url"], found["html"], found["url"].encode()), b"item")
+    _, rules, unknown = served(
+        folder,
+        ("rules", {"host": f"https://www.{SITE}/"}),
+        ("rules", {"host": "other.example"}),
+        options=("--store", "waiting.sqlite"),
+    )
+    found = rules.structured_content
+    assert (found["site"], found["pages"]) == (SITE, 4)
+    assert {"body", "strip"} <= {rule["directive"] for rule in found["rules"]}
+    assert "the store keeps no page of other.example" in unknown.content[0].text
+
+
+def test_site_rules_are_obeyed(folder: Path) -> None:
+    (folder / "rules").mkdir()
+    (folder / "rules" / f"{SITE}.txt").write_text("body: //article/p[1]\nstrip: [\n")
+    html = f"<article><p>{'One. ' * 60}<p>{'Two. ' * 60}</article>"
+    _, found = served(folder, ("clean", {"url": f"https://{SITE}/1", "html": html}), options=("--rules", "rules"))
+    assert found.structured_content["text"] == ("One. " * 60).strip()
+
+
+def test_an_address_is_fetched_where_robots_txt_allows_it(folder: Path, site: Served) -> None:
+    host = site.url.removeprefix("http://")
+    _, page, forbidden, moved = served(
+        folder,
+        ("clean", {"url": f"{site.url}/story"}),
+        ("clean", {"url": f"{site.url}/private/story"}),
+        ("explain", {"url": f"{site.url}/moved"}),
+        options=("--private-host", host),
+    )
+    assert page.structured_content["title"] == "A walk"
+    assert page.structured_content["url"] == f"{site.url}/story"
+    for refused in (forbidden, moved):
+        assert refused.is_error
+        assert f"{site.url}/private/story may not be fetched: robots.txt forbids it" in refused.content[0].text
+    assert site.asked == ["/robots.txt", "/story", "/moved"]
+
+
+def test_this_machine_and_private_networks_are_not_asked(folder: Path, site: Served) -> None:
+    before = list(site.asked)
+    addresses = (
+        site.url,
+        site.url.replace("127.0.0.1", "localhost"),
+        "http://[::1]:1/",
+        "http://169.254.169.254/",
+    )
+    _, *refused = served(folder, *(("clean", {"url": address}) for address in addresses))
+    for one in refused:
+        assert "is on this machine or a private network" in one.content[0].text
+    assert site.asked == before
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (("clean", {}), "give the url of a page, or its html"),
+        (("clean", {"url": "file:///etc/hosts"}), "only http and https can be fetched, not file"),
+        (("clean", {"html": "<p>x", "form": "pdf"}), "Input should be 'text', 'markdown' or 'html'"),
+        (("clean", {"html": "x" * 8_000_001}), "the html is larger than 8,000,000 bytes"),
+        (("site", {"host": "other.example"}), f"the store does not know other.example; it knows {SITE}"),
+    ],
+    ids=lambda value: None if isinstance(value, str) else value[0],
+)
+def test_a_mistake_is_told_to_the_model(folder: Path, call: Call, said: str) -> None:
+    _, found = served(folder, call, options=("--store", "crawl.sqlite"))
+    assert found.is_error
+    assert said in found.content[0].text
+
+
+def test_without_a_store_a_site_is_not_known(folder: Path) -> None:
+    _, found = served(folder, ("site", {"host": SITE}))
+    assert "started without a store (--store FILE)" in found.content[0].text
+
+
+def started(folder: Path, *words: str, missing: str = "") -> subprocess.CompletedProcess[str]:
+    program = "import sys; sys.argv[1:1] = []\n" + (f"sys.modules[{missing!r}] = None\n" if missing else "")
+    program += "from denoise_crawler.__main__ import main\nsys.exit(main())"
+    command = [sys.executable, "-c", program, "mcp", *words]
+    return subprocess.run(
+        command, cwd=folder, env=environment(), capture_output=True, text=True, input="", check=False, timeout=120
+    )
+
+
+def test_a_server_that_cannot_begin_says_why_in_one_line(folder: Path) -> None:
+    gone = started(folder, "--store", "gone.sqlite")
+    assert (gone.returncode, gone.stderr) == (1, "there is no store gone.sqlite\n")
+    without = started(folder, missing="mcp")
+    said = "mcp is not installed: pip install 'denoise-crawler[mcp]'\n"
+    assert (without.returncode, without.stderr) == (1, said)
+
+
+def test_the_server_ends_when_its_client_has_gone(folder: Path) -> None:
+    done = started(folder)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert USER_AGENT == "denoise-crawler"
