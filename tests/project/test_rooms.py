@@ -97,3 +97,13 @@ def test_no_file_is_longer_than_one_reads_at_a_time() -> None:
 def test_no_test_imports_a_benchmark_since_benchmarks_use_what_tests_share() -> None:
     for file in (ROOT / "tests").rglob("*.py"):
         assert all(module[0] != "benchmarks" for module in imported(file)), file
+
+
+def test_every_package_is_installed() -> None:
+    listed = re.search(r"^packages = \[(.*?)^\]", (ROOT / "pyproject.toml").read_text("utf-8"), re.M | re.S)
+    assert listed is not None
+    installed = {
+        name for name in re.findall(r'"([\w.]+)"', listed[1]) if not name.endswith((".assets", ".templates"))
+    }
+    folders = {file.parent.relative_to(ROOT).parts for file in files() if file.name == "__init__.py"}
+    assert installed == {".".join(parts if parts[0] == PACKAGE else (PACKAGE, *parts)) for parts in folders}
