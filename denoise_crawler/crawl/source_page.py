@@ -63,6 +63,8 @@ class SourcePage:
         skipped: Why it has not; None if it has, or that is not known.
         given_up: Whether a worker process died of the page. It is not handed over again.
         cleaned: The cleaned page, None until an item needs it.
+        arrivals: Held by the item that arrives now, until the items that it releases have left. So no later item
+            of the page goes on before it.
         turn: Held by the item that is learning or waiting now. The others stand in line, so that they keep their
             order.
     """
@@ -76,6 +78,7 @@ class SourcePage:
     skipped: str | None = None
     given_up: bool = False
     cleaned: CleanedPage | None = None
+    arrivals: asyncio.Lock = field(default_factory=asyncio.Lock)
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     _parked: ParkedPage | None = None
 

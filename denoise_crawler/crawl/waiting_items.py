@@ -47,6 +47,7 @@ class WaitingItems:
         self._sources: OrderedDict[int, SourcePage] = OrderedDict()
         self._cached_characters = 0
         self._items_of_page: Counter[int] = Counter()
+        self._leaving: Counter[int] = Counter()  # released items in the pipelines, by page
         self._batches = ItemBatches(self._write)
         store.write_first(self.write)
 
@@ -114,6 +115,7 @@ class WaitingItems:
             for parked, waiting in readable:
                 taken += 1
                 self._uncount(parked.page)
+                self._leaving[parked.page] += 1
                 self._limits.uncount_released()
                 yield waiting
         finally:
@@ -121,10 +123,18 @@ class WaitingItems:
                 self._store.take_back(untaken)
 
     def has_items_of(self, source: SourcePage) -> bool:
-        """Tell whether items wait that this run got from the page."""
+        """Tell whether items of the page wait that this run got, or are on their way through the pipelines."""
         if not source.is_parked:
             return False
-        return source in self._batches or source.to_parked().row in self._items_of_page
+        row = source.to_parked().row
+        return source in self._batches or row in self._items_of_page or row in self._leaving
+
+    def has_left(self, source: SourcePage) -> None:
+        """Note that an item of the page, released before, has gone through the pipelines."""
+        row = source.to_parked().row
+        self._leaving[row] -= 1
+        if self._leaving[row] <= 0:
+            del self._leaving[row]
 
     def inherit(self) -> int:
         """Take over the items that earlier runs left; return how many."""

@@ -127,15 +127,20 @@ class Warmup:
         try:
             if isinstance(item, self.settings.skipped_items) or source is None:
                 return False
-            async with source.turn:
-                if not await self.learn(source):
+            async with source.arrivals:
+                if not await self._learn_in_turn(source):
                     return False
-                await self._slice.yield_if_over()
                 parked = self._must_park(item, source) and self._park(item, source, refused)
-            await self._release_ready(source.page.site)
+                await self._release_ready(source.page.site)
         except Exception:  # our mistake must not cost the item
             self._report_failure_of(source)
         return parked
+
+    async def _learn_in_turn(self, source: SourcePage) -> bool:
+        async with source.turn:
+            readable = await self.learn(source)
+            await self._slice.yield_if_over()
+            return readable
 
     async def learn(self, source: SourcePage) -> bool:
         """Learn a page, once. Items that an earlier run parked from the same page are dropped from the store.
@@ -259,6 +264,12 @@ class Warmup:
                 return
 
     async def _send_one(self, item: Any, source: SourcePage) -> None:
+        try:
+            await self._prepare_and_process(item, source)
+        finally:
+            self.waiting.has_left(source)
+
+    async def _prepare_and_process(self, item: Any, source: SourcePage) -> None:
         try:
             ready = await self._prepare_released(item, source)
         except Exception:  # the store no longer has it, so it goes on as it is
