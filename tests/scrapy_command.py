@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import pty
+import signal
+import socket
 import subprocess
 import sys
 from contextlib import suppress
@@ -64,6 +66,27 @@ def on_a_terminal(folder: Path, *arguments: object, stream: str, **more: str) ->
     os.close(ours)
     assert process.returncode == 0
     return shown
+
+
+def interrupted_while_fetching(words: list[str], folder: Path) -> tuple[str, int]:
+    """Run a command on a page that never comes, press Ctrl-C, and return what it said on stderr and its exit code."""
+    with socket.create_server(("127.0.0.1", 0)) as server:  # it takes the question and never answers
+        address = f"http://127.0.0.1:{server.getsockname()[1]}/"
+        with subprocess.Popen(
+            [*words, address],
+            cwd=folder,
+            env=environment(),
+            stderr=subprocess.PIPE,
+            text=True,
+            # a job in the background of a shell would ignore Ctrl-C
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        ) as process:
+            server.settimeout(60)
+            connection, _ = server.accept()
+            process.send_signal(signal.SIGINT)
+            _, said = process.communicate(timeout=60)
+            connection.close()
+    return said, process.returncode
 
 
 def group_lives(group: int) -> bool:

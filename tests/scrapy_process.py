@@ -32,7 +32,6 @@ _STARTER.set_forkserver_preload(
         "scrapy_poet.commands",  # Scrapy imports it for each command, where it is installed
         "denoise_crawler.crawl.addon",
         "denoise_crawler.commands.denoise",
-        "denoise_crawler.crawl.item_processor",
         "denoise_crawler.crawl.middleware",
         "denoise_crawler.spiders.msn_news",
         "denoise_crawler.spiders.site",

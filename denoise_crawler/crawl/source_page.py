@@ -65,8 +65,8 @@ class SourcePage:
         cleaned: The cleaned page, None until an item needs it.
         arrivals: Held by the item that arrives now, until the items that it releases have left. So no later item
             of the page goes on before it.
-        turn: Held by the item that is learning or waiting now. The others stand in line, so that they keep their
-            order.
+        turn: Held by the item for which the page is learned, or that is filled, now. The others stand in line, so
+            that they leave in their order.
     """
 
     page: Page

@@ -1,16 +1,13 @@
 from __future__ import annotations
 
 import re
-import signal
-import socket
-import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
 
 from denoise_crawler.commands.denoise import SUBCOMMANDS
 from tests.example_files import write_examples
-from tests.scrapy_command import command, denoise_here, environment
+from tests.scrapy_command import command, denoise_here, interrupted_while_fetching
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -72,23 +69,7 @@ def test_a_mistake_is_told_in_one_line_with_the_way_out(
 
 
 def test_ctrl_c_ends_in_one_line(folder: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as server:  # it takes the question and never answers
-        address = f"http://127.0.0.1:{server.getsockname()[1]}/"
-        with subprocess.Popen(
-            command("explain", address),
-            cwd=folder,
-            env=environment(),
-            stderr=subprocess.PIPE,
-            text=True,
-            # a job in the background of a shell would ignore Ctrl-C
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-        ) as process:
-            server.settimeout(60)
-            connection, _ = server.accept()
-            process.send_signal(signal.SIGINT)
-            _, said = process.communicate(timeout=60)
-            connection.close()
-    assert (said, process.returncode) == ("interrupted\n", 130)
+    assert interrupted_while_fetching(command("explain"), folder) == ("interrupted\n", 130)
 
 
 # --- help

@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import json
-import signal
-import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -17,7 +15,7 @@ from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.output.writing import Writing
 from tests.example_files import BASE, SITE, write_examples
 from tests.loopback import HTML, Answer, serving
-from tests.scrapy_command import environment
+from tests.scrapy_command import environment, interrupted_while_fetching
 
 if TYPE_CHECKING:
     from denoise_crawler.demo.server import DemoServer
@@ -261,23 +259,7 @@ def test_a_reader_that_closes_the_pipe_early_is_no_error(folder: Path) -> None:
 
 
 def test_ctrl_c_ends_in_one_line(folder: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as server:  # it takes the question and never answers
-        address = f"http://127.0.0.1:{server.getsockname()[1]}/"
-        with subprocess.Popen(
-            [*PROCESS, address],
-            cwd=folder,
-            env=environment(),
-            stderr=subprocess.PIPE,
-            text=True,
-            # a job in the background of a shell would ignore Ctrl-C
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-        ) as process:
-            server.settimeout(60)
-            connection, _ = server.accept()
-            process.send_signal(signal.SIGINT)
-            _, said = process.communicate(timeout=60)
-            connection.close()
-    assert (said, process.returncode) == ("interrupted\n", 130)
+    assert interrupted_while_fetching(PROCESS, folder) == ("interrupted\n", 130)
 
 
 # --- what it takes
