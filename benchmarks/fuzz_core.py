@@ -2,7 +2,8 @@
 
 The inputs are those of ``benchmarks.fuzz``; twenty are the pages of one site. ``make fuzz-core`` runs it with a
 core that was built with sanitizers, which end the run where memory is misused. Every fifth page is also given as a
-spider gives it: with a tree of its own, from which it takes elements while we have their nodes.
+spider gives it: with a tree of its own, from which it takes elements while we have their nodes. ``--gold`` sends
+every page of the gold sets instead, as it is, site by site.
 """
 
 from __future__ import annotations
@@ -10,11 +11,12 @@ from __future__ import annotations
 import os
 import sys
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from benchmarks.bench import options, say
+from benchmarks.bench import addressed, options, say
 from denoise_crawler import core
 from denoise_crawler.denoiser import Denoiser
+from denoise_crawler.evaluation.gold import by_site, corpus_folder, gold_sets
 from denoise_crawler.methods.site_knowledge import InMemoryKnowledge
 from denoise_crawler.page import Page
 from denoise_crawler.page.parsing import parse
@@ -22,23 +24,26 @@ from tests.fuzz.inputs import numbered
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    Pages: TypeAlias = Sequence[tuple[str, str | bytes]]  # (URL, HTML)
 
 GROUP = 20
 SHARED = 5
 URL = "https://fuzz.example/{}"
 
 
-def cleaned(sources: Sequence[str | bytes], mode: str) -> list[Any]:
+def cleaned(site: str, pages: Pages, mode: str) -> list[Any]:
     """Learn and clean the pages of a site by one road; return all that comes of them."""
     core.choose(mode)
     knowledge = InMemoryKnowledge()
     denoiser = Denoiser("fusion", knowledge=knowledge)
-    pages = [Page.parse(URL.format(number), source) for number, source in enumerate(sources)]
-    for page in pages:
+    parsed = [Page.parse(url, source, site=site) for url, source in pages]
+    for page in parsed:
         denoiser.learn(page)
     found: list[Any] = []
-    for page in pages:
+    for page in parsed:
         judgement = denoiser.judge(page)
         result = denoiser.write(page, judgement)
         verdict = judgement.noise, judgement.scores, judgement.confidence, judgement.page_type, judgement.guarded
@@ -66,15 +71,31 @@ def clean_shared(source: str | bytes, random: Random) -> None:
     denoiser.clean(page)
 
 
-def differing(numbers: Sequence[int], seed: int) -> list[int]:
-    """Return which inputs of a site come out otherwise by the core than in Python."""
-    sources = [numbered(seed, number) for number in numbers]
-    compiled, in_python = (cleaned(sources, mode) for mode in ("require", "off"))
-    for number in numbers:
-        if number % SHARED == 0:
-            clean_shared(sources[number - numbers[0]], Random(f"{seed}:{number}"))
-    pairs = zip([*numbers, -1], compiled, in_python, strict=True)
-    return [number for number, one, other in pairs if one != other]
+def differing(site: str, pages: Pages) -> list[str]:
+    """Return which pages of a site come out otherwise by the core than in Python, and whether the site does."""
+    compiled, in_python = (cleaned(site, pages, mode) for mode in ("require", "off"))
+    names = [*(url for url, _ in pages), f"what is known of {site}"]
+    return [name for name, one, other in zip(names, compiled, in_python, strict=True) if one != other]
+
+
+def mutated_sites(inputs: range, seed: int) -> Iterator[tuple[str, Pages]]:
+    """Yield the mutated pages as sites; clean some of them in a tree that somebody else changes."""
+    for start in range(inputs.start, inputs.stop, GROUP):
+        numbers = range(start, min(start + GROUP, inputs.stop))
+        pages = [(URL.format(number), numbered(seed, number)) for number in numbers]
+        yield f"fuzz-{start}.example", pages
+        for number, (_, source) in zip(numbers, pages, strict=True):
+            if number % SHARED == 0:
+                clean_shared(source, Random(f"{seed}:{number}"))
+
+
+def gold_sites(folder: Path) -> Iterator[tuple[str, Pages]]:
+    """Yield the pages of the gold sets, site by site, at most ``GROUP`` at a time."""
+    for pages in gold_sets([folder]).values():
+        for site, found in by_site(pages).items():
+            every = addressed(found)
+            for start in range(0, len(every), GROUP):
+                yield site, every[start : start + GROUP]
 
 
 def _arguments(argv: list[str] | None) -> Namespace:
@@ -82,27 +103,29 @@ def _arguments(argv: list[str] | None) -> Namespace:
     parser.add_argument("--inputs", type=int, default=100_000, metavar="N", help="send N inputs (100000)")
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="what the inputs are drawn by (1)")
     parser.add_argument("--first", type=int, default=0, metavar="N", help="begin with input N (0)")
+    parser.add_argument("--gold", action="store_true", help="send the pages of the gold sets in DENOISE_CORPUS")
     return parser.parse_args(argv)
 
 
 def main(argv: list[str] | None = None) -> None:
-    """Say how many inputs came out alike; leave with code 1 if any did not."""
+    """Say how many pages came out alike; leave with code 1 if any did not."""
     arguments = _arguments(argv)
-    before, failed = os.environ.get(core.ENVIRONMENT), list[str]()
-    end = arguments.first + arguments.inputs
+    inputs = range(arguments.first, arguments.first + arguments.inputs)
+    before, failed, count, folder = os.environ.get(core.ENVIRONMENT), list[str](), 0, corpus_folder()
+    if arguments.gold and folder is None:
+        sys.exit("DENOISE_CORPUS is not set")
+    sites = gold_sites(folder) if arguments.gold and folder is not None else mutated_sites(inputs, arguments.seed)
     try:
-        for start in range(arguments.first, end, GROUP):
-            numbers = range(start, min(start + GROUP, end))
-            failed += [
-                f"what is known of the site of input {start}" if number < 0 else f"input {number}"
-                for number in differing(numbers, arguments.seed)
-            ]
-            if (numbers[-1] + 1) % 1_000 < GROUP:
-                say(f"{numbers[-1] + 1 - arguments.first:,} inputs, {len(failed)} differ")
+        for site, pages in sites:
+            failed += differing(site, pages)
+            count += len(pages)
+            if count % 1_000 < len(pages):
+                say(f"{count:,} pages, {len(failed)} differ")
     finally:
         if before is not None:
             os.environ[core.ENVIRONMENT] = before
-    print(f"{arguments.inputs:,} inputs of seed {arguments.seed} through both roads, {len(failed)} differ")
+    what = "gold pages" if arguments.gold else f"inputs of seed {arguments.seed}"
+    print(f"{count:,} {what} through both roads, {len(failed)} differ")
     for one in failed[:20]:
         print(f"  {one}")
     sys.exit(1 if failed else 0)
