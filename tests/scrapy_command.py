@@ -69,7 +69,7 @@ def on_a_terminal(folder: Path, *arguments: object, stream: str, **more: str) ->
 
 
 def interrupted_while_fetching(words: list[str], folder: Path) -> tuple[str, int]:
-    """Run a command on a page that never comes, press Ctrl-C, and return what it said on stderr and its exit code."""
+    """Press Ctrl-C while a command waits for a page; return what it said on stderr, and its exit code."""
     with socket.create_server(("127.0.0.1", 0)) as server:  # it takes the question and never answers
         address = f"http://127.0.0.1:{server.getsockname()[1]}/"
         with subprocess.Popen(

@@ -21,7 +21,6 @@ from denoise_crawler.crawl import setting_names, settings_table
 from denoise_crawler.crawl.host_gaps import HostGaps
 from denoise_crawler.crawl.settings import DenoiseSettings
 from tests.conftest import ROOT
-from tests.example_files import write_examples
 from tests.scrapy_command import denoise_here, environment
 
 if TYPE_CHECKING:
@@ -95,20 +94,6 @@ PYTHON = [block for block in BLOCKS if block.language == "python"]
 SETTINGS = [block for block in PYTHON if _is_settings(block)]
 PROGRAMS = [block for block in PYTHON if block not in SETTINGS]
 SHELL = [block for block in BLOCKS if _is_shell(block)]
-
-
-@pytest.fixture(scope="module")
-def examples(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The files that the documentation speaks of."""
-    made = tmp_path_factory.mktemp("docs")
-    write_examples(made, 4)
-    return made
-
-
-@pytest.fixture
-def folder(examples: Path, tmp_path: Path) -> Path:
-    """A folder of its own with these files."""
-    return shutil.copytree(examples, tmp_path / "folder")
 
 
 # --- every block

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -13,7 +12,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.conftest import ROOT
-from tests.example_files import write_examples
 from tests.scrapy_command import environment
 
 if TYPE_CHECKING:
@@ -24,18 +22,6 @@ COMMAND = re.compile(r"(?<=```sh\n)\$ (?P<line>.+)\n(?P<shown>(?:(?!```).*\n)*)(
 PROGRAM = re.compile(
     r"(?<=```python\n)(?P<program>(?:(?!```).*\n)*)```\n\n```text\n(?P<shown>(?:(?!```).*\n)*)(?=```\n)"
 )
-
-
-@pytest.fixture(scope="module")
-def examples(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("shown")
-    write_examples(made, 4)
-    return made
-
-
-@pytest.fixture
-def folder(examples: Path, tmp_path: Path) -> Path:
-    return shutil.copytree(examples, tmp_path / "folder")
 
 
 def output_of(command: list[str], folder: Path, given: str = "") -> str:

@@ -1,0 +1,25 @@
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.example_files import write_examples
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture(scope="package")
+def documented_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The files that the documentation speaks of."""
+    made = tmp_path_factory.mktemp("docs")
+    write_examples(made, 4)
+    return made
+
+
+@pytest.fixture
+def folder(documented_files: Path, tmp_path: Path) -> Path:
+    """A folder of its own with these files."""
+    return shutil.copytree(documented_files, tmp_path / "folder")
