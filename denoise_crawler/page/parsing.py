@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 _MAX_FLATTENED_DEPTH = 200
 _LONG_TAG_BYTES = 60_000  # bytes
 _MAX_ATTRIBUTES_PER_TAG = 2_000
+_MOST_BYTES = 4  # of a character in UTF-8
+_SPACES = bytes(range(9, 14)) + bytes(range(28, 33))  # those of ASCII that ``str.strip`` takes
+_BEYOND_ASCII = b"\x80"
 # Python's text codecs that are no charsets: they raise, take minutes or produce tags where there are none.
 _NO_CHARSETS = frozenset({"idna", "punycode", "undefined", "unicode-escape", "raw-unicode-escape"})
 _COMMON_HAN = re.compile("[的一是不了在人有我他这为之大来以个中上们]")
@@ -111,13 +114,12 @@ def is_larger(source: str | bytes, *, size: int, tags: int, attributes: int) -> 
     found = source.count("<") if isinstance(source, str) else source.count(b"<")
     if len(source) > size or found > tags:
         return True
-    if isinstance(source, str):
-        if 4 * len(source) <= min(size, 8 * attributes):
-            return False
-        source = _to_utf8(source)
+    # an attribute has a separator and a name: white space, a slash or a quoted value stands before each
+    if len(source) <= min(size // _MOST_BYTES, 2 * attributes):
+        return False
+    source = source if isinstance(source, bytes) else _to_utf8(source)
     if len(source) > size:
         return True
-    # white space, a slash or a quoted value precedes each attribute
     separators = _count_bytes(source, b" \n\t\r\f/") + _count_bytes(source, b"\"'") // 2
     return separators > attributes and int(_feed(_AttributeCounter(), source)) > attributes
 
@@ -182,9 +184,17 @@ def _is_mostly_valid(text: str, beyond_ascii: int) -> bool:
 
 
 def _to_clean_utf8(html: str | bytes) -> bytes:
-    """Return UTF-8 without lone surrogates and without NUL bytes, which end a document early."""
-    text = decode_html(html) if isinstance(html, bytes) else html
-    return _to_utf8(text.replace("\0", "").strip())
+    """Return UTF-8 without lone surrogates, NUL bytes, which end a document early, and white space at the ends."""
+    if isinstance(html, bytes) and is_utf8(html):
+        source = html
+    else:
+        source = _to_utf8(decode_html(html) if isinstance(html, bytes) else html)
+    if b"\0" in source:
+        source = source.replace(b"\0", b"")
+    source = source.strip(_SPACES)
+    if source[:1] < _BEYOND_ASCII > source[-1:]:
+        return source
+    return source.decode().strip().encode()  # there are spaces beyond ASCII
 
 
 def _to_utf8(text: str) -> bytes:

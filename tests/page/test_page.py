@@ -14,7 +14,7 @@ from denoise_crawler.output.clean_html import clean_html, clean_tree
 from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.page import Page
 from denoise_crawler.page.nodes import TEXT, Element, _is_no_notice, _swallows
-from denoise_crawler.page.parsing import has_endless_tag, is_charset, is_larger, parse
+from denoise_crawler.page.parsing import _to_clean_utf8, has_endless_tag, is_charset, is_larger, parse
 from tests.strategies import html_pages
 
 URL = "https://example.com/dir/page.html"
@@ -182,6 +182,16 @@ def test_no_tree_has_more_elements_or_attributes_than_are_counted_before_it_is_m
         assert is_larger(html, size=10**6, tags=tags - 1, attributes=10**6)
         assert not is_larger(html, size=10**6, tags=tags, attributes=10**6)
         assert attributes == 0 or is_larger(html, size=10**6, tags=tags, attributes=attributes - 1)
+
+
+ODD_TEXT = st.text(st.sampled_from("\0 \t\x1c\x85\xa0\u3000\ufeff\ud800é的a<p>"))
+
+
+@given(ODD_TEXT)
+def test_text_and_its_utf8_are_parsed_without_nul_and_without_spaces_around_them(text: str) -> None:
+    whole = text.replace("\ud800", "\ufffd")
+    tidy = "".join(whole.split("\0")).strip()
+    assert [_to_clean_utf8(text), _to_clean_utf8(whole.encode())] == [tidy.encode()] * 2
 
 
 @given(st.lists(st.sampled_from([0, 1, 30_000, 59_999, 60_000, 60_001]), max_size=5))
