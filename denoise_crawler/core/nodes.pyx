@@ -83,18 +83,34 @@ cdef class Columns:
         for index in range(self.count):
             yield elementFactory(self.document, self.nodes[index].place)
 
-    def lists(self):
-        """Return the tags, parents, ends, texts and links."""
-        cdef list tags = [], parents = [], ends = [], links = []
+    def tags(self):
+        """Return the tag of each node."""
         cdef Py_ssize_t index
-        cdef Node* node
+        cdef list names = self.names
+        return [names[self.nodes[index].tag] for index in range(self.count)]
+
+    def parents(self):
+        """Return the parent of each node."""
+        cdef Py_ssize_t index
+        return [self.nodes[index].parent for index in range(self.count)]
+
+    def ends(self):
+        """Return the node behind the subtree of each node."""
+        cdef Py_ssize_t index
+        return [self.nodes[index].end for index in range(self.count)]
+
+    def links(self):
+        """Return the link that each node stands in."""
+        cdef Py_ssize_t index
+        return [self.nodes[index].link for index in range(self.count)]
+
+    def has_text(self):
+        """Tell whether any node is a run of text."""
+        cdef Py_ssize_t index
         for index in range(self.count):
-            node = &self.nodes[index]
-            tags.append(self.names[node.tag])
-            parents.append(node.parent)
-            ends.append(node.end)
-            links.append(node.link)
-        return tags, parents, ends, self.texts, links
+            if self.nodes[index].tag == TEXT:
+                return True
+        return False
 
     def characters(self):
         """Return the number of characters in each text, without white space."""

@@ -43,8 +43,8 @@ def _columns(nodes: Any) -> Any:
 
 
 def _nodes(nodes: Any) -> tuple[list[str], list[str]]:
-    tags, _, _, texts, _ = _columns(nodes).lists()
-    return tags, texts
+    columns = _columns(nodes)
+    return columns.tags(), columns.texts
 
 
 def _lines(modules: dict[str, Any]) -> tuple[list[list[int]], list[str]]:

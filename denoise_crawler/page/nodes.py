@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from lxml.etree import _Element
+    from typing_extensions import Self
 
 Element: TypeAlias = "_Element"
 
@@ -34,6 +35,9 @@ _OPAQUE = frozenset(
 _BLOCKS = ("p", "div", "table", "ul", "ol", "article", "section", "h1", "h2", "h3", "h4", "h5", "h6")
 
 
+_MADE_WHEN_ASKED_FOR = frozenset({"tags", "parents", "ends", "links"})
+
+
 @dataclass(slots=True, eq=False)
 class Nodes:
     """The nodes of a page in document order, one column per property; node 0 is the body.
@@ -41,7 +45,8 @@ class Nodes:
     A node is an element or a non-empty run of text (``tags[i] == "#text"``). The subtree of node ``i`` is
     ``range(i, ends[i])``; ``links[i]`` is the nearest link at or above it, -1 without one: an ``a`` with an
     address and not a whole article in it. ``elements[i]`` is the element, for text the one it stands in.
-    ``compiled`` are the same columns as the compiled core keeps them; None without the core.
+    ``compiled`` are the same columns as the compiled core keeps them, None without the core; of these the lists
+    are made when they are asked for.
     """
 
     tags: list[str]
@@ -52,8 +57,32 @@ class Nodes:
     elements: Sequence[Element]
     compiled: Any = None
 
+    @classmethod
+    def of_compiled(cls, columns: Any) -> Self:
+        """Return the nodes that the compiled core keeps."""
+        nodes = cls.__new__(cls)
+        nodes.compiled, nodes.elements, nodes.texts = columns, columns, columns.texts
+        return nodes
+
+    if not TYPE_CHECKING:  # which would take any name
+
+        def __getattr__(self, name: str) -> list[Any]:
+            if name not in _MADE_WHEN_ASKED_FOR:
+                raise AttributeError(name)
+            made = getattr(self.compiled, name)()
+            setattr(self, name, made)
+            return made
+
     def __len__(self) -> int:
-        return len(self.tags)
+        return len(self.elements)
+
+    @property
+    def has_text(self) -> bool:
+        """Whether any node is a run of text."""
+        if self.compiled is not None:
+            found: bool = self.compiled.has_text()
+            return found
+        return TEXT in self.tags
 
     def tagged(self, tags: frozenset[str]) -> list[int]:
         """Return the nodes that have one of the ``tags``."""
@@ -97,8 +126,7 @@ def nodes_of(root: Element, skipped: frozenset[str] = _SKIPPED, *, is_shared: bo
         root, skipped, _OPAQUE, frozenset(_BLOCKS), TEXT, _NOTICE, _is_no_notice, _is_read, is_shared
     )
     columns.leave_out_links(_LONGEST_LINK)
-    tags, parents, ends, texts, links = columns.lists()
-    return Nodes(tags, parents, ends, texts, links, columns, columns), depth
+    return Nodes.of_compiled(columns), depth
 
 
 def _walk_tree(root: Element, skipped: frozenset[str]) -> tuple[Nodes, int]:  # noqa: C901
@@ -186,7 +214,7 @@ def hidden_nodes(
 
     """
     nodes, _ = nodes_of(root, _NEVER_TEXT | {"title", "noframes"}, is_shared=is_shared)
-    if TEXT in nodes.tags:
+    if nodes.has_text:
         return nodes
     swallowed = [element.text for element in root.iter("title", "noframes") if element.text]
     if not any("<" in text or len(text) > 500 for text in swallowed):
@@ -196,7 +224,7 @@ def hidden_nodes(
     if (inner := parse(longest)) is None:
         return otherwise
     nodes, _ = nodes_of(inner, is_shared=False)
-    return nodes if TEXT in nodes.tags else otherwise
+    return nodes if nodes.has_text else otherwise
 
 
 def _is_read(opaque: Element, swallowing: set[Element]) -> bool:

@@ -125,7 +125,7 @@ class Page:
             return "too_large"
         if self.root is None:
             return "empty"
-        if TEXT in nodes.tags:
+        if nodes.has_text:
             return None
         if next(self.root.iter("frameset"), None) is not None:
             return "frameset"
@@ -163,7 +163,7 @@ class Page:
         if depth >= MAX_DEPTH and self._source is not None:
             self._root = root = parse_flattened(self._source)
             nodes, depth = nodes_of(root, is_shared=self._is_shared)
-        if TEXT in nodes.tags:
+        if nodes.has_text:
             return nodes
         return hidden_nodes(root, nodes, _exceeds_limits, is_shared=self._is_shared)
 
