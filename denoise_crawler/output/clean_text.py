@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any
 
+from denoise_crawler.core import compiled
 from denoise_crawler.output.content.belonging import Belonging
 from denoise_crawler.output.content.blocks import Formula
 from denoise_crawler.output.content.formulas import formulas_of
-from denoise_crawler.output.inline import WordJoiner, is_preformatted, preformatted_text, text_of
+from denoise_crawler.output.inline import (
+    FIRST_UNSPACED,
+    LINE_BREAKS,
+    WordJoiner,
+    is_preformatted,
+    preformatted_text,
+    text_of,
+)
 from denoise_crawler.page import TEXT
 from denoise_crawler.page.markup import INLINE
 from denoise_crawler.page.text import collapse_spaces
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from denoise_crawler.page import Nodes, Page
 
@@ -42,7 +51,7 @@ def clean_text(page: Page, noise: list[bool] | None = None) -> str:
         - Two
 
     """
-    return _Lines(page, noise).text_of(range(len(page.nodes)))
+    return _writer(page, noise)(range(len(page.nodes)))
 
 
 def clean_texts(page: Page, noise: list[bool] | None, parts: Iterable[range]) -> list[str]:
@@ -59,8 +68,21 @@ def clean_texts(page: Page, noise: list[bool] | None, parts: Iterable[range]) ->
         ['One.', 'Two.']
 
     """
-    lines = _Lines(page, noise)
-    return [lines.text_of(part) for part in parts]
+    return list(map(_writer(page, noise), parts))
+
+
+def _writer(page: Page, noise: list[bool] | None) -> Callable[[range], str]:
+    """Return what writes a part of ``page``: the compiled core writes one without formulas."""
+    found, columns = page.once(formulas_of), page.nodes.compiled
+    if columns is None or found.elements or found.places or (core := compiled("plaintext")) is None:
+        return _Lines(page, noise).text_of
+    return partial(_compiled_form(core).text_of, columns, noise)
+
+
+@lru_cache(maxsize=1)
+def _compiled_form(core: Any) -> Any:
+    words = INLINE, _CELLS, _LISTS, LINE_BREAKS
+    return core.Form(*words, preformatted_text, FIRST_UNSPACED, BULLET, MAX_LIST_INDENTS)
 
 
 class _Lines:
@@ -154,7 +176,7 @@ class _Lines:
         elif tag == "li":
             self._bullet, self._item_end = self._indent() + BULLET, end
         elif tag == "pre" and is_preformatted(self._nodes, index, self._noise):
-            self._write(preformatted_text(self._nodes, index))
+            self._write(preformatted_text(self._nodes.elements[index]))
             return end
         return 0
 

@@ -10,10 +10,10 @@ from denoise_crawler.page import TEXT
 from denoise_crawler.page.markup import INLINE
 
 if TYPE_CHECKING:
-    from denoise_crawler.page import Nodes
+    from denoise_crawler.page import Element, Nodes
 
 LINE_BREAKS = frozenset({"br", "div"})
-_FIRST_UNSPACED = "\u2e80"  # from here on, scripts have no spaces between words
+FIRST_UNSPACED = "\u2e80"  # from here on, scripts have no spaces between words
 
 
 class WordJoiner:
@@ -53,7 +53,7 @@ class WordJoiner:
             return "^"
         link = nodes.links[index]
         other_link = link >= 0 and 0 <= nodes.links[last] != link
-        return " " if (gap or other_link) and (end < _FIRST_UNSPACED or begin < _FIRST_UNSPACED) else ""
+        return " " if (gap or other_link) and (end < FIRST_UNSPACED or begin < FIRST_UNSPACED) else ""
 
 
 def _is_superscript(nodes: Nodes, index: int) -> bool:
@@ -77,9 +77,8 @@ def is_preformatted(nodes: Nodes, index: int, noise: list[bool] | None) -> bool:
     )
 
 
-def preformatted_text(nodes: Nodes, index: int) -> str:
+def preformatted_text(element: Element) -> str:
     """Return the lines of a ``pre`` without blank ones at its ends; only line breaks count of its markup."""
-    element = nodes.elements[index]
     parts = [element.text or ""]
     walk = etree.iterwalk(element, events=("start", "end", "comment", "pi"))
     for event, child in walk:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lxml import etree
@@ -19,6 +19,7 @@ _PROPERTIES = etree.XPath("/descendant::*/@itemprop")
 _RELATIONS = etree.XPath("/descendant::a/@rel")
 _AUTHOR_PAGES = ("/aut", "/byline/", "/journalist")  # stand in the address of an author's page, and in others
 _ADDRESSES = etree.XPath(f"/descendant::a/@href[{' or '.join(f'contains(., {one!r})' for one in _AUTHOR_PAGES)}]")
+_PROGRAM = "javascript"  # stands in the type of a script that says nothing
 _TAGS = ("meta", "script", "title", "h1", "time")
 
 
@@ -35,7 +36,7 @@ class Meta(NamedTuple):
 class SelfDescription:
     """What a page declares, in document order.
 
-    ``scripts`` are those that have a type, with it; ``headings`` are of the first level.
+    ``scripts`` are those whose type says that they hold no program, with it; ``headings`` are of the first level.
     """
 
     def __init__(self, root: Element | None) -> None:
@@ -48,7 +49,7 @@ class SelfDescription:
         if root is None:
             return
         if (core := compiled("attributes")) is not None:
-            found = core.declared(root, Meta, _MOST, _AUTHOR_PAGES)
+            found = core.declared(root, _compiled_signs(core))
             self.metas, self.scripts, self.titles, self.headings, self.times, *named = found
             self.__dict__.update(zip(("authors", "dates", "author_links", "author_pages"), named, strict=True))
             return
@@ -58,7 +59,7 @@ class SelfDescription:
                 names = ("property", "name", "itemprop", "http-equiv", "content")
                 self.metas.append(Meta(*(element.get(name, "") for name in names)))
             elif element.tag == "script":
-                if kind := element.get("type"):
+                if (kind := element.get("type")) and _PROGRAM not in kind:
                     self.scripts.append((kind, element))
             else:
                 by_tag[element.tag].append(element)
@@ -88,6 +89,11 @@ class SelfDescription:
 def self_description_of(page: Page) -> SelfDescription:
     """Return what ``page`` declares; call it by ``page.once``."""
     return SelfDescription(page.root)
+
+
+@lru_cache(maxsize=1)
+def _compiled_signs(core: Any) -> Any:
+    return core.Signs(Meta, _MOST, _AUTHOR_PAGES, _PROGRAM)
 
 
 def _elements_with(root: Element | None, naming: etree.XPath, name: str) -> list[Element]:

@@ -96,7 +96,7 @@ def _begin_preformatted(builder: Builder, index: int) -> int:
     nodes, element = builder.nodes, builder.nodes.elements[index]
     if is_verse(element) and kept_share(nodes, index, builder.noise) == 1:
         pieces: list[Inline] = []
-        for line in preformatted_text(nodes, index).split("\n"):
+        for line in preformatted_text(nodes.elements[index]).split("\n"):
             pieces += [LineBreak(), Text(line)] if pieces else [Text(line)]
         builder.add_line(pieces)
         return nodes.ends[index]

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from bisect import bisect
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from lxml import etree
@@ -22,6 +23,8 @@ from denoise_crawler.page import TEXT
 from denoise_crawler.page.self_description import self_description_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from lxml.etree import _Element
 
     from denoise_crawler.output.content.formula_scripts import Place
@@ -38,7 +41,6 @@ _DISPLAY = re.compile(
 _SOURCES = ("data-math", "data-latex", "data-tex", "data-formula", "data-expr", "data-entry")
 _MARKUP = frozenset({"math", "mjx-container"})
 _TAGS = _MARKUP | {"img"}
-_CLASS_HINTS = ("ath", "tex")
 _PAGE_BLOCKS = frozenset(
     {"p", "div", "table", "ul", "ol", "article", "section", "h1", "h2", "h3", "h4", "h5", "h6"}
 )
@@ -49,9 +51,13 @@ _LATEX_PICTURE = re.compile(
 )
 _HINTS = ("atex", "aTeX", "%5C", "%5c", "ath", "imetex", "formula", "equation", "cht=tx", "exvc")
 _PICTURE_CLASS = re.compile(r"(?:^|[\s_-])(?:la)?tex(?:$|[\s_-])|math|formula|equation", re.IGNORECASE)
-# A picture without any of these is no formula: see _latex_of_picture.
+# A picture without any of these is no formula (see _latex_of_picture), nor is another element (see _is_marked).
 _HINTS_BY_TAG: dict[str, dict[str, tuple[str, ...]]] = {tag: {} for tag in _MARKUP} | {
-    "img": {"alt": ("\\",), "src": _HINTS, "class": (*_CLASS_HINTS, "equation")}
+    "img": {"alt": ("\\",), "src": _HINTS, "class": ("ath", "tex", "equation")}
+}
+_OTHER_HINTS = {
+    "class": ("katex", "MathJax", "mwe-math", "hurmet-tex", "math-inline", "math-block", "math-display"),
+    "data-math": ("",),
 }
 _QUERIES = ("latex", "chl", "tex", "eq", "formula", "math")
 
@@ -100,34 +106,37 @@ def formulas_of(page: Page) -> Formulas:
         if tag in _MARKUP and bisect(blocks, index) < bisect(blocks, nodes.ends[index] - 1):
             continue  # it was never closed, and the rest of the page stands in it
         element = nodes.elements[index]
-        if tag in _TAGS or _is_marked(element, element.get("class", "")):
-            formula = _formula_in(tag, element, used)
-            if formula is not None or _is_second_copy(element):
-                found.elements[index] = formula
-                end = nodes.ends[index]
+        formula = _formula_in(tag, element, used)
+        if formula is not None or _is_second_copy(element):
+            found.elements[index] = formula
+            end = nodes.ends[index]
     scripts = [one for kind, one in page.once(self_description_of).scripts if FORMULA_SCRIPT.match(kind)]
     found.places = places_of_scripts(nodes, [one for one in scripts if one not in used])
     return found
 
 
 def _candidates(nodes: Nodes) -> list[int]:
-    """Return the elements that may be formulas, by their tags or classes; pictures by their attributes."""
+    """Return the elements that may be formulas, by their tags or classes."""
+    hinted: Iterable[int] = range(len(nodes))
     if nodes.compiled is not None and (core := compiled("attributes")) is not None:
-        compiled_hints: list[int] = core.hinted(nodes.compiled, _HINTS_BY_TAG, _CLASS_HINTS)
-        return compiled_hints
-    one, other = _CLASS_HINTS
-    found = []
-    for index, tag in enumerate(nodes.tags):
-        if tag in _TAGS:
-            found.append(index)
-        elif tag is not TEXT:
-            classes = nodes.elements[index].get("class")
-            if classes is not None and (one in classes or other in classes):
-                found.append(index)
-    return found
+        hinted = _compiled_hints(core).find(nodes.compiled)
+    tags, elements = nodes.tags, nodes.elements
+    return [
+        index
+        for index in hinted
+        if (tag := tags[index]) in _TAGS or (tag is not TEXT and _is_marked(elements[index]))
+    ]
 
 
-def _is_marked(element: _Element, classes: str) -> bool:
+@lru_cache(maxsize=1)
+def _compiled_hints(core: Any) -> Any:
+    return core.Hints(_HINTS_BY_TAG, _OTHER_HINTS)
+
+
+def _is_marked(element: _Element) -> bool:
+    classes = element.get("class")
+    if classes is None or ("ath" not in classes and "tex" not in classes):  # nearly all end here
+        return False
     return _MARKED.search(classes) is not None or element.get("data-math") is not None
 
 
