@@ -21,8 +21,10 @@ cdef class Columns:
     cdef readonly list names, texts
     cdef _Document document
     cdef list held
+    cdef dict known  # by set of tags, which of the names are in it
     cdef bint counted
 
     cdef Py_ssize_t add_node(self, int32_t tag, Py_ssize_t parent, int32_t link, tree.xmlNode* place) except -1
     cdef int count_characters(self) except -1
-    cdef int close_link(self, list opened, int64_t until, int64_t longest, dict instead) except -1
+    cdef bytes wanted(self, frozenset tags)
+    cdef Node* at(self, Py_ssize_t index) except NULL

@@ -17,7 +17,7 @@ cdef class Columns:
     """
 
     def __cinit__(self, _Element root not None, str text_tag not None, bint is_shared):
-        self.names, self.texts = [text_tag, "body"], []
+        self.names, self.texts, self.known = [text_tag, "body"], [], {}
         self.document = root._doc
         self.held = [] if is_shared else None
         self.add_node(1, -1, -1, root._c_node)
@@ -143,19 +143,20 @@ cdef class Columns:
 
     def leave_out_links(self, int64_t longest):
         """Take links that hold more than ``longest`` characters: what is in them is not linked."""
-        cdef Py_ssize_t index
-        cdef int64_t until = 0
+        cdef Py_ssize_t index, inside
+        cdef int64_t held
         cdef dict instead = {}
-        cdef list opened = []  # the links whose end has not come, with the characters before each
+        cdef list texts = self.texts
         cdef Node* node
         for index in range(self.count):
-            while opened and <Py_ssize_t>opened[len(opened) - 1][1] <= index:
-                self.close_link(opened, until, longest, instead)
-            if self.nodes[index].link == index:
-                opened.append((index, self.nodes[index].end, until))
-            until += len(<str>self.texts[index])
-        while opened:
-            self.close_link(opened, until, longest, instead)
+            node = &self.nodes[index]
+            if node.link == index and node.end - index > 1:
+                held = 0
+                for inside in range(index + 1, node.end):
+                    held += len(<str>texts[inside])
+                    if held > longest:
+                        instead[index] = -1
+                        break
         if not instead:
             return
         for index in sorted(instead):  # what stands instead of an outer link is known first
@@ -166,22 +167,48 @@ cdef class Columns:
             if node.link in instead:
                 node.link = instead[node.link]
 
-    cdef int close_link(self, list opened, int64_t until, int64_t longest, dict instead) except -1:
-        index, _, before = opened.pop()
-        if until - <int64_t>before > longest:
-            instead[index] = -1
-        return 0
-
     def tagged(self, frozenset tags):
         """Return the nodes that have one of the ``tags``."""
         cdef Py_ssize_t index
-        cdef list found = [], wanted = [name in tags for name in self.names]
-        if not any(wanted):
-            return found
+        cdef list found = []
+        cdef const unsigned char[::1] wanted = self.wanted(tags)
         for index in range(self.count):
             if wanted[self.nodes[index].tag]:
                 found.append(index)
         return found
+
+    def holds(self, Py_ssize_t start, Py_ssize_t stop, frozenset tags, bint other):
+        """Tell whether a node from ``start`` up to ``stop`` has one of the ``tags``, or any ``other``."""
+        cdef Py_ssize_t index
+        cdef const unsigned char[::1] wanted = self.wanted(tags)
+        for index in range(max(start, 0), min(stop, self.count)):
+            if wanted[self.nodes[index].tag] != other:
+                return True
+        return False
+
+    cdef bytes wanted(self, frozenset tags):
+        """Return by number of a tag whether it is one of the ``tags``."""
+        found = self.known.get(tags)
+        if found is None:
+            found = self.known[tags] = bytes([name in tags for name in self.names])
+        return found
+
+    def tag_of(self, Py_ssize_t index):
+        """Return the tag of a node."""
+        return self.names[self.at(index).tag]
+
+    def end_of(self, Py_ssize_t index):
+        """Return the node behind the subtree of a node."""
+        return self.at(index).end
+
+    def link_of(self, Py_ssize_t index):
+        """Return the link that a node stands in; -1 without one."""
+        return self.at(index).link
+
+    cdef Node* at(self, Py_ssize_t index) except NULL:
+        if not 0 <= index < self.count:
+            raise IndexError(index)
+        return &self.nodes[index]
 
     def count_tags(self):
         """Return how many nodes have each tag."""

@@ -47,15 +47,14 @@ def is_data_table(nodes: Nodes, table: int) -> bool:
         True
 
     """
-    tags, element = nodes.tags, nodes.elements[table]
-    # looked at one by one: what stands after a table inside is not looked at once a level
+    element = nodes.elements[table]
     if (
-        not _OF_LAYOUT.isdisjoint(map(tags.__getitem__, range(table + 1, nodes.ends[table])))
+        nodes.holds(table + 1, nodes.end_of(table), _OF_LAYOUT)
         or element.get("role", "").lower() in _LAYOUT_ROLES
         or _LAYOUT_CLASS in element.get("class", "")
     ):
         return False
-    below = frozenset(tags[table + 1 : nodes.ends[table]])
+    below = frozenset(nodes.tags[table + 1 : nodes.ends[table]])
     with_headers = not _OF_DATA.isdisjoint(below)
     longest = LONGEST_CELL_WITH_HEADERS if with_headers else LONGEST_CELL
     most = MOST_PARAGRAPHS_WITH_HEADERS if with_headers else MOST_PARAGRAPHS

@@ -91,6 +91,28 @@ class Nodes:
             return found
         return [index for index, tag in enumerate(self.tags) if tag in tags]
 
+    def holds(self, start: int, stop: int, tags: frozenset[str], *, other: bool = False) -> bool:
+        """Tell whether a node from ``start`` up to ``stop`` has one of the ``tags``, or any ``other``."""
+        if self.compiled is not None:
+            found: bool = self.compiled.holds(start, stop, tags, other)
+            return found
+        return any((tag in tags) is not other for tag in map(self.tags.__getitem__, range(start, stop)))
+
+    def tag_of(self, index: int) -> str:
+        """Return ``tags[index]``, without a list of all."""
+        tag: str = self.tags[index] if self.compiled is None else self.compiled.tag_of(index)
+        return tag
+
+    def end_of(self, index: int) -> int:
+        """Return ``ends[index]``, without a list of all."""
+        end: int = self.ends[index] if self.compiled is None else self.compiled.end_of(index)
+        return end
+
+    def link_of(self, index: int) -> int:
+        """Return ``links[index]``, without a list of all."""
+        link: int = self.links[index] if self.compiled is None else self.compiled.link_of(index)
+        return link
+
     def count_tags(self) -> Mapping[str, int]:
         """Return how many nodes have each tag."""
         if self.compiled is not None:

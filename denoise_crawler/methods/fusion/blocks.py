@@ -122,6 +122,11 @@ class Blocks:
         return len(self.texts)
 
     @cached_property
+    def starts(self) -> list[int]:
+        """By block, its first text node."""
+        return [line[0] for line in self.nodes]
+
+    @cached_property
     def styles(self) -> Hashes:
         """By block, the hash of what it looks like; see :func:`styles_of`."""
         return styles_of(self)

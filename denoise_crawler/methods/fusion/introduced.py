@@ -6,7 +6,6 @@ from bisect import bisect_left
 from typing import TYPE_CHECKING, NamedTuple
 
 from denoise_crawler.methods.fusion.blocks import TAGS, blocks_of
-from denoise_crawler.methods.fusion.evidence import running
 
 if TYPE_CHECKING:
     from denoise_crawler.page import Page
@@ -34,24 +33,21 @@ def introduced_lists(page: Page) -> list[Introduced]:
         [Introduced(first=1, last=3)]
 
     """
-    nodes = page.nodes
-    if _LISTS.isdisjoint(nodes.tags):
-        return []
-    blocks = page.once(blocks_of)
-    starts = [line[0] for line in blocks.nodes]
-    parts = [index for index, tag in enumerate(nodes.tags) if tag in _PARTS_OF_PAGES]
-    linked = running(blocks.linked - MOST_LINKED * blocks.characters)
-    found: list[Introduced] = []
+    nodes, blocks = page.nodes, page.once(blocks_of)
+    starts, found = blocks.starts, list[Introduced]()
     tried = 0
-    for index in [index for index, tag in enumerate(nodes.tags) if tag in _LISTS]:
+    for index in nodes.tagged(_LISTS):
         first = bisect_left(starts, index)
         if first <= tried or not blocks.texts[first - 1].endswith(_COLONS):
             continue
         tried = first  # of lists in each other the outermost decides
-        last = bisect_left(starts, nodes.ends[index])
+        end = nodes.end_of(index)
+        last = bisect_left(starts, end)
         is_paragraph = blocks.around.tags[blocks.elements[first - 1]] == _PARAGRAPH
-        has_parts = bisect_left(parts, index) < bisect_left(parts, nodes.ends[index])
-        if last > first and is_paragraph and not has_parts and linked[last] <= linked[first - 1]:
+        if last == first or not is_paragraph or nodes.holds(index, end, _PARTS_OF_PAGES):
+            continue
+        both = slice(first - 1, last)
+        if blocks.linked[both].sum() <= MOST_LINKED * blocks.characters[both].sum():
             found.append(Introduced(first, last))
             tried = last
     return found

@@ -45,7 +45,7 @@ def headings_of(page: Page) -> list[Heading]:
     Where ``ENTRIES`` and more are links to other pages, these are left out too: they are entries of a list, and
     have no section here.
     """
-    blocks, tags = page.once(blocks_of), page.nodes.tags
+    blocks, nodes = page.once(blocks_of), page.nodes
     around = blocks.around
     elements = np.flatnonzero((around.tags >= _HIGHEST) & (around.tags <= _LOWEST) & (around.first < around.last))
     if not len(elements):
@@ -54,7 +54,7 @@ def headings_of(page: Page) -> list[Heading]:
     headings: list[Heading] = []
     open_ends = [len(blocks)] * 8  # by level, where the next heading of that level or a higher one begins
     for index, first, last in zip(*(column[::-1].tolist() for column in columns), strict=True):
-        level = int(tags[index][1])
+        level = int(nodes.tag_of(index)[1])
         headings.append(Heading(first, last, max(open_ends[level], last)))
         open_ends[level:] = [first] * (8 - level)
     headings.reverse()
@@ -69,7 +69,7 @@ def headings_of(page: Page) -> list[Heading]:
 def _leads_away(page: Page, line: list[int]) -> bool:
     """Tell whether the first link of a line leads to another page."""
     nodes = page.nodes
-    link = next((link for link in map(nodes.links.__getitem__, line) if link >= 0), -1)
+    link = next((link for link in map(nodes.link_of, line) if link >= 0), -1)
     return link >= 0 and nodes.elements[link].get("href", "").partition("#")[0] not in ("", page.url)
 
 

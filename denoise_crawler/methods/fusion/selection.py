@@ -69,6 +69,8 @@ def first_of_each(
     """
     result = taken.copy()
     long = np.flatnonzero(taken & (characters >= REPEATED_CHARACTERS))
+    if len(set(texts[long].tolist())) == len(long):
+        return result
     _, first, of_text = np.unique(texts[long], return_index=True, return_inverse=True)
     original = long[first[of_text]]
     result[long] = np.all([column[long] == column[original] for column in series], axis=0)

@@ -22,6 +22,7 @@ _KINDS = {
     "math": FORMULA, "mjx-container": FORMULA,
 }  # fmt: skip
 _UNITS = frozenset(_KINDS)
+_FORMULAS = frozenset(tag for tag, kind in _KINDS.items() if kind is FORMULA)
 _IN_DEFINITIONS = INLINE | {"dt", "dd", "p", "div", "br"}
 # A caption and a credit below a picture are no unit: the picture has no text, and most readers want no credit.
 _TEXT_OF_FIGURES = frozenset({"table", "pre", "math"})
@@ -59,14 +60,15 @@ def units_of(page: Page) -> list[Unit]:
     if not (maybe := nodes.tagged(_UNITS)):
         return []
     blocks = page.once(blocks_of)
-    starts = [line[0] for line in blocks.nodes]
+    starts = blocks.starts
     found: list[Unit] = []
     for index in _outermost(nodes, maybe):
-        first, last = bisect_left(starts, index), bisect_left(starts, nodes.ends[index])
-        kind = _KINDS[nodes.tags[index]]
+        first, last = bisect_left(starts, index), bisect_left(starts, nodes.end_of(index))
+        tag = nodes.tag_of(index)
+        kind = _KINDS[tag]
         if kind is FORMULA:
             _add_formula(found, _with_line(blocks, index, first, last))
-        elif last - first > (nodes.tags[index] == "code"):  # code in a line is part of its line
+        elif last - first > (tag == "code"):  # code in a line is part of its line
             found.append(
                 Unit(kind, first, last, frozenset(_signs(nodes, index, starts)) if kind is TABLE else frozenset())
             )
@@ -75,9 +77,12 @@ def units_of(page: Page) -> list[Unit]:
 
 def _signs(nodes: Nodes, table: int, starts: Sequence[int]) -> Iterator[int]:
     """Yield the blocks of the formulas in a table."""
-    for index in range(table, nodes.ends[table]):
-        if _KINDS.get(nodes.tags[index]) is FORMULA:
-            yield from range(bisect_left(starts, index), bisect_left(starts, nodes.ends[index]))
+    end = nodes.end_of(table)
+    if not nodes.holds(table, end, _FORMULAS):
+        return
+    for index in range(table, end):
+        if nodes.tag_of(index) in _FORMULAS:
+            yield from range(bisect_left(starts, index), bisect_left(starts, nodes.end_of(index)))
 
 
 def _outermost(nodes: Nodes, maybe: list[int]) -> Iterator[int]:
@@ -85,27 +90,20 @@ def _outermost(nodes: Nodes, maybe: list[int]) -> Iterator[int]:
     until = 0
     for index in maybe:
         if index >= until and _is_unit(nodes, index):
-            until = nodes.ends[index]
+            until = nodes.end_of(index)
             yield index
 
 
 def _is_unit(nodes: Nodes, index: int) -> bool:
-    tag = nodes.tags[index]
+    tag = nodes.tag_of(index)
     if tag == "table":
         return is_data_table(nodes, index)
+    if tag not in ("dl", "figure"):
+        return True
+    below = index + 1, nodes.end_of(index)
     if tag == "dl":
-        return _holds_only(nodes, index, _IN_DEFINITIONS)
-    if tag == "figure":
-        return _holds_only(nodes, index, _IN_FIGURES) and not _TEXT_OF_FIGURES.isdisjoint(
-            nodes.tags[index : nodes.ends[index]]
-        )
-    return True
-
-
-def _holds_only(nodes: Nodes, index: int, allowed: frozenset[str]) -> bool:
-    """Tell whether all nodes below ``index`` are ``allowed``; stops at the first that is not."""
-    tags = nodes.tags
-    return all(tags[below] in allowed for below in range(index + 1, nodes.ends[index]))
+        return not nodes.holds(*below, _IN_DEFINITIONS, other=True)
+    return not nodes.holds(*below, _IN_FIGURES, other=True) and nodes.holds(*below, _TEXT_OF_FIGURES)
 
 
 def _with_line(blocks: Blocks, index: int, first: int, last: int) -> Unit:
