@@ -3,7 +3,6 @@
 
 from cpython.unicode cimport PyUnicode_DecodeASCII
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
-from libc.stdio cimport snprintf
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, strcmp
 from lxml.includes cimport tree
@@ -33,6 +32,21 @@ cdef str value_of(tree.xmlNode* node, tree.xmlAttr* attribute):
                 <const char*>text.content, letter - <const unsigned char*>text.content, NULL
             )
     return attributeValue(node, attribute)
+
+
+cdef Py_ssize_t write_number(uint32_t number, unsigned char* to) noexcept nogil:
+    """Write a number in decimal digits; return how many."""
+    cdef unsigned char[10] digits
+    cdef Py_ssize_t count = 0, index
+    while True:
+        digits[count] = <unsigned char>(48 + number % 10)
+        number //= 10
+        count += 1
+        if not number:
+            break
+    for index in range(count):
+        to[index] = digits[count - 1 - index]
+    return count
 
 
 cdef extern from "Python.h":
@@ -145,7 +159,9 @@ cdef class Rules:
         cdef Py_ssize_t index
         if not tag.isascii() or not names.isascii() or len(tag) + len(names) > LONGEST_STEP:
             return <uint32_t>self.step(path, tag, names)
-        size = snprintf(<char*>written, 16, b"%u ", path)
+        size = write_number(path, written)
+        written[size] = b" "
+        size += 1
         letters = <const unsigned char*>PyUnicode_1BYTE_DATA(tag)
         memcpy(written + size, letters, len(tag))
         size += len(tag)

@@ -4,6 +4,7 @@
 from cpython.dict cimport PyDict_GetItem
 from cpython.object cimport PyObject
 from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.string cimport memset
 
 from denoise_crawler.core.hashing cimport hash_bytes
 
@@ -12,6 +13,7 @@ cdef extern from "Python.h":
 
 cdef enum:
     SLOTS = 2048
+    MOST_LETTERS = 32
     LONGEST = 1000  # letters: a set of the words of such a text has room in the slots
 
 
@@ -168,3 +170,35 @@ def styles_of(
         for step in range(lengths.shape[0]):
             own += 4 * (characters[index] >= <double>lengths[step])
         styles[index] = <uint32_t>(((looks * 16 + own + 1) * spread) >> 32)
+
+
+def count_letters(list texts not None, tuple wanted not None):
+    """Return how often the letters of each of some strings stand in ``texts``, as one count a string."""
+    cdef unsigned char[128] number_of  # by letter of ASCII, the number of its string; 0 if it is in none
+    cdef Py_UCS4[MOST_LETTERS] others
+    cdef Py_ssize_t[MOST_LETTERS] numbers
+    cdef Py_ssize_t[MOST_LETTERS] found
+    cdef Py_ssize_t number, other, count = 0
+    cdef Py_UCS4 letter, highest = 0
+    cdef str text
+    if sum(map(len, wanted)) + len(wanted) >= MOST_LETTERS:
+        raise ValueError("too many letters")
+    memset(number_of, 0, sizeof(number_of))
+    memset(found, 0, sizeof(found))
+    for number in range(len(wanted)):
+        for letter in <str>wanted[number]:
+            if letter < 128:
+                number_of[letter] = <unsigned char>(number + 1)
+            else:
+                others[count], numbers[count] = letter, number + 1
+                highest = max(highest, letter)
+                count += 1
+    for text in texts:
+        for letter in text:
+            if letter < 128:
+                found[number_of[letter]] += 1
+            elif letter <= highest:
+                for other in range(count):
+                    if others[other] == letter:
+                        found[numbers[other]] += 1
+    return tuple([found[number + 1] for number in range(len(wanted))])

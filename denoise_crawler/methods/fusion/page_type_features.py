@@ -97,25 +97,35 @@ def _text(blocks: Blocks, first: FirstLook) -> dict[str, float]:
     unlinked = blocks.characters - blocks.linked
     total = max(float(blocks.characters.sum()), 1.0)
     long = unlinked >= _PARAGRAPH
-    whole = "\n".join(blocks.texts)
-    likely = float(first.likely_sums[-1])
-    commas = float(blocks.commas[long].sum())
+    likely, in_paragraphs = float(first.likely_sums[-1]), float(unlinked[long].sum())
+    counts = _count_signs(blocks.texts)
+    sizes = (len(blocks), total, long.sum(), unlinked.max(initial=0.0), *counts, likely)
+    count, characters, paragraphs, longest, prices, questions, mentions, tokens = np.log1p(sizes).tolist()
     return {
-        "blocks": float(np.log1p(len(blocks))),
-        "characters": float(np.log1p(total)),
+        "blocks": count,
+        "characters": characters,
         "link share": float(blocks.linked.sum()) / total,
-        "paragraphs": float(np.log1p(long.sum())),
-        "share in paragraphs": float(unlinked[long].sum()) / total,
-        "longest": float(np.log1p(unlinked.max(initial=0.0))),
-        "commas in paragraphs": commas / max(float(unlinked[long].sum()), 1.0),
-        "prices": float(np.log1p(sum(map(whole.count, _CURRENCIES)))),
-        "questions": float(np.log1p(whole.count("?"))),
-        "mentions": float(np.log1p(whole.count("@"))),
-        "content tokens": float(np.log1p(likely)),
+        "paragraphs": paragraphs,
+        "share in paragraphs": in_paragraphs / total,
+        "longest": longest,
+        "commas in paragraphs": float(blocks.commas[long].sum()) / max(in_paragraphs, 1.0),
+        "prices": prices,
+        "questions": questions,
+        "mentions": mentions,
+        "content tokens": tokens,
         "content share": likely / max(float(first.token_sums[-1]), 1.0),
         "content blocks": float((first.chances > 1 / 2).mean()) if len(blocks) else 0.0,
         "content link share": _share(blocks.linked, blocks.characters, first.chances),
     }
+
+
+def _count_signs(texts: list[str]) -> tuple[int, int, int]:
+    """Return how many signs of currencies, question marks and at signs there are."""
+    if (core := compiled("texts")) is not None:
+        prices, questions, mentions = core.count_letters(texts, (_CURRENCIES, "?", "@"))
+        return prices, questions, mentions
+    whole = "\n".join(texts)
+    return sum(map(whole.count, _CURRENCIES)), whole.count("?"), whole.count("@")
 
 
 def _share(part: Numbers, whole: Numbers, weights: Numbers) -> float:
@@ -141,10 +151,11 @@ def _largest_lists(first: FirstLook) -> dict[str, float]:
         sums = first.likely_sums, first.element_tokens
         lists = core.largest_lists(evidence.compiled, *sums, _SIBLINGS, 2)
     for place, (size, text, linked, likely, tokens) in enumerate(lists, 1):
+        log_size, log_mean = np.log1p((size, text / size)).tolist()
         row |= {
-            f"list {place} size": float(np.log1p(size)),
+            f"list {place} size": log_size,
             f"list {place} share": text / whole,
-            f"list {place} mean": float(np.log1p(text / size)),
+            f"list {place} mean": log_mean,
             f"list {place} link share": linked / max(text, 1.0),
             f"list {place} content": likely / max(tokens, 1.0),
         }
