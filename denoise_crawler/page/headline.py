@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -44,10 +45,10 @@ def headline_of(page: Page, declared: Declarations) -> str:
             if own in told:
                 return heading
             headings[heading] = own
-    begun = (heading for heading, own in headings.items() if told and told[0].startswith(own))
-    alike = _most_like(headings, told)
-    told, titles = [*(headings[one] for one in alike), *told], [*alike, *titles]
-    twice = (title for title, own in zip(titles, told, strict=True) if own and told.count(own) > 1)
+    begun = [heading for heading, own in headings.items() if told and told[0].startswith(own)]
+    said = [*_most_like(headings, told), *zip(titles, told, strict=True)]
+    count = Counter(own for _, own in said)
+    twice = (title for title, own in said if own and count[own] > 1)
     return first(twice) or first([*begun, *titles, *headings]) or page.title
 
 
@@ -99,8 +100,8 @@ def _without_site(title: str, names: set[str]) -> str:
     return title
 
 
-def _most_like(headings: dict[str, str], titles: list[str]) -> list[str]:
-    """Return the heading that is most like one of the titles, if it is like it.
+def _most_like(headings: dict[str, str], titles: list[str]) -> list[tuple[str, str]]:
+    """Return the heading that is most like one of the titles, with its letters; none if no heading is like one.
 
     Args:
         headings: The headings, each with its letters.
@@ -108,13 +109,9 @@ def _most_like(headings: dict[str, str], titles: list[str]) -> list[str]:
 
     """
     pairs = [_pairs(title) for title in titles] if headings else []
-    found: list[str] = []
-    best = MIN_LIKENESS
-    for heading, own in headings.items():
-        likeness = _likeness(_pairs(own), pairs)
-        if likeness > best or (likeness == best and not found):
-            best, found = likeness, [heading]
-    return found
+    found = [(_likeness(_pairs(own), pairs), (heading, own)) for heading, own in headings.items()]
+    best = max((likeness for likeness, _ in found), default=0.0)
+    return [one for likeness, one in found if likeness == best >= MIN_LIKENESS][:1]
 
 
 def _likeness(own: set[Any], titles: list[set[Any]]) -> float:
