@@ -6,6 +6,8 @@ import re
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
+from lxml import etree
+
 from denoise_crawler.page.declarations import MAX_VALUES, clean, strings
 from denoise_crawler.page.headline import letters, site_names
 from denoise_crawler.page.self_description import self_description_of
@@ -26,6 +28,7 @@ _METAS = (
     *("author", "article:author", "dc.creator", "dcterms.creator", "citation_author", "parsely-author"),
     *("sailthru.author", "og:author", "byl", "creator"),
 )
+_NAMES = etree.XPath("descendant::*[@itemprop='name']")
 _AUTHOR_PAGE = re.compile(r"/(?:authors?|autor(?:a|es?|en|i|in)?|auteurs?|byline|journalist[a-z]*)/[^/?#]")
 _LOOKS_LIKE_URL = re.compile(r"(?:https?:)?//|www\.|@\w|[\w-]+\.(?:com|org|net)\b", re.IGNORECASE)
 _BY = re.compile(
@@ -52,9 +55,10 @@ def authors_of(page: Page, declared: Declarations) -> str | None:
         return None
     own, unnamed = page.once(site_names), None
     for texts in _sources(page.once(self_description_of), declared):
-        names = dict.fromkeys(chain.from_iterable(map(names_in, texts)))
-        found = "; ".join(islice(names, MAX_VALUES)) or None
-        if found is not None and not all(letters(name) in own for name in names):
+        if not (names := dict.fromkeys(chain.from_iterable(map(names_in, texts)))):
+            continue
+        found = "; ".join(islice(names, MAX_VALUES))
+        if not all(letters(name) in own for name in names):
             return found
         unnamed = unnamed or found
     return unnamed
@@ -68,10 +72,15 @@ def names_in(text: str) -> list[str]:
         (['Ann Lee', 'Bo Ek'], [])
 
     """
-    if not text or len(text) > _MAX_NAME_CHARACTERS or _LOOKS_LIKE_URL.search(text):
+    if not text or len(text) > _MAX_NAME_CHARACTERS or _looks_like_url(text):
         return []
     text = text[found.end() :] if (found := _BY.match(text)) else text
     return [name for part in text.split(";") for name in _names_of_part(part.strip())]
+
+
+def _looks_like_url(text: str) -> bool:
+    """Tell whether an address stands in a text; nearly all end at its marks."""
+    return ("." in text or "/" in text or "@" in text) and _LOOKS_LIKE_URL.search(text) is not None
 
 
 def _names_of_part(text: str) -> list[str]:
@@ -86,12 +95,13 @@ def _names_of_part(text: str) -> list[str]:
 
 
 def _sources(said: SelfDescription, declared: Declarations) -> Iterator[Iterable[str]]:
-    work = declared.work
+    work, metas = declared.work, declared.metas
     yield strings(*declared.resolved(work.get("author") or work.get("creator")))
     for name in _METAS:
-        yield map(clean, declared.metas.get(name, ()))
+        if name in metas:
+            yield map(clean, metas[name])
     yield chain.from_iterable(
-        map(clean, values) for name, values in declared.metas.items() if name.endswith((".author", ":author"))
+        map(clean, values) for name, values in metas.items() if name.endswith((".author", ":author"))
     )
     yield _texts(_neighbours(said.authors))
     yield _texts(_neighbours(said.author_links))
@@ -110,6 +120,6 @@ def _neighbours(elements: list[_Element]) -> list[_Element]:
 def _texts(elements: Iterable[_Element]) -> Iterator[str]:
     """Yield the author of each element: the microdata name in it, else all its text."""
     for element in elements:
-        inner: Any = element.xpath(".//*[@itemprop='name']")
+        inner: Any = _NAMES(element)
         source = inner[0] if inner else element
         yield clean(source.get("content") or "".join(map(str, source.itertext())))

@@ -195,6 +195,8 @@ def first(texts: Iterable[str | None]) -> str | None:
 
 def text_of(element: _Element) -> str:
     """Return the text of an element, without double spaces; of a very long one the beginning."""
+    if not len(element):
+        return collapse_spaces(element.text or "")
     parts, left = list[str](), _MAX_TEXT_CHARACTERS
     for text in element.itertext():
         parts.append(str(text))

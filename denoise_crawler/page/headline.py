@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from denoise_crawler.page.declarations import clean, declarations_of, first, strings, text_of
-from denoise_crawler.page.site import host_of, site_of
+from denoise_crawler.page.site import host_of, site_of_host
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,7 +22,11 @@ MIN_LIKENESS = 0.45
 _MIN_NAME_CHARACTERS = 3
 _NO_LETTERS = re.compile(r"[\W_]+")
 _SITE = re.compile(r"(?:organization|website)$", re.IGNORECASE)
-_BETWEEN = re.compile(r"\s+[-–—|·•:»«›‹/~]+\s+|\s*[|｜│：»«]+\s*|\s+[-–—]|(?<=\w):\s+")
+# What may begin it is looked for first: a search for several beginnings is slow.
+_BETWEEN = re.compile(
+    r"[\s|｜│：»«:](?:(?<=\s)(?:\s*[-–—|·•:»«›‹/~]+\s+|\s*[|｜│：»«]+\s*|\s*[-–—])"
+    r"|(?<=[|｜│：»«])[|｜│：»«]*\s*|(?<=\w:)\s+)"
+)
 
 
 def headline_of(page: Page, declared: Declarations) -> str:
@@ -32,21 +38,18 @@ def headline_of(page: Page, declared: Declarations) -> str:
     """
     names = page.once(site_names)
     titles = [_without_site(title, names) for title in _declared_titles(declared)]
-    headings = [
-        heading
-        for heading in dict.fromkeys(map(text_of, declared.headings))
-        if 0 < len(heading) <= MAX_CHARACTERS and letters(heading) not in names
-    ]
-    said = set(map(letters, titles))
-    if (agreed := next((heading for heading in headings if letters(heading) in said), None)) is not None:
-        return agreed
-    likeness, _, heading = max(
-        ((_likeness(heading, titles), -number, heading) for number, heading in enumerate(headings)),
-        default=(0.0, 0, ""),
-    )
-    shown = [heading] if likeness >= MIN_LIKENESS else []
-    begun = (heading for heading in headings if titles and letters(titles[0]).startswith(letters(heading)))
-    return _said_twice([*shown, *titles]) or first([*begun, *titles, *headings]) or page.title
+    told = list(map(letters, titles))
+    headings: dict[str, str] = {}  # with their letters
+    for heading in map(text_of, declared.headings):
+        if 0 < len(heading) <= MAX_CHARACTERS and (own := letters(heading)) not in names:
+            if own in told:
+                return heading
+            headings[heading] = own
+    begun = [heading for heading, own in headings.items() if told and told[0].startswith(own)]
+    said = [*_most_like(headings, told), *zip(titles, told, strict=True)]
+    count = Counter(own for _, own in said)
+    twice = (title for title, own in said if own and count[own] > 1)
+    return first(twice) or first([*begun, *titles, *headings]) or page.title
 
 
 def site_names(page: Page) -> set[str]:
@@ -60,9 +63,9 @@ def site_names(page: Page) -> set[str]:
     found = (
         *(clean(name) for meta in ("og:site_name", "application-name") for name in declared.metas.get(meta, ())),
         *strings(*(one for value in publishers for one in declared.resolved(value)), *sites),
-        (site := site_of(page.url)),
+        (site := site_of_host(host := host_of(page.url))),
         site.partition(".")[0],
-        host_of(page.url).removeprefix("www."),
+        host.removeprefix("www."),
     )
     return {name for name in map(letters, found) if len(name) >= _MIN_NAME_CHARACTERS}
 
@@ -92,25 +95,30 @@ def _without_site(title: str, names: set[str]) -> str:
     title = title[:MAX_CHARACTERS]
     while (ends := list(_BETWEEN.finditer(title))) and letters(title[ends[-1].end() :]) in names:
         title = title[: ends[-1].start()].strip()
-    front = _BETWEEN.search(title)
-    if front and letters(title[: front.start()]) in names:
-        title = title[front.end() :].strip()
+    if ends and letters(title[: ends[0].start()]) in names:
+        title = title[ends[0].end() :].strip()
     return title
 
 
-def _said_twice(titles: list[str]) -> str | None:
-    """Return the first title that another one equals in its letters."""
-    said = list(map(letters, titles))
-    return next((title for title, one in zip(titles, said, strict=True) if one and said.count(one) > 1), None)
+def _most_like(headings: dict[str, str], titles: list[str]) -> list[tuple[str, str]]:
+    """Return the heading that is most like one of the titles, with its letters; none if no heading is like one.
+
+    Args:
+        headings: The headings, each with its letters.
+        titles: The letters of the titles.
+
+    """
+    pairs = [_pairs(title) for title in titles] if headings else []
+    found = [(_likeness(_pairs(own), pairs), (heading, own)) for heading, own in headings.items()]
+    best = max((likeness for likeness, _ in found), default=0.0)
+    return [one for likeness, one in found if likeness == best >= MIN_LIKENESS][:1]
 
 
-def _likeness(heading: str, titles: list[str]) -> float:
+def _likeness(own: set[Any], titles: list[set[Any]]) -> float:
     """Return how much of its letter pairs a heading shares with the title that is most like it (0 to 1)."""
-    own = _pairs(heading)
-    shares = (2 * len(own & other) / (len(own) + len(other) or 1) for other in map(_pairs, titles))
+    shares = (2 * len(own & other) / (len(own) + len(other) or 1) for other in titles)
     return max(shares, default=0.0)
 
 
-def _pairs(text: str) -> set[str]:
-    shown = letters(text)
-    return {shown[at : at + 2] for at in range(len(shown) - 1)} or {shown}
+def _pairs(shown: str) -> set[Any]:
+    return set(pairwise(shown)) or {shown}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from lxml import etree
@@ -60,13 +60,18 @@ class MoreMetadata:
     modified: str | None = None
 
 
+_FIELDS = tuple(Metadata.__dataclass_fields__)
 MORE_FIELDS = tuple(MoreMetadata.__dataclass_fields__)
 
 
 def metadata_fields(page: Page, *, more: bool = False) -> dict[str, Any]:
     """Return the metadata of ``page`` by name, with ``more`` all of it."""
-    found = asdict(metadata_of(page))
-    return {**found, **asdict(more_metadata_of(page))} if more else found
+    found = metadata_of(page)
+    fields = {name: getattr(found, name) for name in _FIELDS}
+    if more:
+        others = more_metadata_of(page)
+        fields.update((name, getattr(others, name)) for name in MORE_FIELDS)
+    return fields
 
 
 def metadata_of(page: Page) -> Metadata:

@@ -54,7 +54,8 @@ def _published(page: Page, said: SelfDescription, declared: Declarations) -> Ite
     work = declared.work
     yield from strings(work.get("datePublished"), work.get("uploadDate"), work.get("dateCreated"))
     for name in _METAS:
-        yield from declared.metas.get(name, ())
+        if name in declared.metas:
+            yield from declared.metas[name]
     yield from strings(*(item.get("datePublished") for item in declared.wrappers))
     yield from _values(said.dates)
     if times := said.times[:_MAX_TIME_ELEMENTS]:

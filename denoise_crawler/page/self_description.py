@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from lxml import etree
 
 from denoise_crawler.core import compiled
+from denoise_crawler.page.formula_hints import compiled_hints
 
 if TYPE_CHECKING:
-    from denoise_crawler.page.nodes import Element
+    from denoise_crawler.page.nodes import Element, Nodes
     from denoise_crawler.page.page import Page
 
 _MOST = 20  # authors, dates
@@ -41,6 +42,7 @@ class SelfDescription:
 
     def __init__(self, root: Element | None) -> None:
         self._root = root
+        self._may_show_formulas = True
         self.metas: list[Meta] = []
         self.scripts: list[tuple[str, Element]] = []
         self.titles: list[Element] = []
@@ -48,9 +50,10 @@ class SelfDescription:
         self.times: list[Element] = []
         if root is None:
             return
-        if (core := compiled("attributes")) is not None:
+        if (core := compiled("declared")) is not None:
             found = core.declared(root, _compiled_signs(core))
-            self.metas, self.scripts, self.titles, self.headings, self.times, *named = found
+            self._may_show_formulas, self.metas, self.scripts, self.titles, *rest = found
+            self.headings, self.times, *named = rest
             self.__dict__.update(zip(("authors", "dates", "author_links", "author_pages"), named, strict=True))
             return
         by_tag = {"title": self.titles, "h1": self.headings, "time": self.times}
@@ -63,6 +66,10 @@ class SelfDescription:
                     self.scripts.append((kind, element))
             else:
                 by_tag[element.tag].append(element)
+
+    def has_no_formula(self, nodes: Nodes) -> bool:
+        """Tell whether surely none of the ``nodes`` shows a formula; only the tree of the page was read."""
+        return not self._may_show_formulas and nodes.elements[0].getroottree().getroot() is self._root
 
     @cached_property
     def authors(self) -> list[Element]:
@@ -93,7 +100,7 @@ def self_description_of(page: Page) -> SelfDescription:
 
 @lru_cache(maxsize=1)
 def _compiled_signs(core: Any) -> Any:
-    return core.Signs(Meta, _MOST, _AUTHOR_PAGES, _PROGRAM)
+    return core.Signs(Meta, _MOST, _AUTHOR_PAGES, _PROGRAM, compiled_hints(compiled("attributes")))
 
 
 def _elements_with(root: Element | None, naming: etree.XPath, name: str) -> list[Element]:

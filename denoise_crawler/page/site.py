@@ -73,7 +73,11 @@ def site_of(url: str) -> str:
         ('bbc.co.uk', 'anna.wordpress.com')
 
     """
-    host = host_of(url)
+    return site_of_host(host_of(url))
+
+
+def site_of_host(host: str) -> str:
+    """Return the site of a host as :func:`host_of` returns it."""
     site = _registrable(host) if host and ":" not in host and len(host) <= MAX_HOST_CHARACTERS else host
     return site_name(site)
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect
 from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from lxml import etree
@@ -20,6 +19,7 @@ from denoise_crawler.output.content.blocks import Formula, Text
 from denoise_crawler.output.content.formula_scripts import FORMULA_SCRIPT, places_of_scripts
 from denoise_crawler.output.content.mathml import latex_of_math, readable_math
 from denoise_crawler.page import TEXT
+from denoise_crawler.page.formula_hints import ADDRESS_HINTS, MARKUP, compiled_hints
 from denoise_crawler.page.self_description import self_description_of
 
 if TYPE_CHECKING:
@@ -39,8 +39,7 @@ _DISPLAY = re.compile(
     r"(?:^|\s)(?:katex-display|katex--display|MathJax(?:_SVG)?_Display|math-block|math-display)(?:\s|$)"
 )
 _SOURCES = ("data-math", "data-latex", "data-tex", "data-formula", "data-expr", "data-entry")
-_MARKUP = frozenset({"math", "mjx-container"})
-_TAGS = _MARKUP | {"img"}
+_TAGS = MARKUP | {"img"}
 _PAGE_BLOCKS = frozenset(
     {"p", "div", "table", "ul", "ol", "article", "section", "h1", "h2", "h3", "h4", "h5", "h6"}
 )
@@ -49,16 +48,7 @@ _COMMAND = re.compile(r"\\[a-zA-Z]{2,}")
 _LATEX_PICTURE = re.compile(
     r"latex|mathtex|mimetex|texvc|/math/render/|formula|equation|chart\?cht=tx", re.IGNORECASE
 )
-_HINTS = ("atex", "aTeX", "%5C", "%5c", "ath", "imetex", "formula", "equation", "cht=tx", "exvc")
 _PICTURE_CLASS = re.compile(r"(?:^|[\s_-])(?:la)?tex(?:$|[\s_-])|math|formula|equation", re.IGNORECASE)
-# A picture without any of these is no formula (see _latex_of_picture), nor is another element (see _is_marked).
-_HINTS_BY_TAG: dict[str, dict[str, tuple[str, ...]]] = {tag: {} for tag in _MARKUP} | {
-    "img": {"alt": ("\\",), "src": _HINTS, "class": ("ath", "tex", "equation")}
-}
-_OTHER_HINTS = {
-    "class": ("katex", "MathJax", "mwe-math", "hurmet-tex", "math-inline", "math-block", "math-display"),
-    "data-math": ("",),
-}
 _QUERIES = ("latex", "chl", "tex", "eq", "formula", "math")
 
 
@@ -95,15 +85,15 @@ def formulas_of(page: Page) -> Formulas:
     if page.root is None:
         return found
     nodes, used, end = page.nodes, set[object](), 0
-    candidates = _candidates(nodes)
+    candidates = [] if page.once(self_description_of).has_no_formula(nodes) else _candidates(nodes)
     blocks: list[int] = []
-    if any(nodes.tags[index] in _MARKUP for index in candidates):
+    if any(nodes.tags[index] in MARKUP for index in candidates):
         blocks = [index for index, tag in enumerate(nodes.tags) if tag in _PAGE_BLOCKS]
     for index in candidates:
         if index < end:
             continue
         tag = nodes.tags[index]
-        if tag in _MARKUP and bisect(blocks, index) < bisect(blocks, nodes.ends[index] - 1):
+        if tag in MARKUP and bisect(blocks, index) < bisect(blocks, nodes.ends[index] - 1):
             continue  # it was never closed, and the rest of the page stands in it
         element = nodes.elements[index]
         formula = _formula_in(tag, element, used)
@@ -119,18 +109,13 @@ def _candidates(nodes: Nodes) -> list[int]:
     """Return the elements that may be formulas, by their tags or classes."""
     hinted: Iterable[int] = range(len(nodes))
     if nodes.compiled is not None and (core := compiled("attributes")) is not None:
-        hinted = _compiled_hints(core).find(nodes.compiled)
+        hinted = compiled_hints(core).find(nodes.compiled)
     tags, elements = nodes.tags, nodes.elements
     return [
         index
         for index in hinted
         if (tag := tags[index]) in _TAGS or (tag is not TEXT and _is_marked(elements[index]))
     ]
-
-
-@lru_cache(maxsize=1)
-def _compiled_hints(core: Any) -> Any:
-    return core.Hints(_HINTS_BY_TAG, _OTHER_HINTS)
 
 
 def _is_marked(element: _Element) -> bool:
@@ -210,7 +195,7 @@ def _next_elements(element: _Element) -> list[_Element]:
 def _latex_of_picture(picture: _Element) -> str:
     """Return the LaTeX that a picture's address or alternative text holds; empty if it is no formula."""
     address, alternative = picture.get("src", ""), picture.get("alt", "").strip()
-    if "\\" not in alternative and not any(hint in address for hint in _HINTS):
+    if "\\" not in alternative and not any(hint in address for hint in ADDRESS_HINTS):
         classes = picture.get("class", "")  # nearly all pictures end here: looking for words is fast
         if "ath" not in classes and "tex" not in classes and "equation" not in classes:
             return ""
