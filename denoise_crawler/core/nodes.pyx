@@ -186,6 +186,41 @@ cdef class Columns:
                 return True
         return False
 
+    def tags_between(self, Py_ssize_t start, Py_ssize_t stop):
+        """Return the distinct tags of the nodes from ``start`` up to ``stop``."""
+        cdef Py_ssize_t index
+        cdef set found = set()
+        cdef int32_t last = -1
+        for index in range(max(start, 0), min(stop, self.count)):
+            if self.nodes[index].tag != last:
+                last = self.nodes[index].tag
+                found.add(self.names[last])
+        return frozenset(found)
+
+    def cells(self, Py_ssize_t table, frozenset cells, frozenset paragraphs, frozenset pictures):
+        """Return of each cell of a table its row, the characters of its text, its paragraphs and its pictures."""
+        cdef Py_ssize_t index, end = 0, row = -1
+        cdef int64_t characters = 0, in_paragraphs = 0, in_pictures = 0
+        cdef list found = []
+        cdef const unsigned char[::1] is_cell = self.wanted(cells), is_paragraph = self.wanted(paragraphs)
+        cdef const unsigned char[::1] is_picture = self.wanted(pictures)
+        cdef Node* node
+        for index in range(table + 1, self.at(table).end):
+            node = &self.nodes[index]
+            if is_cell[node.tag]:
+                if end:
+                    found.append((row, characters, in_paragraphs, in_pictures))
+                row, end = node.parent, node.end
+                characters = in_paragraphs = in_pictures = 0
+            elif index < end:
+                if node.tag == TEXT:
+                    characters += len(<str>self.texts[index])
+                in_paragraphs += is_paragraph[node.tag]
+                in_pictures += is_picture[node.tag]
+        if end:
+            found.append((row, characters, in_paragraphs, in_pictures))
+        return found
+
     cdef bytes wanted(self, frozenset tags):
         """Return by number of a tag whether it is one of the ``tags``."""
         found = self.known.get(tags)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from denoise_crawler.page.nodes import TEXT
 
@@ -22,17 +21,17 @@ _LAYOUT_CLASS = "ltx_eqn_table"  # numbered equations, one a table
 LONGEST_CELL, LONGEST_CELL_WITH_HEADERS = 400, 1_500
 MOST_PARAGRAPHS, MOST_PARAGRAPHS_WITH_HEADERS = 4, 20
 _PARAGRAPHS = frozenset({"p", "div", "li", "br", "dd", "dt"})
+_PICTURES = frozenset({"img"})
 _NOT_IN_ONE_ROW = frozenset({"pre", "ul", "ol", "dl", "blockquote"})  # numbers of lines and the lines; two columns
 
 
-@dataclass(slots=True)
-class _Cell:
+class _Cell(NamedTuple):
     """A cell: its row (the node around it), the characters of its text, its paragraphs and pictures."""
 
     row: int
-    characters: int = 0
-    paragraphs: int = 0
-    pictures: int = 0
+    characters: int
+    paragraphs: int
+    pictures: int
 
 
 def is_data_table(nodes: Nodes, table: int) -> bool:
@@ -54,7 +53,7 @@ def is_data_table(nodes: Nodes, table: int) -> bool:
         or _LAYOUT_CLASS in element.get("class", "")
     ):
         return False
-    below = frozenset(nodes.tags[table + 1 : nodes.ends[table]])
+    below = nodes.tags_between(table + 1, nodes.end_of(table))
     with_headers = not _OF_DATA.isdisjoint(below)
     longest = LONGEST_CELL_WITH_HEADERS if with_headers else LONGEST_CELL
     most = MOST_PARAGRAPHS_WITH_HEADERS if with_headers else MOST_PARAGRAPHS
@@ -69,17 +68,20 @@ def is_data_table(nodes: Nodes, table: int) -> bool:
 
 def _cells(nodes: Nodes, table: int) -> Iterator[_Cell]:
     """Yield the cells of a table that holds no other."""
-    cell, end = _Cell(-1), 0
+    if nodes.compiled is not None:
+        yield from map(_Cell._make, nodes.compiled.cells(table, _CELLS, _PARAGRAPHS, _PICTURES))
+        return
+    row, end, characters, paragraphs, pictures = -1, 0, 0, 0, 0
     for index in range(table + 1, nodes.ends[table]):
         tag = nodes.tags[index]
         if tag in _CELLS:
             if end:
-                yield cell
-            cell, end = _Cell(nodes.parents[index]), nodes.ends[index]
+                yield _Cell(row, characters, paragraphs, pictures)
+            row, end, characters, paragraphs, pictures = nodes.parents[index], nodes.ends[index], 0, 0, 0
         elif index < end:
             if tag is TEXT:
-                cell.characters += len(nodes.texts[index])
-            cell.paragraphs += tag in _PARAGRAPHS
-            cell.pictures += tag == "img"
+                characters += len(nodes.texts[index])
+            paragraphs += tag in _PARAGRAPHS
+            pictures += tag in _PICTURES
     if end:
-        yield cell
+        yield _Cell(row, characters, paragraphs, pictures)

@@ -98,6 +98,13 @@ class Nodes:
             return found
         return any((tag in tags) is not other for tag in map(self.tags.__getitem__, range(start, stop)))
 
+    def tags_between(self, start: int, stop: int) -> frozenset[str]:
+        """Return the distinct tags of the nodes from ``start`` up to ``stop``."""
+        if self.compiled is not None:
+            found: frozenset[str] = self.compiled.tags_between(start, stop)
+            return found
+        return frozenset(self.tags[start:stop])
+
     def tag_of(self, index: int) -> str:
         """Return ``tags[index]``, without a list of all."""
         tag: str = self.tags[index] if self.compiled is None else self.compiled.tag_of(index)

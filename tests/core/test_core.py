@@ -27,6 +27,7 @@ from denoise_crawler.methods.fusion.method import Fusion
 from denoise_crawler.methods.fusion.weights import feature_names, second_table, shipped_model
 from denoise_crawler.output.content import formulas
 from denoise_crawler.page import Page
+from denoise_crawler.page import data_table
 from denoise_crawler.page import nodes as page_nodes
 from denoise_crawler.page.self_description import SelfDescription
 from tests.strategies import html_pages
@@ -55,6 +56,7 @@ ODD_PAGES = (
     "<o:p>office</o:p><svg xmlns='http://www.w3.org/2000/svg'><text>drawn</text></svg><math><mi>x</mi></math>",
     "<p>&nbsp;</p>\x1c<p>\x1d\u3000</p><p>日本語 中文\u200b</p>",
     "<div>" * 3_000 + "deep",
+    "<table><tr><th>a<th><img><tr><td>b<p>c<p>d<td>e<table><tr><td>f</table></table><dl><dt>g<dd>h</dl>",
 )
 
 pytestmark = pytest.mark.skipif(core.why_not() is not None, reason=f"no compiled core: {core.why_not()}")
@@ -84,7 +86,24 @@ def assert_same_nodes(html: str) -> None:
         noise = [index % 3 == 0 for index in range(len(expected))]
         assert found.compiled.counts(noise) == counted(expected, counts, noise)
         assert set(formulas._candidates(found)) <= set(formulas._candidates(expected))
+        assert_same_answers(found, expected)
         assert_same_blocks(found, expected)
+
+
+def assert_same_answers(found: Nodes, expected: Nodes) -> None:
+    """Compare what is asked of single nodes, and of some in a row."""
+    tags = frozenset({"p", "#text", "table"})
+    assert (found.tagged(tags), found.has_text) == (expected.tagged(tags), expected.has_text)
+    assert found.count_tags() == expected.count_tags()
+    for index in range(len(expected)):
+        own = [(nodes.tag_of(index), nodes.end_of(index), nodes.link_of(index)) for nodes in (found, expected)]
+        assert own[0] == own[1]
+    for index in range(0, len(expected), 7):
+        below = index + 1, expected.ends[index]
+        for other in (False, True):
+            assert found.holds(*below, tags, other=other) == expected.holds(*below, tags, other=other)
+        assert found.tags_between(*below) == expected.tags_between(*below)
+        assert list(data_table._cells(found, index)) == list(data_table._cells(expected, index))
 
 
 def assert_same_declared(html: str, monkeypatch: pytest.MonkeyPatch) -> None:
