@@ -26,8 +26,7 @@ from denoise_crawler.methods.fusion import blocks
 from denoise_crawler.methods.fusion.method import Fusion
 from denoise_crawler.methods.fusion.weights import feature_names, second_table, shipped_model
 from denoise_crawler.output.content import formulas
-from denoise_crawler.page import Page
-from denoise_crawler.page import data_table
+from denoise_crawler.page import Page, data_table
 from denoise_crawler.page import nodes as page_nodes
 from denoise_crawler.page.self_description import SelfDescription
 from tests.strategies import html_pages
