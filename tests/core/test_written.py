@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from denoise_crawler import core
 from denoise_crawler.output.clean_text import clean_text, clean_texts
 from denoise_crawler.output.content.formulas import formulas_of
+from denoise_crawler.output.forms import write_content
+from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
 from tests.strategies import html_pages
 
@@ -23,6 +25,8 @@ WRITTEN = (
     "<pre>\n a\n  b<br>c<div>d</div>\n\n<!-- x -->e <script>no</script></pre><pre>a<p>b</p></pre><li><pre>c",
     "<ruby>漢<rt>kan</rt>字<rp>(</rp><rt>ji</rt><rp>)</rp></ruby><rt>a</rt>",
     "<rt>a</rt><p><rp>",
+    "<h1>t</h1><h2>a<div><h3>b<i>c<b>d<sup>e</sup></b></i></h3>f</div>g</h2><p>h<a href='#n1'><sup>1</sup></a>"
+    "<a href='#n2'>[2]</a><a href=#top>up</a><area href='#n1'><ol><li id=n1>1 note <a href=#b>^</a><li id=n2>b",
     "<p>x <math alttext='x^2'><mi>x</mi></math> y<img alt='\\alpha' class=tex><script type='math/tex'>z</script>w",
     "<p>x<span class='MathJax_Preview'>a</span><script type='math/tex'>a</script><img src='/latex?%5Calpha'>",
     "<p>x<span class='path' data-math='a'>b</span><span class='a' data-math='c'>d</span><svg><math>e</math></svg>",
@@ -44,7 +48,8 @@ def assert_same_text(html: str, gone: list[bool], monkeypatch: pytest.MonkeyPatc
         parts = [range(child, nodes.ends[child]) for child in nodes.children(0)]
         formulas = page.once(formulas_of)
         texts = [clean_text(page), clean_text(page, noise), clean_texts(page, None, parts)]
-        found.append([*texts, clean_texts(page, noise, parts), formulas.elements, formulas.places])
+        blocks = [write_content(page, shown, Writing(form="blocks")) for shown in (None, noise)]
+        found.append([*texts, clean_texts(page, noise, parts), blocks, formulas.elements, formulas.places])
     assert found[0] == found[1]
 
 

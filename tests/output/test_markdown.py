@@ -13,6 +13,7 @@ from denoise_crawler import denoise_pages
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.errors import SettingError
 from denoise_crawler.evaluation.gold import read_gold
+from denoise_crawler.methods.base import inherit
 from denoise_crawler.output.content.links import is_share_link
 from denoise_crawler.output.forms import write_content
 from denoise_crawler.output.writing import Writing
@@ -169,7 +170,8 @@ def test_a_reader_shows_the_text_of_the_page(html: str) -> None:
 @given(html_pages(), st.booleans())
 def test_a_reader_shows_all_that_is_kept_of_any_page(html: str, drop: bool) -> None:
     page = Page.parse(URL, html)
-    noise = [drop and page.nodes.tags[parent] == "b" for parent in page.nodes.parents]
+    nodes = page.nodes
+    noise = inherit([drop and nodes.tags[parent] == "b" for parent in nodes.parents], nodes.ends)
     assert shown(markdown(page, noise)) == kept(page, noise)
 
 

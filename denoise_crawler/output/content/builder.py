@@ -138,6 +138,8 @@ class Builder:
             self._joints.new_line()
         elif tag not in INLINE or (tag == "code" and self._is_block_of_code(index)):
             self._end_line()
+            if self._is_gone(index):
+                return end
             self._lines.append((index, end))
             return begin_element(self, index, tag)
         return 0
@@ -203,6 +205,10 @@ class Builder:
             self._last_picture = picture.address
             self._pieces.append(picture)
             self._level = self._levels[index]
+
+    def _is_gone(self, index: int) -> bool:
+        """Tell whether nothing of a block-level element is written; noise in a table leaves a gap there."""
+        return self.noise is not None and self.noise[index] and not self.tables
 
     def _is_block_of_code(self, index: int) -> bool:
         return self.nodes.elements[index].get("style") is not None and is_code(self.nodes, index)

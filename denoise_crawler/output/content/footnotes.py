@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import accumulate
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from denoise_crawler.core import compiled
 from denoise_crawler.output.content.bare_footnotes import bare_notes
 from denoise_crawler.page import TEXT
 from denoise_crawler.page.markup import INLINE
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from lxml.etree import _Element
 
     from denoise_crawler.page import Nodes, Page
@@ -71,12 +75,12 @@ def footnotes_of(page: Page) -> Footnotes:
 
 def _add_linked_notes(page: Page, references: list[tuple[int, str]], found: Footnotes, until: list[int]) -> None:
     nodes = page.nodes
-    targets = _targets(nodes, {fragment for _, fragment in references})
+    labelled = [(index, fragment, label) for index, fragment in references if (label := _label(nodes, index))]
+    targets = _targets(nodes, {fragment for _, fragment, _ in labelled}) if labelled else {}
     notes = {name: _note_at(nodes, target, until) for name, target in targets.items()}
     labels: dict[int, str] = {}  # by note
-    for index, fragment in references:
-        note = notes.get(fragment, -1)
-        if note > index and (label := _label(nodes, index)):
+    for index, fragment, label in labelled:
+        if (note := notes.get(fragment, -1)) > index:
             found.marks[_mark(nodes, index)] = labels.setdefault(note, label)
     _keep_separate_notes(nodes, labels, found)
     for note in found.notes:
@@ -84,7 +88,16 @@ def _add_linked_notes(page: Page, references: list[tuple[int, str]], found: Foot
 
 
 def _links(nodes: Nodes) -> list[int]:
-    return [index for index, link in enumerate(nodes.links) if link == index]
+    """Return the links, with the compiled core only those with a fragment."""
+    links: Iterable[int] = range(len(nodes))
+    if nodes.compiled is not None and (core := compiled("attributes")) is not None:
+        links = _compiled_fragments(core).find(nodes.compiled)
+    return [index for index in links if nodes.links[index] == index]
+
+
+@lru_cache(maxsize=1)
+def _compiled_fragments(core: Any) -> Any:
+    return core.Hints({"a": {"href": ("#",)}}, {})
 
 
 def _fragment(page: Page, link: _Element) -> str:

@@ -19,14 +19,17 @@ _STYLES = {
 _STRENGTH = ("", "em", "strong", "sub", "sup", "code")  # of nested styles the strongest, the last here, is written
 RAISED = ("sub", "sup")
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
+_STYLED, _HEADING_TAGS = frozenset(_STYLES), frozenset(_HEADINGS)
 
 
 def text_styles(nodes: Nodes) -> list[str]:
     """Return the style of each node: its own or the inherited one, whichever is stronger."""
-    styles = [""]
-    for tag, parent in zip(nodes.tags[1:], nodes.parents[1:], strict=True):
-        own, above = _STYLES.get(tag, ""), styles[parent]
-        styles.append(max(own, above, key=_STRENGTH.index) if own else above)
+    styles = [""] * len(nodes)
+    for index in nodes.tagged(_STYLED):
+        own, above = _STYLES[nodes.tags[index]], styles[index]
+        if _STRENGTH.index(own) > _STRENGTH.index(above):
+            end = nodes.ends[index]
+            styles[index:end] = [own] * (end - index)
     return styles
 
 
@@ -43,16 +46,18 @@ def heading_levels(page: Page) -> list[int]:
     Only the title of a page has level 1: an ``h1`` with other words than the title has level 2.
     """
     nodes = page.nodes
+    levels = [0] * len(nodes)
+    if not (headings := nodes.tagged(_HEADING_TAGS)):
+        return levels
     until = list(accumulate(map(len, nodes.texts), initial=0))
-    levels = [0]
     title = _letters(page.title) if "h1" in nodes.tags else ""
-    for index in range(1, len(nodes)):
-        level = _HEADINGS.get(nodes.tags[index], 0)
-        if level and until[nodes.ends[index]] - until[index] > MAX_HEADING_CHARACTERS:
-            level = 0
-        if level == 1 and not _is_title(_letters("".join(nodes.texts[index : nodes.ends[index]])), title):
+    for index in headings:
+        level, end = _HEADINGS[nodes.tags[index]], nodes.ends[index]
+        if until[end] - until[index] > MAX_HEADING_CHARACTERS:
+            continue
+        if level == 1 and not _is_title(_letters("".join(nodes.texts[index:end])), title):
             level = 2
-        levels.append(level or levels[nodes.parents[index]])
+        levels[index:end] = [level] * (end - index)
     return levels
 
 
