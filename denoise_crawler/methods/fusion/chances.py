@@ -28,7 +28,9 @@ STYLE_SHARE, STYLE_PRIOR = 0.4, 30.0  # of what is said of a block by its style,
 def content_chances(trees: BoostedTrees, evidence: Evidence, table: Table, wishes: Wishes) -> Numbers:
     """Return by block how likely it is content that is wished; ``table`` is that of the second look."""
     chances, open_question = np.zeros(len(table)), ~evidence.everywhere
-    scores = trees.scores(table.T.take(np.flatnonzero(open_question), axis=1).T)  # as it lies in memory
+    if not open_question.all():
+        table = table.T.take(np.flatnonzero(open_question), axis=1).T  # by feature, as the trees read it
+    scores = trees.scores(table)
     if evidence.standing is not None:
         scores = with_style(scores, evidence.standing, open_question)
     chances[open_question] = chances_of(with_series(scores, evidence.blocks, open_question) + wishes.shift)

@@ -97,7 +97,7 @@ class PageCounts:
         self.counts[numbers] += 1.0
         return numbers
 
-    def of(self, wanted: Hashes, left_out: Indices | None) -> Numbers:
+    def of(self, wanted: Hashes, left_out: NDArray[np.int32] | None) -> Numbers:
         """Return the counts of ``wanted`` without the page that has the numbers ``left_out``."""
         numbers = self.numbered.find(wanted)
         counts: Numbers = self.counts[numbers]

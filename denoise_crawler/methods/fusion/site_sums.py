@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from denoise_crawler.methods.fusion.blocks import Blocks, Indices, Numbers
     from denoise_crawler.methods.fusion.sketch import Sketch
 
+    Kept: TypeAlias = NDArray[np.int32]  # numbers of a page, in half of their bytes
+
 REPEATED_SHARE = 0.2
 REPEATED_PAGES = 2
 MIN_ALIKE = 0.5
@@ -33,21 +35,29 @@ _NOWHERE = np.uint32(0xFFFFFFFF)  # the hash of no path
 class _Counted:
     """A page as it was counted: its numbers, what it adds to the sums by path of its own, and its rows."""
 
-    texts: Indices
-    masked: Indices
-    links: Indices
-    paths: Indices
-    sums: Numbers
-    styles: Indices
     row: int
     blocks: slice
+    sums: Numbers
+    texts: Kept
+    masked: Kept
+    links: Kept
+    paths: Kept
+    styles: Kept
+
+
+class _Built(NamedTuple):
+    """How the pages are built: the row of each, how many paths it has, and its kinds."""
+
+    rows: Indices
+    lengths: Numbers
+    kinds: Numbers
 
 
 class _Column:
     """Numbers of one page after the other, as 32-bit numbers."""
 
     def __init__(self) -> None:
-        self._numbers: NDArray[np.int32] = np.zeros(0, np.int32)
+        self._numbers: Kept = np.zeros(0, np.int32)
         self._length = 0
 
     def add(self, numbers: Indices) -> slice:
@@ -58,7 +68,7 @@ class _Column:
         return place
 
     @property
-    def numbers(self) -> NDArray[np.int32]:
+    def numbers(self) -> Kept:
         """All numbers."""
         return self._numbers[: self._length]
 
@@ -83,6 +93,7 @@ class SiteSums:
         self._page_paths, self._ends = _Column(), _Column()
         self._kinds = np.zeros((1, len(KINDS)))
         self._repeated: tuple[NDArray[np.bool_], Numbers] | None = None
+        self._built: _Built | None = None
 
     def __len__(self) -> int:
         return len(self._pages)
@@ -130,8 +141,9 @@ class SiteSums:
         self._ends.add(np.array([self._page_paths.add(paths).stop]))
         self._kinds = grown(self._kinds, row + 1)
         self._kinds[row] = page.kinds
-        self._pages[page.key] = page, _Counted(texts, masked, links, paths, sums, styles, row, blocks)
-        self._repeated = None
+        kept = [numbers.astype(np.int32) for numbers in (texts, masked, links, paths, styles)]
+        self._pages[page.key] = page, _Counted(row, blocks, sums, *kept)
+        self._repeated = self._built = None
 
     def remove(self, key: int) -> None:
         """Take the page with this key out."""
@@ -142,7 +154,7 @@ class SiteSums:
         self._sums[counted.paths] -= counted.sums
         self._style_sums[counted.styles] -= _of_styles(page)
         self._characters.numbers[counted.blocks] = 0
-        self._repeated = None
+        self._repeated = self._built = None
 
     def paths_of(self, blocks: Blocks) -> Indices:
         """Return by element of a page the number of its path."""
@@ -188,21 +200,28 @@ class SiteSums:
         Pages are built alike if they share half of their places or more; each counts by the share. Of the
         kinds it is the mean.
         """
-        around, ends = blocks.around, self._ends.numbers
+        around = blocks.around
         with_text = around.last > around.first
         places = len(distinct(around.paths[with_text]))
         marked = np.zeros(len(self._paths) + 1, np.bool_)
         marked[paths[with_text]] = True
         marked[0] = False
-        shared = _count_shared(marked, self._page_paths.numbers, ends)
-        shares = shared / np.maximum(np.diff(ends, prepend=0) + places - shared, 1.0)
-        shares[shares < MIN_ALIKE] = 0.0
+        built = self._built_pages()
+        shared = _count_shared(marked, self._page_paths.numbers, self._ends.numbers)
         if left_out is not None:
-            shares[self._pages[left_out][1].row] = 0.0
-        rows = [counted.row for _, counted in self._pages.values()]
-        shares = shares[rows]
+            shared[self._pages[left_out][1].row] = 0.0
+        shared = shared[built.rows]
+        shares = shared / np.maximum(built.lengths + places - shared, 1.0)
+        shares[shares < MIN_ALIKE] = 0.0
         alike = float(shares.sum())
-        return alike, shares @ self._kinds[rows] / HUNDREDTHS / max(alike, 1e-9)
+        return alike, shares @ built.kinds / HUNDREDTHS / max(alike, 1e-9)
+
+    def _built_pages(self) -> _Built:
+        if self._built is None:
+            rows = np.array([counted.row for _, counted in self._pages.values()], np.int64)
+            lengths = np.diff(self._ends.numbers, prepend=0)[rows].astype(np.float64)
+            self._built = _Built(rows, lengths, self._kinds[rows])
+        return self._built
 
     def novelty(self, blocks: Blocks) -> float:
         """Return the share of the characters of ``blocks`` on paths that none of the pages has; 0 without any."""
@@ -228,7 +247,7 @@ class SiteSums:
         return self._repeated
 
 
-def _places(wanted: Indices, its: Indices, count: int) -> tuple[Indices, Indices]:
+def _places(wanted: Indices, its: Kept, count: int) -> tuple[Indices, Indices]:
     """Return where ``wanted`` numbers (below ``count``) are among ``its``, and the place of each in these."""
     place_of = np.full(count, -1)
     place_of[its] = np.arange(len(its))
@@ -237,7 +256,7 @@ def _places(wanted: Indices, its: Indices, count: int) -> tuple[Indices, Indices
     return found, places[found]
 
 
-def _count_shared(marked: NDArray[np.bool_], paths: NDArray[np.int32], ends: NDArray[np.int32]) -> Numbers:
+def _count_shared(marked: NDArray[np.bool_], paths: Kept, ends: Kept) -> Numbers:
     """Return by page how many of its paths are ``marked``: their numbers come page by page, up to its end."""
     if (core := compiled("known")) is not None:
         shared = np.empty(len(ends))
