@@ -25,7 +25,7 @@ ENVIRONMENT = "DENOISE_CORE"
 MODES = ("auto", "off", "require")
 MODULES = (
     *("hashing", "nodes", "walk", "attributes", "declared", "blocks", "lines"),
-    *("groups", "features", "plaintext", "sites", "surroundings", "texts", "trees"),
+    *("groups", "features", "known", "plaintext", "sites", "surroundings", "texts", "trees"),
 )
 # The core reads lxml's structures. It is tested with these versions; others get the Python code.
 OLDEST_LXML, NEXT_LXML = (5, 0), (7, 0)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from denoise_crawler.methods.fusion.first_look import chances_of
+from denoise_crawler.methods.fusion.groups import groups_of
 from denoise_crawler.methods.fusion.wishes import KEEP
 
 if TYPE_CHECKING:
@@ -27,7 +28,9 @@ STYLE_SHARE, STYLE_PRIOR = 0.4, 30.0  # of what is said of a block by its style,
 def content_chances(trees: BoostedTrees, evidence: Evidence, table: Table, wishes: Wishes) -> Numbers:
     """Return by block how likely it is content that is wished; ``table`` is that of the second look."""
     chances, open_question = np.zeros(len(table)), ~evidence.everywhere
-    scores = trees.scores(table if open_question.all() else table[open_question])
+    if not open_question.all():
+        table = table.T.take(np.flatnonzero(open_question), axis=1).T  # by feature, as the trees read it
+    scores = trees.scores(table)
     if evidence.standing is not None:
         scores = with_style(scores, evidence.standing, open_question)
     chances[open_question] = chances_of(with_series(scores, evidence.blocks, open_question) + wishes.shift)
@@ -64,7 +67,7 @@ def with_series(scores: Numbers, blocks: Blocks, some: NDArray[np.bool_]) -> Num
     """
     own, around, tokens = blocks.elements[some], blocks.around, blocks.tokens[some]
     keys = (around.parents[own] << 32) | around.paths[own]
-    _, series = np.unique(keys, return_inverse=True)
+    _, series = groups_of(keys)
     size = np.bincount(series, tokens)
     mean = np.bincount(series, tokens * scores) / np.maximum(size, 1.0)
     share = (SERIES_SHARE * size / (size + SERIES_PRIOR))[series]

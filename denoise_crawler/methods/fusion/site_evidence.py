@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from denoise_crawler.methods.bottom_k import BottomK
 from denoise_crawler.methods.fusion import codec
 from denoise_crawler.methods.fusion.copies import Copies
+from denoise_crawler.methods.fusion.groups import distinct
 from denoise_crawler.methods.fusion.kinds import NO_KINDS
 from denoise_crawler.methods.fusion.site_sums import SiteSums
 from denoise_crawler.methods.fusion.sketch import MAX_BLOCKS, sketch, texts_digest
@@ -105,12 +104,13 @@ class SiteEvidence:
         """
         own = key if key in self._sums else None
         if own is None:
-            own = self._copies.first(texts_digest(np.unique(blocks.masked_hashes[:MAX_BLOCKS])))
+            own = self._copies.first(texts_digest(distinct(blocks.masked_hashes[:MAX_BLOCKS])))
         pages = len(self._sums) - (own is not None)
         if not pages:
             return None
-        alike, kinds = self._sums.kinds_of_alike(blocks, own)
-        return Standing(pages, alike, kinds, *self._sums.of(blocks, own))
+        paths = self._sums.paths_of(blocks)
+        alike, kinds = self._sums.kinds_of_alike(blocks, paths, own)
+        return Standing(pages, alike, kinds, *self._sums.of(blocks, paths, own))
 
     def novelty(self, blocks: Blocks) -> float:
         """Return the share of the characters of ``blocks`` that stand where no page of the site has any."""

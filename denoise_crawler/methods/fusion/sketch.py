@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from denoise_crawler.methods.fusion.groups import distinct, groups_of
+
 if TYPE_CHECKING:
     from denoise_crawler.methods.fusion.blocks import Blocks, Hashes, Indices, Numbers
 
@@ -56,29 +58,27 @@ def sketch(key: int, blocks: Blocks, scores: Numbers, kinds: Numbers) -> Sketch:
     """
     around, limit = blocks.around, MAX_BLOCKS
     with_text = np.flatnonzero((around.last > around.first) & (around.first < limit))
-    paths, first, inverse = np.unique(around.paths[with_text], return_index=True, return_inverse=True)
-    order = np.argsort(first, kind="stable")  # as they come in the page: parents first
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
+    paths = around.paths[with_text]
+    first, path_of_some = groups_of(paths.astype(np.int64))  # as they come in the page: parents first
     path_of = np.zeros(len(around), np.int64)
-    path_of[with_text] = place[inverse]
-    parents = path_of[around.parents[with_text[first[order]]]] if len(order) else order
-    if len(parents):
-        parents[0] = -1
-    styles, style_of = np.unique(blocks.styles[:limit], return_inverse=True)
+    path_of[with_text] = path_of_some
+    parents = path_of[around.parents[with_text[first]]]
+    parents[:1] = -1
+    styles = distinct(blocks.styles[:limit])
+    style_of = styles.searchsorted(blocks.styles[:limit])
     tokens = blocks.tokens[:limit]
     scored = np.bincount(style_of, weights=np.clip(scores[:limit], -MOST_SCORE, MOST_SCORE) * tokens)
     return Sketch(
         key,
-        paths[order],
+        paths[first],
         parents,
-        np.bincount(inverse, minlength=len(paths))[order],
+        np.bincount(path_of_some, minlength=len(first)),
         path_of[blocks.elements[:limit]],
         blocks.text_hashes[:limit],
         blocks.characters[:limit].astype(np.int64),
         blocks.linked[:limit].astype(np.int64),
-        np.unique(blocks.masked_hashes[:limit]),
-        np.unique(blocks.link_hashes[:limit]),
+        distinct(blocks.masked_hashes[:limit]),
+        distinct(blocks.link_hashes[:limit]),
         styles,
         np.bincount(style_of, weights=tokens).astype(np.int64),
         np.rint(HUNDREDTHS * scored).astype(np.int64),
