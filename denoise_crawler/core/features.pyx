@@ -17,6 +17,32 @@ cdef enum:
     PAGE_LOGS = 4
 
 
+def add_up(
+    const double[::1] characters not None,
+    const double[::1] linked not None,
+    const int64_t[::1] first not None,
+    const int64_t[::1] last not None,
+    double[:, ::1] by_block not None,
+    double[:, ::1] by_element not None,
+):
+    """Fill the running sums of characters and of those inside links, and both and their ratio by element."""
+    cdef Py_ssize_t index, blocks = characters.shape[0], count = first.shape[0]
+    if not linked.shape[0] == blocks == by_block.shape[1] - 1 or by_block.shape[0] != 2:
+        raise ValueError("the columns of the blocks do not fit each other")
+    if not last.shape[0] == count == by_element.shape[1] or by_element.shape[0] != 3:
+        raise ValueError("the columns of the elements do not fit each other")
+    by_block[0, 0] = by_block[1, 0] = 0.0
+    for index in range(blocks):
+        by_block[0, index + 1] = by_block[0, index] + characters[index]
+        by_block[1, index + 1] = by_block[1, index] + linked[index]
+    for index in range(count):
+        if not (0 <= first[index] <= blocks and 0 <= last[index] <= blocks):
+            raise ValueError("an element holds blocks that are not there")
+        by_element[0, index] = by_block[0, last[index]] - by_block[0, first[index]]
+        by_element[1, index] = by_block[1, last[index]] - by_block[1, first[index]]
+        by_element[2, index] = ratio(by_element[1, index], by_element[0, index])
+
+
 cdef class Features:
     """The columns of a page that its features are made of: those of ``Blocks``, ``Elements`` and ``Evidence``."""
 

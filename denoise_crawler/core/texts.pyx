@@ -1,41 +1,76 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 """What blocks say by their words and their look, as ``methods.fusion.title`` and ``styles`` find it."""
 
-from cpython.dict cimport PyDict_GetItem
+from cpython.dict cimport PyDict_GetItemWithError
 from cpython.object cimport PyObject
 from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
 from denoise_crawler.core.hashing cimport hash_bytes
 
 cdef extern from "Python.h":
-    void* PyUnicode_1BYTE_DATA(object text)
+    int PyUnicode_KIND(object text)
+    void* PyUnicode_DATA(object text)
+    uint32_t PyUnicode_READ(int kind, const void* data, Py_ssize_t index) nogil
+    uint32_t Py_UNICODE_TOLOWER(uint32_t letter) nogil
+    bint Py_UNICODE_ISALNUM(uint32_t letter) nogil
 
 cdef enum:
     SLOTS = 2048
     MOST_LETTERS = 32
     LONGEST = 1000  # letters: a set of the words of such a text has room in the slots
+    LONGEST_BEGINNING = 64
+    SIGMA = 0x3A3  # what it becomes in small letters depends on its place
+    DOTTED_I = 0x130  # becomes two letters
+
+cdef unsigned char[256] SMALL  # by letter of Latin-1
+for _letter in range(256):
+    SMALL[_letter] = <unsigned char>Py_UNICODE_TOLOWER(_letter)
+
+
+cdef inline uint32_t small(uint32_t letter) noexcept nogil:
+    return SMALL[letter] if letter < 256 else Py_UNICODE_TOLOWER(letter)
+
+
+cdef bint is_plain(str text) noexcept:
+    """Tell whether each letter of a text has one small letter, whatever stands beside it."""
+    cdef int kind = PyUnicode_KIND(text)
+    cdef const void* letters = PyUnicode_DATA(text)
+    cdef Py_ssize_t index
+    cdef uint32_t letter
+    if kind > 1:
+        for index in range(len(text)):
+            letter = PyUnicode_READ(kind, letters, index)
+            if letter == SIGMA or letter == DOTTED_I:
+                return False
+    return True
 
 
 cdef class WordSets:
-    """Compares the words of texts with those of one title; ``wanted`` are the words of the title."""
+    """Compares the words of texts with those of one title; ``wanted`` are the words of the title.
 
-    cdef uint64_t[SLOTS] title, text  # hashes of words, at the place that the lowest bits say or behind it
+    Words are pairs of letters, or what ``\\w+`` finds.
+    """
+
+    cdef uint64_t[SLOTS] title, text  # keys of words, at the place that the lowest bits say or behind it
     cdef uint32_t[SLOTS] in_title, in_text  # whether a place is taken: by the text with this number
     cdef frozenset wanted
+    cdef bint pairs
 
-    def __cinit__(self, wanted not None):
+    def __cinit__(self, wanted not None, bint pairs):
         cdef Py_ssize_t place
         cdef bytes encoded
         cdef uint64_t word
-        self.wanted = frozenset(wanted)
+        self.wanted, self.pairs = frozenset(wanted), pairs
         if len(self.wanted) > LONGEST:
             raise ValueError("the title has too many words")
-        for place in range(SLOTS):
-            self.in_title[place] = self.in_text[place] = 0
         for one in self.wanted:
-            encoded = one.encode("utf-8", "surrogatepass")
-            word = hash_bytes(encoded, len(encoded))
+            if pairs:
+                word = pair_key(ord(one[0]), ord(one[1]))
+            else:
+                encoded = one.encode("utf-32-le", "surrogatepass")
+                word = hash_bytes(encoded, len(encoded))
             place = slot(self.title, self.in_title, 1, word)
             self.title[place], self.in_title[place] = word, 1
 
@@ -50,7 +85,7 @@ cdef class WordSets:
             characters: How long each is.
             least: Texts of as many characters or less are left out.
             most: So are those of more.
-            words: Returns the distinct words of a text; it is called for those that are not ASCII.
+            words: Returns the distinct words of a text; it is called for those whose small letters are not plain.
             found: What is filled; texts that are left out keep what stands there.
         """
         cdef Py_ssize_t index, common, count
@@ -61,41 +96,60 @@ cdef class WordSets:
             if not least < characters[index] <= most:
                 continue
             text = texts[index]
-            if len(text) <= LONGEST and text.isascii():
-                count = self.count_words(text, <uint32_t>(index + 1), &common)
-            else:
+            common = 0
+            if len(text) > LONGEST or not is_plain(text):
                 own = words(text)
                 count, common = len(own), len(self.wanted.intersection(own))
+            elif self.pairs:
+                count = self.count_pairs(text, <uint32_t>(index + 1), &common)
+            else:
+                count = self.count_words(text, <uint32_t>(index + 1), &common)
             if common:
                 found[index] = <double>(2 * common) / <double>(count + len(self.wanted))
 
     cdef Py_ssize_t count_words(self, str text, uint32_t number, Py_ssize_t* common) noexcept:
-        """Return how many distinct words an ASCII text has; ``common`` is how many of these the title has."""
-        cdef const unsigned char* letters = <const unsigned char*>PyUnicode_1BYTE_DATA(text)
-        cdef unsigned char[LONGEST] word
-        cdef Py_ssize_t index, size = 0, count = 0, length = len(text), place
-        cdef unsigned char letter
-        cdef uint64_t key
-        common[0] = 0
+        """Return how many distinct words a text has; ``common`` is how many of these the title has."""
+        cdef int kind = PyUnicode_KIND(text)
+        cdef const void* letters = PyUnicode_DATA(text)
+        cdef uint32_t[LONGEST] word
+        cdef Py_ssize_t index, size = 0, count = 0, length = len(text)
+        cdef uint32_t letter
         for index in range(length + 1):
-            letter = letters[index] if index < length else 32
-            if 65 <= letter <= 90:
-                letter += 32
-            if 97 <= letter <= 122 or 48 <= letter <= 57 or letter == 95:
+            letter = small(PyUnicode_READ(kind, letters, index)) if index < length else 32
+            if 97 <= letter <= 122 or letter > 127 and Py_UNICODE_ISALNUM(letter) or 48 <= letter <= 57 or letter == 95:
                 word[size] = letter
                 size += 1
-                continue
-            if not size:
-                continue
-            key = hash_bytes(word, size)
-            size = 0
-            place = slot(self.text, self.in_text, number, key)
-            if self.in_text[place] == number:
-                continue
-            self.text[place], self.in_text[place] = key, number
-            count += 1
-            common[0] += self.in_title[slot(self.title, self.in_title, 1, key)]
+            elif size:
+                count += self.is_new(hash_bytes(<const unsigned char*>word, 4 * size), number, common)
+                size = 0
         return count
+
+    cdef Py_ssize_t count_pairs(self, str text, uint32_t number, Py_ssize_t* common) noexcept:
+        """Do the same for pairs of letters."""
+        cdef int kind = PyUnicode_KIND(text)
+        cdef const void* letters = PyUnicode_DATA(text)
+        cdef Py_ssize_t index, count = 0
+        cdef uint32_t letter, before = 0
+        for index in range(len(text)):
+            letter = small(PyUnicode_READ(kind, letters, index))
+            if index:
+                count += self.is_new(pair_key(before, letter), number, common)
+            before = letter
+        return count
+
+    cdef bint is_new(self, uint64_t key, uint32_t number, Py_ssize_t* common) noexcept:
+        """Tell whether a word is the first of its kind in the text with this ``number``; it is in ``common`` then."""
+        cdef Py_ssize_t place = slot(self.text, self.in_text, number, key)
+        if self.in_text[place] == number:
+            return False
+        self.text[place], self.in_text[place] = key, number
+        common[0] += self.in_title[slot(self.title, self.in_title, 1, key)]
+        return True
+
+
+cdef inline uint64_t pair_key(uint32_t one, uint32_t other) noexcept nogil:
+    cdef uint64_t key = ((<uint64_t>one << 32) | other) * <uint64_t>0x9E3779B97F4A7C15
+    return key ^ (key >> 32)
 
 
 cdef inline Py_ssize_t slot(uint64_t* keys, uint32_t* taken, uint32_t number, uint64_t key) noexcept nogil:
@@ -106,6 +160,116 @@ cdef inline Py_ssize_t slot(uint64_t* keys, uint32_t* taken, uint32_t number, ui
     return place
 
 
+def begins(list texts not None, str beginning not None, double[::1] found not None):
+    """Fill by text whether its small letters hold ``beginning``, which is in small letters and not empty."""
+    cdef Py_ssize_t index, size = len(beginning)
+    cdef uint32_t[LONGEST_BEGINNING] wanted
+    cdef str text
+    if len(texts) != found.shape[0] or not 0 < size <= LONGEST_BEGINNING:
+        raise ValueError("the columns do not fit each other")
+    for index in range(size):
+        wanted[index] = ord(beginning[index])
+    for index in range(len(texts)):
+        text = texts[index]
+        if len(text) < size:
+            found[index] = 0.0
+        elif is_plain(text):
+            found[index] = holds(text, wanted, size)
+        else:
+            found[index] = beginning in text.lower()
+
+
+cdef bint holds(str text, const uint32_t* wanted, Py_ssize_t size) noexcept:
+    cdef int kind = PyUnicode_KIND(text)
+    cdef const void* letters = PyUnicode_DATA(text)
+    cdef const unsigned char* latin = <const unsigned char*>letters
+    cdef Py_ssize_t at, index, last = len(text) - size
+    for at in range(last + 1):
+        if (SMALL[latin[at]] if kind == 1 else small(PyUnicode_READ(kind, letters, at))) != wanted[0]:
+            continue
+        index = 1
+        while index < size and small(PyUnicode_READ(kind, letters, at + index)) == wanted[index]:
+            index += 1
+        if index == size:
+            return True
+    return False
+
+
+def strongest(
+    dict known not None,
+    list names not None,
+    find,
+    said not None,
+    const double[:, ::1] log_odds not None,
+    Py_ssize_t most,
+    double[::1] sums not None,
+):
+    """Fill ``sums`` with the sum of the ``most`` highest numbers of each column of ``log_odds``.
+
+    Args:
+        known: By name the rows that it stands for.
+        names: The names whose rows are looked at, each row once.
+        find: Returns the rows of a name that is new.
+        said: Rows that are looked at too.
+        log_odds: The table.
+        most: How many numbers of a column are added up, from the lowest of these to the highest.
+        sums: What is filled.
+    """
+    cdef Py_ssize_t columns = log_odds.shape[1], index, column, place, count = 0
+    cdef PyObject* rows
+    cdef double number
+    cdef double* best
+    cdef unsigned char* seen
+    if sums.shape[0] != columns or most < 1:
+        raise ValueError("the columns do not fit each other")
+    best = <double*>malloc(columns * most * sizeof(double))
+    seen = <unsigned char*>calloc(log_odds.shape[0] + 1, 1)
+    try:
+        if best == NULL or seen == NULL:
+            raise MemoryError
+        for index in range(len(names) + 1):
+            if index == len(names):
+                found = said
+            else:
+                rows = PyDict_GetItemWithError(known, names[index])
+                found = <object>rows if rows != NULL else find(names[index])
+            for row in <tuple?>found:
+                place = row
+                if not 0 <= place < log_odds.shape[0]:
+                    raise ValueError("there is no such row")
+                if seen[place]:
+                    continue
+                seen[place] = 1
+                for column in range(columns):
+                    keep_highest(best + column * most, min(count, most), most, log_odds[place, column])
+                count += 1
+        for column in range(columns):
+            number = best[column * most] if count else 0.0
+            for place in range(1, min(count, most)):
+                number += best[column * most + place]
+            sums[column] = number
+    finally:
+        free(best)
+        free(seen)
+
+
+cdef inline void keep_highest(double* numbers, Py_ssize_t count, Py_ssize_t most, double number) noexcept nogil:
+    """Put a number among ``count`` rising ones; if there are ``most`` of them, the lowest goes."""
+    cdef Py_ssize_t place
+    if count < most:
+        place = count
+        while place and numbers[place - 1] > number:
+            numbers[place] = numbers[place - 1]
+            place -= 1
+        numbers[place] = number
+    elif number > numbers[0]:
+        place = 1
+        while place < most and numbers[place] < number:
+            numbers[place - 1] = numbers[place]
+            place += 1
+        numbers[place - 1] = number
+
+
 def worth_of(dict known not None, list names not None, find, double[::1] worth not None):
     """Fill ``worth`` with what is ``known`` of each of the ``names``; ``find`` returns it of those that are new."""
     cdef Py_ssize_t index
@@ -113,7 +277,7 @@ def worth_of(dict known not None, list names not None, find, double[::1] worth n
     if worth.shape[0] != len(names):
         raise ValueError("the columns do not fit each other")
     for index in range(len(names)):
-        value = PyDict_GetItem(known, names[index])
+        value = PyDict_GetItemWithError(known, names[index])
         worth[index] = <double><object>value if value != NULL else find(names[index])
 
 

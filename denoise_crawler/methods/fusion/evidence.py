@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from denoise_crawler.core import compiled
 from denoise_crawler.methods.fusion.class_words import ClassWords
 from denoise_crawler.methods.fusion.feature_rows import compiled_columns
-from denoise_crawler.methods.fusion.kinds import KindWords, kind_words_of
+from denoise_crawler.methods.fusion.kinds import KindWords
 from denoise_crawler.methods.fusion.linked_data import linked_data_of
 from denoise_crawler.methods.fusion.main_region import MainRegion, main_region
 from denoise_crawler.methods.fusion.site_sums import REPEATED_SHARE
@@ -37,6 +38,19 @@ class Words(NamedTuple):
         return cls(ClassWords({}), KindWords({}))
 
 
+class Sums(NamedTuple):
+    """The characters of a page and those of them inside links.
+
+    By block they are running sums, which begin with 0; by element what stands below it, and the share in links.
+    """
+
+    characters: Numbers
+    linked: Numbers
+    element_characters: Numbers
+    element_linked: Numbers
+    link_shares: Numbers
+
+
 @dataclass(eq=False)
 class Evidence:
     """All there is to know of a page's blocks; what several features need is worked out once.
@@ -56,9 +70,8 @@ class Evidence:
     @classmethod
     def of(cls, page: Page, blocks: Blocks, standing: Standing | None, words: Words) -> Evidence:
         """Return the evidence for the ``blocks`` of ``page``, which it does not hold on to."""
-        kinds = words.kinds.says(page.once(kind_words_of))
         body = page.once(linked_data_of).body
-        return cls(page.title, description_of(page), body, kinds, blocks, standing, words.classes)
+        return cls(page.title, description_of(page), body, words.kinds.of(page), blocks, standing, words.classes)
 
     @cached_property
     def named(self) -> Numbers:
@@ -75,24 +88,34 @@ class Evidence:
         return levels
 
     @cached_property
+    def sums(self) -> Sums:
+        """The characters up to each block and below each element."""
+        return sums_of(self.blocks)
+
+    @property
     def character_sums(self) -> Numbers:
         """Running sums of characters, beginning with 0."""
-        return running(self.blocks.characters)
+        return self.sums.characters
 
-    @cached_property
+    @property
     def linked_sums(self) -> Numbers:
         """Running sums of characters inside links, beginning with 0."""
-        return running(self.blocks.linked)
+        return self.sums.linked
 
-    @cached_property
+    @property
     def element_characters(self) -> Numbers:
         """By element, the characters below it."""
-        return self.below(self.character_sums)
+        return self.sums.element_characters
 
-    @cached_property
+    @property
     def element_linked(self) -> Numbers:
         """By element, the characters inside links below it."""
-        return self.below(self.linked_sums)
+        return self.sums.element_linked
+
+    @property
+    def link_shares(self) -> Numbers:
+        """By element, the share of its characters inside links."""
+        return self.sums.link_shares
 
     @cached_property
     def unlinked(self) -> float:
@@ -130,11 +153,6 @@ class Evidence:
         """The block that is the page's title."""
         return headline_of(self.title, self.blocks)
 
-    @cached_property
-    def link_shares(self) -> Numbers:
-        """By element, the share of its characters inside links."""
-        return ratio(self.element_linked, self.element_characters)
-
     def knowing(self, standing: Standing | None) -> Evidence:
         """Return the same evidence with what the site says; the rest is not worked out again."""
         if standing is None and self.standing is None:
@@ -145,15 +163,28 @@ class Evidence:
 
     def below(self, sums: Numbers) -> Numbers:
         """Return running ``sums`` as sums over the blocks below each element."""
-        around = self.blocks.around
-        return sums[around.last] - sums[around.first]
+        return _below(sums, self.blocks)
 
 
 # What of the evidence is the same whatever is known of the site.
-_OF_THE_PAGE = frozenset(
-    {"named", "ancestors", "character_sums", "linked_sums", "element_characters", "element_linked", "unlinked"}
-    | {"headline", "link_shares", "compiled"}
-)
+_OF_THE_PAGE = frozenset({"named", "ancestors", "sums", "unlinked", "headline", "compiled"})
+
+
+def sums_of(blocks: Blocks) -> Sums:
+    """Add up the characters of ``blocks``."""
+    if (core := compiled("features")) is not None:
+        around = blocks.around
+        by_block, by_element = np.empty((2, len(blocks) + 1)), np.empty((3, len(around)))
+        columns = blocks.characters, blocks.linked, around.first, around.last
+        core.add_up(*columns, by_block, by_element)
+        return Sums(*by_block, *by_element)
+    characters, linked = running(blocks.characters), running(blocks.linked)
+    below, linked_below = _below(characters, blocks), _below(linked, blocks)
+    return Sums(characters, linked, below, linked_below, ratio(linked_below, below))
+
+
+def _below(sums: Numbers, blocks: Blocks) -> Numbers:
+    return sums[blocks.around.last] - sums[blocks.around.first]
 
 
 def running(numbers: Numbers) -> Numbers:

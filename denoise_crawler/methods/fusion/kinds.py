@@ -6,12 +6,12 @@ Learned from gold pages, as the worth of class words is: by word, how much more 
 from __future__ import annotations
 
 import re
-from itertools import islice
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import numpy as np
 
+from denoise_crawler.core import compiled
 from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.methods.fusion.class_words import words_of
 from denoise_crawler.methods.fusion.linked_data import linked_data_of
@@ -29,6 +29,7 @@ NO_KINDS = np.zeros(len(KINDS))
 _STRONGEST = 10  # words count
 _WORD = re.compile(r"[a-z]{3,20}")
 _MOST_NAMES = 3_000
+_REMEMBERED = 16_384
 _SAID = frozenset({"og:type", "generator"})
 
 
@@ -38,15 +39,33 @@ class KindWords:
     def __init__(self, log_odds: Mapping[str, Sequence[float]]) -> None:
         self._numbers = {word: number for number, word in enumerate(log_odds)}
         self._log_odds = np.array(list(log_odds.values()), np.float64).reshape(-1, len(KINDS))
+        self._of_names: dict[str, tuple[int, ...]] = {}  # a site has few classes and ids, and they come back
 
     def says(self, words: Iterable[str]) -> Numbers:
         """Return by kind the mean log odds of the words that speak most for it; 0 if none is known."""
-        known = [self._numbers[word] for word in words if word in self._numbers]
-        if not known:
+        if not (known := self._known(words)):
             return np.zeros(len(KINDS))
-        strongest = np.sort(self._log_odds[known], axis=0)[-_STRONGEST:]
+        strongest = np.sort(self._log_odds[list(known)], axis=0)[-_STRONGEST:]
         means: Numbers = strongest.sum(axis=0) / _STRONGEST
         return means
+
+    def of(self, page: Page) -> Numbers:
+        """Return what the words of ``page`` say."""
+        if (core := compiled("texts")) is None:
+            return self.says(page.once(kind_words_of))
+        if len(self._of_names) > _REMEMBERED:
+            self._of_names.clear()
+        said = self._known(page.once(said_words_of))
+        sums = np.empty(len(KINDS))
+        core.strongest(self._of_names, _names(page), self._find, said, self._log_odds, _STRONGEST, sums)
+        return sums / _STRONGEST
+
+    def _find(self, names: str) -> tuple[int, ...]:
+        self._of_names[names] = self._known(words_of(names))
+        return self._of_names[names]
+
+    def _known(self, words: Iterable[str]) -> tuple[int, ...]:
+        return tuple([self._numbers[word] for word in words if word in self._numbers])
 
 
 def kind_words_of(page: Page) -> frozenset[str]:
@@ -55,11 +74,18 @@ def kind_words_of(page: Page) -> frozenset[str]:
     They stand in classes and ids, in the path of the address, in what the page declares of itself and in the types
     of its linked data.
     """
-    names = dict.fromkeys(islice(page.once(blocks_of).around.names, _MOST_NAMES))
-    found = set[str]().union(*map(words_of, names))
-    found.update(f"/{word}" for word in _WORD.findall(_path(page.url)))
+    return page.once(said_words_of).union(*map(words_of, dict.fromkeys(_names(page))))
+
+
+def said_words_of(page: Page) -> frozenset[str]:
+    """Return those of these words that do not stand in classes and ids."""
+    found = {f"/{word}" for word in _WORD.findall(_path(page.url))}
     found.update(_declared(page))
     return frozenset(found)
+
+
+def _names(page: Page) -> list[str]:
+    return page.once(blocks_of).around.names[:_MOST_NAMES]
 
 
 def _path(url: str) -> str:

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from denoise_crawler.core import compiled
-from denoise_crawler.methods.fusion.kinds import KINDS, kind_words_of
+from denoise_crawler.methods.fusion.kinds import KINDS, said_words_of
 from denoise_crawler.methods.fusion.linked_data import linked_data_of
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def page_type_row(traits: Mapping[str, float], first: FirstLook) -> dict[str, fl
 
 def _declared(page: Page) -> dict[str, float]:
     """Return what linked data and ``og:type`` say, as far as they say it."""
-    words, types = page.once(kind_words_of), {name.lower() for name in page.once(linked_data_of).types}
+    words, types = page.once(said_words_of), {name.lower() for name in page.once(linked_data_of).types}
     said = {f"declares {kind}": float(not types.isdisjoint(names)) for kind, names in _DECLARED.items()}
     for name in ("article", "product", "website"):
         said[f"og {name}"] = float(f"og:type={name}" in words)

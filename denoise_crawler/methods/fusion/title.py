@@ -64,9 +64,10 @@ def title_overlap(title: str, blocks: Blocks) -> Numbers:
     parts = _pairs if IDEOGRAPH.search(title) else _words
     wanted = set(parts(title))
     overlap = np.zeros(len(blocks))
-    if wanted and parts is _words and (core := compiled("texts")) is not None:
+    if wanted and (core := compiled("texts")) is not None:
         most = 2.0 * len(title) + 10.0
-        core.WordSets(wanted).overlap(blocks.texts, blocks.characters, _LETTERS, most, _words, overlap)
+        words = core.WordSets(wanted, parts is _pairs)
+        words.overlap(blocks.texts, blocks.characters, _LETTERS, most, parts, overlap)
     elif wanted:
         fitting = (blocks.characters > _LETTERS) & (blocks.characters <= 2 * len(title) + 10)
         for index in np.flatnonzero(fitting).tolist():
@@ -92,6 +93,10 @@ def begins(description: str, blocks: Blocks) -> Numbers:
     beginning = description[:_BEGINNING].lower()
     if len(beginning) < _BEGINNING // 2:
         return np.full(len(blocks), -1.0)
+    if (core := compiled("texts")) is not None:
+        found = np.empty(len(blocks))
+        core.begins(blocks.texts, beginning, found)
+        return found
     least = len(beginning)
     return np.array([float(len(text) >= least and beginning in text.lower()) for text in blocks.texts])
 
