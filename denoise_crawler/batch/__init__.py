@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import pickle
-from collections import Counter
+from collections import Counter, deque
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from operator import itemgetter
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
@@ -165,12 +166,9 @@ def _clean_all(pages: Callable[[], Pages], job: Job, *, tally: Tally) -> Iterato
     with TemporaryDirectory(prefix="denoise-") as folder, _workers(job, folder) as run:
         if job.choice.learns:
             _learn_sites(pages(), run, job.workers, tally)
-        for results in run(
-            Task(BatchWorker.judge, (batch,), None, _describe_batch(batch)) for _, batch in batches_of(pages())
-        ):
-            for result in results:
-                tally.add(result)
-                yield result
+        for result in _judge_pages(pages(), run, job.workers):
+            tally.add(result)
+            yield result
 
 
 @contextmanager
@@ -190,13 +188,9 @@ def _workers(job: Job, folder: str) -> Iterator[Run]:
 
 
 def _learn_sites(pages: Pages, run: Run, count: int, tally: Tally) -> None:
-    """Learn all pages, then merge what the processes learned of each site.
-
-    All pages of a URL go to one process, in order: the first of them is learned.
-    """
+    """Learn all pages, then merge what the processes learned of each site."""
     found: Counter[str] = Counter()
-    batches = batches_of(pages, count)
-    for learned in run(Task(BatchWorker.learn, (batch,), home, _describe_batch(batch)) for home, batch in batches):
+    for learned in run(task for tasks in _tasks(BatchWorker.learn, pages, count) for task, _ in tasks):
         found.update(learned.pages)
         tally.unlearned += len(learned.failed)
         for url, error in learned.failed:
@@ -208,18 +202,51 @@ def _learn_sites(pages: Pages, run: Run, count: int, tally: Tally) -> None:
     list(run(Task(BatchWorker.merge, (sites,), home) for home, sites in enumerate(homes)))
 
 
-def batches_of(pages: Pages, count: int = 1) -> Iterator[tuple[int, Batch]]:
-    """Yield pages in batches, each with the number of the worker that handles their URLs."""
-    batches: list[Batch] = [[] for _ in range(count)]
-    sizes = [0] * count
+def _judge_pages(pages: Pages, run: Run, count: int) -> Iterator[BatchResult]:
+    """Judge all pages, each in the process that may hold it parsed, and yield the results in their order."""
+    places: deque[list[list[int]]] = deque()  # of each batch under way
+
+    def tasks() -> Iterator[Task]:
+        for parts in _tasks(BatchWorker.judge, pages, count):
+            places.append([its_places for _, its_places in parts])
+            yield from (task for task, _ in parts)
+
+    done: list[tuple[int, BatchResult]] = []
+    finished = 0
+    for results in run(tasks()):
+        done += zip(places[0][finished], results, strict=True)
+        finished += 1
+        if finished == len(places[0]):
+            yield from (result for _, result in sorted(done, key=itemgetter(0)))
+            places.popleft()
+            done, finished = [], 0
+
+
+def _tasks(work: Callable[..., Any], pages: Pages, count: int) -> Iterator[list[tuple[Task, list[int]]]]:
+    """Yield the tasks of each batch of pages, with the places of their pages in it.
+
+    All pages of a URL go to one process, in order: the first of them is learned.
+    """
+    for batch in batches_of(pages, count):
+        places: dict[int, list[int]] = {}
+        for place, (url, _) in enumerate(batch):
+            places.setdefault(worker_number(url, count), []).append(place)
+        parts = [(home, [batch[place] for place in its_places]) for home, its_places in places.items()]
+        yield [(Task(work, (part,), home, _describe_batch(part)), places[home]) for home, part in parts]
+
+
+def batches_of(pages: Pages, count: int = 1) -> Iterator[Batch]:
+    """Yield pages in batches, each large enough for ``count`` processes."""
+    batch: Batch = []
+    size = 0
     for page in pages:
-        home = worker_number(page[0], count)
-        batches[home].append(page)
-        sizes[home] += len(page[1])
-        if len(batches[home]) >= _MAX_BATCH_PAGES or sizes[home] >= _MAX_BATCH_BYTES:
-            yield home, batches[home]
-            batches[home], sizes[home] = [], 0
-    yield from ((home, batch) for home, batch in enumerate(batches) if batch)
+        batch.append(page)
+        size += len(page[1])
+        if len(batch) >= _MAX_BATCH_PAGES * count or size >= _MAX_BATCH_BYTES * count:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
 
 
 def _describe_batch(batch: Batch) -> str:

@@ -14,6 +14,7 @@ from denoise_crawler.output.extractors import check
 from denoise_crawler.output.renderings import RENDERINGS
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
+from denoise_crawler.page.held_pages import ParsedPages
 from denoise_crawler.page.site import site_name
 from denoise_crawler.page.text import hash64, without_lone_surrogates
 from denoise_crawler.store import SiteState, Store
@@ -104,6 +105,8 @@ class BatchWorker:
         self._key = job.choice.key
         self._stores: dict[str, Store] = {}
         self._ready: dict[str, bool] = {}
+        self._readable: Counter[str] = Counter()
+        self._parsed: ParsedPages[tuple[str, str]] = ParsedPages()
         self._denoiser = self._denoiser_with(StoredKnowledge(self._store("learned", number), job.choice))
 
     def close(self) -> None:
@@ -112,13 +115,22 @@ class BatchWorker:
             store.close()
 
     def learn(self, batch: Batch) -> Learned:
-        """Learn a batch of pages, site by site."""
+        """Learn a batch of pages, site by site. Learned pages stay parsed while there is room.
+
+        A page that teaches nothing is not parsed, unless the site may need it to be warm.
+        """
         learned = Learned()
         for site, url, html in sorted(self._with_sites(batch), key=lambda page: page[0]):
             try:
                 page = Page.parse(url, html, site=site)
-                self._denoiser.learn(page)
-                learned.pages[site] += not page.skipped
+                method = self._denoiser.method_for(site)
+                wanted = method.wants(page)
+                if wanted or self._readable[site] < self._job.warmup_pages:
+                    self._denoiser.learn(page)
+                    learned.pages[site] += not page.skipped
+                    self._readable[site] += not page.skipped
+                if wanted:
+                    self._parsed.hold((site, url), page, html)
             except Exception as error:  # whatever it is, the other pages go on
                 learned.failed.append((url, describe_error(error)))
         return learned
@@ -145,7 +157,9 @@ class BatchWorker:
         found: dict[int, BatchResult] = {}
         for number, (site, url, html) in sorted(enumerate(self._with_sites(batch)), key=lambda page: page[1][0]):
             short = None if self._is_warm(site) else self._job.short_sites
-            found[number] = clean_page(self._denoiser, site, url, html, render=self._job.render, short=short)
+            page = self._parsed.take((site, url), html)
+            render = self._job.render
+            found[number] = clean_page(self._denoiser, site, url, html, page=page, render=render, short=short)
         return [found[number] for number in range(len(batch))]
 
     def _is_warm(self, site: str) -> bool:
@@ -198,6 +212,7 @@ def clean_page(
     url: str,
     html: str | bytes,
     *,
+    page: Page | None = None,
     render: str | None = None,
     short: str | None = None,
 ) -> BatchResult:
@@ -208,6 +223,7 @@ def clean_page(
         site: The page's site.
         url: The page's URL.
         html: The page.
+        page: The page, if it is parsed already.
         render: One of :data:`RENDERINGS`, to get the page rendered as well.
         short: What becomes of the page if its site has too few pages (see SHORT_SITES); None if it has enough.
 
@@ -221,12 +237,12 @@ def clean_page(
     error = None
     for is_raw in (short == "raw", True):
         try:
-            page = Page.parse(url, html, site=site)
+            page = Page.parse(url, html, site=site) if page is None else page
             cleaned = denoiser.raw(page) if is_raw else denoiser.clean(page, warm=short is None)
             result = _batch_result(cleaned, size, render, error)
             return replace(result, dropped=denoiser.drops(cleaned.clean_page))
         except Exception as raised:  # whatever it is, the other pages go on
-            error = error or describe_error(raised)
+            error, page = error or describe_error(raised), None
     return BatchResult(CleanPage(url, site, method=RAW, warm=False), html_bytes=size, error=error)
 
 

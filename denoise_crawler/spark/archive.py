@@ -72,7 +72,7 @@ def read_archive(
         for batch in batches:
             for number in batch.column("id").to_pylist():
                 pages = _read_pages(files[number], chosen, url_field, html_field)
-                yield from (_to_arrow(rows) for _, rows in batches_of(pages))
+                yield from (_to_arrow(rows) for rows in batches_of(pages))
 
     return spark.range(len(files), numPartitions=len(files)).mapInArrow(read, "url string, html string")
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from denoise_crawler import CleanPage, Writing, denoise_pages
 from denoise_crawler.batch import Tally, clean_pages
 from denoise_crawler.demo.replies import Article, article_path, articles, respond
+from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.errors import BatchError, MethodError
 from denoise_crawler.methods import METHODS, MethodChoice
 from denoise_crawler.page import Page
@@ -83,6 +84,35 @@ def test_the_result_is_that_of_the_one_road_whatever_the_number_of_workers(metho
 
 def test_sites_that_do_not_fit_in_memory_change_nothing() -> None:
     assert cleaned(sites_in_memory=1, workers=1) == cleaned(workers=1)
+
+
+@pytest.mark.parametrize("room", [0, 20_000])
+def test_how_many_pages_stay_parsed_changes_nothing(room: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    all_stay = cleaned(workers=1)
+    monkeypatch.setattr("denoise_crawler.page.held_pages._MAX_PARSED_CHARACTERS", room)
+    assert cleaned(workers=1) == all_stay
+
+
+def test_a_page_that_is_another_one_when_it_is_read_again_is_judged_as_it_is_then() -> None:
+    html = iter(["<p>The page that was learned.</p>", "<p>The page that is there now.</p>"])
+    (found,) = clean_pages(lambda: [("https://a.example/", next(html))], workers=1)
+    assert found.page.text == "The page that is there now."
+
+
+def test_only_pages_that_teach_something_are_parsed_to_be_learned(monkeypatch: pytest.MonkeyPatch) -> None:
+    pages = [(f"https://a.example/{number}", f"<p>Story {number}</p>") for number in range(40)]
+    parsed: list[str] = []
+    learn = Denoiser.learn
+
+    def watched(denoiser: Denoiser, page: Page) -> None:
+        parsed.append(page.url)
+        learn(denoiser, page)
+
+    monkeypatch.setattr(Denoiser, "learn", watched)
+    choice = MethodChoice("fusion", {"max_pages": 3})
+    found = list(clean_pages(lambda: pages, choice, workers=1, warmup_pages=5))
+    assert all(one.page.warm for one in found)
+    assert len(parsed) < 20
 
 
 def test_a_tree_that_forgets_pages_is_the_same_whatever_the_number_of_workers() -> None:
@@ -203,7 +233,7 @@ def test_a_page_that_makes_the_method_raise_is_named_and_keeps_its_text(odd_meth
 
 
 def test_a_worker_that_dies_is_reported_with_the_pages_it_had(odd_methods: Any) -> None:
-    with pytest.raises(BatchError, match=r"killed by SIGKILL; it had 3 pages, from .*/one to .*/two, in hand"):
+    with pytest.raises(BatchError, match=r"killed by SIGKILL; it had 2 pages, from .*/one to .*/die, in hand"):
         list(clean_pages(lambda: pages_called("one", "die", "two"), "odd_ratio", workers=2, site=odd_methods))
 
 
@@ -238,7 +268,7 @@ def test_no_more_pages_are_read_ahead_than_the_workers_can_hold() -> None:
 
     pages = clean_pages(many, "link_ratio", workers=2)
     next(pages)
-    assert read <= 64 * 9
+    assert read <= 5 * 2 * 64  # four tasks a worker, and the batch that is cut into tasks
     pages.close()  # type: ignore[attr-defined]
 
 
