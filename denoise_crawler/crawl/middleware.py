@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from itemadapter import is_item
 
 from denoise_crawler.crawl.csv_columns import keep_text_column
+from denoise_crawler.crawl.output_ahead import OutputAhead
 from denoise_crawler.crawl.pages import given_page, is_opted_out
 from denoise_crawler.crawl.setup_errors import abort_on_setup_error
 from denoise_crawler.crawl.several_items import each_item
@@ -41,6 +42,7 @@ class WarmupMiddleware:
             self._warmup = Warmup.of(crawler)
         self._warmup.by_addon = True
         keep_text_column(crawler)
+        self._ahead = OutputAhead(crawler)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
