@@ -24,9 +24,10 @@ cdef enum:
     SIGMA = 0x3A3  # what it becomes in small letters depends on its place
     DOTTED_I = 0x130  # becomes two letters
 
-cdef unsigned char[256] SMALL  # by letter of Latin-1
+cdef unsigned char[256] SMALL, IN_WORD  # by letter of Latin-1: its small letter; the same, or 0 if no word has it
 for _letter in range(256):
     SMALL[_letter] = <unsigned char>Py_UNICODE_TOLOWER(_letter)
+    IN_WORD[_letter] = SMALL[_letter] if _letter == 95 or Py_UNICODE_ISALNUM(SMALL[_letter]) else 0
 
 
 cdef inline uint32_t small(uint32_t letter) noexcept nogil:
@@ -115,8 +116,13 @@ cdef class WordSets:
         cdef Py_ssize_t index, size = 0, count = 0, length = len(text)
         cdef uint32_t letter
         for index in range(length + 1):
-            letter = small(PyUnicode_READ(kind, letters, index)) if index < length else 32
-            if 97 <= letter <= 122 or letter > 127 and Py_UNICODE_ISALNUM(letter) or 48 <= letter <= 57 or letter == 95:
+            letter = PyUnicode_READ(kind, letters, index) if index < length else 0
+            if letter < 256:
+                letter = IN_WORD[letter]
+            else:
+                letter = Py_UNICODE_TOLOWER(letter)
+                letter = letter if Py_UNICODE_ISALNUM(letter) else 0
+            if letter:
                 word[size] = letter
                 size += 1
             elif size:

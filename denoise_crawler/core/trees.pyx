@@ -56,6 +56,10 @@ def add_scores(
     cdef Rule rule_out = fastest_rule_out()
     if total.shape[0] != rows or leaves.shape[0] != trees or leaves.shape[1] < 32:
         raise ValueError("the arrays do not fit each other")
+    if (thresholds.shape[0], thresholds.shape[1]) != (trees, splits):
+        raise ValueError("the arrays do not fit each other")
+    if (ruled_out.shape[0], ruled_out.shape[1]) != (trees, splits):
+        raise ValueError("the arrays do not fit each other")
     for tree in range(trees):
         for split in range(splits):
             if not 0 <= features[tree, split] < columns.shape[0]:
@@ -91,6 +95,10 @@ def leaves_of(
     cdef Py_ssize_t row, tree, split
     cdef uint32_t failed
     if by_tree.shape[0] != trees or by_tree.shape[1] != rows or leaves.shape[0] != trees or leaves.shape[1] < 32:
+        raise ValueError("the arrays do not fit each other")
+    if (thresholds.shape[0], thresholds.shape[1]) != (trees, splits):
+        raise ValueError("the arrays do not fit each other")
+    if (ruled_out.shape[0], ruled_out.shape[1]) != (trees, splits):
         raise ValueError("the arrays do not fit each other")
     for tree in range(trees):
         for split in range(splits):
