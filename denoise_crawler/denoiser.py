@@ -309,7 +309,7 @@ def denoise_pages(
 ) -> Iterator[CleanPage]:
     """Learn each site from all of its pages, then clean them in order.
 
-    Learning methods read each page twice. In between, the first 8 million characters stay parsed in memory, the
+    Learning methods read each page twice. In between, the first 24 million characters stay parsed in memory, the
     rest is in a temporary file (in memory up to 64 MB). Each URL is learned once.
 
     Args:
