@@ -46,16 +46,17 @@ async def run_concurrently(calls: Iterable[Awaitable[None]], limit: int) -> None
             await call
         return
     running: set[asyncio.Future[None]] = set()
+    room = asyncio.Semaphore(max(limit - 1, 0))  # for calls beside the one that was started last
     time_slice, started = TimeSlice(), 0
     try:
         for call in calls:
             future = asyncio.ensure_future(call)
             running.add(future)
             future.add_done_callback(running.discard)
+            future.add_done_callback(lambda _: room.release())
             started += 1
-            if len(running) >= limit:
-                await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
-            elif started % _MAX_CALLS_PER_SLICE == 0:
+            await room.acquire()
+            if started % _MAX_CALLS_PER_SLICE == 0:
                 await asyncio.sleep(0)
             else:
                 await time_slice.yield_if_over()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from denoise_crawler.methods.versioned_format import decode_msgpack, deflate, inflate
+from denoise_crawler.store.file import transaction
 
 if TYPE_CHECKING:
     import sqlite3
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 _LEVEL = 1  # of zlib: a third of the time of its default for a tenth more bytes
 _SPANS_AT_ONCE = 10_000
+_SUPERSEDED = "run = ? AND inherited AND NOT released AND page IN (SELECT id FROM page WHERE origin = ?)"
 
 _encode = msgspec.msgpack.Encoder().encode
 
@@ -88,6 +90,18 @@ def rows_waiting(db: sqlite3.Connection, span: Span) -> list[Row]:
         span,
     )
     return [Row(*row) for row in found.fetchall()]
+
+
+def delete_superseded(db: sqlite3.Connection, run: str, origin: bytes) -> int:
+    """Delete the waiting items that a run inherited of a page; return how many."""
+    [found] = db.execute(
+        f"SELECT coalesce(sum(count), 0) FROM parked WHERE {_SUPERSEDED}",  # noqa: S608 - words of ours
+        (run, origin),
+    ).fetchone()
+    if found:
+        with transaction(db):
+            db.execute(f"DELETE FROM parked WHERE {_SUPERSEDED}", (run, origin))  # noqa: S608
+    return int(found)
 
 
 def set_released(db: sqlite3.Connection, numbers: Iterable[int], released: bool) -> None:

@@ -34,7 +34,6 @@ logger = logging.getLogger(__name__)
 
 _LEVEL = 1  # of zlib: a third of the time of its default for a tenth more bytes
 _ITEMS = "coalesce(sum(count), 0)"
-_SUPERSEDED = "run = ? AND inherited AND NOT released AND page IN (SELECT id FROM page WHERE origin = ?)"
 
 
 class Store:
@@ -69,7 +68,7 @@ class Store:
         self.owner, self.job = owner, job
         self.run = uuid.uuid4().hex
         self._runs = RunFiles(self.path)
-        self._read_only = read_only
+        self._read_only, self._has_inherited = read_only, False
         self._db = open_read_only(self.path) if read_only else open_database(self.path, check=check)
 
     def close(self, *, safe: bool = True) -> None:
@@ -278,14 +277,7 @@ class Store:
 
     def supersede(self, origin: bytes) -> int:
         """Delete the items that an earlier run left of a page that was fetched again; return how many."""
-        found = self._db.execute(
-            f"SELECT {_ITEMS} FROM parked WHERE {_SUPERSEDED}",  # noqa: S608 - words of ours
-            (self.run, origin),
-        ).fetchone()[0]
-        if found:
-            with transaction(self._db) as db:
-                db.execute(f"DELETE FROM parked WHERE {_SUPERSEDED}", (self.run, origin))  # noqa: S608
-        return int(found)
+        return parked_rows.delete_superseded(self._db, self.run, origin) if self._has_inherited else 0
 
     def inherit(self) -> int:
         """Take over the rows of this owner's dead runs; return how many items they hold.
@@ -315,6 +307,7 @@ class Store:
             [taken] = db.execute(f"SELECT {_ITEMS} FROM parked WHERE run = ?", (run,)).fetchone()  # noqa: S608
             db.execute("UPDATE parked SET run = ?, inherited = 1, released = 0 WHERE run = ?", (self.run, run))
             db.execute("DELETE FROM run WHERE name = ?", (run,))
+        self._has_inherited = self._has_inherited or taken > 0
         return int(taken)
 
     # --- the file
