@@ -249,6 +249,10 @@ cdef class Columns:
         """Return how many nodes have each tag."""
         cdef Py_ssize_t index
         cdef list counts = [0] * len(self.names)
+        cdef dict found = {}
         for index in range(self.count):
             counts[self.nodes[index].tag] += 1
-        return dict(zip(self.names, counts))
+        for name, count in zip(self.names, counts):
+            if count:  # a name may stand there twice: that of the body is given
+                found[name] = found.get(name, 0) + count
+        return found
