@@ -229,34 +229,34 @@ def judged_nodes(Columns columns not None, list lines not None, taken, chances):
     cdef const double[::1] scores = chances
     cdef Py_ssize_t count = columns.count, index, block, node
     cdef list noise = [], by_node = []
-    cdef list line
-    cdef double* best
+    cdef list line, numbers = [0.0, *chances.tolist()]  # each is one object, however many nodes have it
+    cdef int32_t* best  # the block that a node has its score from, counted from 1; 0 for none
     cdef unsigned char* holds  # 1: text of a block, 2: text that is kept
     cdef Node* nodes = columns.nodes
     if not kept.shape[0] == scores.shape[0] == len(lines):
         raise ValueError("the judgement does not fit the blocks")
-    best, holds = <double*>malloc(count * sizeof(double)), <unsigned char*>malloc(count)
+    best, holds = <int32_t*>malloc(count * sizeof(int32_t)), <unsigned char*>malloc(count)
     try:
         if best == NULL or holds == NULL:
             raise MemoryError
         for index in range(count):
-            best[index], holds[index] = 0.0, 0
+            best[index], holds[index] = 0, 0
         for block in range(len(lines)):
             line = lines[block]
             for node in line:
                 if not 0 <= node < count:
                     raise ValueError("a block has a node that is not there")
-                best[node], holds[node] = scores[block], 3 if kept[block] else 1
+                best[node], holds[node] = <int32_t>block + 1, 3 if kept[block] else 1
         for index in range(count - 1, 0, -1):
             node = nodes[index].parent
             holds[node] |= holds[index]
-            if best[index] > best[node]:
+            if best[index] and (not best[node] or scores[best[index] - 1] > scores[best[node] - 1]):
                 best[node] = best[index]
         for index in range(count):
             if not holds[index] and index:  # one without text goes with its parent
                 holds[index] = 2 * (not noise[nodes[index].parent])
             noise.append(not holds[index] & 2)
-            by_node.append(best[index])
+            by_node.append(numbers[best[index]])
     finally:
         free(best)
         free(holds)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -43,6 +44,13 @@ def test_a_short_block_with_a_declared_value_is_one() -> None:
     declared = linked_data_of(Page.parse("https://a.example/x", html)).values
     assert declared == {"vaneco", "qx12"}  # a single digit says nothing
     assert values_of(html, declared) == ["Vane & Co", "Our QX-12"]
+
+
+@pytest.mark.parametrize(
+    "row", ["sku: k7", "SKU: K7", "Sku: Ключ 7", "КОД: К77", "код: k7", "ſKU: K7", "HERSTELLERNUMMER 7ß"]
+)
+def test_a_label_is_one_in_capitals_and_small_letters_of_any_script(row: str) -> None:
+    assert values_of(f"<h1>Kettle</h1><p>{row}") == [row]
 
 
 def test_sentences_that_begin_like_a_label_and_pages_without_a_title_have_none() -> None:

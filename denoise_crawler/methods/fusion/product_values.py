@@ -7,11 +7,12 @@ maker stands beside the title, or in rows of a label and a value further down.
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from denoise_crawler.methods.fusion.records import PRICE
+from denoise_crawler.methods.fusion.records import has_price
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -24,14 +25,14 @@ MAX_VALUES = 8
 _BEFORE, _BEHIND = 6, 40  # blocks around the title
 _LABEL_CHARACTERS, _VALUE_CHARACTERS = 60, 40
 _LONGEST_SHARE = 3  # a block that has a declared value is at most so many times as long
-_CODE_OR_MAKER = re.compile(
+_CODE_OR_MAKER = (
     r"\W*(?:(?:manufacturer|mfr|item|part|product|article|catalog\w*|style|model|ad|artikel|produk\w*|prodotto|produto"
     r"|código|codice|kód|kod|id|numero|número|nº|référence|referencia|bestell\w*|hersteller\w*)\W{1,3}){0,3}"
     r"(?:asin|sku|mpn|gtin\w*|ean\w*|upc|isbn\w*|model\w*|number|no|nr|code|kods|kod\w*|kód|id|#|nummer|\w*nummer"
     r"|référence|reference|referencia|ref|articolo|produto|produk\w*|prodotto|артикул|арт|код|型号|货号|品番"
-    r"|brand|manufacturer|maker|marke|marca|marque|hersteller|бренд|производитель|品牌)\b",
-    re.IGNORECASE,
+    r"|brand|manufacturer|maker|marke|marca|marque|hersteller|бренд|производитель|品牌)\b"
 )
+_LABEL, _ASCII_LABEL = re.compile(_CODE_OR_MAKER, re.IGNORECASE), re.compile(_CODE_OR_MAKER)
 _SAID = re.compile(r"\w{2}")
 _IS_VALUE = re.compile(r"[\d:]")
 
@@ -53,15 +54,17 @@ def product_values(evidence: Evidence, declared: Collection[str]) -> NDArray[np.
     near = slice(max(title - _BEFORE, 0), title + _BEHIND)
     for block in (np.flatnonzero(short[near]) + near.start).tolist():
         text = blocks.texts[block]
-        found[block] = bool(PRICE.search(text)) or _holds(text, declared)
+        found[block] = has_price(text) or _holds(text, declared)
     unlinked = short & (2 * blocks.linked <= blocks.characters)
     rows = (row for block in np.flatnonzero(unlinked).tolist() if (row := _row(evidence, block)))
-    for row, _ in zip(rows, range(MAX_VALUES), strict=False):
+    for row in islice(rows, MAX_VALUES):
         found[row] = True
     return found
 
 
 def _holds(text: str, declared: Collection[str]) -> bool:
+    if not declared:
+        return False
     bare = "".join(filter(str.isalnum, text.lower()))
     return any(value in bare and len(bare) < _LONGEST_SHARE * len(value) for value in declared)
 
@@ -69,10 +72,12 @@ def _holds(text: str, declared: Collection[str]) -> bool:
 def _row(evidence: Evidence, block: int) -> list[int]:
     """Return the blocks of the row that begins with a label of a code or a maker; none if this is no label."""
     texts, characters = evidence.blocks.texts, evidence.blocks.characters
-    label = _CODE_OR_MAKER.match(texts[block])
+    text = texts[block]
+    # small letters that are compared one by one: twice as fast
+    label = _ASCII_LABEL.match(text.lower()) if text.isascii() else _LABEL.match(text)
     if label is None:
         return []
-    behind = texts[block][label.end() :]
+    behind = text[label.end() :]
     if _SAID.search(behind):
         return [block] if _IS_VALUE.search(behind) else []
     following = block + 1

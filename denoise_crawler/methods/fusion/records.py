@@ -13,6 +13,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from denoise_crawler.methods.fusion.blocks import Indices
     from denoise_crawler.methods.fusion.evidence import Evidence
 
 MIN_PAGES = 5
@@ -26,7 +27,8 @@ _PRICED = 0.5  # of the pages have a price there, fewer the same
 _PRICE_CHARACTERS = 60
 _NEAR = 20  # blocks after what may be the page's title: prices elsewhere are advertisements
 _TITLE = 0.3  # resembles the title
-PRICE = re.compile(
+_DIGIT = re.compile(r"\d")
+_PRICE = re.compile(
     r"(?:[$€£¥￥₽₴₹]|\b(?:USD|EUR|GBP|CNY|RMB|PLN)\b)\s?\d|\d\s?(?:[€£元₽₴₹]|zł|руб|kr\b|(?:USD|EUR|GBP|CNY|RMB|PLN)\b)"
 )
 
@@ -43,8 +45,8 @@ def record_fields(evidence: Evidence) -> NDArray[np.bool_]:
     priced = usual & changing & (blocks.characters <= _PRICE_CHARACTERS)
     headline = evidence.headline
     titles = np.flatnonzero((headline.overlap >= _TITLE) | (headline.first_heading > 0))
-    prices = [block for block in np.flatnonzero(priced) if PRICE.search(blocks.texts[block])]
-    if not any(((titles <= block) & (block <= titles + _NEAR)).any() for block in prices):
+    near = _behind(titles, np.flatnonzero(priced)).tolist()
+    if not any(has_price(blocks.texts[block]) for block in near):
         return nothing
     sentence = (blocks.characters > _LONG) & (standing.masked >= _LONG_SHARE * standing.pages)
     varied = standing.path_repeated[home] < _MANY_VALUES * standing.path_characters[home]
@@ -53,6 +55,26 @@ def record_fields(evidence: Evidence) -> NDArray[np.bool_]:
     few = standing.path_elements[home] <= _FEW * standing.path_pages[home]
     unlinked = standing.path_linked[home] <= _LIST_LINKS * standing.path_characters[home]
     return usual & new & (few | unlinked)
+
+
+def has_price(text: str) -> bool:
+    """Tell whether a price stands in ``text``.
+
+    Example:
+        >>> has_price("from 12 €"), has_price("12 pages")
+        (True, False)
+
+    """
+    return _DIGIT.search(text) is not None and _PRICE.search(text) is not None  # most texts have no digit
+
+
+def _behind(titles: Indices, blocks: Indices) -> Indices:
+    """Return those of the ``blocks`` that stand near behind one of the ``titles``, or are one."""
+    if not len(titles):
+        return titles
+    before = titles.searchsorted(blocks, side="right") - 1
+    near: Indices = blocks[(before >= 0) & (blocks <= titles[before] + _NEAR)]
+    return near
 
 
 def field_reason(evidence: Evidence, block: int) -> str:
