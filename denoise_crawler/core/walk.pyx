@@ -2,12 +2,11 @@
 """The walk through a tree that libxml2 made, as ``page.nodes`` walks."""
 
 from libc.stdint cimport int32_t
-from libc.string cimport memset, strlen
+from libc.string cimport memset, strcmp, strlen
 from lxml.includes cimport tree
 from lxml.includes.etreepublic cimport (
     _Document,
     _Element,
-    attributeValueFromNsName,
     elementFactory,
     findChildForwards,
     import_lxml__etree,
@@ -121,6 +120,8 @@ cdef class _Tags:
         cdef int kind = 0
         number = self.known.get(name)
         if number is not None:
+            if node.ns == NULL:  # another name had its place
+                self.places[place], self.numbers[place] = node.name, number
             return number
         if name in self.skipped:
             kind |= SKIPPED
@@ -182,6 +183,16 @@ cdef bint is_longer(tree.xmlNode* above, Py_ssize_t most) noexcept nogil:
             if node == above:
                 return False
         node = node.next
+    return False
+
+
+cdef bint has_address(tree.xmlNode* link) noexcept nogil:
+    """Tell whether a link has an address, if an empty one."""
+    cdef tree.xmlAttr* attribute = link.properties
+    while attribute != NULL:
+        if attribute.ns == NULL and strcmp(<const char*>attribute.name, "href") == 0:
+            return True
+        attribute = attribute.next
     return False
 
 
@@ -267,7 +278,7 @@ def walk_tree(
                 else:
                     index = columns.add_node(<int32_t>number, parent, columns.nodes[parent].link, child)
                     columns.texts.append("")
-                    if kind & LINK and attributeValueFromNsName(child, NULL, <const_xmlChar*>"href") is not None:
+                    if kind & LINK and has_address(child):
                         columns.nodes[index].link = <int32_t>index
                 if not kind & OPAQUE or (
                     (kind & BUTTON or swallowing or known.has_block(child))
