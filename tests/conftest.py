@@ -109,8 +109,9 @@ class Project:
         return self.ended(process, feed)
 
     def ended(self, process: ScrapyProcess, feed: str = "out.jsonl") -> list[dict[str, Any]]:
-        process.wait(timeout=120)
+        code = process.wait(timeout=120)
         self.log = (self.folder / "crawl.log").read_text()
+        print(f"{feed} ended with {code}\n{self.log}")
         return self.items(feed)
 
     def interrupted(
