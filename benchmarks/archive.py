@@ -101,6 +101,7 @@ def measure(pages: list[tuple[str, str]], folder: Path, processes: int) -> dict[
     cut = [python, "-m", "trafilatura.cli", "--input-dir", str(folder / "files"), "--parallel", many]
     commands = {
         "scrapy denoise clean": [[*clean, "-o", str(folder / "clean.jsonl")]],
+        "the same, one_look": [[*clean, "-o", str(folder / "one-look.jsonl"), "--method", "one_look"]],
         "trafilatura": [[*cut, "--output-dir", str(folder / "texts")]],
         "resiliparse": [[python, "-c", EXTRACT, str(part), f"{part}.txt"] for part in parts],
     }

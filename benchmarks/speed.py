@@ -41,11 +41,12 @@ Ready: TypeAlias = "Callable[[], Callable[[], object]]"
 SETS = ("daniel", "dragnet", "christianbook")
 CHINESE = "daniel, Chinese"
 READ_AT_MOST = 700  # of christianbook's 2,000 pages more than one site's sample is not needed
-LINK_RATIO = Denoiser("link_ratio")
+LINK_RATIO, ONE_LOOK = Denoiser("link_ratio"), Denoiser("one_look")
 OTHERS = 100  # pages of a site that are known, so that one more is wanted
 PARSE, TRAFILATURA, RESILIPARSE = "lxml parse alone", "trafilatura", "resiliparse"
 ROAD, CRAWL = "whole road, page learned", "the same, the spider's tree given"
 WARM = "whole road, page not wanted"
+ALONE = "whole road, one_look"
 PEERS = (TRAFILATURA, RESILIPARSE)
 CALLS = {
     PARSE: "etree.fromstring",
@@ -58,6 +59,7 @@ CALLS = {
     ROAD: "Page.parse, learn, clean",
     WARM: "Page.parse, learn, clean",
     CRAWL: "Page, learn, clean",
+    ALONE: "Page.parse, clean",
     "whole road, style_tree": "Page.parse, learn, clean",
     "whole road, link_ratio": "Page.parse, clean",
     TRAFILATURA: "extract",
@@ -169,6 +171,7 @@ def stages(known: Known, source: Source) -> dict[str, Ready]:
         ROAD: lambda: partial(walk, known.denoiser(site), unparsed),
         WARM: not_wanted,
         CRAWL: lambda: partial(walk, known.denoiser(site), parsed),
+        ALONE: at_once(lambda: ONE_LOOK.clean(unparsed())),
         "whole road, style_tree": at_once(lambda: walk(known.style_tree, unparsed)),
         "whole road, link_ratio": at_once(lambda: walk(LINK_RATIO, unparsed)),
         TRAFILATURA: at_once(lambda: trafilatura.extract(html, include_comments=False)),
@@ -221,7 +224,7 @@ def main(argv: list[str] | None = None) -> None:
     print(table(["stage", "call", "ms", "x lxml parse", *(f"x, {name}" for name in groups)], rows))
     rows = [
         [road, *(f"{ratio(road, to, found):.2f}" for to in PEERS for found in (every, *groups.values()))]
-        for road in (ROAD, WARM, CRAWL)
+        for road in (ROAD, WARM, CRAWL, ALONE)
     ]
     heads = [f"x {to}, {name}" for to in PEERS for name in ("all", *groups)]
     print(f"\n{table(['beside peers', *heads], rows)}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,8 +14,7 @@ from denoise_crawler.core import choose
 from denoise_crawler.crawl import settings_table as table
 from denoise_crawler.crawl.unsure_pages import check_actions
 from denoise_crawler.errors import CoreError, ExtractorError, ExtractorOptionsError, MethodError, SettingError
-from denoise_crawler.methods import MethodChoice
-from denoise_crawler.methods.fusion.method import Fusion
+from denoise_crawler.methods import METHODS, MethodChoice
 from denoise_crawler.output.extractors import check
 from denoise_crawler.output.writing import NO_CHANGES, Writing
 from denoise_crawler.page.metadata import MORE_FIELDS
@@ -79,16 +79,15 @@ def _method_choice(section: table.MethodSettings) -> MethodChoice:
 
 
 def _wishes(section: table.MethodSettings) -> dict[str, object]:
-    """Return the options of ``fusion`` that have settings of their own and differ from the defaults."""
+    """Return the options of the method that have settings of their own and differ from the defaults."""
     wishes = dict[str, object]()
+    known = signature(METHODS[section.method]).parameters
     for option in ("title", "comments", "favour"):
         setting, value = section.settings()[option], getattr(section, option)
         if value == setting.default:
             continue
-        if section.method != Fusion.name:
-            raise SettingError(
-                f"{setting.name} is {value!r}, which {section.method} does not know: only {Fusion.name} does"
-            )
+        if option not in known:
+            raise SettingError(f"{setting.name} is {value!r}, which {section.method} does not know")
         wishes[option] = value
     return wishes
 

@@ -63,8 +63,8 @@ class MethodSettings(SettingsSection):
 
     title: str = setting("DENOISE_TITLE", _WISHES.title, kinds.one_of(WORDS))
     """Whether the text begins with the page's title: most who read or index a text want its headline in it. Only
-    `fusion` knows this setting and the next two. They are its options as well:
-    `denoise_pages(pages, title="leave")`."""
+    `fusion` knows this setting and the next two, and `one_look` this one and `DENOISE_FAVOUR`. They are options of
+    these methods as well: `denoise_pages(pages, title="leave")`."""
 
     comments: str = setting("DENOISE_COMMENTS", _WISHES.comments, kinds.one_of(WORDS))
     """Whether the text includes what readers wrote below an article. The posts of a forum thread are no comments:
@@ -111,7 +111,8 @@ class OutputSettings(SettingsSection):
     min_confidence: float = setting("DENOISE_MIN_CONFIDENCE", 0.0, kinds.SHARE)
     """The lowest `confidence` (the [expected F1](fusion.md) of the text) that is good enough. Pages below it are
     *unsure*: `CleanPage.low_confidence` is true. To get it in your own items, name it in `DENOISE_EXTRA_FIELDS`:
-    `{"low_confidence": "unsure"}`. About seven of ten pages are above `0.9`. Only `fusion` says how sure it is."""
+    `{"low_confidence": "unsure"}`. About seven of ten pages are above `0.9`. Only `fusion` and `one_look` say
+    how sure they are."""
 
     low_confidence: str = setting("DENOISE_LOW_CONFIDENCE", MARK, kinds.TEXT)
     """What becomes of unsure pages:

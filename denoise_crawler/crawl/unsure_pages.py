@@ -9,7 +9,7 @@ from scrapy import signals
 from scrapy.exceptions import DropItem
 
 from denoise_crawler.errors import LowConfidenceError, SettingError
-from denoise_crawler.methods.fusion.method import Fusion
+from denoise_crawler.methods import METHODS
 from denoise_crawler.output.low_confidence import DROP, RENDER, check_low_confidence, is_fallback
 from denoise_crawler.output.writing import DROP_UNCHANGED
 from denoise_crawler.page.text import printable
@@ -93,10 +93,10 @@ def check_actions(minimum: float, action: str, method: str, settings: BaseSettin
         check_low_confidence(minimum, action)
     except LowConfidenceError as error:
         raise SettingError(f"DENOISE_LOW_CONFIDENCE: {error}") from None
-    if minimum and method != Fusion.name:
+    if minimum and not METHODS[method].is_sure:
+        those = ", ".join(name for name, one in METHODS.items() if one.is_sure)
         raise SettingError(
-            f"DENOISE_MIN_CONFIDENCE is {minimum!r}, but {method} cannot say how sure it is; only {Fusion.name} "
-            "can"
+            f"DENOISE_MIN_CONFIDENCE is {minimum!r}, but {method} cannot say how sure it is; these can: {those}"
         )
     if minimum and action == RENDER and not _has_rendering(settings):
         raise SettingError(

@@ -50,11 +50,13 @@ class Method(ABC):
 
     A method that ``learns`` has one instance per site: :meth:`observe` learns a page, :meth:`merge` what another
     instance learned, :meth:`to_bytes` stores it. A page-only method implements :meth:`judge` alone.
-    ``warmup_pages`` is the default number of pages of a site to learn before judging.
+    ``warmup_pages`` is the default number of pages of a site to learn before judging. A method that ``is_sure``
+    tells the confidence of its judgements.
     """
 
     name: ClassVar[str]
     learns: ClassVar[bool] = False
+    is_sure: ClassVar[bool] = False
     warmup_pages: ClassVar[int] = 20
 
     @abstractmethod

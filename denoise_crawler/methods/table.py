@@ -12,6 +12,7 @@ from denoise_crawler.methods.fusion.method import Fusion
 from denoise_crawler.methods.layout_table import LayoutTable
 from denoise_crawler.methods.link_ratio import LinkRatio
 from denoise_crawler.methods.node_type.method import NodeTypes
+from denoise_crawler.methods.one_look import OneLook
 from denoise_crawler.methods.style_tree.method import StyleTree, StyleTreeData
 from denoise_crawler.page.text import printable
 
@@ -22,10 +23,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-METHODS: dict[str, type[Method]] = {
-    method.name: method
-    for method in (Fusion, StyleTree, StyleTreeData, LayoutTable, FeatureTreeMatching, NodeTypes, LinkRatio)
-}
+_ALL = Fusion, OneLook, StyleTree, StyleTreeData, LayoutTable, FeatureTreeMatching, NodeTypes, LinkRatio
+METHODS: dict[str, type[Method]] = {method.name: method for method in _ALL}
 DEFAULT_METHOD = Fusion.name
 
 

@@ -34,9 +34,19 @@ def content_chances(trees: BoostedTrees, evidence: Evidence, table: Table, wishe
     if evidence.standing is not None:
         scores = with_style(scores, evidence.standing, open_question)
     chances[open_question] = chances_of(with_series(scores, evidence.blocks, open_question) + wishes.shift)
-    if (title := evidence.headline.sure) >= 0:  # that other pages list it says nothing against it
-        chances[title] = max(chances[title], _TITLE_CHANCE) if wishes.title == KEEP else 0.0
-    return chances
+    return with_title(chances, evidence, wishes)
+
+
+def with_title(chances: Numbers, evidence: Evidence, wishes: Wishes) -> Numbers:
+    """Return ``chances`` with that of the page's title, if it is sure which block is the title.
+
+    Other pages may list it, which says nothing against it.
+    """
+    if (title := evidence.headline.sure) < 0:
+        return chances
+    result = chances.copy()
+    result[title] = max(chances[title], _TITLE_CHANCE) if wishes.title == KEEP else 0.0
+    return result
 
 
 def shifted(chances: Numbers, shift: float) -> Numbers:

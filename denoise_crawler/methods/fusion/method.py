@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from itertools import chain
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from denoise_crawler.core import compiled
 from denoise_crawler.methods.base import Judgement, Method
 from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.methods.fusion.chances import content_chances, shifted
+from denoise_crawler.methods.fusion.judged_nodes import deciding_blocks, judged_nodes
 from denoise_crawler.methods.fusion.linked_data import linked_data_of
 from denoise_crawler.methods.fusion.product_values import product_values
-from denoise_crawler.methods.fusion.reasons import Verdict, everywhere_reason, together_reason, why
+from denoise_crawler.methods.fusion.reasons import Verdict, added_by_topic, everywhere_reason, together_reason, why
 from denoise_crawler.methods.fusion.records import field_reason, record_fields
 from denoise_crawler.methods.fusion.selection import most_f1, without_gaps
 from denoise_crawler.methods.fusion.site_evidence import SiteEvidence
@@ -27,10 +26,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Self
 
-    from denoise_crawler.methods.fusion.blocks import Blocks, Numbers
     from denoise_crawler.methods.fusion.evidence import Evidence
     from denoise_crawler.methods.fusion.page_type import PageType
-    from denoise_crawler.page import Nodes, Page
+    from denoise_crawler.page import Page
 
 MAX_PAGES = 128
 
@@ -46,6 +44,7 @@ class Fusion(Method):
 
     name: ClassVar[str] = "fusion"
     learns: ClassVar[bool] = True
+    is_sure: ClassVar[bool] = True
     # the learning curve is flat from two other pages on; fields and texts that stand everywhere need five
     warmup_pages: ClassVar[int] = 6
 
@@ -128,7 +127,7 @@ class Fusion(Method):
 
         def reason(index: int) -> str:
             if not block_of:
-                block_of.update(_block_of_nodes(page.nodes, blocks, taken))
+                block_of.update(deciding_blocks(page.nodes, blocks, taken))
             block = block_of.get(index, -1)
             if block < 0:
                 return "without text: goes with what it stands in" if index else ""
@@ -146,9 +145,10 @@ class Fusion(Method):
                 return everywhere_reason(evidence, block)
             repeated = bool(best[block] and not taken[block])
             verdict = Verdict(bool(taken[block]), float(own[block]), bar, repeated)
-            return why(evidence, self.model, table, block, verdict)
+            row = dict(zip(self.model.features, map(float, table[block]), strict=True))
+            return why(evidence, added_by_topic(self.model, row), row, block, verdict)
 
-        noise, scores = _by_node(page.nodes, blocks, taken, chances)
+        noise, scores = judged_nodes(page.nodes, blocks, taken, chances)
         confidence = self.model.confidence(chances, blocks.tokens, likely)
         return Judgement(noise, scores, reason, confidence=confidence, page_type=page_type.name)
 
@@ -158,42 +158,3 @@ def _values(page: Page, page_type: PageType, evidence: Evidence) -> NDArray[np.b
     if page_type.name != "product":
         return np.zeros(len(evidence.blocks), bool)
     return product_values(evidence, page.once(linked_data_of).values) & ~evidence.everywhere
-
-
-def _block_of_nodes(nodes: Nodes, blocks: Blocks, taken: NDArray[np.bool_]) -> dict[int, int]:
-    """Return the block that each text node is part of, and of each element the one that decided: its longest.
-
-    Of an element that is kept for some of its blocks, it is the longest of these.
-    """
-    found: dict[int, int] = {}
-    for block in np.lexsort((-blocks.characters, ~taken)).tolist():
-        for index in blocks.nodes[block]:
-            node = index
-            while node >= 0 and node not in found:
-                found[node] = block
-                node = nodes.parents[node]
-    return found
-
-
-def _by_node(
-    nodes: Nodes, blocks: Blocks, taken: NDArray[np.bool_], chances: Numbers
-) -> tuple[list[bool], list[float]]:
-    """Return noise and scores by node: an element has the highest score of its text.
-
-    An element is noise if all its text is; one without text goes with its parent.
-    """
-    if nodes.compiled is not None and (core := compiled("blocks")) is not None:
-        noise, by_node = core.judged_nodes(nodes.compiled, blocks.nodes, taken.view(np.uint8), chances)
-        return noise, by_node
-    count, ends = len(nodes), np.array(nodes.ends, np.int64)
-    texts = np.fromiter(chain.from_iterable(blocks.nodes), np.int64)
-    block_of = np.repeat(np.arange(len(blocks)), [len(one) for one in blocks.nodes])
-    has_text, has_kept, scores = np.zeros(count + 1, np.int64), np.zeros(count + 1, np.int64), np.zeros(count + 1)
-    has_text[texts + 1], has_kept[texts + 1], scores[texts] = 1, taken[block_of], chances[block_of]
-    has_text, has_kept = has_text.cumsum(), has_kept.cumsum()
-    noise = (has_kept[ends] == has_kept[:-1]).tolist()
-    for index in np.flatnonzero(has_text[ends] == has_text[:-1]).tolist():
-        if index:
-            noise[index] = noise[nodes.parents[index]]
-    below = np.column_stack([np.arange(count), ends]).ravel()
-    return noise, np.maximum.reduceat(scores, below)[::2].tolist()

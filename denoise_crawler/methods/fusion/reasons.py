@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from denoise_crawler.methods.fusion.tellers import TELLERS, Case
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from denoise_crawler.methods.fusion.evidence import Evidence
-    from denoise_crawler.methods.fusion.trees import Table
+    from denoise_crawler.methods.fusion.trees import BoostedTrees
     from denoise_crawler.methods.fusion.weights import Model
 
 MOST = 3
@@ -35,16 +35,23 @@ class Verdict:
     repeated: bool = False
 
 
-def why(evidence: Evidence, model: Model, table: Table, block: int, verdict: Verdict) -> str:
+def why(
+    evidence: Evidence, added: Mapping[str, float], row: Mapping[str, float], block: int, verdict: Verdict
+) -> str:
     """Return the evidence that spoke most for the verdict on a block, the strongest first, three at most.
 
-    What each feature adds to the score is summed by what it is about; see :meth:`BoostedTrees.contributions`.
+    Args:
+        evidence: All that is known of the page.
+        added: What the features add to the score, summed by what they are about.
+        row: The features of the block, by name.
+        block: Its number.
+        verdict: What became of it.
+
     """
     if verdict.repeated:
         return "the same text was taken already, further up on the page"
-    row = dict(zip(model.features, map(float, table[block]), strict=True))
     sign = 1.0 if verdict.taken else -1.0
-    sums = {topic: sign * added for topic, added in _added_by_topic(model, row).items()}
+    sums = {topic: sign * total for topic, total in added.items()}
     least = _LEAST_SHARE * max(sums.values(), default=0.0)
     topics = sorted(
         (topic for topic, total in sums.items() if total > max(least, 0.0)), key=lambda one: -sums[one]
@@ -55,23 +62,38 @@ def why(evidence: Evidence, model: Model, table: Table, block: int, verdict: Ver
     return "; ".join(([doubt] if doubt else []) + told[: MOST - bool(doubt)]) or _in_sum(verdict)
 
 
-def _added_by_topic(model: Model, row: Mapping[str, float]) -> dict[str, float]:
+def added_by_topic(model: Model, row: Mapping[str, float]) -> dict[str, float]:
     """Return what the features of a block, by name, add to its score, summed by what they are about.
 
-    What the first look at it and around it adds is parted among what made its own first look.
+    What the first look at it and around it adds is parted among what made its own first look. See
+    :meth:`BoostedTrees.contributions`.
     """
-    of_features = model.trees.contributions([row[name] for name in model.features])
-    added = {model.features[number]: amount for number, amount in of_features.items()}
+    added = _added(model.trees, model.features, row)
     first = fsum(added.pop(name) for name in list(added) if topic_of(name) == FIRST_LOOK)
-    of_first = model.first_trees.contributions([row[name] for name in model.first_features])
+    of_first = _added(model.first_trees, model.first_features, row)
     whole = fsum(of_first.values())
+    sums = _by_topic(added)
+    if first * whole > 0:
+        for name, amount in of_first.items():
+            topic = topic_of(name)
+            sums[topic] = sums.get(topic, 0.0) + first * amount / whole
+    return sums
+
+
+def added_by_first_look(model: Model, row: Mapping[str, float]) -> dict[str, float]:
+    """Return what the features of a block add to its score in the first look, summed by what they are about."""
+    return _by_topic(_added(model.first_trees, model.first_features, row))
+
+
+def _added(trees: BoostedTrees, features: Sequence[str], row: Mapping[str, float]) -> dict[str, float]:
+    of_numbers = trees.contributions([row[name] for name in features])
+    return {features[number]: amount for number, amount in of_numbers.items()}
+
+
+def _by_topic(added: Mapping[str, float]) -> dict[str, float]:
     sums: dict[str, float] = {}
     for name, amount in added.items():
         sums[topic_of(name)] = sums.get(topic_of(name), 0.0) + amount
-    if first * whole > 0:
-        for number, amount in of_first.items():
-            topic = topic_of(model.first_features[number])
-            sums[topic] = sums.get(topic, 0.0) + first * amount / whole
     return sums
 
 

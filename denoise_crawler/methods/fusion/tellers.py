@@ -10,7 +10,7 @@ from denoise_crawler.methods.fusion.blocks import PLACES
 from denoise_crawler.methods.fusion.class_words import words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from denoise_crawler.methods.fusion.evidence import Evidence
 
@@ -24,7 +24,7 @@ class Case:
     evidence: Evidence
     block: int
     taken: bool
-    values: dict[str, float]
+    values: Mapping[str, float]
 
     @property
     def home(self) -> int:
