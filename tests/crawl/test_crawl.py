@@ -145,8 +145,9 @@ def test_sites_that_stay_short_follow_the_setting(crawls: Project, policy: str, 
     assert all("All rights reserved" in item["text"] for item in items)
 
 
-def test_a_method_that_learns_nothing_lets_nothing_wait(crawls: Project) -> None:
-    assert_one_item_each(crawls.crawl("articles", "-s", "DENOISE_METHOD=link_ratio"), 24)
+@pytest.mark.parametrize("method", ["one_look", "link_ratio"])
+def test_a_method_that_learns_nothing_lets_nothing_wait(crawls: Project, method: str) -> None:
+    assert_one_item_each(crawls.crawl("articles", "-s", f"DENOISE_METHOD={method}"), 24)
     assert "denoise/parked" not in crawls.stats
 
 
