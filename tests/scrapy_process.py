@@ -6,18 +6,17 @@ scrapyd, signals and terminals.
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import os
 import runpy
 import signal
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+import time
+from pathlib import Path
 
 from scrapy import cmdline
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _STARTER = multiprocessing.get_context("forkserver")
 # nothing of these may install a reactor
@@ -43,6 +42,7 @@ _STARTER.set_forkserver_preload(
         "sqlalchemy.orm",
     ]
 )
+_UNKNOWN = 255  # what multiprocessing says of a process, ended or not, if the one that forked it is gone
 
 
 class ScrapyProcess:
@@ -78,9 +78,12 @@ class ScrapyProcess:
         return self.returncode
 
     def wait(self, timeout: float | None = None) -> int:
+        end = time.monotonic() + (timeout or math.inf)
         self._process.join(timeout)
-        if (code := self.returncode) is None:
-            raise subprocess.TimeoutExpired("scrapy", timeout or 0)
+        while (code := self.returncode) is None or (code == _UNKNOWN and _is_alive(self.pid)):
+            if time.monotonic() > end:
+                raise subprocess.TimeoutExpired("scrapy", timeout or 0)
+            time.sleep(0.05)
         return code
 
     def send_signal(self, sent: int) -> None:
@@ -89,6 +92,14 @@ class ScrapyProcess:
 
     def kill(self) -> None:
         self.send_signal(signal.SIGKILL)
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        status = Path(f"/proc/{pid}/stat").read_text("utf-8")
+    except OSError:
+        return False
+    return status.rpartition(")")[2].split()[0] != "Z"
 
 
 def _run(
