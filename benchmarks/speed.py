@@ -6,7 +6,7 @@ Milliseconds are this machine's; the ratios are medians of each page's own ratio
 
 The whole road is what a page costs from its bytes to its clean item: parsed, learned (or found not to be wanted,
 as most pages of a large site), judged, written, its metadata read. In a crawl the spider's tree is there already,
-and the rest is what the add-on costs.
+and what the add-on costs a page that is not wanted is the rest.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from time import process_time_ns
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import trafilatura
+from parsel import Selector
 from resiliparse.extract.html2text import extract_plain_text
 
 from benchmarks.bench import folder_with, options, parse_with_lxml, say, table, write_figures
@@ -134,6 +135,7 @@ def stages(known: Known, source: Source) -> dict[str, Ready]:
     site, url, html, encoded = source.site, source.url, source.html, source.html.encode()
     page = Page.parse(url, html, site=site)
     noise = known.denoiser(site).judge(page).noise
+    spiders_root = Selector(html, type="html").root
 
     def parsed() -> Page:
         return Page(url, page.root, site=site, source=html)
@@ -151,11 +153,17 @@ def stages(known: Known, source: Source) -> dict[str, Ready]:
         denoiser.learn(one)
         denoiser.clean(one)
 
-    def not_wanted() -> Callable[[], object]:
-        denoiser = known.denoiser(site)
-        denoiser.learn(cut())
-        denoiser.judge(cut())
-        return partial(walk, denoiser, unparsed)
+    def given() -> Page:
+        return Page(url, spiders_root, site=site, source=html)
+
+    def not_wanted(make: Callable[[], Page]) -> Ready:
+        def ready() -> Callable[[], object]:
+            denoiser = known.denoiser(site)
+            denoiser.learn(cut())
+            denoiser.judge(cut())
+            return partial(walk, denoiser, make)
+
+        return ready
 
     def at_once(run: Callable[[], object]) -> Ready:
         return lambda: run
@@ -169,8 +177,8 @@ def stages(known: Known, source: Source) -> dict[str, Ready]:
         "text": at_once(lambda: clean_text(page, noise)),
         "metadata": at_once(lambda: metadata_of(parsed())),
         ROAD: lambda: partial(walk, known.denoiser(site), unparsed),
-        WARM: not_wanted,
-        CRAWL: lambda: partial(walk, known.denoiser(site), parsed),
+        WARM: not_wanted(unparsed),
+        CRAWL: not_wanted(given),
         ALONE: at_once(lambda: ONE_LOOK.clean(unparsed())),
         "whole road, style_tree": at_once(lambda: walk(known.style_tree, unparsed)),
         "whole road, link_ratio": at_once(lambda: walk(LINK_RATIO, unparsed)),
