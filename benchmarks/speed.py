@@ -130,43 +130,38 @@ def learn_pages(pages: list[Source]) -> Known:
     return Known(next(iter(knowledge.values()), b""), style_tree)
 
 
+def at_once(run: Callable[[], object]) -> Ready:
+    """Return a stage that needs nothing made ready."""
+    return lambda: run
+
+
+def walk(denoiser: Denoiser, make: Callable[[], Page]) -> None:
+    """Take a page the whole road."""
+    one = make()
+    denoiser.learn(one)
+    denoiser.clean(one)
+
+
 def stages(known: Known, source: Source) -> dict[str, Ready]:
     """Return all stages of one page whose site is known."""
     site, url, html, encoded = source.site, source.url, source.html, source.html.encode()
     page = Page.parse(url, html, site=site)
     noise = known.denoiser(site).judge(page).noise
-    spiders_root = Selector(html, type="html").root
 
-    def parsed() -> Page:
-        return Page(url, page.root, site=site, source=html)
-
-    def unparsed() -> Page:
-        return Page.parse(url, html, site=site)
+    unparsed = partial(Page.parse, url, html, site=site)
+    parsed = partial(Page, url, page.root, site=site, source=html)
+    given = partial(Page, url, Selector(html, type="html").root, site=site, source=html)
 
     def cut() -> Page:
         one = parsed()
         one.once(blocks_of)
         return one
 
-    def walk(denoiser: Denoiser, make: Callable[[], Page]) -> None:
-        one = make()
-        denoiser.learn(one)
-        denoiser.clean(one)
-
-    def given() -> Page:
-        return Page(url, spiders_root, site=site, source=html)
-
-    def not_wanted(make: Callable[[], Page]) -> Ready:
-        def ready() -> Callable[[], object]:
-            denoiser = known.denoiser(site)
-            denoiser.learn(cut())
-            denoiser.judge(cut())
-            return partial(walk, denoiser, make)
-
-        return ready
-
-    def at_once(run: Callable[[], object]) -> Ready:
-        return lambda: run
+    def not_wanted(make: Callable[[], Page]) -> Callable[[], object]:
+        denoiser = known.denoiser(site)
+        denoiser.learn(cut())
+        denoiser.judge(cut())
+        return partial(walk, denoiser, make)
 
     return {
         PARSE: at_once(lambda: parse_with_lxml(encoded)),
@@ -177,8 +172,8 @@ def stages(known: Known, source: Source) -> dict[str, Ready]:
         "text": at_once(lambda: clean_text(page, noise)),
         "metadata": at_once(lambda: metadata_of(parsed())),
         ROAD: lambda: partial(walk, known.denoiser(site), unparsed),
-        WARM: not_wanted(unparsed),
-        CRAWL: not_wanted(given),
+        WARM: partial(not_wanted, unparsed),
+        CRAWL: partial(not_wanted, given),
         ALONE: at_once(lambda: ONE_LOOK.clean(unparsed())),
         "whole road, style_tree": at_once(lambda: walk(known.style_tree, unparsed)),
         "whole road, link_ratio": at_once(lambda: walk(LINK_RATIO, unparsed)),

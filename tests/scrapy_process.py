@@ -72,15 +72,16 @@ class ScrapyProcess:
 
     @property
     def returncode(self) -> int | None:
-        return self._process.exitcode
+        code = self._process.exitcode
+        return None if code == _UNKNOWN and _is_alive(self.pid) else code
 
     def poll(self) -> int | None:
         return self.returncode
 
     def wait(self, timeout: float | None = None) -> int:
-        end = time.monotonic() + (timeout or math.inf)
+        end = time.monotonic() + (math.inf if timeout is None else timeout)
         self._process.join(timeout)
-        while (code := self.returncode) is None or (code == _UNKNOWN and _is_alive(self.pid)):
+        while (code := self.returncode) is None:
             if time.monotonic() > end:
                 raise subprocess.TimeoutExpired("scrapy", timeout or 0)
             time.sleep(0.05)
