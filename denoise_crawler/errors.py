@@ -149,6 +149,10 @@ class FetchError(DenoiseError):
     """A page could not be fetched; the message names the address and says why."""
 
 
+class PrivateHostError(FetchError):
+    """A host has an address of this machine or a private network; the message names the host."""
+
+
 class OutputError(DenoiseError, ValueError):
     """The output cannot be written where or how the user asked; the message says why."""
 

@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from argparse import ArgumentParser
 from contextlib import closing
 from dataclasses import asdict
+from inspect import iscoroutinefunction
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal
@@ -62,23 +64,23 @@ class Tools:
         self, fetcher: RobotFetcher, choice: MethodChoice, store: Path | None, rules: SiteRules = NO_RULES
     ) -> None:
         self._fetcher, self._choice, self._store, self._rules = fetcher, choice, store, rules
-        self._lock = Lock()  # the server calls tools in threads; pages are judged one at a time
+        self._lock = Lock()  # what does not wait for the web runs in threads; pages are judged one at a time
 
-    def clean(self, url: str = "", html: str = "", form: Form = "markdown") -> dict[str, Any]:
+    async def clean(self, url: str = "", html: str = "", form: Form = "markdown") -> dict[str, Any]:
         """Return a page's content without its noise, and its title, authors, date and other metadata.
 
         Give its url (http or https), which is fetched, or its html, if you have it; then the url is its address
         and nothing is fetched.
         """
-        clean = self._judged(url, html, Writing(form=form, more_metadata=True)).cleaned.clean_page
+        clean = (await self._judged(url, html, Writing(form=form, more_metadata=True))).cleaned.clean_page
         return {name: value for name, value in asdict(clean).items() if value is not None}
 
-    def explain(self, url: str = "", html: str = "") -> dict[str, Any]:
+    async def explain(self, url: str = "", html: str = "") -> dict[str, Any]:
         """Say of each block of a page whether it is content or noise, and why. Give its url, its html or both."""
-        return self._judged(url, html, Writing(explain=True)).as_dict()
+        return (await self._judged(url, html, Writing(explain=True))).as_dict()
 
     def site(self, host: str) -> dict[str, Any]:
-        """Say what crawls know of a site: pages seen by each method, pages and layouts known, items that wait.
+        """Say what crawls know of a site: the methods that know it, pages and layouts known, items that wait.
 
         Give its host or any address of it.
         """
@@ -93,7 +95,6 @@ class Tools:
             known, layouts = denoiser.method_for(name).pages_known, denoiser.layouts(name)
         return {
             "site": name,
-            "pages_seen": {method: state.pages_seen for method, state in found.states.items()},
             "known_by": found.known_by,
             "method": self._choice.name,
             "pages_known": known,
@@ -118,12 +119,15 @@ class Tools:
             raise StoreError("the server was started without a store (--store FILE)")
         return self._store
 
-    def _judged(self, url: str, html: str, writing: Writing) -> Explained:
+    async def _judged(self, url: str, html: str, writing: Writing) -> Explained:
         if not url and not html:
             raise FetchError("give the url of a page, or its html")
         if len(html) > MAX_HTML_BYTES:
             raise FetchError(f"the html is larger than {MAX_HTML_BYTES:,} bytes")
-        at, source = (url, html) if html else self._fetcher.fetch(url)
+        at, source = (url, html) if html else await self._fetcher.fetch(url)
+        return await asyncio.to_thread(self._judge, at, source, writing)
+
+    def _judge(self, at: str, source: str | bytes, writing: Writing) -> Explained:
         with self._lock, open_denoiser(self._store, self._choice, writing, self._rules) as denoiser:
             return clean_known(denoiser, Page.parse(at, source))
 
@@ -155,14 +159,14 @@ def make_server(tools: Tools) -> MCPServer[Any]:
     return server
 
 
-def _telling(run: Callable[..., dict[str, Any]], error_to_tell: type[Exception]) -> Callable[..., dict[str, Any]]:
+def _telling(run: Callable[..., Any], error_to_tell: type[Exception]) -> Callable[..., Any]:
     """Return a tool that tells the model our errors, which say what to do."""
     from functools import wraps
 
     @wraps(run)
-    def told(**given: Any) -> dict[str, Any]:
+    async def told(**given: Any) -> Any:
         try:
-            return run(**given)
+            return await (run(**given) if iscoroutinefunction(run) else asyncio.to_thread(run, **given))
         except DenoiseError as error:
             raise error_to_tell(printable(error)) from None
 

@@ -114,6 +114,22 @@ def test_a_command_without_the_packages_of_commands_ends_in_a_line_that_names_th
     assert (ran.returncode, ran.stdout, ran.stderr) == (1, "", said)
 
 
+@pytest.mark.parametrize("missing", ["httpcore2", "httpx2"])
+def test_an_address_without_the_client_that_fetches_it_ends_in_a_line_that_says_what_to_install(
+    tmp_path: Path, missing: str
+) -> None:
+    (tmp_path / "page.html").write_text("<p>We went along the river until the sun set.")
+    said = f"{missing} is not installed: pip install 'denoise-crawler[commands]'\n"
+    url = "http://127.0.0.1:1/"
+    run = f"from denoise_crawler.commands.page_command import run\nsys.exit(run(['{url}', 'page.html']))"
+    ran = python(tmp_path, run, missing)
+    assert (ran.returncode, ran.stderr) == (1, said)
+    assert ran.stdout == "We went along the river until the sun set.\n"
+    for words in (["explain", url], ["correct", url, "--drop", "p", "--rules", "rules"]):
+        ran = python(tmp_path, COMMAND.replace("*sys.argv[1:]", f"*{words!r}"), missing)
+        assert (ran.returncode, ran.stdout, ran.stderr) == (1, "", f"scrapy denoise {words[0]}: {said}")
+
+
 def test_a_crawl_needs_none_of_the_packages_of_commands(project: Project) -> None:
     without = "".join(f"sys.modules[{name!r}] = None\n" for name in ("graphviz", "jinja2", "rich", "warcio"))
     project.write("project_settings.py", f"import sys\n{without}{SETTINGS}{ADDON}")

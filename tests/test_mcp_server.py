@@ -4,7 +4,7 @@ import asyncio
 import json
 import subprocess
 import sys
-from contextlib import closing
+from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,6 +16,7 @@ from denoise_crawler.store.parked import ParkedPage
 from tests.example_files import SITE, write_examples
 from tests.loopback import HTML, Answer, Served, serving
 from tests.scrapy_command import environment
+from tests.slow_servers import SHAPES, slow_server
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -88,12 +89,7 @@ def test_html_is_cleaned_by_what_the_store_knows_and_explained(folder: Path) -> 
     assert explained.structured_content["pages_known"] == 4
     assert {block["kept"] for block in blocks} == {True, False}
     assert known.structured_content == {
-        **{
-            "site": SITE,
-            "pages_seen": {"style_tree:64": 0},
-            "known_by": ["style_tree:64"],
-            "method": "style_tree",
-        },
+        **{"site": SITE, "known_by": ["style_tree:64"], "method": "style_tree"},
         **{"pages_known": 4, "layouts": 1, "items_waiting": 0},
     }
     assert (folder / "crawl.sqlite").read_bytes() == before
@@ -153,6 +149,37 @@ def test_this_machine_and_private_networks_are_not_asked(folder: Path, site: Ser
     for one in refused:
         assert "is on this machine or a private network" in one.content[0].text
     assert site.asked == before
+
+
+def test_slow_servers_hold_up_no_call_for_another_host_and_not_the_end(folder: Path, site: Served) -> None:
+    with ExitStack() as opened:
+        slow = [opened.enter_context(slow_server(shape, robots=True)) for shape in SHAPES.values()]
+        hosts = [one.url.removeprefix("http://") for one in (site, *slow)]
+        options = [word for host in hosts for word in ("--private-host", host)]
+        server = mcp.StdioServerParameters(
+            command=sys.executable,
+            args=["-m", "denoise_crawler", "mcp", *options],
+            env=environment(),
+            cwd=folder,
+        )
+
+        async def talk() -> tuple[str, list[bool]]:
+            async with mcp.Client(server) as client:
+                # more than the threads that a server has
+                addresses = [f"{one.url}/{number}" for one in slow for number in range(12)]
+                waits = [asyncio.create_task(client.call_tool("clean", {"url": url})) for url in addresses]
+                for one in slow:
+                    assert await asyncio.to_thread(one.waiting.wait, 60)
+                answered = await client.call_tool("clean", {"url": f"{site.url}/walk"})
+                states = [task.done() for task in waits]
+                for task in waits:
+                    task.cancel()
+                await asyncio.wait(waits)
+            return answered.structured_content["title"], states
+
+        title, done = asyncio.run(asyncio.wait_for(talk(), 120))
+        assert (title, any(done)) == ("A walk", False)
+        assert all(one.left.wait(60) for one in slow)
 
 
 @pytest.mark.parametrize(

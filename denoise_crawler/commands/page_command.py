@@ -168,7 +168,7 @@ def _write_pages(arguments: Namespace, known: KnownSite) -> int:
             clean = clean_known(known.denoiser(page.site), page).cleaned.clean_page
         except (BrokenPipeError, StoreError):
             raise
-        except (FetchError, SourceError, OSError) as error:
+        except (FetchError, MissingExtraError, SourceError, OSError) as error:
             code = _fail(error)
             continue
         except Exception as error:  # a page may be anything

@@ -8,6 +8,9 @@ from denoise_crawler.page.host_names import parse_ip
 
 # The last 32 bits of these are an IPv4 address, to which a gateway forwards.
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
+# Gateways of a local network, old ways to write IPv4, and what sites had for themselves before fc00::/7. No public
+# page is served from these; what Python says of them depends on its version.
+_LOCAL_NETWORKS = tuple(map(ipaddress.ip_network, ("64:ff9b:1::/48", "::/96", "::ffff:0:0:0/96", "fec0::/10")))
 # Reserved for tests. Some proxies give each name an address of it and connect to the real one themselves.
 _PROXY_NETWORK = ipaddress.ip_network("198.18.0.0/15")
 
@@ -21,6 +24,8 @@ def is_private(address: str) -> bool:
     """
     found = ipaddress.ip_address(address.partition("%")[0])
     if isinstance(found, ipaddress.IPv6Address):
+        if any(found in network for network in _LOCAL_NETWORKS):
+            return True
         inner = found.ipv4_mapped or found.sixtofour
         if found in _NAT64:
             inner = ipaddress.IPv4Address(int(found) & 0xFFFF_FFFF)

@@ -8,17 +8,15 @@ import pytest
 from hypothesis import given, settings
 from scrapy.settings import Settings
 
-from denoise_crawler.commands.fetching import fetch
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.demo.replies import article_path, articles, respond
 from denoise_crawler.denoiser import Denoiser
-from denoise_crawler.errors import FetchError, SettingError
+from denoise_crawler.errors import SettingError
 from denoise_crawler.methods import METHODS, MethodChoice
 from denoise_crawler.output.explanation import MAX_BLOCK_CHARACTERS, explanation
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
 from denoise_crawler.store import SiteState, Store
-from tests.loopback import Answer, serving
 from tests.scrapy_command import denoise, on_a_terminal
 from tests.strategies import html_pages
 
@@ -212,30 +210,3 @@ def test_clean_explains_in_its_lines(folder: Path) -> None:
     assert json.loads(denoise(folder, *arguments).stdout)["explanation"] is None
     found = json.loads(denoise(folder, *arguments, "--explain").stdout)["explanation"]
     assert {block["kept"] for block in found} == {True, False}
-
-
-# --- fetching
-
-
-def test_the_charset_of_the_answer_counts() -> None:
-    page = Answer(200, {"Content-Type": "text/html; charset=gb18030"}, "<p>港湾纪事".encode("gb18030"))
-    with serving(lambda _: page) as (url, _):
-        assert fetch(url, user_agent="test") == (url, "<p>港湾纪事")
-
-
-@pytest.mark.parametrize(
-    ("content_type", "size", "location", "said"),
-    [
-        ("image/png", 10, "", "is image/png, not HTML"),
-        ("text/html", 16_000_001, "", "is larger than 8,000,000 bytes"),
-        ("text/html", 10, "file:///etc/hosts", "cannot be fetched|the server answers 302"),
-        ("text/html", 10, "ftp://127.0.0.1/a", "only http and https can be fetched, not ftp"),
-        ("text/html", 10, "http://localhost:1/a", "leads to http://localhost:1/a, of this machine"),
-        ("text/html", 10, "http://169.254.169.254/", "leads to http://169.254.169.254/, of this machine"),
-    ],
-)
-def test_what_is_no_page_is_refused(content_type: str, size: int, location: str, said: str) -> None:
-    leads = {"Location": location} if location else {}
-    page = Answer(302 if leads else 200, {"Content-Type": content_type, **leads}, b"x" * size)
-    with serving(lambda _: page) as (url, _), pytest.raises(FetchError, match=said):
-        fetch(url, user_agent="test")

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 import pytest
@@ -27,13 +28,17 @@ def fetcher(url: str) -> RobotFetcher:
     return RobotFetcher("our-robot", [url.removeprefix("http://")])
 
 
+def fetched(robot: RobotFetcher, url: str) -> tuple[str, str | bytes]:
+    return asyncio.run(robot.fetch(url))
+
+
 def test_robots_txt_is_read_once_a_host() -> None:
     with serving(site(rules("User-agent: *\nDisallow: /secret"))) as (url, asked):
         robot = fetcher(url)
-        assert robot.fetch(f"{url}/a") == (f"{url}/a", "<p>A story.")
-        robot.fetch(f"{url}/b")
+        assert fetched(robot, f"{url}/a") == (f"{url}/a", "<p>A story.")
+        fetched(robot, f"{url}/b")
         with pytest.raises(FetchError, match="forbids it"):
-            robot.fetch(f"{url}/secret/c")
+            fetched(robot, f"{url}/secret/c")
     assert asked == [ROBOTS, "/a", "/b"]
 
 
@@ -43,18 +48,18 @@ def test_a_robots_txt_that_is_not_there_allows_everything_and_one_that_fails_not
 ) -> None:
     with serving(site(rules("User-agent: *\nDisallow: /", status))) as (url, asked):
         if allowed:
-            assert fetcher(url).fetch(f"{url}/a")[1] == "<p>A story."
+            assert fetched(fetcher(url), f"{url}/a")[1] == "<p>A story."
         else:
             with pytest.raises(FetchError, match=f"the server answers {status}, so nothing may be fetched"):
-                fetcher(url).fetch(f"{url}/a")
+                fetched(fetcher(url), f"{url}/a")
     assert ("/a" in asked) is allowed
 
 
 def test_the_rules_for_our_name_count() -> None:
     with serving(site(rules("User-agent: our-robot\nDisallow: /a\n\nUser-agent: *\nDisallow:"))) as (url, _):
         with pytest.raises(FetchError, match="forbids"):
-            fetcher(url).fetch(f"{url}/a")
-        assert RobotFetcher("another", ["127.0.0.1"]).fetch(f"{url}/a")
+            fetched(fetcher(url), f"{url}/a")
+        assert fetched(RobotFetcher("another", ["127.0.0.1"]), f"{url}/a")
 
 
 @pytest.mark.parametrize(
@@ -71,7 +76,7 @@ def test_a_redirection_is_asked_about_like_any_address(location: str, said: str)
     moved = Answer(302, {"Location": location}, b"")
     robots = rules("User-agent: *\nDisallow: /secret")
     with serving(site(robots, moved=moved)) as (url, asked), pytest.raises(FetchError) as raised:
-        fetcher(url).fetch(f"{url}/moved")
+        fetched(fetcher(url), f"{url}/moved")
     assert said in str(raised.value)
     assert asked == [ROBOTS, "/moved"]
 
@@ -81,17 +86,18 @@ def test_robots_txt_does_not_lead_to_a_private_network_either() -> None:
     with serving(lambda _: PAGE) as (private, asked):
         moved = Answer(302, {"Location": f"{private}/x"}, b"")
         with serving(site(moved)) as (url, _), refused:
-            fetcher(url).fetch(f"{url}/a")
+            fetched(fetcher(url), f"{url}/a")
     assert asked == []
 
 
-def test_no_connection_is_made_to_a_private_address_whatever_a_name_led_to_before() -> None:
-    with serving(lambda _: PAGE) as (url, asked):
-        port = int(url.rpartition(":")[2])
-        with pytest.raises(FetchError, match="localhost is on this machine or a private network"):
-            RobotFetcher("our-robot")._connected("localhost", port, 1.0)
-        RobotFetcher("our-robot", [f"localhost:{port}"])._connected("localhost", port, 1.0).close()
-    assert asked == []
+def test_robots_txt_is_read_once_for_pages_that_are_asked_for_at_the_same_time() -> None:
+    async def fetch_all(url: str) -> list[tuple[str, str | bytes]]:
+        robot = fetcher(url)
+        return await asyncio.gather(*(robot.fetch(f"{url}/{number}") for number in range(4)))
+
+    with serving(site(rules("User-agent: *\nDisallow: /secret"))) as (url, asked):
+        assert [at for at, _ in asyncio.run(fetch_all(url))] == [f"{url}/{number}" for number in range(4)]
+    assert sorted(asked) == ["/0", "/1", "/2", "/3", ROBOTS]
 
 
 def test_requests_to_a_host_take_turns_as_its_crawl_delay_asks() -> None:
@@ -108,7 +114,7 @@ def test_requests_to_a_host_take_turns_as_its_crawl_delay_asks() -> None:
 def test_a_crawl_delay_that_is_too_long_is_told() -> None:
     refused = pytest.raises(FetchError, match="asks for gaps of 600 seconds")
     with serving(site(rules("User-agent: *\nCrawl-delay: 600"))) as (url, asked), refused:
-        fetcher(url).fetch(f"{url}/a")
+        fetched(fetcher(url), f"{url}/a")
     assert asked == [ROBOTS]
 
 
@@ -121,7 +127,7 @@ def test_a_crawl_delay_that_is_too_long_is_told() -> None:
 )
 def test_a_robots_txt_that_cannot_be_read_allows_nothing(robots: Answer, said: str) -> None:
     with serving(site(robots)) as (url, _), pytest.raises(FetchError, match=said):
-        fetcher(url).fetch(f"{url}/a")
+        fetched(fetcher(url), f"{url}/a")
 
 
 @pytest.mark.parametrize(
@@ -137,4 +143,4 @@ def test_a_robots_txt_that_cannot_be_read_allows_nothing(robots: Answer, said: s
 )
 def test_what_is_no_address_is_told(url: str, said: str) -> None:
     with pytest.raises(FetchError, match=said):
-        RobotFetcher("our-robot").fetch(url)
+        fetched(RobotFetcher("our-robot"), url)

@@ -29,6 +29,7 @@ PRIVATE = (
     *("10.0.0.1", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.100.100.200", "224.0.0.1", "１２７.0.0.1"),
     *("[::1]", "[::]", "[::ffff:127.0.0.1]", "[::ffff:a00:1]", "[fe80::1]", "[fc00::1]", "[2002:7f00:1::]"),
     *("[64:ff9b::10.0.0.1]", "[ff02::1]", "user:password@127.0.0.1"),
+    *("[64:ff9b:1::7f00:1]", "[::127.0.0.1]", "[::ffff:0:127.0.0.1]", "[fec0::1]"),
 )
 PUBLIC = ("93.184.215.14", "[2606:2800:21f:cb07:6820:80da:af6b:8b2c]", "198.18.0.7", "[64:ff9b::5db8:d70e]")
 
@@ -66,6 +67,12 @@ def test_a_name_without_an_address_is_refused_unless_a_proxy_looks_it_up() -> No
     with pytest.raises(CannotResolveHostError):
         asked("http://nowhere.invalid/")
     asked("http://nowhere.invalid/", proxy=True)
+
+
+@pytest.mark.parametrize("network", ["64:ff9b:1::/48", "::/96", "::ffff:0:0:0/96", "fec0::/10"])
+@given(data=st.data())
+def test_no_address_of_these_networks_is_public(network: str, data: st.DataObject) -> None:
+    assert is_private(str(data.draw(st.ip_addresses(network=network))))
 
 
 @given(st.ip_addresses())
