@@ -9,13 +9,13 @@ from concurrent.futures import Future
 from contextlib import suppress
 from functools import cache
 from threading import Thread
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import httpcore2
 import httpx2
-from httpcore2 import AnyIOBackend, AsyncConnectionPool, AsyncNetworkBackend
+from httpcore2 import AnyIOBackend, AsyncConnectionPool, AsyncNetworkBackend, AsyncNetworkStream
 
 from denoise_crawler.crawl.private_addresses import is_private
 from denoise_crawler.errors import PrivateHostError
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     MayBePrivate: TypeAlias = Callable[[str, int], bool]  # of a host and a port
+
+_READ_BYTES = 4096
 
 
 class CheckedBackend(AsyncNetworkBackend):
@@ -38,7 +40,7 @@ class CheckedBackend(AsyncNetworkBackend):
     def __init__(self, may_be_private: MayBePrivate) -> None:
         self._may_be_private = may_be_private
         self._network = AnyIOBackend()
-        self._opened: list[httpcore2.AsyncNetworkStream] = []
+        self._opened: list[AsyncNetworkStream] = []
 
     async def connect_tcp(
         self,
@@ -47,7 +49,7 @@ class CheckedBackend(AsyncNetworkBackend):
         timeout: float | None = None,
         local_address: str | None = None,
         socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
-    ) -> httpcore2.AsyncNetworkStream:
+    ) -> AsyncNetworkStream:
         """Connect; raise PrivateHostError, or OSError for a name that has no address."""
         addresses = await look_up(host)
         if not self._may_be_private(host, port):
@@ -60,13 +62,37 @@ class CheckedBackend(AsyncNetworkBackend):
                     raise
             else:
                 self._opened.append(stream)
-                return stream
+                return _Stream(stream)
         raise OSError(f"{host} has no address")
 
     async def aclose(self) -> None:
         """Close all connections: a TLS handshake that is cancelled leaves its own open."""
         for stream in self._opened:
             await stream.aclose()
+
+
+class _Stream(AsyncNetworkStream):
+    """Reads little at a time, so that what one server floods us with is worked through between others' turns."""
+
+    def __init__(self, stream: AsyncNetworkStream) -> None:
+        self._stream = stream
+
+    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        return await self._stream.read(min(max_bytes, _READ_BYTES), timeout)
+
+    async def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        await self._stream.write(buffer, timeout)
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+    async def start_tls(
+        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
+    ) -> AsyncNetworkStream:
+        return _Stream(await self._stream.start_tls(ssl_context, server_hostname, timeout))
+
+    def get_extra_info(self, info: str) -> Any:
+        return self._stream.get_extra_info(info)
 
 
 async def look_up(host: str) -> list[str]:

@@ -24,6 +24,7 @@ LIMIT = 0.3
 LIMIT_BEHIND_HONEST = 2.0  # where something quick is answered first, on a machine that may be busy
 WAITS = 60.0  # for what must happen; a test that has to wait so long fails
 NO_ANSWER = SHAPES["no answer"]
+FLOOD = Shape(b"", b"HTTP/1.1 100 Continue\r\n\r\n" * 4000)  # as fast as we read
 
 
 def honest(path: str) -> Answer:
@@ -77,8 +78,9 @@ def test_redirections_share_the_time_of_the_page(fetch_page: Callable[..., None]
         fetch_page(f"{url}/a", seconds=LIMIT)
 
 
+@pytest.mark.parametrize("shape", [SHAPES["a header byte by byte"], FLOOD], ids=["drops", "flood"])
 @pytest.mark.parametrize("robots", [False, True])
-def test_another_host_answers_while_one_is_slow(robots: bool) -> None:
+def test_another_host_answers_while_one_is_slow(shape: Shape, robots: bool) -> None:
     async def happens(slow: Any, url: str) -> list[str]:
         robot, events = RobotFetcher("robot", ["127.0.0.1"]), list[str]()
         waits = asyncio.create_task(robot.fetch(f"{slow.url}/a"))
@@ -94,7 +96,7 @@ def test_another_host_answers_while_one_is_slow(robots: bool) -> None:
         assert await asyncio.to_thread(slow.left.wait, WAITS)
         return [*events, "it is left"]
 
-    with slow_server(SHAPES["a header byte by byte"], robots=robots) as slow, serving(honest) as (url, _):
+    with slow_server(shape, robots=robots) as slow, serving(honest) as (url, _):
         assert asyncio.run(happens(slow, url)) == [
             "the slow host keeps us waiting",
             "the honest host has answered",
