@@ -10,7 +10,6 @@ from contextlib import suppress
 from functools import cache
 from threading import Thread
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import httpcore2
@@ -19,6 +18,7 @@ from httpcore2 import AnyIOBackend, AsyncConnectionPool, AsyncNetworkBackend, As
 
 from denoise_crawler.crawl.private_addresses import is_private
 from denoise_crawler.errors import PrivateHostError
+from denoise_crawler.page.site import DEFAULT_PORTS
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable
@@ -119,12 +119,12 @@ async def transport_to(url: str, may_be_private: MayBePrivate) -> httpx2.AsyncBa
 
     A proxy looks the name up itself, so the name is checked here.
     """
-    parts = urlsplit(url)
-    host, secure = parts.hostname or "", parts.scheme == "https"
-    proxy = getproxies().get(parts.scheme)
-    if not proxy or proxy_bypass(parts.netloc.rpartition("@")[2]):
+    at = httpx2.URL(url)  # as the client reads it
+    host, port = at.raw_host.decode(), at.port or DEFAULT_PORTS[at.scheme]
+    proxy = getproxies().get(at.scheme)
+    if not proxy or proxy_bypass(f"{host}:{port}"):
         return _Transport(CheckedBackend(may_be_private))
-    if not may_be_private(host, parts.port or (443 if secure else 80)):
+    if not may_be_private(host, port):
         with suppress(OSError, UnicodeError):  # a name that is not known here the proxy may know
             _refuse_private(host, await look_up(host))
     found = httpx2.Proxy(proxy if "://" in proxy else f"http://{proxy}")
