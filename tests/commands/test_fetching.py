@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from denoise_crawler.commands import connections
 from denoise_crawler.commands.fetching import MAX_REDIRECTIONS, fetch
 from denoise_crawler.commands.robot_fetching import RobotFetcher
 from denoise_crawler.errors import FetchError
 from tests.loopback import HTML, Answer, serving
+from tests.tls_server import certificate, serving_tls
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
     from typing import Any
 
 PAGE = Answer(200, HTML, b"<p>A story.")
@@ -152,6 +155,23 @@ def test_the_next_address_of_a_name_is_tried(names: dict[str, list[str]]) -> Non
         with pytest.raises(FetchError, match=r"cannot be fetched: .*127\.0\.0\.3"):
             fetched("http://gone.example:1/a")
     assert asked == ["/a"]
+
+
+def test_the_certificate_is_asked_for_the_name_though_the_address_is_connected_to(
+    names: dict[str, list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    certified = certificate(tmp_path / "certificate.pem", "site.example")
+    connections._verifying.cache_clear()  # it knows those of the environment when it was made
+    with serving_tls(certified, PAGE.body) as port:
+        names["site.example"], names["other.example"] = ["127.0.0.1", "127.0.0.1"], ["127.0.0.1"]
+        with pytest.raises(FetchError, match="certificate verify failed"):
+            fetched(f"https://site.example:{port}/")
+        connections._verifying.cache_clear()
+        monkeypatch.setenv("SSL_CERT_FILE", str(certified))
+        assert fetched(f"https://site.example:{port}/")[1] == "<p>A story."
+        with pytest.raises(FetchError, match="Hostname mismatch"):
+            fetched(f"https://other.example:{port}/")
+    connections._verifying.cache_clear()
 
 
 # --- the proxy of the environment
