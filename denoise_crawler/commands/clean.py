@@ -15,6 +15,7 @@ from denoise_crawler.batch import Tally, clean_pages, cores
 from denoise_crawler.batch.number_options import whole_number
 from denoise_crawler.commands.help_text import help_text
 from denoise_crawler.commands.method_choice import add_method_choice, settings_with_method
+from denoise_crawler.commands.output_choice import add_output
 from denoise_crawler.commands.page_input import (
     DONE,
     FAILED,
@@ -62,13 +63,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     add = parser.add_argument
     parser.epilog = _EPILOG
     add("paths", nargs="+", metavar="PATH", help="a folder or file of pages: HTML, WARC, JSON Lines, Tianwang")
-    add(
-        "-o",
-        "--output",
-        metavar="FILE",
-        help="append to FILE (- for stdout, the default); unless it is jsonl, a new or empty folder",
-    )
-    add("-O", "--overwrite-output", metavar="FILE", help="the same, overwriting what is there")
+    adds = "append to FILE (- for stdout, the default); unless it is jsonl, a new or empty folder"
+    add_output(parser, "FILE", adds, required=False)
     add(
         "--as",
         dest="rendering",

@@ -6,7 +6,7 @@ import logging
 import sqlite3
 import sys
 from collections import Counter
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -17,7 +17,8 @@ from rich.progress import Progress, SpinnerColumn, TextColumn
 
 from denoise_crawler.commands.help_text import help_text
 from denoise_crawler.commands.method_choice import add_method_choice, settings_with_method
-from denoise_crawler.errors import StoreError
+from denoise_crawler.commands.output_choice import add_output, new_file
+from denoise_crawler.errors import OutputError, StoreError
 from denoise_crawler.methods import METHODS, MethodChoice
 from denoise_crawler.page.text import printable
 from denoise_crawler.store import SiteState, Store
@@ -55,7 +56,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.epilog = _EPILOG
     parser.add_argument("stores", nargs="+", metavar="STORE", help="what is to be merged")
-    parser.add_argument("-o", "--output", required=True, metavar="STORE", help="where to, beside what it holds")
+    add_output(parser, "STORE", "where to, beside what it holds")
     add_method_choice(parser)
 
 
@@ -64,17 +65,19 @@ def run(arguments: Namespace, settings: BaseSettings) -> int:
     logging.basicConfig(format="%(message)s")
     chosen = settings_with_method(arguments, settings, {})
     choices, account = _choices(chosen.choice), _Account()
+    replace = arguments.output is None
+    name_of_target = arguments.overwrite_output if replace else arguments.output
     try:
-        with _open_target(arguments.output) as target:
+        with _open_target(name_of_target, replace=replace) as target:
             for name in arguments.stores:
                 for known in _with_spinner(name, _open_source(name)):
                     if _is_readable(known, choices, account):
                         _add(known, choices[known.method], target, chosen.warmup_pages)
                         account.sites.add(known.site)
-    except (StoreError, OSError, sqlite3.Error) as error:
+    except (StoreError, OutputError, OSError, sqlite3.Error) as error:
         print(printable(error), file=sys.stderr)
         return 1
-    print(f"{arguments.output}: {len(account.sites):,} sites from {len(arguments.stores)} stores")
+    print(f"{name_of_target}: {len(account.sites):,} sites from {len(arguments.stores)} stores")
     for method, sites in account.unknown.items():
         print(
             f"left out: {sites:,} sites of {printable(method)}; "
@@ -163,12 +166,32 @@ def _read_spark_trees(path: Path) -> Iterator[_Known]:
 
 
 @contextmanager
-def _open_target(name: str) -> Iterator[Store | SharedStore]:
-    if "://" in name or name.endswith("/") or Path(name).is_dir():
-        yield SharedStore(name)
-    else:
-        with closing(Store(name)) as store:
+def _open_target(name: str, *, replace: bool) -> Iterator[Store | SharedStore]:
+    """Open what is written to. A new file gets its name once it is whole: a merge that fails leaves none."""
+    path = Path(name)
+    if "://" in name or name.endswith("/") or path.is_dir():
+        if replace:
+            raise OutputError(f"{name} is a folder that crawls share: -O overwrites a file, -o adds to the folder")
+        yield from _shared_folder(name)
+    elif path.exists() and not replace:
+        with closing(Store(path)) as store:
             yield store
+    else:
+        if path.with_name(f"{path.name}-wal").exists():
+            raise OutputError(f"{path} is open in a crawl, or one was killed: -O does not overwrite it")
+        with new_file(path, replace=replace) as file, closing(Store(file)) as store:
+            yield store
+
+
+def _shared_folder(name: str) -> Iterator[SharedStore]:
+    """Yield a shared store; remove its folder if it was made for nothing."""
+    is_new = "://" not in name and not Path(name).exists()
+    try:
+        yield SharedStore(name)
+    finally:
+        if is_new:
+            with suppress(OSError):  # it holds something
+                Path(name).rmdir()
 
 
 def _add(known: _Known, choice: MethodChoice, target: Store | SharedStore, warmup_pages: int) -> None:

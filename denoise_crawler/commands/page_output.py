@@ -49,8 +49,6 @@ def output_to(
         OutputError: The output cannot be written there.
 
     """
-    if append is not None and overwrite is not None:
-        raise OutputError("give -o or -O, not both")
     name = append if overwrite is None else overwrite
     if name is None and rendering != "jsonl":
         raise OutputError(f"name a folder with -o: --as {rendering} writes a file for each page")

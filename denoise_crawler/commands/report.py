@@ -17,6 +17,7 @@ from scrapy.exceptions import UsageError
 from denoise_crawler.batch.number_options import add_number
 from denoise_crawler.commands.help_text import help_text
 from denoise_crawler.commands.method_choice import add_method_choice, settings_with_method
+from denoise_crawler.commands.output_choice import add_output
 from denoise_crawler.commands.page_input import (
     DONE,
     FAILED,
@@ -27,6 +28,7 @@ from denoise_crawler.commands.page_input import (
     reading_bar,
 )
 from denoise_crawler.commands.page_output import output_to
+from denoise_crawler.crawl.settings_table import ItemSettings
 from denoise_crawler.errors import FeedError, OutputError, SourceError, StoreError
 from denoise_crawler.page.text import counted, printable
 from denoise_crawler.reading import Reading
@@ -65,9 +67,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add(
         "paths", nargs="*", type=Path, metavar="PATH", help="a store or pages (default: the setting DENOISE_STORE)"
     )
-    where = parser.add_mutually_exclusive_group(required=True)
-    where.add_argument("-o", "--output", metavar="DIR", help="a new or empty folder")
-    where.add_argument("-O", "--overwrite-output", metavar="DIR", help="the same, overwriting what is there")
+    add_output(parser, "DIR", "a new or empty folder")
     add_number(parser, "--pages", 0, _DEFAULTS.pages, "pages shown of a site")
     add_number(parser, "--sites", 0, _DEFAULTS.sites, "sites with pages of their own")
     add_number(parser, "--nodes", 1, _DEFAULTS.nodes, "nodes of a style tree")
@@ -92,7 +92,8 @@ def run(arguments: Namespace, settings: BaseSettings) -> int:
     with ExitStack() as opened:
         try:
             source = _Source(arguments, chosen, opened)
-            feed = feed_chart(arguments.items) if arguments.items else None
+            names = ItemSettings.read(settings).extra_fields
+            feed = feed_chart(arguments.items, names) if arguments.items else None
             # checks that the folder may be written to
             output_to("painted", arguments.output, arguments.overwrite_output, inputs=map(str, source.paths))
         except (FeedError, OutputError, SourceError, StoreError) as error:

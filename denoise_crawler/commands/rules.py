@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
 from contextlib import ExitStack
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from denoise_crawler.denoiser import Denoiser
     from denoise_crawler.rules.learned import LearnedRules
 
+_SITES_NAMED = 10
 _WRITERS = {"text": as_text, "ftr": as_site_file}
 _EPILOG = help_text(
     {
@@ -62,7 +64,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.epilog = _EPILOG
     add("site", metavar="SITE", help="the site, as the store names it: example.com")
     add("--store", metavar="FILE", help="what a crawl knows of the sites (default: the setting DENOISE_STORE)")
-    add("--pages", nargs="+", default=[], metavar="PATH", help=f"pages of the site on disk; {MAX_PAGES} are used")
+    add("--pages", nargs="+", default=[], metavar="PATH", help=f"pages on disk; {MAX_PAGES} of the site are used")
     add(
         "--check", nargs="+", default=[], metavar="PATH", help="say how close the rules alone come to the verdicts"
     )
@@ -105,21 +107,27 @@ def _derive(
     arguments: Namespace, chosen: DenoiseSettings, store: Path | None, denoiser: Denoiser
 ) -> LearnedRules | None:
     """Return the rules of the site; None, and say why, if no page of it is at hand."""
-    pages = list(islice(_pages(arguments, chosen, store), MAX_PAGES))
+    others: Counter[str] = Counter()
+    pages = list(islice(_pages(arguments, chosen, store, others), MAX_PAGES))
     if not pages:
-        print(printable(_why_none(arguments, store)), file=sys.stderr)
+        print(printable(_why_none(arguments, store, others)), file=sys.stderr)
         return None
     return derived_rules(arguments.site, pages, denoiser)
 
 
-def _pages(arguments: Namespace, chosen: DenoiseSettings, store: Path | None) -> Iterator[Page]:
-    """Yield the pages of the site on disk, then those that the store keeps."""
-    yield from _read(arguments, chosen, arguments.pages, "reading")
+def _pages(
+    arguments: Namespace, chosen: DenoiseSettings, store: Path | None, others: Counter[str]
+) -> Iterator[Page]:
+    """Yield the pages of the site on disk, then those that the store keeps; count pages of other sites."""
+    yield from _read(arguments, chosen, arguments.pages, "reading", others)
     if store is not None:
         yield from kept_pages(store, arguments.site, MAX_PAGES)
 
 
-def _read(arguments: Namespace, chosen: DenoiseSettings, paths: list[str], why: str) -> Iterator[Page]:
+def _read(
+    arguments: Namespace, chosen: DenoiseSettings, paths: list[str], why: str, others: Counter[str]
+) -> Iterator[Page]:
+    """Yield the pages of the site, and those without an address of their own; count those of ``others``."""
     reading = Reading()
     if not paths:
         return
@@ -129,15 +137,26 @@ def _read(arguments: Namespace, chosen: DenoiseSettings, paths: list[str], why: 
 
     with reading_bar(read, lambda: reading, paths, [why]) as pages:
         for url, html in pages():
-            yield Page.parse(url, html, site=arguments.site)
+            if url == reading.made_up_url or (found := chosen.site(url)) == arguments.site:
+                yield Page.parse(url, html, site=arguments.site)
+            else:
+                others[found] += 1
 
 
-def _why_none(arguments: Namespace, store: Path | None) -> str:
+def _why_none(arguments: Namespace, store: Path | None, others: Counter[str]) -> str:
+    if others:
+        return _of_other_sites(arguments.site, arguments.pages, others)
     if arguments.pages:
         return f"no page was found in {', '.join(arguments.pages)}"
     if store is None:
         return "there is no store: name pages of the site with --pages, or a store with --store"
     return f"the store {store} keeps no page of {arguments.site}: name pages of the site with --pages"
+
+
+def _of_other_sites(site: str, paths: list[str], others: Counter[str]) -> str:
+    named = ", ".join(f"{name} ({count})" for name, count in others.most_common(_SITES_NAMED))
+    more = f" and {len(others) - _SITES_NAMED} more" if len(others) > _SITES_NAMED else ""
+    return f"no page in {', '.join(paths)} is of {site}. The sites there (pages): {named}{more}"
 
 
 def _check(
@@ -147,10 +166,12 @@ def _check(
     found = {"nodes": Agreement(), "characters": Agreement()}
     if not arguments.check:
         return {}
-    file = learned.file()
-    for one in judged_pages(denoiser, _read(arguments, chosen, arguments.check, "checking")):
+    file, others = learned.file(), Counter[str]()
+    for one in judged_pages(denoiser, _read(arguments, chosen, arguments.check, "checking", others)):
         for what in found:
             found[what] += agreement(one.page, one.noise, file, by_nodes=what == "nodes")
+    if not found["nodes"].pages and others:
+        raise SourceError(_of_other_sites(arguments.site, arguments.check, others))
     if not found["nodes"].pages:
         raise SourceError(f"no page was found in {', '.join(arguments.check)}")
     return found

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import sys
-from argparse import ArgumentTypeError, BooleanOptionalAction
+from argparse import BooleanOptionalAction
 from collections import Counter
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from scrapy.exceptions import UsageError
+
 from denoise_crawler.batch.number_options import add_number
 from denoise_crawler.commands.help_text import help_text
+from denoise_crawler.commands.output_choice import add_output, check_new_file, new_file
 from denoise_crawler.commands.page_input import reading_bar, report_failure
 from denoise_crawler.crawl.settings import DenoiseSettings
-from denoise_crawler.errors import DenoiseError, DrawingError
+from denoise_crawler.errors import DenoiseError, DrawingError, OutputError
 from denoise_crawler.methods.style_tree.method import StyleTree
 from denoise_crawler.output import drawing
 from denoise_crawler.page import Page
@@ -43,9 +46,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.epilog = _EPILOG
     parser.add_argument("paths", nargs="*", type=Path, metavar="PATH", help="pages to learn: files, folders")
-    parser.add_argument(
-        "-o", "--output", type=_output, required=True, metavar="FILE", help="a .dot, .svg, .pdf or .png file"
-    )
+    add_output(parser, "FILE", "a new .dot, .svg, .pdf or .png file")
     parser.add_argument("--site", metavar="NAME", help="the site to draw, if there are several")
     parser.add_argument(
         "--store",
@@ -65,22 +66,29 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace, settings: BaseSettings) -> int:
     """Write the drawing; return 1 if there is nothing to draw."""
+    path, replace = _output(arguments)
     try:
         ours = DenoiseSettings.from_settings(settings)
         method = _method(arguments, ours)
         name = _learn_site(arguments, ours, method) if arguments.paths else _load_site(arguments, ours, method)
-        _write_drawing(arguments, method, name)
+        _write_drawing(path, arguments, method, name, replace=replace)
     except (DenoiseError, OSError) as error:
         print(printable(error), file=sys.stderr)
         return 1
     return 0
 
 
-def _output(value: str) -> Path:
-    path = Path(value)
+def _output(arguments: Namespace) -> tuple[Path, bool]:
+    """Return the file to write, and whether it may be there already; raise UsageError if it cannot be written."""
+    replace = arguments.output is None
+    path = Path(arguments.overwrite_output if replace else arguments.output)
     if path.suffix not in _TEXT_FORMATS and path.suffix[1:] not in drawing.FORMATS:
-        raise ArgumentTypeError(f"{value} does not end in .dot, .svg, .pdf or .png")
-    return path
+        raise UsageError(f"{path} does not end in .dot, .svg, .pdf or .png", print_help=False)
+    try:
+        check_new_file(path, replace=replace)
+    except OutputError as error:
+        raise UsageError(str(error), print_help=False) from None
+    return path, replace
 
 
 def _method(arguments: Namespace, settings: DenoiseSettings) -> StyleTree:
@@ -151,7 +159,7 @@ def _what_else_is_stored(store_keys: list[str], wanted: str) -> str:
     )
 
 
-def _write_drawing(arguments: Namespace, method: StyleTree, name: str) -> None:
+def _write_drawing(path: Path, arguments: Namespace, method: StyleTree, name: str, *, replace: bool) -> None:
     dot = drawing.tree_dot(
         method.tree,
         depth=arguments.depth,
@@ -160,9 +168,9 @@ def _write_drawing(arguments: Namespace, method: StyleTree, name: str) -> None:
         max_nodes=arguments.max_nodes,
         title=name,
     )
-    path: Path = arguments.output
-    if path.suffix in _TEXT_FORMATS:
-        path.write_text(dot, encoding="utf-8")
-    else:
-        path.write_bytes(drawing.render_dot(dot, path.suffix[1:]))
+    with new_file(path, replace=replace) as file:
+        if path.suffix in _TEXT_FORMATS:
+            file.write_text(dot, encoding="utf-8")
+        else:
+            file.write_bytes(drawing.render_dot(dot, path.suffix[1:]))
     print(printable(f"{path}: {name}, {method.pages_known} pages"))

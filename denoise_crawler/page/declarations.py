@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from denoise_crawler.page.self_description import self_description_of
-from denoise_crawler.page.text import collapse_spaces, without_lone_surrogates
+from denoise_crawler.page.text import collapse_spaces, without_controls, without_lone_surrogates
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -180,12 +180,12 @@ def strings(*values: Any) -> list[str]:
 
 
 def clean(text: str) -> str:
-    """Remove entities, tags, lone surrogates and double spaces from ``text``."""
+    """Remove entities, tags, lone surrogates, control characters and double spaces from ``text``."""
     if "&" in text:
         text = unescape(unescape(text))
     if "<" in text:
         text = re.sub(r"<[^<>]*>", " ", text)
-    return collapse_spaces(without_lone_surrogates(text))
+    return without_controls(collapse_spaces(without_lone_surrogates(text)))
 
 
 def first(texts: Iterable[str | None]) -> str | None:
@@ -196,11 +196,11 @@ def first(texts: Iterable[str | None]) -> str | None:
 def text_of(element: _Element) -> str:
     """Return the text of an element, without double spaces; of a very long one the beginning."""
     if not len(element):
-        return collapse_spaces(element.text or "")
+        return without_controls(collapse_spaces(element.text or ""))
     parts, left = list[str](), _MAX_TEXT_CHARACTERS
     for text in element.itertext():
         parts.append(str(text))
         left -= len(text)
         if left < 0:  # its end was forgotten
             break
-    return collapse_spaces("".join(parts))
+    return without_controls(collapse_spaces("".join(parts)))

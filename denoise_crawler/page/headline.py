@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from denoise_crawler.page.declarations import clean, declarations_of, first, strings, text_of
 from denoise_crawler.page.site import host_of, site_of_host
+from denoise_crawler.page.text import without_controls
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -49,7 +50,7 @@ def headline_of(page: Page, declared: Declarations) -> str:
     said = [*_most_like(headings, told), *zip(titles, told, strict=True)]
     count = Counter(own for _, own in said)
     twice = (title for title, own in said if own and count[own] > 1)
-    return first(twice) or first([*begun, *titles, *headings]) or page.title
+    return first(twice) or first([*begun, *titles, *headings]) or without_controls(page.title)
 
 
 def site_names(page: Page) -> set[str]:

@@ -12,6 +12,7 @@ from denoise_crawler.page.authors import authors_of
 from denoise_crawler.page.declarations import clean, declarations_of, first, strings
 from denoise_crawler.page.headline import headline_of
 from denoise_crawler.page.publication import modified, published
+from denoise_crawler.page.text import without_controls
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -88,7 +89,7 @@ def metadata_of(page: Page) -> Metadata:
 
     """
     if page.root is None:
-        return Metadata(page.title)
+        return Metadata(without_controls(page.title))
     declared = page.once(declarations_of)
     return Metadata(
         title=headline_of(page, declared),
@@ -131,7 +132,7 @@ def _language(declared: Declarations) -> str | None:
 
 def _address(page: Page, address: str | None) -> str | None:
     """Return an http(s) address, absolute; None for any other."""
-    absolute = page.absolute(address.strip()) if address and address.strip() else ""
+    absolute = without_controls(page.absolute(address.strip())) if address and address.strip() else ""
     return absolute if absolute.startswith(("http://", "https://")) else None
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 HAN = "㐀-䶿一-鿿豈-﫿\U00020000-\U0003ffff"
 KANA = "぀-ヿ"
 _RUN = re.compile(rf"(?P<han>[{HAN}]+)|(?P<kana>[{KANA}])|[^\W_{HAN}{KANA}]+")
+_CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f]")
 _MAX_CACHED_CHARACTERS = 400
 _MAX_SEGMENTED_CHARACTERS = 400  # jieba's time grows with the square of a run of unknown words
 
@@ -63,6 +64,17 @@ def without_lone_surrogates(text: str) -> str:
     if text.isascii():
         return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def without_controls(text: str) -> str:
+    r"""Replace each control character (C0 and C1), which could steer a terminal, by U+FFFD.
+
+    Example:
+        >>> without_controls("Story\x1b[2J\x9b")
+        'Story�[2J�'
+
+    """
+    return text if text.isprintable() else _CONTROLS.sub("\ufffd", text)
 
 
 def hash64(text: str) -> int:

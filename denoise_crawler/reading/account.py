@@ -29,7 +29,8 @@ class Reading:
     """What :func:`read_pages` has found so far.
 
     ``damage`` counts what is broken, by kind, with a few ``examples`` each. ``skipped`` counts what is intact but
-    no page (pictures, error pages …). ``bytes_read`` is the progress in the files.
+    no page (pictures, error pages …). ``bytes_read`` is the progress in the files. ``made_up_url`` is the last
+    address that was made up for a page without one.
     """
 
     pages: int = 0
@@ -37,6 +38,7 @@ class Reading:
     damage: Counter[str] = field(default_factory=Counter)
     skipped: Counter[str] = field(default_factory=Counter)
     examples: dict[str, list[DamageExample]] = field(default_factory=dict)
+    made_up_url: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,4 +62,9 @@ class Notes:
 
     def placeholder_url(self, name: int | str) -> str:
         """Return a URL for a page without one, unique in the file."""
-        return f"https://{quote(self.path.name, safe='')}/{quote(str(name), safe='')}"
+        return self.note_made_up(f"https://{quote(self.path.name, safe='')}/{quote(str(name), safe='')}")
+
+    def note_made_up(self, url: str) -> str:
+        """Note that the page that is read next has no address of its own, and is given this one."""
+        self.reading.made_up_url = url
+        return url

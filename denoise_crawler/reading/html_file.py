@@ -12,7 +12,6 @@ from denoise_crawler.reading.http_response import looks_like_html
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from denoise_crawler.reading.account import Notes
     from denoise_crawler.reading.options import ReadOptions
@@ -34,20 +33,23 @@ def pages(windows: Iterator[Window], notes: Notes, options: ReadOptions) -> Iter
     elif b"\0" in body[:4096] and not body.startswith((b"\xff\xfe", b"\xfe\xff")):
         notes.note_damage("binary file", 0, repr(body[:20]))
     else:
-        yield _file_url(notes.path, notes.top or notes.path.parent, options.base), body
+        yield _file_url(notes, options.base), body
 
 
-def _file_url(file: Path, folder: Path, base: str | None) -> str:
-    """Return the URL of ``file`` below ``folder``: ``base`` and its path there.
+def _file_url(notes: Notes, base: str | None) -> str:
+    """Return the URL of a file: ``base`` and its path in the folder that is read.
 
-    Without a ``base`` the first folder below ``folder`` is the host, as in mirrors: ``https://HOST/PATH``. For a
-    file directly in ``folder`` the name of ``folder`` is the host.
+    Without a ``base`` the first folder in it is the host, as in mirrors: ``https://HOST/PATH``. For a file right
+    in that folder its name is the host; such an address is made up, as is one whose host has no dot.
     """
-    parts = file.relative_to(folder).parts
+    folder = notes.top or notes.path.parent
+    parts = notes.path.relative_to(folder).parts
+    is_made_up = base is None and (len(parts) == 1 or "." not in parts[0])
     if base is None:
         parts = parts if len(parts) > 1 else (folder.resolve().name, *parts)
         base = "https:/"
     elif "://" not in base:
         base = f"https://{base}"
     path = [quote(os.fsencode(part), safe="") for part in parts]
-    return "/".join([base.rstrip("/") if base != "https:/" else base, *path])
+    url = "/".join([base.rstrip("/") if base != "https:/" else base, *path])
+    return notes.note_made_up(url) if is_made_up else url

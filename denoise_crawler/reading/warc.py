@@ -70,7 +70,7 @@ def _take_headers(window: Window, notes: Notes) -> dict[str, str]:
         line = window.line(_MAX_LINE_BYTES)
         if not line.strip():
             break
-        lines.append(line)
+        lines.append(_without_spaces_in_address(line))
     else:
         notes.note_damage("damaged record headers", at, "no empty line behind them")
     stream = BytesIO(b"".join(lines) + b"\r\n")
@@ -81,6 +81,14 @@ def _take_headers(window: Window, notes: Notes) -> dict[str, str]:
         notes.note_damage("damaged record headers", at, str(error).strip())
         return {}
     return {name.lower(): value for name, value in headers.headers}
+
+
+def _without_spaces_in_address(line: bytes) -> bytes:
+    """Write spaces in a page's address as %20, as warcio does: it prints such an address as it stands."""
+    name, colon, value = line.partition(b":")
+    if name.strip().lower() != b"warc-target-uri":
+        return line
+    return name + colon + b" " + value.strip().replace(b" ", b"%20") + b"\r\n"
 
 
 @lru_cache(maxsize=1)

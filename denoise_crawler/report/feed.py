@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from statistics import fmean
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
 
 _MAX_ROWS = 24
 _MAX_ITEMS = 1_000_000
+_AS_WE_NAME_THEM: Mapping[str, str] = MappingProxyType({})
 
 
 class _Item(msgspec.Struct):
@@ -22,14 +25,18 @@ class _Item(msgspec.Struct):
     warm: bool | None = None
 
 
-def feed_chart(path: Path) -> Chart:
+def feed_chart(path: Path, names: Mapping[str, str] = _AS_WE_NAME_THEM) -> Chart:
     """Chart a feed of clean items: JSON Lines with ``noise_ratio``.
+
+    Args:
+        path: The feed.
+        names: The fields of items by what they are filled with, where these differ (DENOISE_EXTRA_FIELDS).
 
     Raises:
         FeedError: The file cannot be read or holds no clean items.
 
     """
-    items, broken = _read_items(path)
+    items, broken = _read_items(path, names)
     each = -(-len(items) // _MAX_ROWS)
     rows = []
     for start in range(0, len(items), each):
@@ -46,16 +53,13 @@ def feed_chart(path: Path) -> Chart:
     )
 
 
-def _read_items(path: Path) -> tuple[list[_Item], int]:
-    decoder, broken = msgspec.json.Decoder(_Item), 0
+def _read_items(path: Path, names: Mapping[str, str]) -> tuple[list[_Item], int]:
+    broken = 0
     items: list[_Item] = []
     try:
         with path.open("rb") as lines:
             for line in lines:
-                try:
-                    item = decoder.decode(line)
-                except (msgspec.DecodeError, UnicodeDecodeError):
-                    item = _Item()
+                item = _item(line, names)
                 if item.noise_ratio is None or not 0.0 <= item.noise_ratio <= 1.0:
                     broken += bool(line.strip())
                 elif len(items) < _MAX_ITEMS:
@@ -63,7 +67,22 @@ def _read_items(path: Path) -> tuple[list[_Item], int]:
     except OSError as error:
         raise FeedError(f"{path} cannot be read: {error.strerror or error}") from None
     if not items:
+        wanted = " or ".join(dict.fromkeys((names.get("noise_ratio", "noise_ratio"), "noise_ratio")))
         raise FeedError(
-            f"{path} holds no clean items: JSON Lines with noise_ratio are wanted, as our spiders write them"
+            f"{path} holds no clean items: JSON Lines with {wanted} are wanted, as our spiders and "
+            "DENOISE_EXTRA_FIELDS write them"
         )
     return items, broken
+
+
+def _item(line: bytes, names: Mapping[str, str]) -> _Item:
+    """Return the item of a line: its fields with the names of the settings, else with our own."""
+    try:
+        record = msgspec.json.decode(line, type=dict[str, Any])
+        for known in (names, _AS_WE_NAME_THEM):
+            values = {name: record.get(known.get(name, name)) for name in _Item.__struct_fields__}
+            if values["noise_ratio"] is not None:
+                return msgspec.convert(values, _Item)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        pass
+    return _Item()

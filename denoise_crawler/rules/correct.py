@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import os
 import tempfile
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from filelock import FileLock, Timeout
+
 from denoise_crawler.errors import RulesError
 from denoise_crawler.page.site import host_of
-from denoise_crawler.rules.folder import MAX_FILE_BYTES, SiteRules, file_for
+from denoise_crawler.rules.folder import MAX_FILE_BYTES, SiteRules, file_for, read_rules_file
 from denoise_crawler.rules.selectors import compile_selector
 from denoise_crawler.rules.site_file import parse_site_file
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from denoise_crawler.rules.site_file import Rule
+
+LOCK_FILE = ".lock"  # in the folder; it stays there
+_LOCK_SECONDS = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +38,8 @@ class Written:
 def add_rule(folder: str | Path, url: str, directive: str, selector: str) -> Written:
     """Add a rule to the file for the host of ``url``, at its end, unless it stands there.
 
-    The file is replaced in one step, so that a reader finds the old one or the new one.
+    The file is replaced in one step, so that a reader finds the old one or the new one. A lock on the folder lets
+    several processes add rules at the same time.
 
     Args:
         folder: The folder of rules; made if it is missing.
@@ -56,7 +64,11 @@ def add_rule(folder: str | Path, url: str, directive: str, selector: str) -> Wri
     """
     selector = " ".join(selector.split())
     compile_selector(selector)
-    path = path_for(folder, url)
+    with _lock(folder, url):
+        return _add(path_for(folder, url), directive, selector)
+
+
+def _add(path: Path, directive: str, selector: str) -> Written:
     before = _read(path)
     for rule in parse_site_file(before, path.name).rules:
         if (rule.directive, rule.value) == (directive, selector):
@@ -75,17 +87,40 @@ def path_for(folder: str | Path, url: str) -> Path:
         RulesError: The address has no host, or the folder cannot be read.
 
     """
-    host = host_of(url)
-    if not host or "/" in host or os.sep in host:
-        raise RulesError(f"{url!r:.200} has no host to write a rule for")
+    host = _host(url)
     rules = SiteRules.read(folder) if Path(folder).exists() else SiteRules(str(folder))
     found = rules.of(url)
     return Path(folder) / (file_for(host) if found is None else rules.paths.get(found.name, found.name))
 
 
+def _host(url: str) -> str:
+    host = host_of(url)
+    if not host or "/" in host or os.sep in host or not host.isprintable():
+        raise RulesError(f"{url!r:.200} has no host to write a rule for")
+    return host
+
+
+@contextmanager
+def _lock(folder: str | Path, url: str) -> Iterator[None]:
+    """Keep other processes from writing rules into ``folder``, made if it is missing; raise RulesError."""
+    _host(url)  # nothing is made for an address that no file can be for
+    try:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        lock = FileLock(Path(folder) / LOCK_FILE, mode=0o666)
+        lock.acquire(timeout=_LOCK_SECONDS)
+    except Timeout:
+        raise RulesError(f"another process writes rules into {folder}, for {_LOCK_SECONDS} seconds now") from None
+    except OSError as error:
+        raise RulesError(f"{folder} cannot be written: {error.strerror or error}") from None
+    try:
+        yield
+    finally:
+        lock.release()
+
+
 def _read(path: Path) -> str:
     try:
-        return path.read_bytes().decode("utf-8")
+        return read_rules_file(path)
     except FileNotFoundError:
         return ""
     except (OSError, UnicodeDecodeError) as error:
@@ -94,7 +129,6 @@ def _read(path: Path) -> str:
 
 def _replace(path: Path, text: str) -> None:
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         number, name = tempfile.mkstemp(prefix=".", suffix=".new", dir=path.parent)
         try:
             with os.fdopen(number, "wb") as file:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import os
+import stat
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -120,9 +122,7 @@ class SiteRules:
 
     def _add(self, path: Path) -> None:
         try:
-            if path.stat().st_size > MAX_FILE_BYTES:
-                raise OSError(f"it is larger than {MAX_FILE_BYTES:,} bytes")
-            text = path.read_bytes().decode("utf-8")
+            text = read_rules_file(path)
         except (OSError, UnicodeDecodeError) as error:
             self.problems.append(printable(f"{path.name}: it is passed over, because {error}"))
             return
@@ -135,6 +135,25 @@ class SiteRules:
 
 
 NO_RULES = SiteRules()
+
+
+def read_rules_file(path: Path) -> str:
+    """Return the text of a file of rules.
+
+    Raises:
+        OSError: It cannot be read, is larger than MAX_FILE_BYTES, or is a pipe or a device, which might never end.
+        UnicodeDecodeError: It is not UTF-8.
+
+    """
+    # a pipe that nobody writes to is opened at once
+    number = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    with os.fdopen(number, "rb") as file:
+        if not stat.S_ISREG(os.fstat(number).st_mode):
+            raise OSError("it is no file but a pipe or a device")
+        data = file.read(MAX_FILE_BYTES + 1)
+    if len(data) > MAX_FILE_BYTES:
+        raise OSError(f"it is larger than {MAX_FILE_BYTES:,} bytes")
+    return data.decode("utf-8")
 
 
 def host_in_name(file: str) -> str:

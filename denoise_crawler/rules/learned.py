@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from denoise_crawler.page.text import counted
+from denoise_crawler.page.text import counted, printable
 from denoise_crawler.rules.site_file import (
     AUTHOR,
     BODY,
@@ -73,7 +73,7 @@ _HEADS = {
 def as_text(learned: LearnedRules) -> str:
     """Write rules for people, with selectors in CSS."""
     whole = len(learned.pages)
-    lines = [f"{learned.site}: derived from {counted(whole, 'judged page')}"]
+    lines = [printable(f"{learned.site}: derived from {counted(whole, 'judged page')}")]
     for directive, head in _HEADS.items():
         found = learned.of(directive)
         lines += ["", head] if found else []
@@ -107,7 +107,7 @@ def as_site_file(learned: LearnedRules) -> str:
         test_url: https://a.example/1
 
     """
-    lines = [f"# {learned.site}: derived from {counted(len(learned.pages), 'judged page')}"]
+    lines = [printable(f"# {learned.site}: derived from {counted(len(learned.pages), 'judged page')}")]
     before = ""
     for rule in learned.file().rules:
         found = [one for one in learned.of(rule.directive) if one.xpath in rule.value.split(" | ")]
@@ -117,4 +117,6 @@ def as_site_file(learned: LearnedRules) -> str:
         if found:
             lines.append(f"# on {', '.join(f'{one.pages:,}' for one in found)} pages")
         lines.append(f"{rule.directive}: {rule.value}")
-    return "\n".join([*lines, "", *(f"{TEST_URL}: {url}" for url in learned.pages[:MOST_TEST_URLS])]) + "\n"
+    # an address with a line break would write a line of its own
+    urls = [url for url in learned.pages if url.isprintable()][:MOST_TEST_URLS]
+    return "\n".join([*lines, "", *(f"{TEST_URL}: {url}" for url in urls)]) + "\n"

@@ -9,7 +9,7 @@ from lxml import etree
 
 from denoise_crawler.errors import SelectorError
 from denoise_crawler.page.dates import iso_date
-from denoise_crawler.page.text import collapse_spaces, without_lone_surrogates
+from denoise_crawler.page.text import collapse_spaces, without_controls, without_lone_surrogates
 from denoise_crawler.rules.selectors import find
 from denoise_crawler.rules.site_file import AUTHOR, DATE, TITLE, VALUES
 
@@ -57,7 +57,7 @@ def _texts(page: Page, rule: Rule) -> Iterator[str]:
         return
     for one in found:
         text = one if isinstance(one, str) else _value_of(one, rule.directive)
-        if text := collapse_spaces(without_lone_surrogates(text)):
+        if text := without_controls(collapse_spaces(without_lone_surrogates(text))):
             yield text
 
 

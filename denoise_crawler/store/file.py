@@ -102,8 +102,10 @@ def open_database(path: Path, *, check: bool) -> sqlite3.Connection:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         _check_files(path)
+        _make_private(path)
         db = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
         restrict(db)
+        db.execute("PRAGMA secure_delete = ON")  # headers of requests leave no trace in free pages
         _check_version(db)  # before anything is written or computed
         _use_wal(db)
         db.execute("PRAGMA synchronous = NORMAL")
@@ -144,6 +146,12 @@ def open_read_only(path: Path) -> sqlite3.Connection:
             f"{path} cannot be read as a store: {error}. Move it away or name another file."
         ) from None
     return db
+
+
+def _make_private(path: Path) -> None:
+    """Make a new file that only the user can read; one that exists keeps its mode, as do the files beside it."""
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
 
 
 @contextmanager

@@ -20,6 +20,7 @@ class RunFiles:
     """
 
     def __init__(self, store: Path) -> None:
+        self._store = store
         self._folder = store.with_name(store.name + "-runs")
         self._own: FileLock | None = None
 
@@ -71,10 +72,18 @@ class RunFiles:
 
     def lock(self, name: str) -> FileLock:
         """Return the lock of this name, whose file is in the folder, made if it is missing."""
-        self._folder.mkdir(parents=True, exist_ok=True)
+        self._folder.mkdir(mode=self._mode(), parents=True, exist_ok=True)
         if self._has_strange_file(name):
             raise OSError(f"{self._file(name, 'lock')} is a link or no file")
         return FileLock(self._file(name, "lock"))
+
+    def _mode(self) -> int:
+        """Return the mode of a new folder: open to those who may write to the store."""
+        try:
+            writable = stat.S_IMODE(self._store.stat().st_mode) & 0o222
+        except FileNotFoundError:
+            writable = 0
+        return 0o700 | writable | writable << 1 | writable >> 1
 
     def _has_strange_file(self, name: str) -> bool:
         """Tell whether the lock file is not one of ours, such as a hard link to another file."""

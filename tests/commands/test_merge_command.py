@@ -179,3 +179,31 @@ def test_a_store_that_a_crawl_writes_at_this_moment_is_read_as_it_is_now(tmp_pat
         assert merge(path, "-o", "out.sqlite", cwd=tmp_path).returncode == 0
         writing.save_state("new.example", KEY, SiteState(3))
     assert set(known(tmp_path / "out.sqlite")) == {"a.example", "new.example"}
+
+
+def test_a_merge_that_fails_leaves_no_output_and_one_that_overwrites_the_old_one(tmp_path: Path) -> None:
+    (tmp_path / "empty.sqlite").touch()
+    good = store(tmp_path / "good.sqlite", **{"a.example": learned(range(2))})
+    before = sorted(tmp_path.iterdir())
+    for first, *output in (["good", "-o", "new"], ["good", "-O", "new"], ["empty", "-o", "shared/"]):
+        ran = merge(f"{first}.sqlite", "empty.sqlite", *output, cwd=tmp_path)
+        assert (ran.returncode, "it is empty" in ran.stderr) == (1, True)
+        assert sorted(tmp_path.iterdir()) == before
+    old = store(tmp_path / "old.sqlite", **{"b.example": learned(range(3), "b.example")})
+    assert merge("empty.sqlite", "-O", "old.sqlite", cwd=tmp_path).returncode == 1
+    assert set(known(old)) == {"b.example"}
+    assert merge("good.sqlite", "-O", "old.sqlite", cwd=tmp_path).returncode == 0
+    assert set(known(old)) == {"a.example"}
+    assert merge("old.sqlite", "-o", "good.sqlite", cwd=tmp_path).returncode == 0
+    assert known(good) == known(old)
+
+
+def test_a_store_that_a_crawl_has_open_and_a_shared_folder_are_not_overwritten(tmp_path: Path) -> None:
+    good = store(tmp_path / "good.sqlite", **{"a.example": learned(range(2))})
+    (tmp_path / "shared").mkdir()
+    with closing(Store(tmp_path / "open.sqlite")) as opened:
+        opened.save_state("b.example", KEY, SiteState(1))
+        ran = merge(good, "-O", "open.sqlite", cwd=tmp_path)
+        assert "open.sqlite is open in a crawl, or one was killed: -O does not overwrite it" in ran.stderr
+    assert "-O overwrites a file, -o adds to the folder" in merge(good, "-O", "shared", cwd=tmp_path).stderr
+    assert not list((tmp_path / "shared").iterdir())

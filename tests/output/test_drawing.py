@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
 
 from denoise_crawler import SiteStyleTree
@@ -245,6 +246,7 @@ def test_the_command_draws_what_a_crawl_learned(tmp_path: Path, capsys: pytest.C
     assert draw("-o", tmp_path / "x.dot", "--site", "a.test", DENOISE_STORE=str(tmp_path / "store.sqlite")) == 1
     message = "has no style tree of 'a.test': it knows nothing of this site. Name another with --site"
     assert message in capsys.readouterr().err
+    wanted[0] = "-O"
     assert draw(*wanted) == 1
     assert "with --site the site to take" in capsys.readouterr().err
 
@@ -288,17 +290,34 @@ def test_the_command_takes_limits_and_the_methods_options(pages: Path, tmp_path:
     dot = (tmp_path / "tree.dot").read_text("utf-8")
     assert len(boxes(dot)) == 3
     assert "read as one" not in dot
+    wanted[-2] = "-O"
     assert draw(*wanted, DENOISE_METHOD="style_tree", DENOISE_METHOD_OPTIONS={"threshold": 0.5}) == 0
     assert "importance 0.5 or more" in (tmp_path / "tree.dot").read_text("utf-8")
 
 
 @pytest.mark.parametrize(
-    "arguments", [["-o", "x.bmp"], ["-o", "x.dot", "--depth", "-1"], ["-o", "x.dot", "--max-nodes", "0"]]
+    "arguments",
+    [["-o", "x.dot", "-O", "x.dot"], ["-o", "x.dot", "--depth", "-1"], ["-o", "x.dot", "--max-nodes", "0"]],
 )
 def test_wrong_arguments_end_the_command(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         draw(*arguments)
-    assert re.search(r"does not end in \.dot|is not a whole number", capsys.readouterr().err)
+    assert re.search(r"not allowed with|is not a whole number", capsys.readouterr().err)
+
+
+def test_a_file_that_is_there_or_of_another_kind_is_refused_before_anything_is_read(tmp_path: Path) -> None:
+    (tmp_path / "tree.dot").write_text("mine")
+    (tmp_path / "folder.dot").mkdir()
+    for arguments, said in (
+        (["-o", "x.bmp"], r"x\.bmp does not end in \.dot"),
+        (["-o", tmp_path / "tree.dot"], "is there already; name another file, or overwrite it with -O"),
+        (["-O", tmp_path / "folder.dot"], "is a folder; name a file"),
+    ):
+        with pytest.raises(UsageError, match=said):
+            draw(tmp_path / "none", *arguments)
+    assert (tmp_path / "tree.dot").read_text() == "mine"
+    assert draw(tmp_path / "none", "-O", tmp_path / "tree.dot") == 1
+    assert (tmp_path / "tree.dot").read_text() == "mine"
 
 
 def test_paths_that_cannot_be_read_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import pytest
@@ -329,3 +329,20 @@ def test_no_json_ld_raises(value: Any) -> None:
 def test_the_time_for_json_with_long_white_space_grows_with_its_length() -> None:
     script = '<script type="application/ld+json">[1' + " " * 300_000 + "x]</script>"  # with the square, for hours
     assert metadata_of(Page.parse("", f"{script}<title>A title</title><p>x")).title == "A title"
+
+
+def test_control_characters_of_a_page_are_replaced_in_its_metadata() -> None:
+    said = "Storm\x1b[2J over\x9b\x07 the bay"
+    html = (
+        f"<title>{said}</title><meta name=author content='A\x1b. Ruiz'>"
+        f"<meta property='og:site_name' content='{said}'>"
+        f"<meta name=description content='{said}'><meta name=keywords content='a\x01b,\x85c'><h1>{said}</h1>"
+        "<link rel=canonical href='https://a.example/\x9b1'>"
+    )
+    page = Page.parse("https://a.example/1", html)
+    found = {**asdict(metadata_of(page)), **asdict(more_metadata_of(page))}
+    assert found["title"].startswith("Storm")
+    assert found["author"].endswith("Ruiz")
+    for value in found.values():
+        for text in value if isinstance(value, list) else [value or ""]:
+            assert text.isprintable(), text

@@ -674,3 +674,12 @@ def test_cut_members_of_a_warc_file_cost_no_other_record(cuts: list[tuple[int, i
     assert {url: text for url, text in pages.items() if url in sound} == {
         url: text for url, text in TEXTS.items() if url in sound
     }
+
+
+def test_the_address_of_a_record_is_not_printed(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    head = b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: https://a.example/ 1 \x1b[31mred\r\n"
+    body = http(page("A story.").strip())
+    path = write(tmp_path / "a.warc", head + b"Content-Length: %d\r\n\r\n" % len(body) + body + b"\r\n\r\n")
+    found, _ = read(path)
+    assert list(found) == ["https://a.example/%201%20\x1b[31mred"]
+    assert not caplog.records

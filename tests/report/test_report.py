@@ -294,6 +294,29 @@ def test_a_feed_gives_its_chart_and_counts_what_is_no_item(tmp_path: Path) -> No
     assert "2 lines are no clean items" in curve.note
 
 
+def test_a_feed_whose_fields_the_settings_rename_is_charted_too(tmp_path: Path) -> None:
+    path = tmp_path / "items.jsonl"
+    path.write_text(
+        '{"noise": 0.25, "known": true, "warm": false}\n{"noise_ratio": 0.75, "warm": true}\n{"noise": "b"}'
+    )
+    curve = feed_chart(path, {"noise_ratio": "noise", "warm": "known", "title": "head"})
+    assert curve.rows == [("1", (0.25, 1.0)), ("2", (0.75, 1.0))]
+    assert "1 lines are no clean items" in curve.note
+    path.write_text("{}")
+    with pytest.raises(FeedError, match="JSON Lines with noise or noise_ratio are wanted"):
+        feed_chart(path, {"noise_ratio": "noise"})
+
+
+def test_the_command_takes_the_names_of_a_feed_from_the_settings(tmp_path: Path) -> None:
+    (tmp_path / "mirror" / SITE).mkdir(parents=True)
+    (tmp_path / "mirror" / SITE / "1.html").write_text("<html><p>A story.")
+    (tmp_path / "items.jsonl").write_text('{"noise": 0.25}')
+    arguments = ("report", "mirror", "--items", "items.jsonl")
+    assert "holds no clean items" in denoise(tmp_path, *arguments, "-o", "a", code=2).stderr
+    denoise(tmp_path, *arguments, "-o", "b", "-s", 'DENOISE_EXTRA_FIELDS={"noise_ratio": "noise"}')
+    assert "1 items of items.jsonl" in (tmp_path / "b" / "index.html").read_text()
+
+
 @pytest.mark.parametrize("text", ["", "{}\n", "<p>x</p>", '{"noise_ratio": "much"}\n'])
 def test_a_file_without_clean_items_is_named(tmp_path: Path, text: str) -> None:
     path = tmp_path / "items.jsonl"

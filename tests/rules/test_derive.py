@@ -149,3 +149,13 @@ def test_the_benchmark_of_rules_compares_pages_of_real_sites_that_were_not_learn
     file = learned.file()
     whole = sum((agreement(page, denoiser.judge(page).noise, file) for page in pages[8:]), Agreement())
     assert whole.f1 > 0.95
+
+
+def test_an_address_or_a_name_with_a_line_break_writes_no_line_of_its_own() -> None:
+    learned = LearnedRules(
+        "a.example\nstrip: b", pages=["https://a.example/0\nstrip: body", "https://a.example/1"]
+    )
+    found = parse_site_file(as_site_file(learned))
+    assert (found.rules, found.problems) == ([], [])
+    assert "test_url: https://a.example/1\n" in as_site_file(learned)
+    assert as_text(learned).startswith("a.example\ufffdstrip: b: derived from 2 judged pages\n")

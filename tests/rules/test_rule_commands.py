@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+from multiprocessing import get_context
 from typing import TYPE_CHECKING
 
 import pytest
@@ -71,6 +72,34 @@ def test_a_site_of_which_no_page_is_at_hand_is_named(examples: Path, tmp_path: P
     denoise(tmp_path, "rules", code=2)
 
 
+def test_only_pages_of_the_site_and_those_without_an_address_count(examples: Path, tmp_path: Path) -> None:
+    pages = [json.loads(line) for line in (examples / "pages.jsonl").read_text().splitlines()]
+    others = [{**page, "url": page["url"].replace("example.com", "other.example")} for page in pages[:4]]
+    write = (tmp_path / "pages.jsonl").write_text
+    write("\n".join(json.dumps(page) for page in [*others, *pages[:3], {"html": pages[3]["html"]}]))
+    done = denoise(tmp_path, "rules", "example.com", "--pages", "pages.jsonl", "--check", "pages.jsonl")
+    assert done.stdout.startswith("example.com: derived from 4 judged pages\n")
+    assert "checked on 4 pages" in done.stdout
+    write("\n".join(map(json.dumps, [*others, *pages[:3]])))
+    done = denoise(tmp_path, "rules", "nosuch.example", "--pages", "pages.jsonl", code=1)
+    said = (
+        "no page in pages.jsonl is of nosuch.example. The sites there (pages): other.example (4), example.com (3)"
+    )
+    assert said in done.stderr
+    assert not done.stdout
+
+
+def test_pages_of_a_plain_folder_count_and_those_of_a_mirror_by_their_folder(
+    examples: Path, tmp_path: Path
+) -> None:
+    htmls = [json.loads(line)["html"] for line in (examples / "pages.jsonl").read_text().splitlines()]
+    for name in ("a.example/1", "b.example/1", "b.example/2", "2024/1", "plain"):
+        (tmp_path / "saved" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "saved" / f"{name}.html").write_text(htmls.pop())
+    done = denoise(tmp_path, "rules", "b.example", "--pages", "saved")
+    assert done.stdout.startswith("b.example: derived from 4 judged pages\n")
+
+
 # --- correct
 
 
@@ -82,7 +111,7 @@ def test_a_rule_is_appended_once_and_says_what_it_finds(examples: Path, tmp_path
     again = denoise(examples, *arguments)
     assert again.stdout.count("(it was there)") == 2
     assert (tmp_path / "new" / "example.com.txt").read_text() == "strip: p.follow\nkeep: h1\n"
-    assert [path.name for path in (tmp_path / "new").iterdir()] == ["example.com.txt"]
+    assert [path.name for path in sorted((tmp_path / "new").iterdir())] == [".lock", "example.com.txt"]
 
 
 def test_a_page_is_fetched_by_its_address(tmp_path: Path) -> None:
@@ -132,11 +161,33 @@ def test_a_file_that_cannot_be_used_is_named_and_stays_as_it_is(tmp_path: Path) 
     with pytest.raises(RulesError, match=r"a\.example\.txt cannot be read"):
         add_rule(tmp_path, "https://a.example/", "strip", "p")
     assert (tmp_path / "a.example.txt").read_bytes() == b"\xff"
-    with pytest.raises(RulesError, match="has no host"):
-        add_rule(tmp_path, "no address", "strip", "p")
+    for address in ("no address", "http://x\0y/", "http://x\x1by/"):
+        with pytest.raises(RulesError, match="has no host"):
+            add_rule(tmp_path / "new", address, "strip", "p")
+        with pytest.raises(RulesError, match="has no host"):
+            path_for(tmp_path, address)
+    assert not (tmp_path / "new").exists()
     (tmp_path / "file").write_text("")
     with pytest.raises(RulesError):
         add_rule(tmp_path / "file", "https://a.example/", "strip", "p")
+
+
+def _add_rules(folder: Path, who: int) -> None:
+    for number in range(25):
+        add_rule(folder, "https://a.example/", "strip", f"p.by{who}x{number}")
+
+
+def test_processes_that_add_rules_at_the_same_time_lose_none(tmp_path: Path) -> None:
+    spawn = get_context("spawn")
+    adding = [spawn.Process(target=_add_rules, args=(tmp_path / "rules", who)) for who in range(2)]
+    for process in adding:
+        process.start()
+    for process in adding:
+        process.join()
+    rules = SiteRules.read(tmp_path / "rules").of("https://a.example/")
+    assert rules is not None
+    added = {f"p.by{who}x{number}" for who in range(2) for number in range(25)}
+    assert {rule.value for rule in rules.rules} == added
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import pickle
 from typing import TYPE_CHECKING
 
@@ -121,13 +122,16 @@ def test_a_folder_is_read_once_and_its_mistakes_are_named(tmp_path: Path) -> Non
     (tmp_path / "c.example.txt").mkdir()
     (tmp_path / "large.example.txt").write_text("#" * 600_000)
     (tmp_path / "README.md").write_text("no rules")
+    os.mkfifo(tmp_path / "pipe.example.txt")
+    (tmp_path / "zero.example.txt").symlink_to("/dev/zero")
     rules = SiteRules.read(tmp_path)
     assert set(rules.texts) == {"news.example"}
     assert [problem.replace(",", ":").partition(":")[0] for problem in rules.problems] == [
         *("b.example.txt", "c.example.txt", "large.example.txt"),
         *["news.example.txt"] * 3,
-        "www.News.example.txt",
+        *("pipe.example.txt", "www.News.example.txt", "zero.example.txt"),
     ]
+    assert "it is no file but a pipe or a device" in rules.problems[-1]
     (tmp_path / "news.example.txt").unlink()
     assert rules.of("https://news.example/1") is not None
     again = pickle.loads(pickle.dumps(rules))  # noqa: S301 - our own
