@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from cssselect import SelectorError as CssError
 from lxml import etree
@@ -12,6 +12,8 @@ from parsel.csstranslator import HTMLTranslator
 
 from denoise_crawler.errors import SelectorError
 from denoise_crawler.page import TEXT
+from denoise_crawler.rules.finding import find_in_order
+from denoise_crawler.rules.xpath_steps import check_nesting, tokens_of
 
 if TYPE_CHECKING:
     from denoise_crawler.page import Element, Page
@@ -35,6 +37,17 @@ def is_xpath(selector: str) -> bool:
     return _XPATH.match(selector.lstrip()) is not None
 
 
+class _Translator(HTMLTranslator):
+    """Writes CSS as XPath; of ``h2 + p`` only the next element is looked at."""
+
+    def xpath_direct_adjacent_combinator(self, left: Any, right: Any) -> Any:
+        """Return ``left + right``."""
+        right.add_name_test()
+        condition, right.condition = right.condition, ""
+        joined = left.join("/following-sibling::*[1]/self::", right)
+        return joined.add_condition(condition) if condition else joined
+
+
 @lru_cache(maxsize=1_024)
 def compile_selector(selector: str) -> etree.XPath:
     """Return a selector as compiled XPath.
@@ -43,7 +56,8 @@ def compile_selector(selector: str) -> etree.XPath:
         selector: A CSS selector, or an XPath expression: it starts with ``/``, ``./``, ``(`` or a function.
 
     Raises:
-        SelectorError: It is neither; the message says where it is wrong.
+        SelectorError: It is neither, and the message says where it is wrong; or an axis that reaches through the
+            page stands in a predicate inside another such predicate.
 
     Example:
         >>> compile_selector("div.story > p")(_TRIAL)
@@ -55,10 +69,14 @@ def compile_selector(selector: str) -> etree.XPath:
     written_as_xpath = is_xpath(selector)
     language = "an XPath expression" if written_as_xpath else "a CSS selector"
     try:
-        compiled = etree.XPath(selector if written_as_xpath else HTMLTranslator().css_to_xpath(selector))
+        compiled = etree.XPath(selector if written_as_xpath else _Translator().css_to_xpath(selector))
         compiled(_TRIAL)  # some mistakes show only when it is used, as the name of a function
     except (CssError, etree.XPathError, ValueError, RecursionError) as error:
         raise SelectorError(f"{selector!r:.200} is not {language} ({error})") from None
+    try:
+        check_nesting(tokens_of(compiled.path))
+    except SelectorError as error:
+        raise SelectorError(f"{selector!r:.200} may take hours on a page: {error}") from None
     return compiled
 
 
@@ -66,7 +84,7 @@ def find(page: Page, selector: str) -> Found:
     """Return the elements or texts that a selector finds in ``page``, in order.
 
     Raises:
-        SelectorError: The selector is wrong.
+        SelectorError: The selector is wrong, or takes too much work on this page.
 
     Example:
         >>> from denoise_crawler import Page
@@ -77,7 +95,7 @@ def find(page: Page, selector: str) -> Found:
     if page.root is None:
         return []
     try:
-        found = compile_selector(selector)(page.root)
+        found = find_in_order(page, compile_selector(selector).path)
     except etree.XPathError as error:
         raise SelectorError(f"{selector!r:.200} cannot be used: {error}") from None
     if isinstance(found, list):

@@ -1,0 +1,242 @@
+"""Finds the nodes of a selector step by step, within a bound of work that the page and the selector set.
+
+libxml2 gathers the nodes of a path in sets whose time grows with the square of the page, or the cube. So each step
+is taken from the nodes of the one before, without those that find nothing new; and before it is taken, its work is
+bounded by what the page is like. No clock is asked: the same page gives the same text on every machine.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from lxml import etree
+
+from denoise_crawler.errors import SelectorError
+from denoise_crawler.rules.xpath_steps import (
+    BRANCH,
+    FAR,
+    SIBLINGS,
+    Step,
+    is_operator,
+    paths_of,
+    reach_of,
+    tokens_of,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from denoise_crawler.page import Element, Page
+
+MOST_WORK = 800_000_000  # about as many nanoseconds
+_VISIT = 10  # what a node costs that is looked at
+_GATHER = 25  # and one that its text is gathered from
+_OPERAND = 30  # and each part of a predicate for it
+_RESULT = 1_000  # and a node that is handed to Python, once for each node that it is found from
+_SLOW = {"translate": 30, "normalize-space": 10}  # what a character costs
+_REVERSE = {"preceding", "preceding-sibling"}
+_ENDS = {"descendant", "descendant-or-self"}
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What bounds the work of a selector: where each element stands and ends, and the largest of the page."""
+
+    places: dict[Element, int]
+    ends: list[int]
+    nodes: int
+    depth: int
+    siblings: int
+    characters: int
+
+
+def shape_of(page: Page) -> Shape:
+    """Return the shape of a page; ask for it by ``page.once(shape_of)``."""
+    places: dict[Element, int] = {}
+    parents, depths, children, characters = list[int](), list[int](), list[int](), 0
+    for number, element in enumerate(_root(page).iter("*")):
+        above = element.getparent()
+        parent = -1 if above is None else places[above]
+        places[element] = number
+        parents.append(parent)
+        depths.append(depths[parent] + 1 if number else 1)
+        children.append(0)
+        if number:
+            children[parent] += 1
+        characters += len(element.text or "") + len(element.tail or "")
+    ends = list(range(1, len(parents) + 1))
+    for number in range(len(parents) - 1, 0, -1):
+        ends[parents[number]] = max(ends[parents[number]], ends[number])
+    # between and in elements stand texts
+    return Shape(places, ends, 2 * len(parents) + 1, max(depths) + 1, 2 * max(children) + 1, characters)
+
+
+def _root(page: Page) -> Element:
+    if page.root is None:
+        raise SelectorError("the page is empty")
+    root: Element = page.root.getroottree().getroot()
+    return root
+
+
+@lru_cache(maxsize=4_096)
+def compiled(xpath: str) -> Any:
+    """Return compiled XPath, smart strings included: they know where they stand."""
+    return etree.XPath(xpath)
+
+
+@lru_cache(maxsize=1_024)
+def _plan(xpath: str) -> tuple[list[str], list[list[Step]] | None]:
+    tokens = tokens_of(xpath)
+    return tokens, paths_of(tokens)
+
+
+def find_in_order(page: Page, xpath: str) -> Any:
+    """Return what an expression finds on a page: a list in document order, or one value.
+
+    Raises:
+        SelectorError: It takes more work than MOST_WORK on this page.
+        etree.XPathError: It cannot be evaluated.
+
+    """
+    tokens, paths = _plan(xpath)
+    if paths is None:
+        _check(_work(tokens, page.once(shape_of), 1, merges=True), xpath)
+        return compiled(xpath)(page.root)
+    found: dict[Any, Any] = {}
+    for steps in paths:
+        nodes: list[Any] = [page.root]
+        for number, step in enumerate(steps):
+            if not nodes:
+                break
+            nodes = _take(page, step, nodes, xpath, is_first=not number)
+        found.update((_key(node), node) for node in nodes)
+    if len(paths) > 1 or len(paths[0]) > 1:
+        shape = page.once(shape_of)
+        return sorted(found.values(), key=lambda node: _place(node, shape))
+    return list(found.values())
+
+
+def _take(page: Page, step: Step, nodes: list[Any], xpath: str, *, is_first: bool) -> list[Any]:
+    """Return what a step finds from some nodes, each once."""
+    find = compiled(step.text)
+    if is_first:
+        if "[" in step.tokens or "/" in step.tokens[1:] or "//" in step.tokens[1:]:
+            shape = page.once(shape_of)
+            _check(_work(step.tokens, shape, 1, merges=True), xpath)
+        return list(find(page.root))
+    shape = page.once(shape_of)
+    begins = _needed(step, nodes, shape)
+    _check(_work_of_step(step, begins, shape), xpath)
+    found: dict[Any, Any] = {}
+    for node in begins:
+        for one in find(node):
+            found[_key(one)] = one
+    return list(found.values())
+
+
+def _needed(step: Step, nodes: list[Element], shape: Shape) -> list[Element]:
+    """Leave out nodes from which a step finds nothing that it does not find from others."""
+    nodes = sorted(nodes, key=lambda node: shape.places.get(node, -1))
+    if step.counts and not step.is_below:
+        return nodes
+    if step.axis in _ENDS:
+        return _topmost(nodes, shape)
+    if step.axis == "following-sibling":
+        return list({node.getparent(): node for node in reversed(nodes)}.values())
+    if step.axis == "preceding-sibling":
+        return list({node.getparent(): node for node in nodes}.values())
+    if step.axis == "following":
+        return [min(nodes, key=lambda node: shape.ends[shape.places[node]])]
+    return nodes[-1:] if step.axis == "preceding" else nodes
+
+
+def _topmost(nodes: list[Element], shape: Shape) -> list[Element]:
+    found, end = list[Any](), 0
+    for node in nodes:
+        place = shape.places.get(node, -1)
+        if place >= end:
+            found.append(node)
+            end = shape.ends[place]
+    return found
+
+
+def _work_of_step(step: Step, nodes: list[Element], shape: Shape) -> int:
+    reaches = {"following": shape.nodes, "preceding": shape.nodes, "parent": 1, "self": 1, "attribute": 1}
+    reaches |= dict.fromkeys(("following-sibling", "preceding-sibling"), shape.siblings)
+    reaches |= dict.fromkeys(("ancestor", "ancestor-or-self"), shape.depth)
+    if step.axis in _ENDS and (step.is_below or not step.counts):
+        looked_at = shape.nodes
+    elif step.axis == "child":
+        looked_at = min(shape.nodes, len(nodes) * shape.siblings)
+    elif step.axis in _ENDS:
+        looked_at = min(shape.depth, len(nodes)) * shape.nodes
+    else:
+        looked_at = len(nodes) * (1 if _is_first_only(step) else reaches.get(step.axis, shape.nodes))
+    found = min(looked_at, shape.nodes) if step.axis in (*_ENDS, "child") and not step.counts else looked_at
+    tokens = step.tokens[2:] if step.tokens[1:2] == ["::"] else step.tokens[1:]
+    sorting = found * shape.siblings if step.axis in _REVERSE else 0
+    return _VISIT * looked_at + _RESULT * found + sorting + _work(tokens, shape, looked_at, merges=True)
+
+
+def _is_first_only(step: Step) -> bool:
+    """Tell whether only the first node on the axis is looked at: its first predicate is ``[1]``."""
+    tokens = step.tokens
+    return "[" in tokens and tokens[(at := tokens.index("[")) + 1 : at + 3] == ["1", "]"]
+
+
+def _work(tokens: Sequence[str], shape: Shape, nodes: int, *, merges: bool) -> int:
+    """Return a bound of the work of an expression that is evaluated for so many nodes."""
+    factors = {FAR: shape.nodes, BRANCH: shape.depth, SIBLINGS: shape.siblings}
+    reads = any(
+        word in "=!=<=>=" or (word not in "([" and tokens[at + 1 : at + 2] == ["("])
+        for at, word in enumerate(tokens)
+    )
+    slow = max((_SLOW.get(word, 1) for word in tokens), default=1)
+    # the text of an element is gathered from all nodes in it
+    text = shape.depth * (_GATHER + slow * shape.characters // shape.nodes) if reads else 0
+    total, open_ones, current, steps = 0, [(nodes, nodes)], nodes, 0
+    for at, word in enumerate(tokens):
+        if word in "[(":
+            base = current if word == "[" else open_ones[-1][0]
+            open_ones.append((base, current))
+            current, steps = base, 0
+        elif word in "])" and len(open_ones) > 1:
+            _, before = open_ones.pop()
+            current = before if word == "]" else max(before, current)
+        elif is_operator(tokens, at):
+            current, steps = open_ones[-1][0], 0
+        elif reach := reach_of(tokens, at):
+            current *= shape.nodes if current == 1 else factors[reach]  # from the root, all is below
+            steps += 1
+            total += current * (_VISIT + text)
+            if merges and steps > 1:
+                total += current * shape.nodes
+        elif word == ".":
+            total += current * text
+        else:
+            total += current * _OPERAND
+    return total
+
+
+def _check(work: int, xpath: str) -> None:
+    if work > MOST_WORK:
+        raise SelectorError(f"{xpath!r:.200} takes too much work on this page ({work:.1e} steps)")
+
+
+def _key(node: Any) -> Any:
+    if isinstance(node, etree._Element):
+        return node
+    above = getattr(node, "getparent", lambda: None)()
+    return (above, node.attrname, node.is_tail, str(node)) if above is not None else str(node)
+
+
+def _place(node: Any, shape: Shape) -> tuple[int, int]:
+    if isinstance(node, etree._Element):
+        return shape.places.get(node, -1), 0
+    above = getattr(node, "getparent", lambda: None)()
+    if above is None:
+        return -1, 0
+    place = shape.places.get(above, -1)
+    return (shape.ends[place], 0) if node.is_tail else (place, 1)
