@@ -7,6 +7,7 @@ bounded by what the page is like. No clock is asked: the same page gives the sam
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -17,11 +18,12 @@ from denoise_crawler.errors import SelectorError
 from denoise_crawler.rules.xpath_steps import (
     BRANCH,
     FAR,
-    SIBLINGS,
     Step,
+    is_name,
     is_operator,
     paths_of,
     reach_of,
+    reads_text,
     tokens_of,
 )
 
@@ -42,14 +44,45 @@ _ENDS = {"descendant", "descendant-or-self"}
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What bounds the work of a selector: where each element stands and ends, and the largest of the page."""
+    """What bounds the work of a selector on a page.
+
+    Attributes:
+        places: The number of each element, in order.
+        ends: The number behind the last element in each.
+        tags: How many elements have a name.
+        nodes: The number of elements and of the texts that may stand between them.
+        depth: The most levels.
+        siblings: The most children of an element.
+        levels: The sum of the levels of all nodes.
+        neighbours: The sum of the siblings of all nodes.
+        characters: The sum of the characters of each text, times its level.
+
+    """
 
     places: dict[Element, int]
     ends: list[int]
+    tags: Counter[Any]
     nodes: int
     depth: int
     siblings: int
+    levels: int
+    neighbours: int
     characters: int
+
+    def reached(self, reach: str, nodes: int) -> int:
+        """Return how many nodes are looked at along an axis from so many nodes."""
+        if reach == FAR or nodes == 1:  # from the root, all is below
+            return nodes * self.nodes
+        most, whole = (self.depth, self.levels) if reach == BRANCH else (self.siblings, self.neighbours)
+        return min(nodes * most, whole) if nodes <= self.nodes else nodes * most
+
+    def named(self, names: Sequence[str]) -> int:
+        """Return how many elements have the first of the names; any may be meant by a star."""
+        return self.tags[names[0]] if names and names[0] in self.tags else self.nodes
+
+    def text_of_all(self, slow: int) -> int:
+        """Return what it costs to gather the text of each element."""
+        return _GATHER * self.levels + slow * self.characters
 
 
 def shape_of(page: Page) -> Shape:
@@ -65,12 +98,21 @@ def shape_of(page: Page) -> Shape:
         children.append(0)
         if number:
             children[parent] += 1
-        characters += len(element.text or "") + len(element.tail or "")
+        characters += depths[-1] * (len(element.text or "") + len(element.tail or ""))
     ends = list(range(1, len(parents) + 1))
     for number in range(len(parents) - 1, 0, -1):
         ends[parents[number]] = max(ends[parents[number]], ends[number])
-    # between and in elements stand texts
-    return Shape(places, ends, 2 * len(parents) + 1, max(depths) + 1, 2 * max(children) + 1, characters)
+    return Shape(
+        places,
+        ends,
+        Counter(element.tag for element in places),
+        nodes=2 * len(parents) + 1,
+        depth=max(depths) + 1,
+        siblings=2 * max(children) + 1,
+        levels=2 * sum(depths) + 2 * len(depths),
+        neighbours=sum((2 * count + 1) ** 2 for count in children),
+        characters=characters,
+    )
 
 
 def _root(page: Page) -> Element:
@@ -102,7 +144,7 @@ def find_in_order(page: Page, xpath: str) -> Any:
     """
     tokens, paths = _plan(xpath)
     if paths is None:
-        _check(_work(tokens, page.once(shape_of), 1, merges=True), xpath)
+        _check(_work(tokens, page.once(shape_of), 1), xpath)
         return compiled(xpath)(page.root)
     found: dict[Any, Any] = {}
     for steps in paths:
@@ -124,7 +166,7 @@ def _take(page: Page, step: Step, nodes: list[Any], xpath: str, *, is_first: boo
     if is_first:
         if "[" in step.tokens or "/" in step.tokens[1:] or "//" in step.tokens[1:]:
             shape = page.once(shape_of)
-            _check(_work(step.tokens, shape, 1, merges=True), xpath)
+            _check(_work(step.tokens, shape, 1), xpath)
         return list(find(page.root))
     shape = page.once(shape_of)
     begins = _needed(step, nodes, shape)
@@ -177,7 +219,7 @@ def _work_of_step(step: Step, nodes: list[Element], shape: Shape) -> int:
     found = min(looked_at, shape.nodes) if step.axis in (*_ENDS, "child") and not step.counts else looked_at
     tokens = step.tokens[2:] if step.tokens[1:2] == ["::"] else step.tokens[1:]
     sorting = found * shape.siblings if step.axis in _REVERSE else 0
-    return _VISIT * looked_at + _RESULT * found + sorting + _work(tokens, shape, looked_at, merges=True)
+    return _VISIT * looked_at + _RESULT * found + sorting + _work(tokens, shape, looked_at)
 
 
 def _is_first_only(step: Step) -> bool:
@@ -186,16 +228,9 @@ def _is_first_only(step: Step) -> bool:
     return "[" in tokens and tokens[(at := tokens.index("[")) + 1 : at + 3] == ["1", "]"]
 
 
-def _work(tokens: Sequence[str], shape: Shape, nodes: int, *, merges: bool) -> int:
+def _work(tokens: Sequence[str], shape: Shape, nodes: int) -> int:
     """Return a bound of the work of an expression that is evaluated for so many nodes."""
-    factors = {FAR: shape.nodes, BRANCH: shape.depth, SIBLINGS: shape.siblings}
-    reads = any(
-        word in "=!=<=>=" or (word not in "([" and tokens[at + 1 : at + 2] == ["("])
-        for at, word in enumerate(tokens)
-    )
-    slow = max((_SLOW.get(word, 1) for word in tokens), default=1)
-    # the text of an element is gathered from all nodes in it
-    text = shape.depth * (_GATHER + slow * shape.characters // shape.nodes) if reads else 0
+    text = shape.text_of_all(max((_SLOW.get(word, 1) for word in tokens), default=1)) if reads_text(tokens) else 0
     total, open_ones, current, steps = 0, [(nodes, nodes)], nodes, 0
     for at, word in enumerate(tokens):
         if word in "[(":
@@ -208,14 +243,15 @@ def _work(tokens: Sequence[str], shape: Shape, nodes: int, *, merges: bool) -> i
         elif is_operator(tokens, at):
             current, steps = open_ones[-1][0], 0
         elif reach := reach_of(tokens, at):
-            current *= shape.nodes if current == 1 else factors[reach]  # from the root, all is below
-            steps += 1
-            total += current * (_VISIT + text)
-            if merges and steps > 1:
-                total += current * shape.nodes
+            current, steps = shape.reached(reach, current), steps + 1
+            total += current * _VISIT + text * (1 + current // shape.nodes)
+            if steps > 1:  # each node is looked for among those found before
+                total += current * shape.named(tokens[at + (1 if word == "//" else 2) : at + 3])
         elif word == ".":
-            total += current * text
+            total += text * (1 + current // shape.nodes)
         else:
+            if current <= shape.nodes and is_name(tokens, at):
+                current = shape.named([word])
             total += current * _OPERAND
     return total
 

@@ -20,6 +20,18 @@ OPERATORS = frozenset({"=", "!=", "<", "<=", ">", ">=", "+", "-", "|", ","}) | _
 # Behind these a name or a star is no operator.
 _BEFORE_OPERAND = frozenset({"/", "//", "::", "@", "(", "[", "$"}) | OPERATORS
 _NO_ELEMENTS = frozenset({"@", "text", "node", "comment", "processing-instruction", "attribute", "namespace"})
+_COMPARED = frozenset({"=", "!=", "<", "<=", ">", ">="})
+_READ_NO_TEXT = _NO_ELEMENTS | {
+    "count",
+    "position",
+    "last",
+    "not",
+    "boolean",
+    "name",
+    "local-name",
+    "true",
+    "false",
+}
 # How far an axis reaches: to any element of the page, up or down a branch, or along the children of a parent.
 FAR, BRANCH, SIBLINGS = "far", "branch", "siblings"
 _REACH = {
@@ -100,6 +112,39 @@ def reach_of(tokens: Sequence[str], at: int) -> str | None:
     if word == "..":
         return SIBLINGS
     return _REACH.get(word) if tokens[at + 1 : at + 2] == ["::"] else None
+
+
+def is_name(tokens: Sequence[str], at: int) -> bool:
+    """Tell whether a token is the name or star of elements, not of an axis, a function or an attribute."""
+    before, after = (tokens[at - 1] if at else ""), (tokens[at + 1] if at + 1 < len(tokens) else "")
+    is_word = tokens[at] == "*" or tokens[at][0].isalpha() or tokens[at][0] == "_"
+    return is_word and after not in ("(", "::") and before not in ("@", "$")
+
+
+def reads_text(tokens: Sequence[str]) -> bool:
+    """Tell whether an expression may read the text of elements: in a function, or to compare it."""
+    for at, word in enumerate(tokens):
+        if word in _COMPARED and (_is_element_behind(tokens, at) or _is_element_before(tokens, at)):
+            return True
+        if word == "(" and at and (tokens[at - 1] in _READ_NO_TEXT or not tokens[at - 1][0].isalpha()):
+            continue
+        if word in ("(", ",") and _is_element_behind(tokens, at):
+            return True
+    return False
+
+
+def _is_element_behind(tokens: Sequence[str], at: int) -> bool:
+    if at + 1 >= len(tokens):
+        return False
+    word, after = tokens[at + 1], (tokens[at + 2] if at + 2 < len(tokens) else "")
+    is_value = word[0] in "'\"@)" or word[0].isdigit() or word[0] == "-"
+    return not is_value and not (after == "(" and word not in _NO_ELEMENTS)
+
+
+def _is_element_before(tokens: Sequence[str], at: int) -> bool:
+    word, before = tokens[at - 1], (tokens[at - 2] if at > 1 else "")
+    is_value = word[0] in "'\")" or word[0].isdigit()
+    return not is_value and before != "@" and tokens[at - 2 : at - 1] != ["mod"]
 
 
 def check_nesting(tokens: Sequence[str]) -> None:
