@@ -67,7 +67,7 @@ def run(arguments: Namespace, settings: BaseSettings) -> int:
         written = _write(page, folder, wanted, force=arguments.force)
         if written:
             _warn_of_guard(page, chosen, folder)
-    except (FetchError, SourceError, RulesError, OSError) as error:
+    except (FetchError, SourceError, RulesError, SelectorError, OSError) as error:
         print(printable(error), file=sys.stderr)
         return FAILED
     return DONE if written else FAILED

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from denoise_crawler.errors import SelectorError
 from denoise_crawler.page import TEXT
 from denoise_crawler.rules.agreement import Agreement, agreement
 from denoise_crawler.rules.learned import LearnedRule, LearnedRules
@@ -96,7 +97,7 @@ def _landmarks(learned: LearnedRules, pages: Sequence[JudgedPage]) -> Iterator[L
     for css, xpath in _LANDMARKS.items():
         rule = LearnedRule(BODY, css, xpath, *_support(pages, xpath), otherwise=True)
         file = LearnedRules(learned.site, [*rest, rule]).file()
-        having = [one for one in pages if find_nodes(one.page, xpath)]
+        having = [one for one in pages if _nodes(one.page, xpath)]
         close = sum((agreement(one.page, one.noise, file) for one in having), Agreement())
         if having and close.f1 >= _LEAST_CLOSE:
             yield rule
@@ -105,7 +106,7 @@ def _landmarks(learned: LearnedRules, pages: Sequence[JudgedPage]) -> Iterator[L
 def _tree(pages: Sequence[JudgedPage], titles: Sequence[str]) -> PathTree:
     tree, known = PathTree(), _names_to_use([one.page for one in pages])
     for one in pages:
-        found = [node for xpath in titles for node in find_nodes(one.page, xpath)[:1]]
+        found = [node for xpath in titles for node in _nodes(one.page, xpath)[:1]]
         title = range(found[0], one.page.nodes.ends[found[0]]) if found else range(0)
         tree.add(one.page, one.noise, known, title)
     return tree
@@ -128,6 +129,14 @@ def _marked(pages: Sequence[JudgedPage], titles: Sequence[str]) -> Iterator[Lear
     for directive, selector in found:
         if (rule := _rule(directive, selector, pages)).pages:
             yield rule
+
+
+def _nodes(page: Page, xpath: str) -> list[int]:
+    """Return what a derived selector finds; nothing where it takes too much work, as when the rule is obeyed."""
+    try:
+        return find_nodes(page, xpath)
+    except SelectorError:
+        return []
 
 
 def _names_to_use(pages: Sequence[Page]) -> frozenset[str]:
@@ -153,7 +162,7 @@ def _support(pages: Sequence[JudgedPage], xpath: str) -> tuple[int, float]:
     for one in pages:
         ends, end, characters = one.page.nodes.ends, 0, one.page.characters
         inside = 0
-        for node in find_nodes(one.page, xpath):
+        for node in _nodes(one.page, xpath):
             if node >= end:
                 end = ends[node]
                 inside += sum(characters[node:end])

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import logging
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from denoise_crawler.errors import SelectorError
 from denoise_crawler.methods.guard import leaves_next_to_nothing
-from denoise_crawler.page.text import printable
-from denoise_crawler.rules.selectors import find_nodes
+from denoise_crawler.rules.selectors import find_nodes, name_once
 from denoise_crawler.rules.site_file import BODY, BY_NAME, KEEP, STRIP, TITLE
 
 if TYPE_CHECKING:
     from denoise_crawler.methods import Judgement
     from denoise_crawler.page import Page
     from denoise_crawler.rules.site_file import Rule, SiteFile
-
-logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,13 +111,8 @@ def _found(page: Page, rule: Rule) -> list[int]:
     try:
         return find_nodes(page, rule.selector)
     except SelectorError as error:  # XPath shows some mistakes only on some pages
-        _warn_once(f"{rule}: {printable(error)}")
+        name_once(rule, error)
         return []
-
-
-@lru_cache(maxsize=1_024)
-def _warn_once(message: str) -> None:
-    logger.warning("%s", message)
 
 
 def _has_text(page: Page, node: int) -> bool:

@@ -10,7 +10,7 @@ from lxml import etree
 from denoise_crawler.errors import SelectorError
 from denoise_crawler.page.dates import iso_date
 from denoise_crawler.page.text import collapse_spaces, without_controls, without_lone_surrogates
-from denoise_crawler.rules.selectors import find
+from denoise_crawler.rules.selectors import find, name_once
 from denoise_crawler.rules.site_file import AUTHOR, DATE, TITLE, VALUES
 
 if TYPE_CHECKING:
@@ -53,7 +53,8 @@ def values_of(page: Page, file: SiteFile) -> dict[str, str]:
 def _texts(page: Page, rule: Rule) -> Iterator[str]:
     try:
         found = find(page, rule.selector)
-    except SelectorError:  # obeying the same rule has named it
+    except SelectorError as error:
+        name_once(rule, error)
         return
     for one in found:
         text = one if isinstance(one, str) else _value_of(one, rule.directive)

@@ -93,7 +93,7 @@ def test_the_help_of_each_subcommand_teaches_by_examples(
     ("arguments", "said"),
     [
         (["clean", "mirror", "-O", "out.jsonl", "--workers", "1"], "cleaning"),
-        (["tree", "mirror", "-o", "tree.dot"], "learning"),
+        (["tree", "mirror", "-O", "tree.dot"], "learning"),
         (["explain", "saved.html", "--site-pages", "mirror"], "learning"),
         (["report", "mirror", "-O", "report"], "judging"),
         (["merge", "crawl.sqlite", "-o", "all.sqlite"], "crawl.sqlite: 1 site"),

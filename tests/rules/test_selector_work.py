@@ -67,7 +67,9 @@ def test_a_selector_finds_step_by_step_what_it_finds_at_once(selector: str) -> N
 
 @pytest.mark.parametrize("selector", AS_CSS)
 def test_css_finds_what_the_xpath_beside_it_finds(selector: str) -> None:
-    assert find(PAGE, selector) == etree.XPath(AS_CSS[selector])(PAGE.root) != []
+    found = find(PAGE, selector)
+    assert found
+    assert found == etree.XPath(AS_CSS[selector])(PAGE.root)
 
 
 @pytest.mark.parametrize("selector", NESTED)
