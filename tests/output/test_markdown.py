@@ -18,7 +18,7 @@ from denoise_crawler.output.content.links import is_share_link
 from denoise_crawler.output.forms import write_content
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
-from tests.strategies import html_pages
+from tests.strategies import html_pages, html_tables
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -173,6 +173,15 @@ def test_a_reader_shows_all_that_is_kept_of_any_page(html: str, drop: bool) -> N
     nodes = page.nodes
     noise = inherit([drop and nodes.tags[parent] == "b" for parent in nodes.parents], nodes.ends)
     assert shown(markdown(page, noise)) == kept(page, noise)
+
+
+@given(html_tables())
+def test_text_in_a_table_keeps_its_order_in_a_cell_or_not(html: str) -> None:
+    page = Page.parse(URL, html)
+    if page.root.find(".//caption") is None:  # which readers see above the rows, wherever it stands
+        assert shown(markdown(page)) == kept(page)
+    else:
+        assert sorted(shown(markdown(page))) == sorted(kept(page))
 
 
 def test_a_reader_shows_the_words_of_real_pages(corpus: Path) -> None:

@@ -267,6 +267,10 @@ class Builder:
             around = self._open[-1].blocks
             self._open.append(_Open(index, lambda blocks: attach(around, blocks)))
 
+    def gathers(self, index: int) -> bool:
+        """Tell whether what comes now goes to the element at node ``index``."""
+        return self._open[-1].start == index
+
     def add_line(self, pieces: list[Inline]) -> None:
         """Add a paragraph of pieces."""
         self._pieces += pieces

@@ -118,7 +118,7 @@ def _begin_table(builder: Builder, index: int) -> int:
         return _add_code(builder, index)
     if not builder.has_room or not is_data_table(nodes, index):
         return 0
-    table = OpenTable(nodes.ends[index])
+    table = OpenTable(index)
     builder.tables.append(table)
 
     def attach(around: list[Block], loose: list[Block]) -> None:
@@ -131,21 +131,24 @@ def _begin_table(builder: Builder, index: int) -> int:
 
 
 def _begin_cell(builder: Builder, index: int) -> int:
-    if builder.tables and index < builder.tables[-1].end:
-        table = builder.tables[-1]
-        builder.gather(index, lambda _, blocks: table.add_cell(builder.nodes, index, blocks))
+    if table := _table_around(builder):
+        builder.gather(index, lambda loose, blocks: table.add_cell(builder.nodes, index, loose, blocks))
     return 0
 
 
 def _begin_caption(builder: Builder, index: int) -> int:
     """Gather the caption of a table or a figure."""
     if builder.nodes.tags[index] == "caption":
-        if builder.tables and index < builder.tables[-1].end:
-            table = builder.tables[-1]
-            builder.gather(index, lambda _, blocks: table.caption.extend(inline_content(blocks)))
+        if table := _table_around(builder):
+            builder.gather(index, lambda loose, blocks: table.add_caption(loose, blocks))
     elif builder.boxes and index < builder.boxes[-1].end and builder.boxes[-1].kind == "figure":
         return _begin_title(builder, index)
     return 0
+
+
+def _table_around(builder: Builder) -> OpenTable | None:
+    """Return the data table that gathers what comes now; None outside, in a cell, and in a list that it holds."""
+    return builder.tables[-1] if builder.tables and builder.gathers(builder.tables[-1].start) else None
 
 
 def _begin_figure(builder: Builder, index: int) -> int:

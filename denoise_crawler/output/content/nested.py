@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 LISTS = frozenset({"ul", "ol", "menu", "dir"})
 _MAX_FIRST_NUMBER = 900_000_000
 _MAX_COLUMNS = 50
+_LINES = (Heading, Paragraph)
 
 
 class Lists:
@@ -74,30 +75,67 @@ def first_number(of_list: _Element) -> int:
 
 @dataclass(slots=True)
 class OpenTable:
-    """A data table that ends before node ``end``."""
+    """A data table at node ``start``.
 
-    end: int
+    Text in none of its cells is loose. It keeps its place: above the table, in the cell before it, or in a row of
+    its own.
+    """
+
+    start: int
+    above: list[Block] = field(default_factory=list)
     rows: list[list[Cell]] = field(default_factory=list)
     row: int = -1  # what holds the cells of the last row
     caption: list[Inline] = field(default_factory=list)
 
-    def add_cell(self, nodes: Nodes, index: int, content: list[Block]) -> None:
+    def add_cell(self, nodes: Nodes, index: int, loose: list[Block], content: list[Block]) -> None:
         """Add the cell at node ``index`` to its row: cells with the same parent, mostly a ``tr``."""
-        element = nodes.elements[index]
-        if nodes.parents[index] != self.row:
+        element, begins_row = nodes.elements[index], nodes.parents[index] != self.row
+        self._place(loose, between_rows=begins_row)
+        if begins_row:
             self.row = nodes.parents[index]
             self.rows.append([])
         if len(self.rows[-1]) < _MAX_COLUMNS:
             header = nodes.tags[index] == "th"
             self.rows[-1].append(Cell(content, header, _span(element, "colspan"), _span(element, "rowspan")))
+        else:
+            self.rows[-1][-1].content.extend(content)
+
+    def add_caption(self, loose: list[Block], content: list[Block]) -> None:
+        """Add a caption. Wherever it stands in the table, readers see it above the rows."""
+        if not self.rows:
+            self._place(loose, between_rows=True)
+        self.caption.extend(inline_content(content))
+        loose.extend(block for block in content if not isinstance(block, _LINES))
+
+    def _place(self, loose: list[Block], *, between_rows: bool) -> None:
+        if not loose:
+            return
+        if not self.rows:
+            self._take_caption_above()
+            self.above.extend(loose)
+        elif between_rows and not self._is_spanned():
+            self.rows.append([Cell(loose.copy())])
+        else:
+            self.rows[-1][-1].content.extend(loose)
+        loose.clear()
+
+    def _take_caption_above(self) -> None:
+        if self.caption:
+            self.above.append(Paragraph(self.caption))
+            self.caption = []
+
+    def _is_spanned(self) -> bool:
+        """Tell whether a cell also stands in the row that comes next; a row between would take it."""
+        last = reversed(self.rows[-_MAX_COLUMNS:])
+        return any(cell.rows > below for below, row in enumerate(last, 1) for cell in row)
 
     def finish(self) -> list[Block]:
         """Return the table without empty rows; what is left in it, if no two cells of a row are."""
         rows = [row for row in self.rows if any(cell.content for cell in row)]
         if any(sum(bool(cell.content) for cell in row) > 1 for row in rows):
-            return [Table(rows, self.caption)]
-        caption: list[Block] = [Paragraph(self.caption)] if self.caption else []
-        return [*caption, *(block for row in rows for cell in row for block in cell.content)]
+            return [*self.above, Table(rows, self.caption)]
+        self._take_caption_above()
+        return [*self.above, *(block for row in rows for cell in row for block in cell.content)]
 
 
 def _span(element: _Element, name: str) -> int:
@@ -138,6 +176,6 @@ def inline_content(blocks: list[Block]) -> list[Inline]:
     """Return the pieces of the paragraphs and headings among ``blocks`` as one line."""
     line: list[Inline] = []
     for block in blocks:
-        if isinstance(block, (Heading, Paragraph)):
+        if isinstance(block, _LINES):
             line += [Text(" "), *block.content] if line else block.content
     return line

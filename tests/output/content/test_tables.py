@@ -79,3 +79,38 @@ def test_a_reader_finds_one_table_where_a_cell_holds_code_with_blank_lines() -> 
     markdown = written("<table><tr><th>a<th>b<tr><td>1<td><pre>x\n\n  y</pre></table>")
     assert [token.type for token in READER.parse(markdown)] == ["html_block"]
     assert "x&#10;\n  y" in markdown or "x&#10;&#10;  y" in markdown
+
+
+@pytest.mark.parametrize(
+    ("html", "markdown"),
+    [
+        ("<table>*<tr><th>a<th>b<tr><td>1<td>2</table>", "*\n\n| a | b |\n| --- | --- |\n| 1 | 2 |"),
+        ("<table><td>a</td>*<td>b</td></table>", "|  |  |\n| --- | --- |\n| a * | b |"),
+        (
+            "<table><tr><th>a<th>b</tr>South<tr><td>1<td>2</tr>*</table>",
+            "| a | b |\n| --- | --- |\n| South |  |\n| 1 | 2 |\n\n*",
+        ),
+        (
+            "<table><tr><th rowspan=2>a<th>b</tr>*<tr><td>2</tr></table>",
+            "| a | b * |\n| --- | --- |\n|  | 2 |",
+        ),
+        (
+            "<table><caption>C</caption>*<tr><td>a<td>b</table>",
+            "C\n\n*\n\n|  |  |\n| --- | --- |\n| a | b |",
+        ),
+        (
+            "<table><tr><td>a<td>b</tr><ul><li>x<tr><td>1<td>2</tr></ul></table>",
+            "|  |  |\n| --- | --- |\n| a | b |\n\n- x\n\n  1\n\n  2",
+        ),
+    ],
+    ids=["above", "in a row", "between rows", "beside a cell of two rows", "behind the caption", "a list"],
+)
+def test_text_in_a_table_but_in_no_cell_keeps_its_place_and_the_table_its_form(html: str, markdown: str) -> None:
+    assert written(html).replace("\\*", "*") == markdown
+
+
+def test_no_text_of_a_table_with_very_many_columns_is_lost() -> None:
+    [table] = blocks_of("<table><tr>" + "".join(f"<td>{n}" for n in range(60)) + "</table>")
+    assert isinstance(table, Table)
+    found = [block for cell in table.rows[0] for block in cell.content]
+    assert found == [Paragraph([Text(str(n))]) for n in range(60)]
