@@ -1,29 +1,42 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PIP := -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo test test-all test-bare test-older test-old-pip test-wheels fuzz-core wheels docs lint types check bench clean
+.PHONY: demo core test test-all test-random test-bare test-older test-old-pip test-wheels coverage fuzz-core
+.PHONY: wheels docs lint types check bench clean
+
+# an environment with all that the tests need, and a core that is as new as its sources
+READY := $(VENV)/.installed-dev $(VENV)/.core
+CORE_SOURCES := setup.py $(shell find denoise_crawler -name '*.pyx' -o -name '*.pxd') \
+  $(shell grep -rlE '^(import|from) cython' denoise_crawler --include='*.py')
 
 OLDER := 2.15 2.16
-# a crawl with the add-on and with the pipelines, through all kinds of ends, on an older Scrapy
+# Scrapy as it is developed
+SCRAPY_HEAD := scrapy@https://github.com/scrapy/scrapy/archive/refs/heads/master.tar.gz
+# a crawl with the add-on and with the pipelines, through all kinds of ends, on another Scrapy
 CRAWL_TESTS := tests/crawl/test_scrapy_versions.py tests/crawl/test_crawl.py tests/crawl/test_pipelines.py
 # those that look for Chromium, Graphviz or Java
 BARE_TESTS = $(shell grep -lE 'hromium|Graphviz|Java ' tests/*/test_*.py)
 
+# It does not wait for the compiler: the core changes no item, only the time that a crawl takes.
 demo: $(VENV)/.installed ## crawl the bundled news site and show what came out
-	$(BIN)/python -m denoise_crawler.demo
+	@$(BIN)/python -m denoise_crawler.demo
+	@$(MAKE) --no-print-directory --question core || printf '\n%s\n' \
+	  'Pages were cleaned without the compiled core, which takes two minutes to compile: make core'
 
-# a crawl of each kind stands for the many that test-all runs
-SMOKE := tests/crawl/test_one_file_script.py tests/crawl/test_start.py
+core: $(VENV)/.core ## compile the core again if a source of it is newer
 
-test: $(VENV)/.installed-dev ## what a change needs: all but long tests, and a few crawls
-	$(BIN)/python -m pytest -n auto --dist worksteal -m "not (browser or crawl or fuzz or project or spark)"
-	$(BIN)/python -m pytest -n auto --dist worksteal $(SMOKE)
+test: $(READY) ## what a change needs: all but long tests, and a crawl of each kind
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "smoke or not (browser or crawl or fuzz or project or spark)"
 
-test-all: $(VENV)/.installed-dev ## all tests
+test-all: $(READY) ## all tests
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
-test-bare: $(VENV)/.installed-dev ## what wants Chromium, Graphviz or Java, with a PATH that has none of them
+test-random: $(READY) ## the tests of properties, with a thousand new examples each; a failure says how to repeat it
+	$(BIN)/python -m pytest -n auto --dist worksteal -m hypothesis --hypothesis-profile random
+
+test-bare: $(READY) ## what wants Chromium, Graphviz or Java, with a PATH that has none of them
 	rm -rf build/bare-path
 	mkdir -p build/bare-path
 	for program in $$(echo "$$PATH" | tr : ' ' | xargs -n 1 sh -c 'ls -d "$$0"/*' 2>/dev/null); do \
@@ -34,32 +47,36 @@ test-bare: $(VENV)/.installed-dev ## what wants Chromium, Graphviz or Java, with
 	for missing in Chromium Graphviz Java; do grep "^SKIPPED.*$$missing.* installed" build/bare.txt || exit 1; done
 	tail -n 1 build/bare.txt
 
-test-older: $(OLDER:%=test-on-%) ## the tests of crawls, on the oldest Scrapies we run on
+test-older: $(OLDER:%=test-on-%) ## the tests of crawls, on the oldest Scrapies we run on; test-on-head: on the one to come
 
 .PRECIOUS: .venv-%/.installed
-test-on-%: .venv-%/.installed
+test-on-%: .venv-%/.installed $(VENV)/.core
 	.venv-$*/bin/python -m pytest -n auto --dist worksteal $(CRAWL_TESTS)
 
 test-old-pip: ## that pip 23.2 can tell what to install for the extractors
 	rm -rf build/old-pip
 	$(PYTHON) -m venv build/old-pip
-	build/old-pip/bin/python -m pip install --quiet --disable-pip-version-check 'pip==23.2'
-	build/old-pip/bin/python -m pip install --quiet --disable-pip-version-check --dry-run '.[peers]'
+	build/old-pip/bin/python $(PIP) install 'pip==23.2'
+	DENOISE_BUILD=python build/old-pip/bin/python $(PIP) install --dry-run '.[peers]'
 
 # what says whether the compiled core is there
 NODES := -c 'import denoise_crawler.page as page; page.Page.parse("", "<p>x").nodes'
-PIP := -m pip --quiet --disable-pip-version-check
 
-test-wheels: ## an installation without a compiler crawls in Python; a wheel with the core uses it
-	rm -rf build
+# the first installation has a folder of its own to build in, where nothing is compiled yet
+test-wheels: $(VENV)/.core ## an installation without a compiler crawls in Python; the wheel with the core uses it
+	rm -rf build/empty build/uncompiled
 	$(PYTHON) -m venv --upgrade-deps build/empty
-	CC=/bin/false build/empty/bin/python $(PIP) install '.[commands]'
+	printf '[build]\nbuild_base = build/uncompiled\n' >build/empty/build.cfg
+	CC=/bin/false DIST_EXTRA_CONFIG=build/empty/build.cfg build/empty/bin/python $(PIP) install '.[commands]'
 	cd build/empty && ! DENOISE_CORE=require bin/python $(NODES) 2>require.txt && grep CoreError require.txt
 	cd build/empty && bin/python -m denoise_crawler.demo >demo.txt && grep '68 items, 68 with text' demo.txt
-	rm -rf build/lib* build/temp* build/bdist*
-	build/empty/bin/python $(PIP) wheel --no-deps --wheel-dir build/wheels .
 	build/empty/bin/python $(PIP) install --force-reinstall --no-deps build/wheels/*.whl
 	cd build/empty && DENOISE_CORE=require bin/python $(NODES)
+
+# in Python, since nothing sees which lines of compiled code run
+coverage: $(VENV)/.installed-dev ## which lines of the package no test runs; in build/coverage
+	DENOISE_CORE=off $(BIN)/python -m pytest -n auto --dist worksteal --ignore tests/core -m "not (browser or project or spark)" \
+	  --cov --cov-report=html:build/coverage --cov-report=term:skip-covered
 
 PAGES := 100000
 SANITIZED := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
@@ -73,9 +90,8 @@ fuzz-core: $(VENV)/.installed-dev ## PAGES mutated pages by the core, built with
 	  PYTHONPATH="$(CURDIR)" ../../../$(BIN)/python -m benchmarks.fuzz_core --inputs $(PAGES)
 
 wheels: $(VENV)/.installed-dev ## an sdist, a wheel with the core for this machine, one without it for all others; in dist/
-	rm -rf build dist
+	rm -rf build/lib dist
 	$(BIN)/python -m build
-	rm -rf build
 	DENOISE_BUILD=python $(BIN)/python -m build --wheel
 
 docs: $(VENV)/.installed-dev ## the documentation site, in build/docs
@@ -87,33 +103,53 @@ lint: $(VENV)/.installed-dev
 
 # an installed copy, since mypy does not follow the mapping of pipelines/ and spiders/ in an editable install
 types: $(VENV)/.installed-dev
-	rm -rf build
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target build/installed .
+	rm -rf build/lib build/installed
+	DENOISE_BUILD=python $(BIN)/python $(PIP) install --no-deps --target build/installed .
 	cd build/installed && ../../$(BIN)/mypy --config-file ../../pyproject.toml -p denoise_crawler
-	rm -rf build
 
 check: lint types test-all
 
-bench: $(VENV)/.installed-dev ## needs DENOISE_CORPUS, a folder of gold pages
+bench: $(READY) ## needs DENOISE_CORPUS, a folder of gold pages
 	$(BIN)/python -m benchmarks.quality
 	$(BIN)/python -m benchmarks.scale
 
 # a Python brings the pip of its own day, which may be years old
 $(BIN)/python:
-	$(PYTHON) -m venv --upgrade-deps $(VENV)
+	@echo 'Making $(VENV), an environment of its own for all that follows'
+	@$(PYTHON) -m venv --upgrade-deps $(VENV)
 
+# without the core, which has a rule of its own; and without the warning that a folder here has the package's name
+EDITABLE := DENOISE_BUILD=python PYTHONWARNINGS=ignore
+
+# Python compiles a module when it is first used.
 $(VENV)/.installed: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[commands]'
-	touch $@
+	@echo 'Installing Scrapy and what else a crawl needs'
+	@$(EDITABLE) $(BIN)/python $(PIP) install --no-compile -e '.[commands]'
+	@touch $@
 
 $(VENV)/.installed-dev: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
-	touch $@ $(VENV)/.installed
+	@echo 'Installing what the tests, the benchmarks and the documentation need: some 150 packages'
+	@$(EDITABLE) $(BIN)/python $(PIP) install -e '.[dev]'
+	@touch $@ $(VENV)/.installed
+
+# One wheel is built, in a clean environment, and only what changed is compiled. All environments here use its modules.
+$(VENV)/.core: $(CORE_SOURCES) pyproject.toml | $(BIN)/python
+	@echo 'Compiling the core: two minutes of CPU time; later, only what changed'
+	@mkdir -p build && find build -path 'build/lib*' -type f ! -name '*.so' -delete
+	@rm -rf build/wheels
+	@$(BIN)/python $(PIP) wheel --no-deps --wheel-dir build/wheels .
+	@find denoise_crawler -name '*.so' -delete
+	@$(BIN)/python -c '$(TAKE_MODULES)' build/wheels/*.whl
+	@touch $@
+
+TAKE_MODULES := import sys, zipfile; wheel = zipfile.ZipFile(sys.argv[1]); \
+  made = [name for name in wheel.namelist() if name.endswith(".so")]; wheel.extractall(members=made); \
+  print(f"{len(made)} modules are compiled" if made else "There is no C compiler: pages are cleaned in Python, more slowly")
 
 .venv-%/.installed: pyproject.toml
 	$(PYTHON) -m venv --upgrade-deps .venv-$*
-	.venv-$*/bin/python -m pip install --quiet --disable-pip-version-check -e '.[test]' 'scrapy==$*.*'
+	$(EDITABLE) .venv-$*/bin/python $(PIP) install -e '.[test]' $(if $(filter head,$*),'$(SCRAPY_HEAD)','scrapy==$*.*')
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(OLDER:%=.venv-%) build dist *.egg-info demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-* build dist *.egg-info demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -16,7 +16,8 @@ from scrapy.settings import BaseSettings
 from twisted.python.failure import Failure
 
 from denoise_crawler.crawl.politeness import POLITE_SETTINGS
-from denoise_crawler.crawl.scrapy_versions import require_scrapy, scheduler_of
+from denoise_crawler.crawl.scrapy_internals import scheduler_of
+from denoise_crawler.crawl.scrapy_versions import require_scrapy
 from denoise_crawler.crawl.setup_errors import abort_on_setup_error
 from denoise_crawler.errors import BadArgumentError, OldScrapyError
 from denoise_crawler.page.host_names import without_port

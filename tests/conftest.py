@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import scrapy
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from denoise_crawler.crawl.scrapy_versions import POLITE_SINCE
 from denoise_crawler.demo.server import DemoServer
@@ -22,9 +22,12 @@ from tests.scrapy_process import ScrapyProcess
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-# machines differ: how long an example takes says nothing about whether it is right
-settings.register_profile("no deadline", deadline=None)
-settings.load_profile("no deadline")
+# Machines differ: how long an example takes says nothing about whether it is right. The examples are the same in
+# each run, so that no test fails by chance; `make test-random` looks for others.
+_ANY_MACHINE = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("same examples", _ANY_MACHINE, derandomize=True)
+settings.register_profile("random", _ANY_MACHINE, max_examples=1_000, print_blob=True)
+settings.load_profile("same examples")
 
 # a shell that starts the tests in the background has them, and all they start, ignore Ctrl-C
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -34,7 +37,7 @@ needs_new_scrapy = pytest.mark.skipif(
     scrapy.version_info[:2] < POLITE_SINCE, reason="politeness, rendering and our spiders need a newer Scrapy"
 )
 ROOT = Path(__file__).parent.parent
-# Tests that take long, by their folder or file: `make test` leaves them out, `make test-all` runs all.
+# Tests that take long, by their folder or file: `make test` leaves them out, but for a few; `make test-all` runs all.
 MARKS = {
     "crawl": ("crawl/", "demo/", "faults/", "guests/", "spiders/"),
     "browser": (
@@ -46,6 +49,7 @@ MARKS = {
     "fuzz": ("fuzz/",),
     "project": ("project/", "benchmarks/"),
     "spark": ("spark/",),
+    "smoke": ("crawl/test_one_file_script", "crawl/test_start"),
 }
 SETTINGS = """
 BOT_NAME = "test_project"

@@ -5,16 +5,16 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from scrapy import Request, signals
-from scrapy.pipelines.media import MediaPipeline
+from scrapy import signals
 from scrapy.utils.asyncio import is_asyncio_available
 from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 
+from denoise_crawler.crawl import scrapy_internals
+
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from scrapy.core.engine import ExecutionEngine
     from scrapy.crawler import Crawler
 
 _POLL_SECONDS = 0.02
@@ -52,59 +52,47 @@ class CloseHook:
         With a polite gap between requests their files may take an hour. Nobody who stops a crawl waits for that,
         and no item may leave without its files.
         """
-        engine: Any = self._crawler.engine
-        slot = engine._slot if engine is not None else None
-        stops = slot is not None and (slot.closing is not None or not engine.running)
-        return stops and _has_media_pipeline(engine)
+        crawler = self._crawler
+        return scrapy_internals.is_stopping(crawler) and scrapy_internals.has_media_pipeline(crawler)
 
     async def run_before_close(self, release: Callable[[], Awaitable[None]]) -> None:
         """Release items in the middle of a crawl; the crawl does not end before ``release`` is done.
 
         If the crawl is already ending this does nothing: the items are released then anyway.
         """
-        engine: Any = self._crawler.engine
-        slot = engine._slot if engine is not None else None
-        if slot is None or slot.closing is not None or self._releasing is not None:
+        if not self._is_open() or self._releasing is not None:
             return
-        busy, active = Request("data:,items-that-wait"), engine.scraper.slot.active
-        active.add(busy)  # as if a callback ran
-        try:
+        with scrapy_internals.kept_open(self._crawler):
             await release()
-        finally:
-            active.discard(busy)
-            slot.nextcall.schedule()
+
+    def _is_open(self) -> bool:
+        return scrapy_internals.has_begun(self._crawler) and not scrapy_internals.is_closing(self._crawler)
 
     def _wrap_close(self) -> None:
-        engine = self._crawler.engine
-        assert engine is not None  # noqa: S101 - it opens the spider
-        self._close = engine.close_spider_async
-        engine.close_spider_async = self._close_spider  # type: ignore[method-assign]
+        self._close = scrapy_internals.replace_close(self._crawler, self._close_spider)
 
     async def _close_spider(self, *, reason: str = "cancelled") -> None:
         engine: Any = self._crawler.engine
-        slot = engine._slot
-        if slot is None or slot.closing is not None:
+        if not self._is_open():
             await self._close(reason=reason)
         elif engine.running and engine.spider_is_idle():
             await self._release_once()
             if reason != "finished" or not engine.running or engine.spider_is_idle():
                 await self._close(reason=reason)
         else:
-            await self._close_busy_spider(engine, reason)
+            await self._close_busy_spider(reason)
 
-    async def _close_busy_spider(self, engine: ExecutionEngine, reason: str) -> None:
+    async def _close_busy_spider(self, reason: str) -> None:
         """Close the spider as Scrapy does, but release the waiting items before its slot is closed."""
-        slot: Any = engine._slot
-        last = Request("data:,items-that-wait")
-        slot.add_request(last)
+        last = scrapy_internals.RequestInProgress(self._crawler)
         closed = deferred_from_coro(self._close(reason=reason))
         try:
-            while slot.inprogress != {last} or not engine.scraper.slot.is_idle():  # type: ignore[union-attr]
+            while not last.is_last():
                 await _sleep(_POLL_SECONDS)
             if not self.must_keep_items():
                 await self._release_once()
         finally:
-            slot.remove_request(last)
+            last.end()
         await maybe_deferred_to_future(closed)
 
     async def _release_once(self) -> None:
@@ -120,12 +108,6 @@ class CloseHook:
         finally:
             done, self._releasing = self._releasing, None
             done.callback(None)
-
-
-def _has_media_pipeline(engine: ExecutionEngine) -> bool:
-    """Tell whether a pipeline downloads files (ImagesPipeline, FilesPipeline and subclasses)."""
-    pipelines = getattr(engine.scraper.itemproc, "middlewares", ())
-    return any(isinstance(pipeline, MediaPipeline) for pipeline in pipelines)
 
 
 def _follow(first: Deferred[None]) -> Deferred[None]:

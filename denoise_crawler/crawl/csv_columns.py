@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import IO, TYPE_CHECKING, Any
 
 from scrapy.exporters import CsvItemExporter
-from scrapy.extensions.feedexport import FeedExporter
 
+from denoise_crawler.crawl.scrapy_internals import replace_exporter
 from denoise_crawler.crawl.settings import DenoiseSettings
 
 if TYPE_CHECKING:
@@ -44,6 +44,4 @@ class TextCsvExporter(CsvItemExporter):
 
 def keep_text_column(crawler: Crawler) -> None:
     """Let :class:`TextCsvExporter` write the CSV feeds of a crawl, unless its project has another exporter."""
-    feeds = crawler.get_extension(FeedExporter)
-    if feeds is not None and feeds.exporters.get("csv") is CsvItemExporter:
-        feeds.exporters["csv"] = TextCsvExporter
+    replace_exporter(crawler, "csv", ours=TextCsvExporter, theirs=CsvItemExporter)

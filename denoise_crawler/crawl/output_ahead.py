@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from scrapy import signals
 from scrapy.utils.asyncio import is_asyncio_available
 
+from denoise_crawler.crawl.scrapy_internals import replace_output_handler
+
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from typing_extensions import Self
@@ -33,10 +35,8 @@ class OutputAhead:
         crawler.signals.connect(self._wrap, signals.spider_opened)
 
     def _wrap(self) -> None:
-        engine: Any = self._crawler.engine
         if is_asyncio_available():
-            self._handle = engine.scraper.handle_spider_output_async
-            engine.scraper.handle_spider_output_async = self._handle_output
+            self._handle = replace_output_handler(self._crawler, self._handle_output)
 
     async def _handle_output(self, result: Any, *given: Any, **named: Any) -> None:
         if isinstance(result, AsyncIterator):

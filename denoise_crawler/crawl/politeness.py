@@ -39,15 +39,14 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
 from scrapy import signals
-from scrapy.core.downloader import Downloader, Slot
 from scrapy.exceptions import IgnoreRequest
-from scrapy.pqueues import DownloaderAwarePriorityQueue, DownloaderInterface
 from scrapy.utils.asyncio import call_later
 from scrapy.utils.httpobj import urlparse_cached
 from scrapy.utils.misc import load_object
 
 from denoise_crawler.crawl.host_gaps import MIN_GAP_SECONDS, HostGaps, PoliteSlot, parse_retry_after
 from denoise_crawler.crawl.robots_guard import RobotsGuard, authority_of
+from denoise_crawler.crawl.scrapy_internals import DownloaderOfSlots, QueueOfSlots, SlotChoice, is_closing, wake
 from denoise_crawler.crawl.scrapy_versions import require_scrapy
 from denoise_crawler.crawl.settings_table import PolitenessSettings
 from denoise_crawler.crawl.setup_errors import abort_on_setup_error
@@ -58,6 +57,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from scrapy import Request, Spider
+    from scrapy.core.downloader import Slot
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from scrapy.settings import BaseSettings
@@ -85,7 +85,7 @@ class CrawlEndsError(DenoiseError, IgnoreRequest):
     """The request was not sent, because the crawl ended before its turn."""
 
 
-class PoliteDownloader(Downloader):
+class PoliteDownloader(DownloaderOfSlots):
     """Scrapy's downloader with a PoliteSlot per host. A wrong setting ends the program."""
 
     def __init__(self, crawler: Crawler) -> None:
@@ -94,8 +94,6 @@ class PoliteDownloader(Downloader):
             require_scrapy("denoise_crawler.Politeness")
             self.gaps = HostGaps.from_settings(crawler.settings)
             polite = PolitenessSettings.read(crawler.settings)
-        if not hasattr(Downloader, "_get_slot"):
-            raise RuntimeError("this version of Scrapy has no Downloader._get_slot: gaps cannot be kept")
         super().__init__(crawler)
         self._wake_timer: CallLaterResult | None = None
         self._wake_time = math.inf
@@ -110,27 +108,19 @@ class PoliteDownloader(Downloader):
             is_on = self.settings.getbool("ROBOTSTXT_OBEY")
             why = "there is no RobotsTxtMiddleware" if is_on else "ROBOTSTXT_OBEY is off"
             logger.warning("%s: robots.txt and its Crawl-delay are not obeyed", why)
-        if self._delay > self.gaps.high:
+        if self.delay_of_settings > self.gaps.high:
             logger.warning(
                 "DOWNLOAD_DELAY = %g is not used: set DENOISE_DELAY_MIN and DENOISE_DELAY_MAX instead",
-                self._delay,
+                self.delay_of_settings,
             )
 
     def get_slot_key(self, request: Request) -> str:
         """Return the host of the request's URL in canonical form, an empty string without one."""
         return canonical_host(urlparse_cached(request).hostname or "")
 
-    # Private in Scrapy, but the only place that makes slots: there is no setting for the slot class.
-    def _get_slot(self, request: Request, spider: Spider | None = None) -> tuple[str, Slot]:  # noqa: ARG002
-        host = self.get_slot_key(request)
-        if host not in self.slots:
-            self.slots[host] = (
-                PoliteSlot(host, self.gaps, self.crawler.stats)
-                if host
-                else Slot(self.total_concurrency or 16, 0.0, 0.0)
-            )
-            self._start_slot_gc()
-        return host, self.slots[host]
+    def make_slot(self, host: str) -> Slot:
+        """Return a slot that keeps the gaps of a host."""
+        return PoliteSlot(host, self.gaps, self.crawler.stats) if host else self.slot_without_gap()
 
     def fetch(self, request: Request, spider: Spider | None = None) -> Deferred[Response | Request]:  # noqa: ARG002
         """Send a request through the middlewares to its host."""
@@ -192,8 +182,8 @@ class PoliteDownloader(Downloader):
 
     @property
     def closing(self) -> bool:
-        """Whether the crawl is ending. Scrapy has no signal and no public attribute for it."""
-        return getattr(getattr(self.crawler.engine, "_slot", None), "closing", None) is not None
+        """Whether the crawl is ending."""
+        return is_closing(self.crawler)
 
     def _poll_closing_later(self) -> None:
         if self._closing_timer is None:
@@ -232,10 +222,7 @@ class PoliteDownloader(Downloader):
 
     def _wake(self) -> None:
         self._wake_timer, self._wake_time = None, math.inf
-        # Scrapy has no public method for this; without it the engine asks the scheduler every 5 s.
-        nextcall = getattr(getattr(self.crawler.engine, "_slot", None), "nextcall", None)
-        if nextcall is not None:
-            nextcall.schedule()
+        wake(self.crawler)
 
     def close(self) -> None:
         """Stop all timers."""
@@ -253,7 +240,7 @@ class PoliteDownloader(Downloader):
             self.crawler.stats.inc_value("denoise/polite/retry_after")
 
 
-class _ReadyHosts(DownloaderInterface):
+class _ReadyHosts(SlotChoice):
     downloader: PoliteDownloader
 
     def get_slot_key(self, request: Request) -> str:
@@ -265,7 +252,7 @@ class _ReadyHosts(DownloaderInterface):
         return [(0, authority) for authority in self.downloader.ready_authorities(possible_slots)]
 
 
-class PolitePriorityQueue(DownloaderAwarePriorityQueue):
+class PolitePriorityQueue(QueueOfSlots):
     """Returns a request only when it is the turn of its host. Hosts take turns.
 
     ``pop`` and ``peek`` return None while all hosts have to wait; ``len`` counts the waiting requests.
@@ -279,7 +266,7 @@ class PolitePriorityQueue(DownloaderAwarePriorityQueue):
         if not isinstance(crawler.engine.downloader, PoliteDownloader):
             raise ValueError("SCHEDULER_PRIORITY_QUEUE is PolitePriorityQueue: set DOWNLOADER to PoliteDownloader")
         self._downloader = crawler.engine.downloader
-        self._downloader_interface = _ReadyHosts(crawler)
+        self.choose_by(_ReadyHosts(crawler))
 
     def push(self, request: Request) -> None:
         """Queue a request until its turn."""

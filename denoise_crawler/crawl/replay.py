@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from denoise_crawler.crawl.scrapy_internals import send_through_pipelines
 from denoise_crawler.crawl.time_slice import run_concurrently
 
 if TYPE_CHECKING:
@@ -27,11 +28,9 @@ class Replay:
 
     async def process(self, item: Any, source: SourcePage) -> None:
         """Send an item through the pipelines."""
-        engine = self._crawler.engine
-        assert engine is not None  # noqa: S101
         self._in_pipelines[id(item)] = item
         try:
-            await engine.scraper.start_itemproc_async(item, response=source.response)
+            await send_through_pipelines(self._crawler, item, source.response)
         finally:
             del self._in_pipelines[id(item)]
 

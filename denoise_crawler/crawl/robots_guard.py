@@ -20,7 +20,6 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol
 
 from scrapy import Request, signals
-from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
 from scrapy.exceptions import CannotResolveHostError, DownloadCancelledError, IgnoreRequest
 from scrapy.http import Response
 from scrapy.http.request import NO_CALLBACK
@@ -30,11 +29,11 @@ from scrapy.utils.deprecate import argument_is_required
 from scrapy.utils.httpobj import urlparse_cached
 from scrapy.utils.misc import load_object
 
+from denoise_crawler.crawl.scrapy_internals import RobotsMiddleware
 from denoise_crawler.errors import DenoiseError
 from denoise_crawler.page.site import DEFAULT_PORTS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import TypeAlias
 
     from scrapy.crawler import Crawler
@@ -134,22 +133,16 @@ class RobotsGuard:
         self._too_slow: dict[str, float] = {}
         self._slowed: set[str] = set()
         self._given_up: set[str] = set()
-        self._robots: RobotsTxtMiddleware | None = None
-        self._robots_method: Callable[..., Any] | None = None
+        self._robots: RobotsMiddleware | None = None
         downloader.crawler.signals.connect(self._on_robots_parsed, signal=signals.robots_parsed)
 
     def replace_middleware(self) -> bool:
         """Take the place of the ``RobotsTxtMiddleware``; return False if the crawl has none."""
-        methods = self._downloader.middleware.methods["process_request"]
-        for index, method in enumerate(methods):
-            owner = getattr(method, "__self__", None)
-            if isinstance(owner, RobotsTxtMiddleware):
-                if not hasattr(owner, "_parsers"):
-                    raise RuntimeError("this version of Scrapy has no RobotsTxtMiddleware._parsers")
-                self._robots, self._robots_method = owner, method
-                methods[index] = self.process_request
-                return True
-        return False
+        try:
+            self._robots = RobotsMiddleware(self._downloader.middleware, self.process_request)
+        except LookupError:
+            return False
+        return True
 
     def seconds_until_retry(self, authority: str, now: float) -> float:
         """Return the seconds until robots.txt is requested again; 0 or less if requests need not wait for it."""
@@ -170,7 +163,7 @@ class RobotsGuard:
         self._drop_if_too_slow(host)
         if obeys and authority in self._unreachable:
             # The middleware forgets it, so that it requests it again when the time has come.
-            self._robots._parsers.pop(urlparse_cached(request).netloc, None)  # type: ignore[union-attr]
+            self._robots.forget(urlparse_cached(request).netloc)  # type: ignore[union-attr]
             return self._put_back_or_drop(authority, request)
         if (
             self._downloader.closing
@@ -180,8 +173,8 @@ class RobotsGuard:
         return None
 
     async def _call_robots_middleware(self, request: Request) -> Answer | None:
-        method = self._robots_method
-        assert method is not None  # noqa: S101 - set by replace_middleware
+        assert self._robots is not None  # noqa: S101 - set by replace_middleware
+        method = self._robots.process_request
         spider = {"spider": self._downloader.crawler.spider} if argument_is_required(method, "spider") else {}
         answer: Answer | None = await ensure_awaitable(method(request=request, **spider))
         return answer

@@ -10,8 +10,6 @@ from denoise_crawler.errors import OldScrapyError
 
 if TYPE_CHECKING:
     from scrapy import Spider
-    from scrapy.core.scheduler import BaseScheduler
-    from scrapy.crawler import Crawler
 
 # The first version with the signal robots_parsed and with a downloader whose slots we can make.
 POLITE_SINCE = (2, 18)
@@ -33,15 +31,6 @@ def require_scrapy(part: str, least: tuple[int, int] = POLITE_SINCE) -> None:
             f"{part} needs Scrapy {version} or newer, and this is {scrapy.__version__}: "
             f"pip install 'scrapy>={version}', or crawl without {part}"
         )
-
-
-def scheduler_of(crawler: Crawler) -> BaseScheduler | None:
-    """Return the scheduler of a crawl, None before the crawl has begun."""
-    engine = crawler.engine
-    if hasattr(engine, "scheduler"):  # since 2.19
-        return engine.scheduler
-    slot = getattr(engine, "_slot", None)
-    return None if slot is None else slot.scheduler
 
 
 def ignores_start_requests(spider: type[Spider]) -> bool:

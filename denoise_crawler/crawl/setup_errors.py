@@ -6,11 +6,12 @@ import asyncio
 import logging
 import sys
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from weakref import WeakSet
 
 from scrapy.crawler import CrawlerProcessBase
 
+from denoise_crawler.crawl.scrapy_internals import code_of_command, raise_after_start
 from denoise_crawler.crawl.setting_names import warn_of_unknown
 from denoise_crawler.errors import CrawlError, MissingExtraError, StoreError, needs
 
@@ -72,8 +73,8 @@ def abort_on_missing_extra(extra: str) -> Iterator[None]:
 
 def is_scrapy_command() -> bool:
     """Tell whether the ``scrapy`` command runs this code, not a program that uses Scrapy."""
-    command = sys.modules.get("scrapy.cmdline")
-    return command is not None and any(frame.f_code is command.execute.__code__ for frame in _frames())
+    code = code_of_command()
+    return code is not None and any(frame.f_code is code for frame in _frames())
 
 
 def _abort(error: Exception, *, others: bool) -> None:
@@ -83,7 +84,8 @@ def _abort(error: Exception, *, others: bool) -> None:
         return
     abort_error = CrawlError(f"{_PREFIX}{error}")
     if not _is_loop_running():
-        _raise_after_start(process, abort_error)
+        # otherwise a crawl that fails before the event loop runs leaves only a traceback in the log
+        raise_after_start(process, abort_error)
     elif not others:
         raise abort_error from None
 
@@ -107,17 +109,3 @@ def _is_loop_running() -> bool:
     except RuntimeError:
         return False
     return True
-
-
-def _raise_after_start(process: CrawlerProcessBase, abort_error: CrawlError) -> None:
-    """Make ``process.start()`` raise when its other crawls have ended.
-
-    Otherwise a crawl that fails before the event loop runs leaves only a traceback in the log.
-    """
-    run = process.start
-
-    def start(*args: Any, **kwargs: Any) -> None:
-        run(*args, **kwargs)
-        raise abort_error
-
-    process.start = start  # type: ignore[method-assign]

@@ -19,7 +19,7 @@ from denoise_crawler.crawl.outcomes import Outcomes
 from denoise_crawler.crawl.owner import owner_of
 from denoise_crawler.crawl.periodic_task import PeriodicTask
 from denoise_crawler.crawl.replay import Replay
-from denoise_crawler.crawl.scrapy_versions import scheduler_of
+from denoise_crawler.crawl.scrapy_internals import scheduler_of
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.crawl.several_items import each_item
 from denoise_crawler.crawl.sites import Sites

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 import scrapy
 from scrapy.spiders import SitemapSpider
-from scrapy.utils.test import get_crawler
 
-from denoise_crawler.crawl.scrapy_versions import ignores_start_requests, scheduler_of
+from denoise_crawler.crawl.scrapy_versions import ignores_start_requests
 from tests.conftest import ROOT, SETTINGS, needs_new_scrapy
 from tests.loopback import nothing, serving
 
@@ -89,12 +88,6 @@ def test_a_spider_that_starts_by_start_requests_crawls_or_is_warned_of(project: 
     assert all(item["text"] == "One story of the harbour." for item in items)
     assert len(project.crawl("both", feed="both.jsonl")) == 1
     assert "starts by start_requests" not in project.log
-
-
-def test_a_crawl_that_has_not_begun_has_no_scheduler() -> None:
-    crawler = get_crawler()
-    crawler.engine = crawler._create_engine()
-    assert scheduler_of(crawler) is None
 
 
 @pytest.mark.skipif(scrapy.version_info[:2] >= (2, 18), reason="this Scrapy has what they need")

@@ -474,17 +474,17 @@ def test_the_fields_of_json_lines_can_be_named(tmp_path: Path) -> None:
 def test_a_cut_or_damaged_compressed_file_gives_the_lines_before(
     tmp_path: Path, pack: Callable[[bytes], bytes]
 ) -> None:
-    many = lines(*({"url": f"https://a.example/{n}", "html": f"<p>{n**50}"} for n in range(20_000)))
+    many = lines(*({"url": f"https://a.example/{n}", "html": f"<p>{n**50}"} for n in range(12_000)))
     packed = pack(many)
     cut, cut_reading = read(write(tmp_path / "cut.jsonl", packed[: len(packed) // 2]))
-    assert len(cut) > 5_000
+    assert len(cut) > 2_000
     assert cut_reading.damage["damaged compression"] == 1
     middle = len(packed) // 2
     hurt, hurt_reading = (
         write(tmp_path / "hurt.jsonl", packed[:middle], b"\0" * 500, packed[middle + 500 :]),
         Reading(),
     )
-    assert len(list(read_pages(hurt, reading=hurt_reading))) > 5_000
+    assert len(list(read_pages(hurt, reading=hurt_reading))) > 2_000
     assert hurt_reading.damage["damaged compression"] == 1
 
 

@@ -590,7 +590,8 @@ def test_an_item_taken_back_waits_again_and_keeps_its_page(path: Path) -> None:
 def test_many_runs_that_make_a_store_at_the_same_moment_all_can_use_it(path: Path) -> None:
     code = (
         "import sys, time\n"
-        "from tests.store.test_store import Path, Store\n"
+        "from pathlib import Path\n"
+        "from denoise_crawler.store import Store\n"
         "time.sleep(max(0, float(sys.argv[2]) - time.time()))\n"
         "Store(Path(sys.argv[1])).close()\n"
     )

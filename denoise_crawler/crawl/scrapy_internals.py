@@ -1,0 +1,257 @@
+"""What we read or patch inside Scrapy where no public way leads: all of it, and nothing else.
+
+``tests/crawl/test_scrapy_internals.py`` has a test for each, which runs on all versions that we support, and on
+Scrapy as it is developed: ``make test-on-head``.
+"""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from scrapy import Request
+from scrapy.core.downloader import Downloader, Slot
+from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
+from scrapy.extensions.feedexport import FeedExporter
+from scrapy.pipelines.media import MediaPipeline
+from scrapy.pqueues import DownloaderAwarePriorityQueue, DownloaderInterface
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterable, Iterator
+    from types import CodeType
+
+    from scrapy import Spider
+    from scrapy.core.scheduler import BaseScheduler
+    from scrapy.crawler import Crawler, CrawlerProcessBase
+    from scrapy.http import Response
+
+# --- the engine: its slot holds the requests in progress and the reason why the crawl ends
+
+
+def _slot_of(crawler: Crawler) -> Any:
+    return getattr(crawler.engine, "_slot", None)
+
+
+def scheduler_of(crawler: Crawler) -> BaseScheduler | None:
+    """Return the scheduler of a crawl, None before the crawl has begun."""
+    engine = crawler.engine
+    if hasattr(engine, "scheduler"):  # since 2.19
+        return engine.scheduler
+    slot = _slot_of(crawler)
+    return None if slot is None else slot.scheduler
+
+
+def has_begun(crawler: Crawler) -> bool:
+    """Tell whether the spider was opened and has not been closed."""
+    return _slot_of(crawler) is not None
+
+
+def is_closing(crawler: Crawler) -> bool:
+    """Tell whether the spider is being closed. Scrapy has no signal and no public attribute for it."""
+    return getattr(_slot_of(crawler), "closing", None) is not None
+
+
+def is_stopping(crawler: Crawler) -> bool:
+    """Tell whether the crawl is ending: its spider is being closed, or its engine was stopped."""
+    engine: Any = crawler.engine
+    return has_begun(crawler) and (is_closing(crawler) or not engine.running)
+
+
+def wake(crawler: Crawler) -> None:
+    """Let the engine ask the scheduler now. Otherwise it asks when a response comes, or after five seconds."""
+    nextcall = getattr(_slot_of(crawler), "nextcall", None)
+    if nextcall is not None:
+        nextcall.schedule()
+
+
+@contextmanager
+def kept_open(crawler: Crawler) -> Iterator[None]:
+    """Keep a spider that is open from being idle inside the block, as if a callback ran."""
+    busy, active = _placeholder(), _scraper_of(crawler).slot.active
+    active.add(busy)
+    try:
+        yield
+    finally:
+        active.discard(busy)
+        wake(crawler)
+
+
+class RequestInProgress:
+    """A request in progress that is never sent: while it is there, the spider is not closed.
+
+    Args:
+        crawler: A crawl whose spider is open.
+
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._slot: Any = _slot_of(crawler)
+        self._scraper, self._request = _scraper_of(crawler), _placeholder()
+        self._slot.add_request(self._request)
+
+    def is_last(self) -> bool:
+        """Tell whether no other request is in progress, and no callback and no pipeline runs."""
+        return self._slot.inprogress == {self._request} and bool(self._scraper.slot.is_idle())
+
+    def end(self) -> None:
+        """Let the spider be closed."""
+        self._slot.remove_request(self._request)
+
+
+def _placeholder() -> Request:
+    return Request("data:,items-that-wait")
+
+
+def replace_close(crawler: Crawler, close: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
+    """Have ``close`` called where the engine closes its spider; return what did it before."""
+    engine: Any = crawler.engine
+    replaced: Callable[..., Awaitable[None]] = engine.close_spider_async
+    engine.close_spider_async = close
+    return replaced
+
+
+# --- the scraper: callbacks and pipelines
+
+
+def _scraper_of(crawler: Crawler) -> Any:
+    engine: Any = crawler.engine
+    return engine.scraper
+
+
+def replace_output_handler(
+    crawler: Crawler, handle: Callable[..., Awaitable[None]]
+) -> Callable[..., Awaitable[None]]:
+    """Have ``handle`` get the output of each callback; return what got it before."""
+    scraper = _scraper_of(crawler)
+    replaced: Callable[..., Awaitable[None]] = scraper.handle_spider_output_async
+    scraper.handle_spider_output_async = handle
+    return replaced
+
+
+async def send_through_pipelines(crawler: Crawler, item: Any, response: Response | None) -> None:
+    """Send an item through the pipelines of a crawl, as one that comes from the spider."""
+    await _scraper_of(crawler).start_itemproc_async(item, response=response)
+
+
+def has_media_pipeline(crawler: Crawler) -> bool:
+    """Tell whether a pipeline downloads files (ImagesPipeline, FilesPipeline and subclasses)."""
+    pipelines = getattr(_scraper_of(crawler).itemproc, "middlewares", ())
+    return any(isinstance(pipeline, MediaPipeline) for pipeline in pipelines)
+
+
+def replace_exporter(crawler: Crawler, name: str, ours: type, theirs: type) -> None:
+    """Have feeds of the format ``name`` written by ``ours``, unless the project has another than ``theirs``."""
+    feeds = crawler.get_extension(FeedExporter)
+    if feeds is not None and feeds.exporters.get(name) is theirs:
+        feeds.exporters[name] = ours
+
+
+# --- the downloader
+
+
+class DownloaderOfSlots(Downloader):
+    """Scrapy's downloader, for classes that make its slots: there is no setting for that.
+
+    Raises:
+        RuntimeError: This version of Scrapy makes them elsewhere.
+
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        if not hasattr(Downloader, "_get_slot"):
+            raise RuntimeError("this version of Scrapy has no Downloader._get_slot: gaps cannot be kept")
+        super().__init__(crawler)
+
+    def make_slot(self, host: str) -> Slot:
+        """Return a new slot for a host."""
+        raise NotImplementedError
+
+    def slot_without_gap(self) -> Slot:
+        """Return a slot that sends at once, as many requests at a time as the crawl may send."""
+        return Slot(self.total_concurrency or 16, 0.0, 0.0)
+
+    @property
+    def delay_of_settings(self) -> float:
+        """The DOWNLOAD_DELAY of the crawl."""
+        return float(self._delay)
+
+    def _get_slot(self, request: Request, spider: Spider | None = None) -> tuple[str, Slot]:  # noqa: ARG002
+        host = self.get_slot_key(request)
+        if host not in self.slots:
+            self.slots[host] = self.make_slot(host)
+            self._start_slot_gc()
+        return host, self.slots[host]
+
+
+class QueueOfSlots(DownloaderAwarePriorityQueue):
+    """Scrapy's queue that chooses by slot, for classes that say what the slots are."""
+
+    def choose_by(self, slots: SlotChoice) -> None:
+        """Ask ``slots`` from now on."""
+        self._downloader_interface = slots
+
+
+class SlotChoice(DownloaderInterface):
+    """What :class:`QueueOfSlots` asks: the slot of a request, and the slots that it may choose from."""
+
+    def get_slot_key(self, request: Request) -> str:
+        """Return the slot of a request."""
+        raise NotImplementedError
+
+    def stats(self, possible_slots: Iterable[str]) -> list[tuple[int, str]]:
+        """Return the slots to choose from, each behind the number of its requests in progress."""
+        raise NotImplementedError
+
+
+class RobotsMiddleware:
+    """The ``RobotsTxtMiddleware`` of a crawl, whose place ``process_request`` takes.
+
+    Args:
+        middlewares: The middlewares of the downloader.
+        process_request: Called for each request instead of the middleware.
+
+    Raises:
+        LookupError: The crawl has none.
+        RuntimeError: This version of Scrapy keeps what it knows elsewhere.
+
+    """
+
+    def __init__(self, middlewares: Any, process_request: Callable[..., Any]) -> None:
+        methods = middlewares.methods["process_request"]
+        found = (index for index, one in enumerate(methods) if isinstance(_owner(one), RobotsTxtMiddleware))
+        if (index := next(found, None)) is None:
+            raise LookupError("the crawl has no RobotsTxtMiddleware")
+        self.process_request: Callable[..., Any] = methods[index]
+        self._middleware: Any = _owner(methods[index])
+        if not hasattr(self._middleware, "_parsers"):
+            raise RuntimeError("this version of Scrapy has no RobotsTxtMiddleware._parsers")
+        methods[index] = process_request
+
+    def forget(self, authority: str) -> None:
+        """Forget the robots.txt of a host and port, so that the next request asks for it again."""
+        self._middleware._parsers.pop(authority, None)
+
+
+def _owner(method: Any) -> Any:
+    return getattr(method, "__self__", None)
+
+
+# --- the program around the crawl
+
+
+def raise_after_start(process: CrawlerProcessBase, error: BaseException) -> None:
+    """Make ``process.start()`` raise ``error`` when all its crawls have ended."""
+    run = process.start
+
+    def start(*args: Any, **kwargs: Any) -> None:
+        run(*args, **kwargs)
+        raise error
+
+    process.start = start  # type: ignore[method-assign]
+
+
+def code_of_command() -> CodeType | None:
+    """Return the code of the ``scrapy`` command, None where nobody has imported it."""
+    command = sys.modules.get("scrapy.cmdline")
+    return None if command is None else command.execute.__code__

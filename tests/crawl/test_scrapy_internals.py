@@ -1,0 +1,275 @@
+"""What we read and patch inside Scrapy is there and does what we take it for, on whichever Scrapy is installed."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import scrapy.cmdline
+from scrapy.utils.test import get_crawler
+
+from denoise_crawler.crawl.scrapy_internals import RobotsMiddleware, code_of_command, has_begun, scheduler_of
+from tests.conftest import needs_new_scrapy
+from tests.loopback import nothing, serving
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PROGRAM = """
+import asyncio
+import json
+import sys
+
+import scrapy
+from scrapy import signals
+from scrapy.crawler import CrawlerProcess
+from scrapy.exceptions import DontCloseSpider
+from scrapy.exporters import CsvItemExporter
+from scrapy.pipelines.files import FilesPipeline
+from scrapy.utils.asyncio import call_later
+
+from denoise_crawler.crawl import scrapy_internals as internals
+from denoise_crawler.crawl.scrapy_versions import POLITE_SINCE
+
+SITE, WITH_FILES = sys.argv[1], sys.argv[2] == "files"
+seen = {"slots": [], "chosen": [], "outputs": [], "items": [], "exporters": []}
+
+
+class Exporter(CsvItemExporter):
+    def start_exporting(self):
+        seen["exporters"].append("ours")
+        super().start_exporting()
+
+
+class Pipeline:
+    def process_item(self, item):
+        seen["items"].append(item["n"])
+        return item
+
+
+class Downloader(internals.DownloaderOfSlots):
+    def __init__(self, crawler):
+        super().__init__(crawler)
+        seen["delay"] = self.delay_of_settings
+        self.robots = internals.RobotsMiddleware(self.middleware, self.process_request)
+
+    def make_slot(self, host):
+        seen["slots"].append(host)
+        return self.slot_without_gap()
+
+    async def process_request(self, request):
+        return await self.robots.process_request(request=request)
+
+
+class Choice(internals.SlotChoice):
+    def get_slot_key(self, request):
+        return "slot of " + request.url[-3:]
+
+    def stats(self, possible_slots):
+        seen["chosen"] += [slot for slot in possible_slots if slot not in seen["chosen"]]
+        return [(0, slot) for slot in possible_slots]
+
+
+class Queue(internals.QueueOfSlots):
+    def __init__(self, crawler, *arguments, **named):
+        super().__init__(crawler, *arguments, **named)
+        self.choose_by(Choice(crawler))
+
+
+class Probe(scrapy.Spider):
+    name = "probe"
+    woken = False
+
+    @classmethod
+    def from_crawler(cls, crawler):
+        spider = super().from_crawler(crawler)
+        crawler.signals.connect(spider.opened, signals.spider_opened)
+        crawler.signals.connect(spider.idle, signals.spider_idle)
+        return spider
+
+    def opened(self):
+        self.close_before = internals.replace_close(self.crawler, self.close_ours)
+        self.handle_before = internals.replace_output_handler(self.crawler, self.handle_ours)
+        internals.replace_exporter(self.crawler, "csv", ours=Exporter, theirs=CsvItemExporter)
+
+    async def start(self):
+        yield scrapy.Request(SITE + "one")
+
+    async def close_ours(self, **named):
+        crawler = self.crawler
+        seen["closed by"] = named["reason"]
+        seen["before it is closed"] = [internals.is_closing(crawler), internals.is_stopping(crawler)]
+        request = internals.RequestInProgress(crawler)
+        closed = asyncio.ensure_future(self.close_before(**named))
+        await asyncio.sleep(0.2)
+        seen["while it is closed"] = [internals.is_closing(crawler), internals.is_stopping(crawler)]
+        seen["open with a request"], seen["last"] = internals.has_begun(crawler), request.is_last()
+        request.end()
+        await closed
+        seen["begun after"] = internals.has_begun(self.crawler)
+
+    async def handle_ours(self, result, *given, **named):
+        seen["outputs"].append(type(result).__name__)
+        await self.handle_before(result, *given, **named)
+
+    async def parse(self, response):
+        crawler = self.crawler
+        seen["begun"] = internals.has_begun(crawler)
+        seen["in a callback"] = [internals.is_closing(crawler), internals.is_stopping(crawler)]
+        seen["has files"] = internals.has_media_pipeline(crawler)
+        await internals.send_through_pipelines(crawler, {"n": 1}, response)
+        if hasattr(crawler.engine.downloader, "robots"):
+            crawler.engine.downloader.robots.forget(SITE.split("/")[2])
+        yield {"n": 2}
+        yield scrapy.Request(SITE + "two", callback=self.second)
+
+    def second(self, response):
+        yield {"n": 3}
+
+    def idle(self):
+        crawler, engine = self.crawler, self.crawler.engine
+        if self.woken:
+            return
+        if "idle" in seen:
+            raise DontCloseSpider
+        seen["idle"] = engine.spider_is_idle()
+        with internals.kept_open(crawler):
+            seen["idle while kept open"] = engine.spider_is_idle()
+        seen["idle again"] = engine.spider_is_idle()
+        request = internals.RequestInProgress(crawler)
+        with internals.kept_open(crawler):
+            seen["last while a callback runs"] = request.is_last()
+        request.end()
+        engine._slot.heartbeat.stop()  # which would ask the scheduler some seconds later
+        call_later(0.5, self.go_on)
+        raise DontCloseSpider
+
+    def go_on(self):
+        scheduler = internals.scheduler_of(self.crawler)
+        scheduler.enqueue_request(scrapy.Request(SITE + "six", callback=self.second))
+        self.woken = True
+        internals.wake(self.crawler)
+
+
+settings = {"LOG_LEVEL": "ERROR", "FEEDS": {"out.csv": {"format": "csv"}}, "TELNETCONSOLE_ENABLED": False}
+settings |= {"ROBOTSTXT_OBEY": True, "DOWNLOAD_DELAY": 0.5, "FILES_STORE": "files"}
+settings["ITEM_PIPELINES"] = {Pipeline: 1} | ({FilesPipeline: 2} if WITH_FILES else {})
+if scrapy.version_info[:2] >= POLITE_SINCE:
+    settings |= {"DOWNLOADER": Downloader, "SCHEDULER_PRIORITY_QUEUE": Queue}
+process = CrawlerProcess(settings)
+process.crawl(Probe)
+internals.raise_after_start(process, RuntimeError("at the end"))
+try:
+    process.start()
+except RuntimeError as error:
+    seen["raised"] = str(error)
+print(json.dumps(seen))
+"""
+
+
+def crawled(folder: Path, pipelines: str) -> dict[str, Any]:
+    (folder / "program.py").write_text(PROGRAM)
+    with serving(nothing) as site:
+        done = subprocess.run(
+            [sys.executable, "program.py", f"{site.url}/", pipelines],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        assert done.stderr == ""
+        return {**json.loads(done.stdout), "asked": list(site.asked)}
+
+
+@pytest.fixture(scope="module")
+def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What a crawl saw that uses all our ways into Scrapy."""
+    return crawled(tmp_path_factory.mktemp("probe"), "files")
+
+
+def test_a_crawl_has_begun_while_its_spider_is_open(seen: dict[str, Any]) -> None:
+    assert (seen["begun"], seen["begun after"]) == (True, False)
+
+
+def test_a_crawl_is_ending_once_its_spider_is_being_closed(seen: dict[str, Any]) -> None:
+    assert seen["in a callback"] == seen["before it is closed"] == [False, False]
+    assert seen["while it is closed"] == [True, True]
+
+
+def test_the_spider_is_not_idle_while_we_keep_it_open(seen: dict[str, Any]) -> None:
+    assert (seen["idle"], seen["idle while kept open"], seen["idle again"]) == (True, False, True)
+
+
+def test_a_request_in_progress_keeps_the_spider_open_and_knows_when_it_is_the_last(
+    seen: dict[str, Any],
+) -> None:
+    assert (seen["open with a request"], seen["last"], seen["last while a callback runs"]) == (True, True, False)
+
+
+def test_an_engine_that_is_woken_asks_the_scheduler(seen: dict[str, Any]) -> None:
+    assert any(path.endswith("six") for path in seen["asked"])
+
+
+def test_the_engine_closes_its_spider_by_what_we_put_there(seen: dict[str, Any]) -> None:
+    assert seen["closed by"] == "finished"
+
+
+def test_the_output_of_each_callback_comes_to_what_we_put_there(seen: dict[str, Any]) -> None:
+    assert len(seen["outputs"]) == 3
+
+
+def test_an_item_goes_through_the_pipelines_like_one_of_the_spider(seen: dict[str, Any]) -> None:
+    assert seen["items"] == [1, 2, 3, 3]
+
+
+def test_a_pipeline_that_downloads_files_is_found(seen: dict[str, Any], tmp_path: Path) -> None:
+    assert seen["has files"] is True
+    assert crawled(tmp_path, "none")["has files"] is False
+
+
+def test_a_feed_is_written_by_our_exporter(seen: dict[str, Any]) -> None:
+    assert seen["exporters"] == ["ours"]
+
+
+def test_a_program_gets_our_error_when_its_crawls_have_ended(seen: dict[str, Any]) -> None:
+    assert (seen["raised"], seen["closed by"]) == ("at the end", "finished")
+
+
+@needs_new_scrapy
+def test_the_downloader_uses_the_slots_that_we_make(seen: dict[str, Any]) -> None:
+    assert seen["slots"] == ["127.0.0.1"]
+    assert seen["delay"] == 0.5
+
+
+@needs_new_scrapy
+def test_the_queue_chooses_among_the_slots_that_we_name(seen: dict[str, Any]) -> None:
+    assert seen["chosen"] == ["slot of one", "slot of two", "slot of six"]
+
+
+@needs_new_scrapy
+def test_a_robots_txt_that_we_forget_is_asked_for_again(seen: dict[str, Any]) -> None:
+    paths = [path.rpartition("/")[2] for path in seen["asked"]]
+    assert paths == ["robots.txt", "one", "robots.txt", "two", "six"]
+
+
+def test_a_crawl_that_has_not_begun_has_no_scheduler() -> None:
+    crawler = get_crawler()
+    crawler.engine = crawler._create_engine()
+    assert scheduler_of(crawler) is None
+    assert not has_begun(crawler)
+
+
+def test_a_crawl_without_the_middleware_for_robots_txt_is_told() -> None:
+    engine = get_crawler(settings_dict={"ROBOTSTXT_OBEY": False})._create_engine()
+    with pytest.raises(LookupError, match="no RobotsTxtMiddleware"):
+        RobotsMiddleware(engine.downloader.middleware, print)
+
+
+def test_the_code_of_the_command_is_known_once_somebody_has_imported_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert code_of_command() is scrapy.cmdline.execute.__code__
+    monkeypatch.delitem(sys.modules, "scrapy.cmdline")
+    assert code_of_command() is None
