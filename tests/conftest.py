@@ -37,7 +37,7 @@ needs_new_scrapy = pytest.mark.skipif(
     scrapy.version_info[:2] < POLITE_SINCE, reason="politeness, rendering and our spiders need a newer Scrapy"
 )
 ROOT = Path(__file__).parent.parent
-# Tests that take long, by their folder or file: `make test` leaves them out, but for a few; `make test-all` runs all.
+# Tests that take long, by folder or file: `make test` leaves them out, but for a few; `make test-all` runs all.
 MARKS = {
     "crawl": ("crawl/", "demo/", "faults/", "guests/", "spiders/"),
     "browser": (
