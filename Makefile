@@ -47,10 +47,11 @@ test-bare: $(READY) ## what wants Chromium, Graphviz or Java, with a PATH that h
 	for missing in Chromium Graphviz Java; do grep "^SKIPPED.*$$missing.* installed" build/bare.txt || exit 1; done
 	tail -n 1 build/bare.txt
 
-test-older: $(OLDER:%=test-on-%) ## the tests of crawls, on the oldest Scrapies we run on; test-on-head: on the one to come
+test-older: $(OLDER:%=test-on-%) ## on the oldest Scrapies we run on: the tests of crawls, with the extra [test] alone
 
 .PRECIOUS: .venv-%/.installed
 test-on-%: .venv-%/.installed $(VENV)/.core
+	.venv-$*/bin/python -m pytest --collect-only >.venv-$*/collected.txt || { tail -n 50 .venv-$*/collected.txt; false; }
 	.venv-$*/bin/python -m pytest -n auto --dist worksteal $(CRAWL_TESTS)
 
 test-old-pip: ## that pip 23.2 can tell what to install for the extractors
