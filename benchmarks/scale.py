@@ -151,10 +151,10 @@ class MeasuredKnowledge(StoredKnowledge):
         super().__init__(store, choice)
         self.bytes: dict[str, int] = {}
 
-    def put(self, site: str, known: bytes) -> None:
+    def put(self, site: str, known: bytes) -> bool:
         """Store what is known of ``site``."""
-        super().put(site, known)
         self.bytes[site] = len(known)
+        return super().put(site, known)
 
 
 @dataclass(frozen=True)

@@ -110,6 +110,7 @@ class Denoiser:
         self._knowledge: Knowledge = InMemoryKnowledge() if knowledge is None else knowledge
         self._sites_in_memory = sites_in_memory
         self._sites: OrderedDict[str, Method] = OrderedDict()
+        self._changed: set[Method] = set()  # those that know more than is stored
         self._layouts: dict[str, int] = {}
         self._writing, self._rules = writing, rules
         self._data = PageData(writing)
@@ -126,7 +127,9 @@ class Denoiser:
         method = self._choice.knowing([known] if known else [], site)
         self._sites[site] = method
         while len(self._sites) > self._sites_in_memory:
-            self._save(*self._sites.popitem(last=False))
+            name, oldest = self._sites.popitem(last=False)
+            self._save(name, oldest)
+            self._changed.discard(oldest)
         return method
 
     def layouts(self, site: str) -> int:
@@ -163,7 +166,8 @@ class Denoiser:
         """
         self._layouts[site] = self.layouts(site) + 1
         layout = layout_name(site, self._layouts[site])
-        self.method_for(layout).merge(known)
+        (method := self.method_for(layout)).merge(known)
+        self._changed.add(method)
         self.save(layout)
         return layout
 
@@ -174,7 +178,13 @@ class Denoiser:
     def learn(self, page: Page) -> None:
         """Learn ``page`` for its site; each URL is learned once."""
         if self.learns and (method := self.method_for(page.site)).wants(page) and not page.skipped:
+            self.observe(method, page)
+
+    def observe(self, method: Method, page: Page) -> None:
+        """Learn ``page`` by the method of its site or layout; a page that would change nothing is not learned."""
+        if method.wants(page):
             method.observe(page)
+            self._changed.add(method)
 
     def judge(self, page: Page, *, method: Method | None = None) -> Judgement:
         """Decide for each node of ``page`` whether it is noise.
@@ -257,7 +267,7 @@ class Denoiser:
         return unsure or (bool(clean_page.unchanged) and self._writing.changes == DROP_UNCHANGED)
 
     def save(self, site: str | None = None) -> None:
-        """Store what is known of ``site``, or of all sites if it is None."""
+        """Store what is known of ``site``, None: of all sites. What did not change is stored already."""
         for name, method in self._sites.items():
             if site in (None, name):
                 self._save(name, method)
@@ -295,8 +305,8 @@ class Denoiser:
         return Cleaned(page, judgement, clean_page, visible, kept)
 
     def _save(self, site: str, method: Method) -> None:
-        if method.learns and method.pages_known:
-            self._knowledge.put(site, method.to_bytes())
+        if method in self._changed and method.pages_known and self._knowledge.put(site, method.to_bytes()):
+            self._changed.discard(method)
 
 
 def denoise_pages(

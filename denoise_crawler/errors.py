@@ -172,9 +172,13 @@ class TaskError(WorkerError):
 
 
 class WorkerDiedError(WorkerError):
-    """The process of a task died; the message says how. ``too_long``: the task exceeded its time limit."""
+    """The process of a task died; the message says how.
+
+    ``too_long``: the task exceeded its time limit. ``killed``: a signal that we did not send ended the process.
+    """
 
     too_long = False
+    killed = False
 
 
 class AskAgainError(WorkerError):

@@ -60,12 +60,15 @@ class CleanTextProvider(PageObjectInputProvider):
             warmup.outcomes.count_without_page()
         if source is None or await warmup.leaving.is_skipped(source):
             return [CleanText(url=response.url, site=warmup.settings.site(response.url))]
-        if not warmup.by_addon:
-            await warmup.learn(source)
+        async with warmup.sites.turns.of(source):
+            if not warmup.by_addon:
+                await warmup.learn(source)
+            await warmup.leaving.judge(source)
         clean = CleanText(url=source.page.url, site=source.page.site)
+        if source.cleaned is None:
+            return [clean]
         try:
-            cleaned = await warmup.leaving.clean(source)
-            return [warmup.filler.fill(clean, cleaned.clean_page).item]
+            return [warmup.filler.fill(clean, source.cleaned.clean_page).item]
         except Exception:  # our mistake must not cost the page object
             warmup.report_failure(source.page.url)
             return [clean]

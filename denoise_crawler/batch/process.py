@@ -98,6 +98,7 @@ def death_error(code: int | None, limits: Limits, *, over_clock: bool = False) -
         how = f"the process ended with exit code {code % EXIT_CODE_0}"
     error = WorkerDiedError(how)
     error.too_long = over_clock or over_time
+    error.killed = code is not None and code < 0 and not error.too_long
     return error
 
 

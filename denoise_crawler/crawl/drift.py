@@ -81,12 +81,12 @@ class Layouts:
         if novelty > MAX_NOVELTY and self._quota:
             self._learn_strange(page)
             return
-        method.observe(page)
+        self._denoiser.observe(method, page)
         self._count_page(page.site)
 
     def _learn_strange(self, page: Page) -> None:
         if self._denoiser.layouts(page.site) == MAX_LAYOUTS:
-            self._denoiser.method_for(layout_name(page.site, MAX_LAYOUTS)).observe(page)
+            self._denoiser.observe(self._denoiser.method_for(layout_name(page.site, MAX_LAYOUTS)), page)
             return
         new = self._new_layouts.setdefault(page.site, _NewLayout(self._new_method()))
         self._new_layouts.move_to_end(page.site)

@@ -7,7 +7,7 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from denoise_crawler.errors import WorkerError
+from denoise_crawler.errors import GivenUpError, WorkerError
 from denoise_crawler.page.text import printable
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from denoise_crawler.crawl.counts import Counts
     from denoise_crawler.crawl.inline_cleaner import CleanedPage
     from denoise_crawler.crawl.settings import DenoiseSettings
+    from denoise_crawler.crawl.source_page import SourcePage
 
 logger = logging.getLogger(__name__)
 
@@ -40,6 +41,12 @@ class FailureLog:
             "%s cannot be cleaned because of a bug in denoise_crawler; its items go on as they are",
             printable(url),
         )
+
+    def report_source(self, source: SourcePage) -> None:
+        """Count and log, inside an ``except`` block, that we failed on a page; once, however many items it has."""
+        if not source.reported and not isinstance(sys.exc_info()[1], GivenUpError):
+            self.report_page(source.page.url)
+        source.reported = True
 
     def report_extractor(self, url: str) -> None:
         """Count a page of which the extractor wrote nothing; log the first one."""

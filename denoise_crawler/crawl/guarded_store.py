@@ -135,9 +135,9 @@ class GuardedKnowledge:
         """Return what is known of ``site``, None also if it cannot be read."""
         return _call_safely(self._on_error, lambda: self._knowledge.get(site), None)
 
-    def put(self, site: str, known: bytes) -> None:
-        """Save what is ``known`` of ``site``."""
-        _call_safely(self._on_error, lambda: self._knowledge.put(site, known), None)
+    def put(self, site: str, known: bytes) -> bool:
+        """Save what is ``known`` of ``site``; return whether that worked."""
+        return _call_safely(self._on_error, lambda: self._knowledge.put(site, known), False)
 
 
 def _call_safely(

@@ -44,8 +44,46 @@ class LeavingItems:
         """Count an item that leaves now; return it filled where possible. Raise UnwantedItem to drop it."""
         if source is None:
             return await self._emit(item, None)
+        if self.needs_judging(item, source):
+            async with self._sites.turns.of(source):
+                await self.judge(source)
         async with source.turn:
             return await self._emit(item, source)
+
+    async def judge_for(self, item: Any, source: SourcePage) -> None:
+        """Judge a page in its turn, if ``item`` needs its text."""
+        if self.needs_judging(item, source):
+            await self.judge(source)
+
+    def needs_judging(self, item: Any, source: SourcePage) -> bool:
+        """Tell whether ``item`` needs the text of a page that is not judged yet."""
+        if source.cleaned is not None or source.failed or source.skipped:
+            return False
+        try:
+            return not isinstance(item, self._settings.skipped_items) and self._filler.can_fill(item)
+        except Exception:  # it is reported when the item leaves
+            return False
+
+    async def judge(self, source: SourcePage) -> None:
+        """Judge a page in its turn, once, unless there is nothing to read on it."""
+        if source.cleaned is not None or source.failed:
+            return
+        try:
+            await self._look(source)
+            if not source.skipped:
+                source.cleaned = await self._sites.clean(source.page)
+                self.count_cleaned(source, source.cleaned)
+        except Exception:
+            self._give_up(source)
+
+    async def _look(self, source: SourcePage) -> None:
+        if not source.looked_at:
+            source.skipped = await self._sites.skipped(source.page)
+            source.looked_at = True
+
+    def _give_up(self, source: SourcePage) -> None:
+        source.failed = True
+        self._failures.report_source(source)
 
     async def _emit(self, item: Any, source: SourcePage | None) -> Any:
         if isinstance(item, self._settings.skipped_items):
@@ -68,19 +106,23 @@ class LeavingItems:
 
     async def is_skipped(self, source: SourcePage) -> bool:
         """Tell, and count, whether there is nothing to read on a page."""
-        if not source.looked_at:
-            source.skipped = await self._sites.skipped(source.page)
-            source.looked_at = True
+        try:
+            if not source.failed:
+                await self._look(source)
+        except Exception:
+            self._give_up(source)
         if source.skipped:
             self._outcomes.count_skipped(source, source.skipped)
         return bool(source.skipped)
 
     async def fill(self, item: Any, source: SourcePage) -> Any:
-        """Return ``item`` with the clean text of its page; the item as it is if that fails."""
+        """Return ``item`` with the clean text of its page, which was judged; the item as it is if that fails."""
+        if source.cleaned is None:
+            self._outcomes.count_unfilled(item)
+            return item
         try:
-            cleaned = await self.clean(source)
             self._counts.add("cleaned")
-            return await self._fill(item, source, cleaned)
+            return await self._fill(item, source, source.cleaned)
         except UnwantedItem:
             raise
         except Exception as error:  # our mistake must not cost the item
@@ -95,13 +137,6 @@ class LeavingItems:
         if source.cleaned is None:
             source.cleaned = await self._sites.cleaner.raw(source.page)
         return await self._fill(item, source, source.cleaned)
-
-    async def clean(self, source: SourcePage) -> CleanedPage:
-        """Return the cleaned page. It is judged once, however many items it has."""
-        if source.cleaned is None:
-            source.cleaned = await self._sites.clean(source.page)
-            self.count_cleaned(source, source.cleaned)
-        return source.cleaned
 
     def count_cleaned(self, source: SourcePage, cleaned: CleanedPage) -> None:  # noqa: ARG002 - subclasses use it
         """Count a cleaned page."""

@@ -86,7 +86,7 @@ class PageCleaner:
                 return Learned(layout=self._new_layout)
             method = self._denoiser.method_for(page.site)
             new = not method.knows(page)
-            method.observe(page)
+            self._denoiser.observe(method, page)
             return Learned(new=new)
 
     def clean(self, page: Page, *, warm: bool) -> Cleaned:

@@ -217,8 +217,11 @@ class WarmupSettings(SettingsSection):
     it tells an article's fields from what every page repeats. The other methods have `20`."""
 
     warmup_seconds: float = setting("DENOISE_WARMUP_SECONDS", 30.0, kinds.SECONDS_OR_NO_LIMIT)
-    """The longest time that items of a site wait, counted from its first page. Then they go on, cleaned with what
-    is known so far, and the site is still learned. This applies only with `DENOISE_SHORT_SITES = "clean"`."""
+    """The longest time that items wait for the next new page of their site. Then they go on, cleaned with what is
+    known, and the site is still learned. This applies only with `DENOISE_SHORT_SITES = "clean"`."""
+
+    warmup_longest: float = setting("DENOISE_WARMUP_LONGEST", 300.0, kinds.SECONDS_OR_NO_LIMIT)
+    """The same, counted from the first page of the site: the longest time that items wait in all."""
 
     short_sites: str = setting("DENOISE_SHORT_SITES", "clean", kinds.one_of(("clean", "raw", "drop")))
     """What happens at the end of the crawl to items of sites with fewer pages than `DENOISE_WARMUP_PAGES`.
@@ -239,7 +242,9 @@ class WarmupSettings(SettingsSection):
     install the extra `shared`). Items still wait in `DENOISE_STORE`, and each crawl has its own."""
 
     sites_in_memory: int = setting("DENOISE_SITES_IN_MEMORY", SITES_IN_MEMORY, kinds.whole_number(1))
-    """How many sites' knowledge is kept in memory. That of other sites is read from the store."""
+    """How many sites' knowledge is kept in memory; the rest is read from the store. Set it to at least as many
+    sites as are crawled in turn. With fewer, nearly each page first loads its site and another that has changed is
+    written back, which takes more CPU time with each page that is known: a crawl can need twice as much."""
 
 
 @dataclass(frozen=True)

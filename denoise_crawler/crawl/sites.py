@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
-from collections import deque
 from contextlib import suppress
 from dataclasses import dataclass, field
 from math import ceil
@@ -16,6 +14,8 @@ from scrapy.utils.asyncio import is_asyncio_available
 from denoise_crawler.crawl.guarded_store import GuardedKnowledge
 from denoise_crawler.crawl.inline_cleaner import InlineCleaner
 from denoise_crawler.crawl.page_cleaner import CleaningJob
+from denoise_crawler.crawl.site_turns import SiteTurns
+from denoise_crawler.crawl.warmup_clocks import WarmupClocks
 from denoise_crawler.errors import AskAgainError, WorkerError
 from denoise_crawler.page.text import printable
 from denoise_crawler.rules import SiteRules
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from denoise_crawler.crawl.guarded_store import GuardedStore
     from denoise_crawler.crawl.inline_cleaner import CleanedPage, Cleaner
     from denoise_crawler.crawl.settings import DenoiseSettings
+    from denoise_crawler.crawl.warmup_clocks import OverdueSite
     from denoise_crawler.methods.site_knowledge import Knowledge
     from denoise_crawler.page import Page
 
@@ -44,7 +45,6 @@ class SiteProgress:
         pages_seen: How many different pages were learned.
         ready: Whether the quota of pages is reached.
         keys: The keys of those pages, until the site is ready.
-        first_seen: When the first page came, in seconds of :func:`time.monotonic`; None before.
         overdue: Whether the time for the warm-up is over.
         sampled: Whether the store has enough samples of the site.
     """
@@ -52,7 +52,6 @@ class SiteProgress:
     pages_seen: int
     ready: bool
     keys: set[int] = field(default_factory=set)
-    first_seen: float | None = None
     overdue: bool = False
     sampled: bool = False
 
@@ -64,13 +63,18 @@ class Sites:
         settings: The settings of the crawl.
         store: Keeps the progress of the sites, and what was learned of them unless DENOISE_SHARED_STORE is set.
         counts: The stats.
+
+    Attributes:
+        turns: The turns in which pages are learned and judged.
     """
 
     def __init__(self, settings: DenoiseSettings, store: GuardedStore, counts: Counts) -> None:
         self._settings, self._store, self._counts = settings, store, counts
         self._key = settings.choice.key
         self._progress: dict[str, SiteProgress] = {}
-        self._timed_sites: deque[str] = deque()  # sites whose warm-up has a deadline, in order
+        self.turns = SiteTurns()
+        self._clocks = WarmupClocks(settings.warmup_seconds, settings.warmup_longest)
+        self._newly_known: set[str] = set()
         self._job = CleaningJob(
             settings.choice,
             settings.writing,
@@ -125,15 +129,16 @@ class Sites:
             await self._learn_lost(page.site)
             learned = await self.cleaner.learn(page, ready=progress.ready)
         except Exception:
-            self._note_first_page(page.site, progress)
+            self._note_page(page.site, progress, new=False)
             raise
         if learned.skipped:
             return learned.skipped
-        self._note_first_page(page.site, progress)
+        new = learned.new and not progress.ready and page.key not in progress.keys
+        self._note_page(page.site, progress, new=new)
         self._keep_sample(page, progress)
         if learned.layout:
             self._report_new_layout(page.site, learned.layout)
-        elif learned.new and not progress.ready and page.key not in progress.keys:
+        elif new:
             await self._count_page(page, progress)
         return None
 
@@ -161,18 +166,22 @@ class Sites:
     @property
     def have_time_limit(self) -> bool:
         """Whether the warm-up of a site ends after a time."""
-        return self._settings.short_sites == "clean" and self._settings.warmup_seconds > 0
+        longest = max(self._settings.warmup_seconds, self._settings.warmup_longest)
+        return self._settings.short_sites == "clean" and longest > 0
 
-    def take_overdue(self) -> list[str]:
+    def take_overdue(self) -> list[OverdueSite]:
         """Return the sites whose warm-up time has just ended; from now on none of their items waits."""
-        found = []
-        while self._timed_sites and self._is_overdue(self._progress[self._timed_sites[0]]):
-            site = self._timed_sites.popleft()
-            progress = self._progress[site]
-            if not progress.ready:
-                progress.overdue = True
-                found.append(site)
+        found = self._clocks.take_overdue()
+        for site, _ in found:
+            self._progress[site].overdue = True
         return found
+
+    def take_newly_known(self, site: str) -> int:
+        """Return by how many pages ``site`` is known if its warm-up has ended since the last call, else 0."""
+        if site not in self._newly_known:
+            return 0
+        self._newly_known.discard(site)
+        return self._progress[site].pages_seen
 
     def progress(self, site: str) -> SiteProgress:
         """Return how far the warm-up of ``site`` has come."""
@@ -204,10 +213,6 @@ class Sites:
     def _save_state(self, site: str, progress: SiteProgress) -> None:
         self._store.save_state(site, self._key, SiteState(progress.pages_seen, progress.ready))
 
-    def _is_overdue(self, progress: SiteProgress) -> bool:
-        assert progress.first_seen is not None  # noqa: S101 - set by learn
-        return time.monotonic() - progress.first_seen > self._settings.warmup_seconds
-
     async def _learn_lost(self, site: str) -> None:
         """Learn the waiting pages of a site again that a dead worker process knew."""
         if site not in self.cleaner.lost:
@@ -219,12 +224,12 @@ class Sites:
                 with suppress(WorkerError):  # it was reported when the page came
                     await self.cleaner.learn(page, ready=False)
             self.cleaner.lost.discard(site)
+            if self.is_ready(site):  # the next crawl takes it for known
+                await self.cleaner.save(site)
 
-    def _note_first_page(self, site: str, progress: SiteProgress) -> None:
-        if progress.first_seen is None:
-            progress.first_seen = time.monotonic()
-            if self.have_time_limit and not progress.ready:
-                self._timed_sites.append(site)
+    def _note_page(self, site: str, progress: SiteProgress, *, new: bool) -> None:
+        if self.have_time_limit and not (progress.ready or progress.overdue):
+            self._clocks.note(site, new=new)
 
     async def _count_page(self, page: Page, progress: SiteProgress) -> None:
         progress.keys.add(page.key)
@@ -238,10 +243,10 @@ class Sites:
     async def _finish_warmup(self, site: str, progress: SiteProgress) -> None:
         progress.ready = True
         progress.keys.clear()
+        self._clocks.stop(site)
+        self._newly_known.add(site)
         self._counts.add("sites_ready")
         await self.save(site)
-        waiting = self._store.waiting_count(site, inherited=bool(self._settings.job))
-        logger.info("%s is known after %d pages; %d items go on", printable(site), progress.pages_seen, waiting)
 
     def _report_new_layout(self, site: str, layout: str) -> None:
         self._counts.add("drifts")

@@ -61,12 +61,12 @@ class SourcePage:
         learned: Whether the page was learned.
         looked_at: Whether it is known if the page has anything to read.
         skipped: Why it has not; None if it has, or that is not known.
-        given_up: Whether a worker process died of the page. It is not handed over again.
+        failed: Whether the page could not be cleaned. It is not tried again; its items go on as they are.
+        reported: Whether it was reported that we failed on the page.
         cleaned: The cleaned page, None until an item needs it.
         arrivals: Held by the item that arrives now, until the items that it releases have left. So no later item
             of the page goes on before it.
-        turn: Held by the item for which the page is learned, or that is filled, now. The others stand in line, so
-            that they leave in their order.
+        turn: Held by the item that is filled now. The others stand in line, so that they leave in their order.
     """
 
     page: Page
@@ -76,7 +76,8 @@ class SourcePage:
     learned: bool = False
     looked_at: bool = False
     skipped: str | None = None
-    given_up: bool = False
+    failed: bool = False
+    reported: bool = False
     cleaned: CleanedPage | None = None
     arrivals: asyncio.Lock = field(default_factory=asyncio.Lock)
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)

@@ -22,11 +22,11 @@ from denoise_crawler.crawl.replay import Replay
 from denoise_crawler.crawl.scrapy_internals import scheduler_of
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.crawl.several_items import each_item
+from denoise_crawler.crawl.site_turns import SharedTurn
 from denoise_crawler.crawl.sites import Sites
 from denoise_crawler.crawl.time_slice import TimeSlice, pause
 from denoise_crawler.crawl.unsure_pages import UnsurePages
 from denoise_crawler.crawl.waiting_items import WaitingItems
-from denoise_crawler.errors import GivenUpError
 from denoise_crawler.page.text import printable
 from denoise_crawler.store.damage import open_store
 
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from denoise_crawler.crawl.item_batches import WaitingItem
+    from denoise_crawler.crawl.site_turns import Turn
     from denoise_crawler.crawl.source_page import SourcePage
     from denoise_crawler.page import Page
 
@@ -122,28 +123,40 @@ class Warmup:
         return not refused
 
     async def _learn_and_park(self, item: Any, source: SourcePage | None, refused: list[WaitingItem]) -> bool:
-        """Learn the page, park the item if it has to wait, and release items that no longer have to."""
+        """Take the page's turn: learn it, and park the item or judge the page for it.
+
+        The page that ends the warm-up of its site waits with the others. They are all judged in its turn, before
+        another page of the site is learned.
+        """
         parked = False
         try:
             if isinstance(item, self.settings.skipped_items) or source is None:
                 return False
             async with source.arrivals:
-                if not await self._learn_in_turn(source):
+                if not self._needs_turn(item, source):
                     return False
-                parked = self._must_park(item, source) and self._park(item, source, refused)
-                await self._release_ready(source.page.site)
+                async with self.sites.turns.of(source) as turn:
+                    readable = await self.learn(source)
+                    await self._slice.yield_if_over()
+                    if not readable:
+                        return False
+                    parked = self._must_park(item, source) and self._park(item, source, refused)
+                    self._report_known(source.page.site)
+                    if not parked:
+                        await self.leaving.judge_for(item, source)
+                    await self._release(source.page.site, turn)
+                await self._release_overdue()
         except Exception:  # our mistake must not cost the item
             self._report_failure_of(source)
         return parked
 
-    async def _learn_in_turn(self, source: SourcePage) -> bool:
-        async with source.turn:
-            readable = await self.learn(source)
-            await self._slice.yield_if_over()
-            return readable
+    def _needs_turn(self, item: Any, source: SourcePage) -> bool:
+        if not source.learned:
+            return True
+        return not source.skipped and (self._must_park(item, source) or self.leaving.needs_judging(item, source))
 
     async def learn(self, source: SourcePage) -> bool:
-        """Learn a page, once. Items that an earlier run parked from the same page are dropped from the store.
+        """Learn a page in its turn, once. Drop the items that an earlier run parked from the same page.
 
         Returns:
             Whether the page has anything to read.
@@ -190,10 +203,8 @@ class Warmup:
         try:
             source.skipped = await self.sites.learn(source.page)
             source.looked_at = True
-        except GivenUpError:  # it was reported before
-            pass
         except Exception:  # the page can still be judged
-            self.report_failure(source.page.url)
+            self._failures.report_source(source)
 
     def report_failure(self, url: str) -> None:
         """Count and log, inside an ``except`` block, that we failed on a page."""
@@ -202,29 +213,30 @@ class Warmup:
     def _waiting_pages(self, site: str) -> Iterator[Page]:
         return (source.page for source in self.waiting.sources(site))
 
+    def _report_known(self, site: str) -> None:
+        if pages := self.sites.take_newly_known(site):
+            waiting = self._store.waiting_count(site, inherited=bool(self.settings.job))
+            logger.info("%s is known after %d pages; %d items go on", printable(site), pages, waiting)
+
     def _report_failure_of(self, source: SourcePage | None) -> None:
         self.report_failure("A page" if source is None else source.page.url)
 
     # --- waiting items are released
 
-    async def _release_ready(self, site: str) -> None:
-        """Release the items of ``site`` if it is known now, and those of sites whose warm-up takes too long."""
-        await self._release_overdue()
-        await self._release(site)
-
     async def _release_on_timer(self) -> None:
         await self._close_hook.run_before_close(self._release_overdue)
 
     async def _release_overdue(self) -> None:
-        for site in self.sites.take_overdue():
+        for site, after in self.sites.take_overdue():
             if waiting := self.waiting.count(site):
+                self.counts.add("sites_overdue")
                 logger.info(
-                    "%s: %d items go on after %g seconds, with what is known of it",
-                    *(printable(site), waiting, self.settings.warmup_seconds),
+                    "%s: %d items go on after %s, with what is known of it", printable(site), waiting, after
                 )
             await self._release(site)
 
-    async def _release(self, site: str) -> None:
+    async def _release(self, site: str, turn: Turn | None = None) -> None:
+        """Release the items of a site that have to wait no longer; all are judged in ``turn``, if it is given."""
         if site not in self._sites_with_waiting or site in self._releasing or self.sites.must_wait(site):
             return
         self._releasing.add(site)
@@ -232,7 +244,7 @@ class Warmup:
             while site in self._sites_with_waiting and not self._close_hook.must_keep_items():
                 self._sites_with_waiting.discard(site)
                 # Items left by a killed run are released last, because this run may fetch their pages again.
-                await self._send(self.waiting.release(site, inherited=bool(self.settings.job)))
+                await self._send(self.waiting.release(site, inherited=bool(self.settings.job)), turn)
         finally:
             self._releasing.discard(site)
 
@@ -243,42 +255,48 @@ class Warmup:
         def waiting_items() -> Iterator[WaitingItem]:
             for waiting in self.waiting.release():
                 site = waiting.source.page.site
-                if not self.sites.is_ready(site) and site not in short:
+                if self.sites.must_wait(site) and site not in short:
                     short.add(site)
                     self.counts.add("sites_short")
                 yield waiting
 
         await self._send(waiting_items())
 
-    async def _send(self, items: Iterable[WaitingItem]) -> None:
+    async def _send(self, items: Iterable[WaitingItem], turn: Turn | None = None) -> None:
         """Send released items through the pipelines, as many at a time as Scrapy does."""
+        shared = SharedTurn(turn)
         try:
-            await self._replay.run(self._replay_calls(items))
+            await self._replay.run(self._replay_calls(items, shared))
         except Exception:  # the crawl must go on and end normally
             self._failures.report_release()
+        finally:
+            shared.end()
 
-    def _replay_calls(self, items: Iterable[WaitingItem]) -> Iterator[Awaitable[None]]:
+    def _replay_calls(self, items: Iterable[WaitingItem], shared: SharedTurn) -> Iterator[Awaitable[None]]:
         for item, source in items:
-            yield self._send_one(item, source)
+            shared.begin_item()
+            yield self._send_one(item, source, shared)
             if self._close_hook.must_keep_items():
-                return
+                break
+        shared.end_item()
 
-    async def _send_one(self, item: Any, source: SourcePage) -> None:
+    async def _send_one(self, item: Any, source: SourcePage, shared: SharedTurn) -> None:
         try:
-            await self._prepare_and_process(item, source)
+            await self._prepare_and_process(item, source, shared)
         finally:
             self.waiting.has_left(source)
 
-    async def _prepare_and_process(self, item: Any, source: SourcePage) -> None:
+    async def _prepare_and_process(self, item: Any, source: SourcePage, shared: SharedTurn) -> None:
         try:
-            ready = await self._prepare_released(item, source)
+            async with shared.item(source.page.site):
+                ready = await self._prepare_released(item, source, shared)
         except Exception:  # the store no longer has it, so it goes on as it is
             self.report_failure(source.page.url)
             ready = item
         for each in each_item(ready):
             await self._replay.process(each, source)
 
-    async def _prepare_released(self, item: Any, source: SourcePage) -> Any | None:
+    async def _prepare_released(self, item: Any, source: SourcePage, shared: SharedTurn) -> Any | None:
         """Return a released item, filled as DENOISE_SHORT_SITES says; None if it is to be dropped."""
         policy = "clean" if self.sites.is_ready(source.page.site) else self.settings.short_sites
         if policy == "drop":
@@ -286,6 +304,8 @@ class Warmup:
             return None
         self.counts.add("replayed")
         if policy == "clean":
+            if not shared.is_over:
+                await self.leaving.judge_for(item, source)
             return await self.unsure.pass_on(self.leaving.emit, item, source)
         async with source.turn:
             return await self.leaving.fill_raw(item, source)
@@ -299,8 +319,10 @@ class Warmup:
             for source in self.waiting.sources() if self.waiting.inherit() else ():
                 if self.settings.job:
                     self._sites_with_waiting.add(source.page.site)
-                if not self.sites.is_ready(source.page.site):
-                    await self._learn_page(source)
+                if not self.sites.is_ready(site := source.page.site):
+                    async with self.sites.turns.of(source):
+                        await self._learn_page(source)
+                    self._report_known(site)
 
     def _is_paused(self) -> bool:
         """Tell whether a job folder keeps requests for a later run, which will then release the items."""

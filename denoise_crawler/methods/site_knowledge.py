@@ -14,8 +14,8 @@ class Knowledge(Protocol):
     def get(self, site: str) -> bytes | None:
         """Return what is known of ``site``, or None."""
 
-    def put(self, site: str, known: bytes) -> None:
-        """Store what is ``known`` of ``site``."""
+    def put(self, site: str, known: bytes) -> bool:
+        """Store what is ``known`` of ``site``; return whether it is stored, else it is handed over again."""
 
 
 class InMemoryKnowledge(dict[str, bytes]):
@@ -28,6 +28,7 @@ class InMemoryKnowledge(dict[str, bytes]):
     Example:
         >>> knowledge = InMemoryKnowledge(below=InMemoryKnowledge({"a.example": b"old", "b.example": b"old"}))
         >>> knowledge.put("a.example", b"new")
+        True
         >>> knowledge.get("a.example"), knowledge.get("b.example")
         (b'new', b'old')
 
@@ -43,6 +44,7 @@ class InMemoryKnowledge(dict[str, bytes]):
             return super().get(site)
         return self._below.get(site)
 
-    def put(self, site: str, known: bytes) -> None:
+    def put(self, site: str, known: bytes) -> bool:
         """Store what is ``known`` of ``site``."""
         self[site] = known
+        return True

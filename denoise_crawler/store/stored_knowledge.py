@@ -41,7 +41,7 @@ class StoredKnowledge:
             return parts[0] if parts else None
         return self._choice.knowing(parts, site).to_bytes()
 
-    def put(self, site: str, known: bytes) -> None:
+    def put(self, site: str, known: bytes) -> bool:
         """Keep knowledge of ``site``, merged with what others have stored since it was read."""
 
         def merge(parts: list[bytes]) -> bytes:
@@ -51,3 +51,4 @@ class StoredKnowledge:
 
         self._store.save_knowledge(site, self._key, known, merge)
         self._read[site] = hash((known,))
+        return True

@@ -32,7 +32,8 @@ BREAKS = {
     "WaitingItems.inherit": "crawl.waiting_items",
     "WaitingItems.count": "crawl.waiting_items",
     "Warmup._prepare_released": "crawl.warmup",
-    "Warmup._release_ready": "crawl.warmup",
+    "Warmup._release_overdue": "crawl.warmup",
+    "LeavingItems.judge": "crawl.leaving_items",
     "Fusion.to_bytes": "methods.fusion.method",
     "Store.save_state": "store",
 }

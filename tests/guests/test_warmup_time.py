@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import signal
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.guests.guest_project import ADDON, NOBODY, SPIDER, Guest, addresses
+from tests.guests.guest_project import ADDON, NOBODY, SPIDER, Guest, addresses, signal_after
 from tests.guests.site import hosts
 
 if TYPE_CHECKING:
@@ -81,7 +82,9 @@ def test_items_go_on_when_the_time_is_over_though_no_other_page_comes(
     assert sorted(item["url"] for item in items) == pages, guest.log
     assert items[-1]["url"] == pages[-1]
     assert all(item["text"] for item in items)
-    assert "items go on after 0.5 seconds, with what is known of it" in guest.log
+    assert "items go on after 0.5 seconds without a new page, with what is known of it" in guest.log
+    assert guest.stats["denoise/sites_overdue"] == 1
+    assert "; 1 site went on before enough was known" in guest.log
     assert guest.stats["denoise/parked"] == 3  # of a site whose time is over nothing waits
     assert guest.stats["finish_reason"] == "finished"
     assert "ERROR" not in guest.log
@@ -90,7 +93,7 @@ def test_items_go_on_when_the_time_is_over_though_no_other_page_comes(
 @pytest.mark.parametrize(
     "settings",
     [
-        pytest.param(("-s", "DENOISE_WARMUP_SECONDS=0"), id="without a time"),
+        pytest.param(("-s", "DENOISE_WARMUP_SECONDS=0", "-s", "DENOISE_WARMUP_LONGEST=0"), id="without a time"),
         pytest.param(("-s", "DENOISE_WARMUP_SECONDS=0.1", "-s", "DENOISE_SHORT_SITES=raw"), id="raw"),
     ],
 )
@@ -112,6 +115,48 @@ def test_the_time_of_each_site_begins_with_its_own_first_page(served: list[Serve
     assert len(items) == 3, guest.log
     assert guest.log.count("go on after 1 seconds") == 1
     assert guest.stats["denoise/parked"] == 3  # the last one for the end of the crawl, as its site is new
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+@pytest.mark.parametrize("mode", MODES)
+def test_each_new_page_of_a_site_gives_it_more_time(
+    mode: str, workers: int, served: list[Served], tmp_path: Path
+) -> None:
+    us, spider = MODES[mode]
+    guest = Guest(tmp_path, us, spider=spider, settings=f"DENOISE_WORKERS = {workers}\n")
+    pages = addresses(served[:1], 8)
+    slow = ("-s", "DOWNLOAD_DELAY=0.8", "-s", "DENOISE_WARMUP_SECONDS=4", "-s", "CONCURRENT_REQUESTS=1")
+    items = guest.run(pages, *slow, "-s", "DENOISE_WARMUP_PAGES=8")
+    assert sorted(item["url"] for item in items) == pages, guest.log
+    assert "is known after 8 pages; 8 items go on" in guest.log
+    assert "denoise/sites_overdue" not in guest.stats
+    assert "went on before" not in guest.log
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_however_many_pages_come_no_item_waits_longer_than_the_longest_time(
+    mode: str, served: list[Served], tmp_path: Path
+) -> None:
+    us, _ = MODES[mode]
+    guest = Guest(tmp_path, us, spider=waiting_spider(mode, 60))
+    pages = addresses(served[:1], 4)
+    limits = ("-s", "DENOISE_WARMUP_SECONDS=0", "-s", "DENOISE_WARMUP_LONGEST=1")
+    items = guest.run(pages, *limits, "-s", "DENOISE_WARMUP_PAGES=500")
+    assert sorted(item["url"] for item in items) == pages, guest.log
+    assert "items go on after 1 seconds, with what is known of it" in guest.log
+    assert guest.stats["denoise/sites_overdue"] == 1
+
+
+def test_the_time_of_items_that_an_earlier_run_left_begins_with_the_run_that_takes_them(
+    served: list[Served], tmp_path: Path
+) -> None:
+    guest = Guest(tmp_path, ADDON, spider=waiting_spider("add-on", 60), settings='JOBDIR = "job"\n')
+    pages = addresses(served[:1], 4)
+    guest.run(pages, "-s", "DENOISE_WARMUP_PAGES=500", *signal_after(3, signal.SIGKILL))
+    items = guest.run(pages, "-s", "DENOISE_WARMUP_SECONDS=1", "-s", "DENOISE_WARMUP_PAGES=500")
+    assert sorted({item["url"] for item in items}) == pages, guest.log
+    assert "items go on after 1 seconds without a new page" in guest.log
+    assert guest.stats["finish_reason"] == "finished"
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -68,10 +68,16 @@ class Known(NamedTuple):
 
 
 class Keep(NamedTuple):
-    """A worker hands on what it knows of a site, to be kept."""
+    """A worker hands on what it knows of a site, to be kept; the answer is :class:`Kept`."""
 
     site: str
     known: bytes
+
+
+class Kept(NamedTuple):
+    """Whether what a worker handed on is kept."""
+
+    done: bool
 
 
 class Logged(NamedTuple):

@@ -30,6 +30,7 @@ from denoise_crawler.crawl.workers.messages import (
     Done,
     HandedPage,
     Keep,
+    Kept,
     Known,
     Logged,
     MissingPart,
@@ -58,7 +59,7 @@ class Line:
         self._socket, self._sending = connected, Lock()
         self._file = connected.makefile("rb")
         self._tasks: SimpleQueue[Task] = SimpleQueue()
-        self._answers: SimpleQueue[Known] = SimpleQueue()
+        self._answers: SimpleQueue[Any] = SimpleQueue()
 
     def begin(self) -> Begin:
         """Return the first message; from now on a thread reads the others."""
@@ -73,10 +74,10 @@ class Line:
         with self._sending:
             self._socket.sendall(data)
 
-    def ask(self, site: str) -> bytes | None:
-        """Return what the crawl knows of a site."""
-        self.send(Ask(site))
-        return self._answers.get().known
+    def ask(self, question: Ask | Keep) -> Any:
+        """Return the answer of the crawl."""
+        self.send(question)
+        return self._answers.get()
 
     def task(self) -> Task:
         """Return the next task."""
@@ -86,7 +87,7 @@ class Line:
         try:
             while True:
                 message = self._read()
-                if isinstance(message, Known):
+                if isinstance(message, (Known, Kept)):
                     self._answers.put(message)
                 else:
                     self._tasks.put(message)
@@ -106,11 +107,13 @@ class AskedKnowledge:
 
     def get(self, site: str) -> bytes | None:
         """Return what is known of ``site``, or None."""
-        return self._line.ask(site)
+        answer: Known = self._line.ask(Ask(site))
+        return answer.known
 
-    def put(self, site: str, known: bytes) -> None:
-        """Have kept what is ``known`` of ``site``."""
-        self._line.send(Keep(site, known))
+    def put(self, site: str, known: bytes) -> bool:
+        """Have kept what is ``known`` of ``site``; return whether that worked."""
+        answer: Kept = self._line.ask(Keep(site, known))
+        return answer.done
 
 
 class LogToCrawl(logging.Handler):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from denoise_crawler.batch.process import death_error
 from denoise_crawler.crawl.workers.connection import Connection, exit_code, start_process
-from denoise_crawler.crawl.workers.messages import Ask, Begin, Done, Keep, Known, Logged, Ready, Task
+from denoise_crawler.crawl.workers.messages import Ask, Begin, Done, Keep, Kept, Known, Logged, Ready, Task
 from denoise_crawler.crawl.workers.page_window import PageWindow
 from denoise_crawler.errors import AskAgainError, TaskError, WorkerError
 
@@ -33,8 +33,8 @@ class Crawl(Protocol):
     def known(self, site: str) -> bytes | None:
         """Return what is known of ``site``."""
 
-    def keep(self, site: str, known: bytes) -> None:
-        """Keep what is ``known`` of ``site``."""
+    def keep(self, site: str, known: bytes) -> bool:
+        """Keep what is ``known`` of ``site``; return whether that worked."""
 
     def log(self, line: Logged) -> None:
         """Log a line."""
@@ -183,7 +183,8 @@ class Worker:
             assert self._connection is not None  # noqa: S101 - it was heard by it
             self._connection.send(Known(self._crawl.known(message.site)))
         elif isinstance(message, Keep):
-            self._crawl.keep(message.site, message.known)
+            assert self._connection is not None  # noqa: S101 - it was heard by it
+            self._connection.send(Kept(self._crawl.keep(message.site, message.known)))
         elif isinstance(message, Logged):
             self._crawl.log(message)
         elif isinstance(message, Ready):

@@ -19,6 +19,7 @@ from denoise_crawler.crawl.workers.messages import Begin, HandedPage, Logged, Mi
 from denoise_crawler.crawl.workers.worker import Worker
 from denoise_crawler.errors import AskAgainError, GivenUpError, PartError, SettingError, WorkerDiedError
 from denoise_crawler.methods.site_knowledge import InMemoryKnowledge
+from denoise_crawler.page.text import printable
 
 if TYPE_CHECKING:
     from denoise_crawler.crawl.counts import Counts
@@ -72,7 +73,8 @@ class WorkersCleaner:
         self._next_number = count().__next__
         self._unsaved: set[str] = set()  # sites that are learned and were not saved since
         self.lost: set[str] = set()  # those of them that a dead worker knew
-        self._given_up: set[int] = set()  # keys of pages that a worker died of
+        self._handed_again: set[int] = set()  # keys of pages whose worker was killed
+        self._given_up: set[int] = set()  # keys of pages that are not handed over any more
 
     async def start(self) -> None:
         """Start all processes; raise WorkerError if one cannot be started."""
@@ -144,9 +146,9 @@ class WorkersCleaner:
         """Return what is known of ``site``."""
         return self._knowledge.get(site)
 
-    def keep(self, site: str, known: bytes) -> None:
-        """Keep what is ``known`` of ``site``."""
-        self._knowledge.put(site, known)
+    def keep(self, site: str, known: bytes) -> bool:
+        """Keep what is ``known`` of ``site``; return whether that worked."""
+        return self._knowledge.put(site, known)
 
     def log(self, line: Logged) -> None:
         """Log a line of a worker."""
@@ -169,13 +171,25 @@ class WorkersCleaner:
         while page.key not in self._given_up:
             try:
                 return await self._worker_of(page.site).do(make)
-            except WorkerDiedError:
-                self._given_up.add(page.key)
-                raise
+            except WorkerDiedError as error:
+                self._hand_again(page, error)
             except AskAgainError:
-                if name == "clean":  # what was known of the site may have to be learned again first
-                    raise
+                pass
+            if name == "clean":  # what was known of the site may have to be learned again first
+                raise AskAgainError(f"the worker process of {page.site} died")
         raise GivenUpError("a worker process died of it before")
+
+    def _hand_again(self, page: Page, error: WorkerDiedError) -> None:
+        """Note that a worker died with ``page`` in hand; raise the error if the page is not handed over again.
+
+        Who is killed by another program, or by the system because memory is short, has not died of its page. One
+        that breaks a limit of ours has, and so has the second one.
+        """
+        if not error.killed or page.key in self._handed_again:
+            self._given_up.add(page.key)
+            raise error
+        self._handed_again.add(page.key)
+        logger.info("%s is handed to another worker process: %s", printable(page.url), printable(error))
 
     def _handed(self, page: Page, window: PageWindow[None]) -> HandedPage:
         """Return what is sent of a page: not its HTML if the worker still has it."""

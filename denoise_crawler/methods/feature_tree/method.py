@@ -73,6 +73,10 @@ class FeatureTreeMatching(Method):
         """Tell whether ``page`` is a reference page."""
         return page in self.references
 
+    def wants(self, page: Page) -> bool:
+        """Tell whether ``page`` would become a reference page."""
+        return self.references.wants(page)
+
     def observe(self, page: Page) -> None:
         """Add ``page`` to the references if its key is low enough."""
         self.references.add(page)

@@ -47,9 +47,13 @@ class References:
     def __contains__(self, page: Page) -> bool:
         return page.key in self._trees
 
+    def wants(self, page: Page) -> bool:
+        """Tell whether ``page`` is new and its key low enough."""
+        return self._trees.wants(page.key)
+
     def add(self, page: Page) -> None:
-        """Learn ``page`` if it is new and its key low enough."""
-        if self._trees.wants(page.key):
+        """Learn ``page`` if it is wanted."""
+        if self.wants(page):
             self._add_trees([build_target(page).tree.first(MAX_NODES)])
 
     def merge(self, other: References) -> None:

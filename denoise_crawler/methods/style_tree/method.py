@@ -61,6 +61,10 @@ class StyleTree(Method):
         """Tell whether ``page`` is in the tree."""
         return page in self.tree
 
+    def wants(self, page: Page) -> bool:
+        """Tell whether ``page`` would change the tree."""
+        return self.tree.wants(page)
+
     def novelty(self, page: Page) -> float:
         """Return the share of the text of ``page`` in nodes that the tree does not have."""
         new = sum(compress(page.characters, map(not_, self.tree.known_nodes(page))))

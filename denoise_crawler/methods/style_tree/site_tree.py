@@ -100,9 +100,13 @@ class SiteStyleTree:
     def __contains__(self, page: Page) -> bool:
         return page.key in self._sample
 
+    def wants(self, page: Page) -> bool:
+        """Tell whether ``page`` would change the tree. It would not if it is known or not in the sample."""
+        return self._sample.wants(page.key)
+
     def add(self, page: Page) -> bool:
-        """Learn ``page``; return whether it changed the tree. It does not if it is known or not in the sample."""
-        if not self._sample.wants(page.key):
+        """Learn ``page``; return whether it changed the tree."""
+        if not self.wants(page):
             return False
         self._add_digest(digest_page(page, self.rules.features_per_leaf))
         return True
