@@ -13,6 +13,7 @@ import time
 from collections import Counter
 from contextlib import closing
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from denoise_crawler.demo.replies import article_path, articles
@@ -21,7 +22,6 @@ from tests.conftest import SETTINGS, STATS_FILE, Project
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
-    from pathlib import Path
 
     from denoise_crawler.demo.server import DemoServer
     from tests.scrapy_process import ScrapyProcess
@@ -57,6 +57,13 @@ class Outcome:
         found = {item["url"] for items in runs for item in items}
         self.lost += len(set(wanted) - found)
 
+    def changed(self, items: list[dict[str, Any]], headlines: dict[str, str]) -> None:
+        """Count as crashes the items that lack the text of their page or have another field than the spider's."""
+        for item in items:
+            own = set(item) - {"url", "html", "text"}
+            has_text = headlines[item["url"]] in (item.get("text") or "")
+            self.must(has_text and not own, f"changed: {item}")
+
     def twice(self, *runs: list[dict[str, Any]]) -> None:
         """Count the pages that came more than once in all runs together."""
         counted = Counter(item["url"] for items in runs for item in items)
@@ -71,6 +78,7 @@ class Crawls(Project):
         folder.mkdir(parents=True, exist_ok=True)
         english = [article for article in articles() if article.lang == "en"]
         self.urls = [server.url + article_path(article) for article in english[:PAGES]]
+        self.headlines = {url: article.title for url, article in zip(self.urls, english[:PAGES], strict=True)}
         self.code = 0
         self._server, self._asked_before = server, len(server.requests)
         self.write("scrapy.cfg", "[settings]\ndefault = project_settings\n")
@@ -117,6 +125,16 @@ class Crawls(Project):
     def opened(self) -> bool:
         """Tell whether the crawl that runs has opened its spider."""
         return "Spider opened" in (self.folder / "crawl.log").read_text(errors="replace")
+
+    @staticmethod
+    def children(process: ScrapyProcess) -> list[int]:
+        """Return the processes that a crawl has started."""
+        try:
+            return [
+                int(pid) for pid in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+            ]
+        except OSError:  # it has ended
+            return []
 
     @property
     def store(self) -> Path:

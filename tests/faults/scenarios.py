@@ -12,6 +12,8 @@ import shutil
 import signal
 import subprocess
 import time
+from contextlib import suppress
+from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -22,7 +24,6 @@ from tests.faults.store_faults import rest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
     from typing import TypeAlias
 
     from denoise_crawler.demo.server import DemoServer
@@ -33,9 +34,20 @@ LONGEST = 1.6  # seconds in which a crawl of these pages is at work
 NO_TRACE = "a traceback instead of one line"
 
 
-def kill(folder: Path, server: DemoServer, random: Random) -> Outcome:
+WORKERS = "DENOISE_WORKERS = 2\n"
+PIPELINES = """
+ADDONS = {}
+ITEM_PIPELINES = {
+    "denoise_crawler.pipelines.StyleTreePipeline": 100,
+    "denoise_crawler.pipelines.DenoisePipeline": 200,
+}
+"""
+WITH_HTML = SPIDER.replace('yield {"url": response.url}', 'yield {"url": response.url, "html": response.text}', 1)
+
+
+def kill(folder: Path, server: DemoServer, random: Random, *, settings: str = "", spider: str = SPIDER) -> Outcome:
     """``kill -9`` at a random moment; the next run fetches some of the pages again, and not others."""
-    crawls, outcome = Crawls(folder, server), Outcome()
+    crawls, outcome = Crawls(folder, server, settings=settings, spider=spider), Outcome()
     quota = random.choice((8, 16, 500))
     process = crawls.begin(feed="killed.jsonl", quota=quota)
     crawls.waits(process, crawls.opened)
@@ -49,7 +61,36 @@ def kill(folder: Path, server: DemoServer, random: Random) -> Outcome:
     outcome.missing({*parked, *again}, after)
     outcome.twice(killed)
     outcome.twice(after)
+    outcome.changed([*killed, *after], crawls.headlines)
     outcome.must(crawls.code == 0 and not crawls.parked(), crawls.log)
+    return outcome
+
+
+def kill_with_workers(folder: Path, server: DemoServer, random: Random) -> Outcome:
+    """The same with two worker processes."""
+    return kill(folder, server, random, settings=WORKERS)
+
+
+def kill_with_pipelines(folder: Path, server: DemoServer, random: Random) -> Outcome:
+    """The same with the pipelines, half of the times with two worker processes."""
+    settings = PIPELINES + random.choice(("", WORKERS))
+    return kill(folder, server, random, settings=settings, spider=WITH_HTML)
+
+
+def kill_a_worker(folder: Path, server: DemoServer, random: Random) -> Outcome:
+    """``kill -9`` of the worker processes at a random moment; no item lacks its text."""
+    crawls, outcome = Crawls(folder, server, settings=WORKERS), Outcome()
+    process = crawls.begin(feed="out.jsonl", quota=random.choice((8, 16, 500)))
+    crawls.waits(process, crawls.opened)
+    time.sleep(random.uniform(0.0, LONGEST))
+    for worker in crawls.children(process):
+        with suppress(ProcessLookupError):
+            os.kill(worker, signal.SIGKILL)
+    items = crawls.finished(process, "out.jsonl")
+    outcome.missing(crawls.urls, items)
+    outcome.twice(items)
+    outcome.changed(items, crawls.headlines)
+    outcome.must(crawls.code == 0 and not crawls.parked() and "] ERROR" not in crawls.log, crawls.log)
     return outcome
 
 
@@ -202,6 +243,9 @@ def failing_feed(folder: Path, server: DemoServer, random: Random) -> Outcome:
 
 SCENARIOS: dict[str, Scenario] = {
     "kill -9": kill,
+    "kill -9, two workers": kill_with_workers,
+    "kill -9, the pipelines": kill_with_pipelines,
+    "kill -9 of the workers": kill_a_worker,
     "Ctrl-C": ctrl_c,
     "Ctrl-C twice": ctrl_c_twice,
     "disk full (file size limit)": store_faults.full_disk,
@@ -225,6 +269,8 @@ SCENARIOS: dict[str, Scenario] = {
 
 def why_not(name: str) -> str | None:
     """Return why a fault cannot be made on this machine, None if it can."""
+    if name == "kill -9 of the workers" and not Path("/proc/self/task").exists():
+        return "reads /proc"
     is_root = hasattr(os, "geteuid") and os.geteuid() == 0
     if name == "disk full (small file system)" and not (is_root and shutil.which("mount") and _can_mount()):
         return "only root may mount a file system"
