@@ -64,9 +64,6 @@ def summarize_items(counts: Counts) -> str:
     line = f"{items:,} {'item' if items == 1 else 'items'}, {counts.of('with_text'):,} with text"
     if before := counts.of("characters_before"):
         line += f", {noise_ratio(before, counts.of('characters_after')):.0%} noise removed"
-    parts = [line]
-    if early := counts.of("sites_overdue") + (0 if counts.of("dropped") else counts.of("sites_short")):
-        parts.append(f"{early:,} {'site' if early == 1 else 'sites'} went on before enough was known")
     others = {
         "kept their own text": counts.of("own_text"),
         "had no page": counts.of("untouched"),
@@ -78,4 +75,8 @@ def summarize_items(counts: Counts) -> str:
         "were dropped, as their text was not sure enough": counts.of("unsure_dropped"),
         "were dropped, as their page is unchanged": counts.of("unchanged_dropped"),
     }
-    return "; ".join([*parts, *(f"{number:,} {what}" for what, number in others.items() if number)])
+    parts = [line, *(f"{number:,} {what}" for what, number in others.items() if number)]
+    uncleaned = counts.of("dropped") or counts.of("raw")
+    if early := counts.of("sites_overdue") + (0 if uncleaned else counts.of("sites_short")):
+        parts.append(f"{early:,} {'site' if early == 1 else 'sites'} went on before enough was known")
+    return "; ".join(parts)
