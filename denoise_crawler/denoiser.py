@@ -162,7 +162,6 @@ class Denoiser:
 
         Returns:
             The name of the layout.
-
         """
         self._layouts[site] = self.layouts(site) + 1
         layout = layout_name(site, self._layouts[site])
@@ -196,7 +195,6 @@ class Denoiser:
         Returns:
             The judgement. If the method's own left almost nothing, it is a safer one and ``guarded`` is set. The
             rules of the site are obeyed in it.
-
         """
         judgement = apply_guard(page, (self.method_for_page(page) if method is None else method).judge(page))
         file = self._rules.of(page.url)
@@ -216,7 +214,6 @@ class Denoiser:
             The record. If the extractor of ``writing`` gave the text, its name follows that of the method, as in
             ``fusion+trafilatura``; if what ``writing`` names for unsure pages did, as in ``fusion/trafilatura``.
             If they gave none, we write the text.
-
         """
         return self._record(page, judgement, self._choice.name, warm=warm, watch=watch)
 
@@ -231,7 +228,6 @@ class Denoiser:
 
         Returns:
             The record of the page.
-
         """
         return self.write(page, self.judge(page, method=method), warm=warm, watch=watch)
 
@@ -251,7 +247,6 @@ class Denoiser:
 
         Raises:
             PartError: The page has no such part.
-
         """
         page, noise = cleaned.page, None if cleaned.judgement is None else cleaned.judgement.noise
         inside = find_part(page, part)
