@@ -1,20 +1,26 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 """Rows with equal keys."""
 
+from os import urandom
+
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
+
+# a page cannot choose words that meet in few slots; keys are numbered as they come, so no result depends on it
+multiplier = int.from_bytes(urandom(8), "little") | 1
 
 
 cdef Groups grouped(const int64_t* keys, Py_ssize_t count) except *:
     """Number the distinct keys in the order of their coming."""
     cdef Groups groups
     cdef Py_ssize_t size = 16, row, place
+    cdef int bits = 4
     cdef int32_t* slots
     cdef int64_t* known
-    groups.count = 0
+    groups.count = groups.collisions = 0
     groups.of = NULL
     while size < 2 * count:
-        size *= 2
+        size, bits = 2 * size, bits + 1
     slots, known = <int32_t*>calloc(size, sizeof(int32_t)), <int64_t*>malloc((count + 1) * sizeof(int64_t))
     groups.of = <int32_t*>malloc((count + 1) * sizeof(int32_t))
     if slots == NULL or known == NULL or groups.of == NULL:
@@ -23,9 +29,10 @@ cdef Groups grouped(const int64_t* keys, Py_ssize_t count) except *:
         free(groups.of)
         raise MemoryError
     for row in range(count):
-        place = <Py_ssize_t>((<uint64_t>keys[row] * <uint64_t>0x9E3779B97F4A7C15) >> 32) & (size - 1)
+        place = slot_of(<uint64_t>keys[row], bits)
         while slots[place] and known[slots[place] - 1] != keys[row]:
             place = (place + 1) & (size - 1)
+            groups.collisions += 1
         if not slots[place]:
             known[groups.count] = keys[row]
             groups.count += 1
@@ -34,3 +41,21 @@ cdef Groups grouped(const int64_t* keys, Py_ssize_t count) except *:
     free(slots)
     free(known)
     return groups
+
+
+def collisions_of(const int64_t[::1] keys not None):
+    """Return how many taken slots are met while some keys are grouped."""
+    cdef Groups groups
+    if not keys.shape[0]:
+        return 0
+    groups = grouped(&keys[0], keys.shape[0])
+    free(groups.of)
+    return groups.collisions
+
+
+def slots_of(const uint64_t[::1] keys not None, int bits):
+    """Return the slot of each key among 2**bits."""
+    cdef Py_ssize_t row
+    if not 1 <= bits <= 63:
+        raise ValueError("there is no such number of slots")
+    return [slot_of(keys[row], bits) for row in range(keys.shape[0])]

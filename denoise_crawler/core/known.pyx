@@ -2,10 +2,10 @@
 """What is known of a site: its hashes by number, and sums over its pages. See ``methods.fusion.site_sums``."""
 
 from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Realloc
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from libc.stdlib cimport free
 
-from denoise_crawler.core.groups cimport Groups, grouped
+from denoise_crawler.core.groups cimport Groups, grouped, slot_of
 
 
 def count_shared(
@@ -88,9 +88,12 @@ cdef class Table:
     cdef uint32_t* hashes  # by number - 1
     cdef int32_t* slots  # open addressing: numbers, 0 for a free slot
     cdef Py_ssize_t count, room, size
+    cdef int bits  # of the size
+    cdef readonly Py_ssize_t collisions  # slots that other hashes had taken, in all searches
 
     def __cinit__(self):
         self.hashes, self.slots, self.count, self.room, self.size = NULL, NULL, 0, 0, 0
+        self.collisions = 0
         self.make_room(1)
 
     def __dealloc__(self):
@@ -130,18 +133,20 @@ cdef class Table:
 
     cdef Py_ssize_t slot(self, uint32_t key) noexcept:
         """Return the slot of a hash, or the free one that it would take."""
-        cdef Py_ssize_t slot = <Py_ssize_t>((<uint64_t>key * <uint64_t>0x9E3779B97F4A7C15) >> 32) & (self.size - 1)
+        cdef Py_ssize_t slot = slot_of(key, self.bits)
         while self.slots[slot] and self.hashes[self.slots[slot] - 1] != key:
             slot = (slot + 1) & (self.size - 1)
+            self.collisions += 1
         return slot
 
     cdef int make_room(self, Py_ssize_t count) except -1:
         """Make room for so many hashes: three quarters of the slots at most are taken."""
         cdef Py_ssize_t size = 16, number
+        cdef int bits = 4
         cdef uint32_t* hashes
         cdef int32_t* slots
         while 3 * size < 4 * count:
-            size *= 2
+            size, bits = 2 * size, bits + 1
         if size > 1 << 30:
             raise MemoryError
         hashes = <uint32_t*>PyMem_Realloc(self.hashes, 3 * size // 4 * sizeof(uint32_t))
@@ -152,7 +157,7 @@ cdef class Table:
         if slots == NULL:
             raise MemoryError
         PyMem_Free(self.slots)
-        self.slots, self.size, self.room = slots, size, 3 * size // 4
+        self.slots, self.size, self.bits, self.room = slots, size, bits, 3 * size // 4
         for number in range(self.count):
             self.slots[self.slot(self.hashes[number])] = <int32_t>(number + 1)
         return 0

@@ -159,8 +159,8 @@ def largest_lists(
     cdef double* sums = <double*>calloc(5 * (count + 1), sizeof(double))
     cdef list found = []
     alike.of = NULL
-    page.check(likely_sums.shape[0] == page.blocks + 1 and element_tokens.shape[0] == count)
     try:
+        page.check(likely_sums.shape[0] == page.blocks + 1 and element_tokens.shape[0] == count)
         if keys == NULL or sums == NULL:
             raise MemoryError
         for index in range(count):

@@ -7,6 +7,7 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
+from denoise_crawler.core.groups cimport slot_of
 from denoise_crawler.core.hashing cimport hash_bytes
 
 cdef extern from "Python.h":
@@ -17,7 +18,8 @@ cdef extern from "Python.h":
     bint Py_UNICODE_ISALNUM(uint32_t letter) nogil
 
 cdef enum:
-    SLOTS = 2048
+    SLOT_BITS = 11
+    SLOTS = 1 << SLOT_BITS
     MOST_LETTERS = 32
     LONGEST = 1000  # letters: a set of the words of such a text has room in the slots
     LONGEST_BEGINNING = 64
@@ -54,10 +56,11 @@ cdef class WordSets:
     Words are pairs of letters, or what ``\\w+`` finds.
     """
 
-    cdef uint64_t[SLOTS] title, text  # keys of words, at the place that the lowest bits say or behind it
+    cdef uint64_t[SLOTS] title, text  # keys of words, at their slot or behind it
     cdef uint32_t[SLOTS] in_title, in_text  # whether a place is taken: by the text with this number
     cdef frozenset wanted
     cdef bint pairs
+    cdef readonly Py_ssize_t collisions  # slots that other words had taken, in all searches
 
     def __cinit__(self, wanted not None, bint pairs):
         cdef Py_ssize_t place
@@ -72,7 +75,7 @@ cdef class WordSets:
             else:
                 encoded = one.encode("utf-32-le", "surrogatepass")
                 word = hash_bytes(encoded, len(encoded))
-            place = slot(self.title, self.in_title, 1, word)
+            place = self.slot(self.title, self.in_title, 1, word)
             self.title[place], self.in_title[place] = word, 1
 
     def overlap(
@@ -145,25 +148,24 @@ cdef class WordSets:
 
     cdef bint is_new(self, uint64_t key, uint32_t number, Py_ssize_t* common) noexcept:
         """Tell whether a word is the first of its kind in the text with this ``number``; it is in ``common`` then."""
-        cdef Py_ssize_t place = slot(self.text, self.in_text, number, key)
+        cdef Py_ssize_t place = self.slot(self.text, self.in_text, number, key)
         if self.in_text[place] == number:
             return False
         self.text[place], self.in_text[place] = key, number
-        common[0] += self.in_title[slot(self.title, self.in_title, 1, key)]
+        common[0] += self.in_title[self.slot(self.title, self.in_title, 1, key)]
         return True
+
+    cdef Py_ssize_t slot(self, uint64_t* keys, uint32_t* taken, uint32_t number, uint64_t key) noexcept:
+        """Return the place of a key among those of one ``number``, or the free one where it belongs."""
+        cdef Py_ssize_t place = slot_of(key, SLOT_BITS)
+        while taken[place] == number and keys[place] != key:
+            place = (place + 1) & (SLOTS - 1)
+            self.collisions += 1
+        return place
 
 
 cdef inline uint64_t pair_key(uint32_t one, uint32_t other) noexcept nogil:
-    cdef uint64_t key = ((<uint64_t>one << 32) | other) * <uint64_t>0x9E3779B97F4A7C15
-    return key ^ (key >> 32)
-
-
-cdef inline Py_ssize_t slot(uint64_t* keys, uint32_t* taken, uint32_t number, uint64_t key) noexcept nogil:
-    """Return the place of a key among those of one ``number``, or the free one where it belongs."""
-    cdef Py_ssize_t place = <Py_ssize_t>(key & (SLOTS - 1))
-    while taken[place] == number and keys[place] != key:
-        place = (place + 1) & (SLOTS - 1)
-    return place
+    return (<uint64_t>one << 32) | other
 
 
 def begins(list texts not None, str beginning not None, double[::1] found not None):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import resource
 import sys
 from dataclasses import astuple
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -119,3 +121,20 @@ def test_columns_that_do_not_fit_are_an_error(name: str, columns: tuple[np.ndarr
 def test_a_table_refuses_columns_that_do_not_fit(name: str) -> None:
     with pytest.raises(ValueError, match="do not fit"):
         getattr(core._load_modules()["known"].Table(), name)(HASHES, NUMBERS[:2].copy())
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is measured by /proc")
+def test_columns_of_another_page_are_an_error_and_leave_no_memory_behind() -> None:
+    page = Page.parse("https://a.example/1", "<p>One<b>two</b>" * 12_000)
+    evidence = page.once(Fusion().model.first_look).evidence
+    largest_lists = core._load_modules()["surroundings"].largest_lists
+    wrong, before = np.zeros(3), held_bytes()
+    for _ in range(200):
+        with pytest.raises(ValueError, match="do not fit"):
+            largest_lists(evidence.compiled, wrong, wrong, 3, 2)
+    assert held_bytes() - before < 20_000_000
+
+
+def held_bytes() -> int:
+    """Return the size of the address space: memory that was never written to counts."""
+    return int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()

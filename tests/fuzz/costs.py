@@ -82,12 +82,16 @@ class _Measurer(NamedTuple):
         name, what = self
         if what == "read":
             return _archive_cost(name, ARCHIVES[name]())
-        source = HOSTILE[name]()
-        size = len(source) if isinstance(source, bytes) else len(source.encode("utf-8", "surrogatepass"))
+        made = HOSTILE[name]()
+        sources = made if isinstance(made, list) else [made, made]
         for method in METHODS:
             _costs_of(method, _SMALL)
-        seconds, added, outcome = _outputs_cost(source) if what == "all" else _costs_of(what, (source, source))
-        return Cost(name, size, {what: seconds}, {what: added}, outcome)
+        seconds, added, outcome = _outputs_cost(sources[0]) if what == "all" else _costs_of(what, sources)
+        return Cost(name, max(map(_size, sources)), {what: seconds}, {what: added}, outcome)
+
+
+def _size(source: str | bytes) -> int:
+    return len(source) if isinstance(source, bytes) else len(source.encode("utf-8", "surrogatepass"))
 
 
 def _outputs_cost(source: str | bytes) -> tuple[float, int, str]:

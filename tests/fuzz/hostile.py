@@ -7,6 +7,8 @@ from itertools import islice, product
 from string import ascii_lowercase
 from typing import TYPE_CHECKING
 
+import xxhash
+
 from denoise_crawler.page import MAX_ATTRIBUTES, MAX_ELEMENTS, MAX_HTML_BYTES, MAX_TEXT_BYTES
 
 if TYPE_CHECKING:
@@ -35,6 +37,20 @@ def names(count: int) -> list[str]:
     return list(map("".join, islice(product(ascii_lowercase, repeat=4), count)))
 
 
+KNOWN_NUMBER = 0x9E3779B97F4A7C15  # what tables of hashes are often multiplied by: anybody can look it up
+
+
+def meeting_words(count: int, length: int = 7) -> list[str]:
+    """Return words whose hashes, times a known number, fall into the first of 32 parts of a table."""
+    found: list[str] = []
+    for word in map("".join, product(ascii_lowercase, repeat=length)):
+        if ((xxhash.xxh3_64_intdigest(word.encode()) & 0xFFFFFFFF) * KNOWN_NUMBER >> 32) & 0x7FFFF < 1 << 14:
+            found.append(word)
+            if len(found) == count:
+                break
+    return found
+
+
 TAGS = MAX_ELEMENTS - 20  # as many as there may be besides those of ``around``
 
 
@@ -48,8 +64,15 @@ def up_to_every_limit() -> str:
     return page + "<script>" + "x" * (MAX_HTML_BYTES - len(page.encode()) - 100)
 
 
-# By name: how the page is made. What is above a limit is skipped, what is just below is measured as well.
-HOSTILE: dict[str, Callable[[], str | bytes]] = {
+def site_of_meeting_words(pages: int) -> list[str]:
+    """Return pages of one site, each of as many words that meet as a page may have, none on two of them."""
+    words = meeting_words(pages * TAGS)
+    return [around("".join(f"<p class=b>{word}" for word in words[number::pages])) for number in range(pages)]
+
+
+# By name: how the page is made, or several of one site. What is above a limit is skipped, what is just below is
+# measured as well.
+HOSTILE: dict[str, Callable[[], str | bytes | list[str]]] = {
     "a small page": lambda: around(""),
     "a million siblings": lambda: around("<p>a" * 1_000_000),
     "a million empty siblings": lambda: around("<br>" * 1_000_000),
@@ -58,6 +81,10 @@ HOSTILE: dict[str, Callable[[], str | bytes]] = {
     "paragraphs of a letter": lambda: around("<p>a" * TAGS),
     "paragraphs with classes and ids of their own": lambda: around(
         "".join(f"<p class={name * 12} id={name * 9}x>报{name}道" for name in names(TAGS))
+    ),
+    "words whose hashes met, six pages": lambda: site_of_meeting_words(6),
+    "classes and words whose hashes met": lambda: around(
+        "".join(map("<p class={}>{}".format, meeting_words(TAGS), reversed(meeting_words(TAGS))))
     ),
     "paragraphs of different kana": lambda: around(
         "".join(
