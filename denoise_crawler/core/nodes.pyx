@@ -13,7 +13,7 @@ cdef class Columns:
     """The nodes of a page. Node 0 is the body, tag 0 that of runs of text.
 
     Elements are made when they are asked for. The columns keep their document; of a tree that somebody else may
-    change they hold all elements, so that none is freed.
+    change they :meth:`hold` all elements.
     """
 
     def __cinit__(self, _Element root not None, str text_tag not None, bint is_shared):
@@ -62,6 +62,11 @@ cdef class Columns:
                 self.nodes[index].characters = <int32_t>count
         self.counted = True
         return 0
+
+    def hold(self):
+        """Hold all elements from now on, so that none is freed."""
+        if self.held is None:
+            self.held = [elementFactory(self.document, self.nodes[index].place) for index in range(self.count)]
 
     def __len__(self):
         return self.count

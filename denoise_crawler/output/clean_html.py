@@ -78,12 +78,12 @@ def clean_document(page: Page, noise: list[bool] | None = None) -> str:
     head = etree.Element("head")
     root.insert(0, head)
     etree.SubElement(head, "meta", charset="utf-8")
-    if page.root is not None:
-        _set_attributes(root, safe_attributes(page.root, page.absolute))
-        for own in islice(page.root.iter("head"), 1):
+    if page.tree is not None:
+        _set_attributes(root, safe_attributes(page.tree, page.absolute))
+        for own in islice(page.tree.iter("head"), 1):
             for element in own.iter("title", "meta", "link"):
                 _copy_to_head(page, element, head)
-        for element in page.root.iter("script"):
+        for element in page.tree.iter("script"):
             _copy_to_head(page, element, head)
     return markup_of(root)
 

@@ -225,10 +225,10 @@ class _Painting:
 
 def _tops(page: Page) -> list[_Element]:
     """Return the elements above the nodes of ``page``, in order."""
-    if page.root is None:
+    if page.tree is None:
         return []
     body = page.nodes.elements[0]
-    top = page.root
+    top = page.tree
     if body is not top and top not in body.iterancestors():
         top = body.getroottree().getroot()  # hidden markup was parsed again
     return [top, *top.itersiblings("html")]

@@ -51,7 +51,7 @@ def authors_of(page: Page, declared: Declarations) -> str | None:
     Each source is asked in turn: JSON-LD of the page's main work, ``meta``, microdata, ``rel="author"``, links to
     the pages of authors. A source that names nothing but the site itself counts if no other names anybody.
     """
-    if page.root is None:
+    if page.tree is None:
         return None
     own, unnamed = page.once(site_names), None
     for texts in _sources(page.once(self_description_of), declared):

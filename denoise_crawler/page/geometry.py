@@ -93,9 +93,9 @@ def drawn_boxes(page: Page) -> list[Box | None]:
 
 
 def _boxes_by_element(page: Page) -> Mapping[Element, Box]:
-    if not page.boxes or page.root is None:
+    if not page.boxes or page.tree is None:
         return {}
-    tree = page.root.getroottree()
+    tree = page.tree.getroottree()
     found: dict[Element, Box] = {}
     for path, numbers in page.boxes.items():
         try:

@@ -88,7 +88,7 @@ def metadata_of(page: Page) -> Metadata:
         'A. Ruiz'
 
     """
-    if page.root is None:
+    if page.tree is None:
         return Metadata(without_controls(page.title))
     declared = page.once(declarations_of)
     return Metadata(
@@ -137,7 +137,7 @@ def _address(page: Page, address: str | None) -> str | None:
 
 
 def _canonical(page: Page) -> str | None:
-    links: Any = [] if page.root is None else _CANONICAL(page.root)
+    links: Any = [] if page.tree is None else _CANONICAL(page.tree)
     return str(links[0]) if links else None
 
 

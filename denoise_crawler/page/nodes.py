@@ -44,7 +44,8 @@ class Nodes:
 
     A node is an element or a non-empty run of text (``tags[i] == "#text"``). The subtree of node ``i`` is
     ``range(i, ends[i])``; ``links[i]`` is the nearest link at or above it, -1 without one: an ``a`` with an
-    address and not a whole article in it. ``elements[i]`` is the element, for text the one it stands in.
+    address and not a whole article in it. ``elements[i]`` is the element, for text the one it stands in; they are
+    for reading, and who changes a tree reads :attr:`Page.root` first.
     ``compiled`` are the same columns as the compiled core keeps them, None without the core; of these the lists
     are made when they are asked for.
     """
@@ -75,6 +76,11 @@ class Nodes:
 
     def __len__(self) -> int:
         return len(self.elements)
+
+    def hold(self) -> None:
+        """Keep all elements from now on: somebody else may take them out of their tree."""
+        if self.compiled is not None:
+            self.compiled.hold()
 
     @property
     def has_text(self) -> bool:

@@ -60,7 +60,7 @@ class Page:
         self.site = site_of(url) if site is None else site_name(site)
         self.boxes = boxes
         self._source = source
-        self._tree: Callable[[], Element | None] | None = None
+        self._make_tree: Callable[[], Element | None] | None = None
         self._is_shared = True
         self._computed: dict[Callable[[Page], object], object] = {}
 
@@ -80,7 +80,7 @@ class Page:
 
         """
         page = cls(url, None, site=site, source=html, boxes=boxes)
-        page._tree, page._is_shared = partial(parse, html), False
+        page._make_tree, page._is_shared = partial(parse, html), False
         return page
 
     @classmethod
@@ -89,15 +89,28 @@ class Page:
     ) -> Page:
         """Make a page of ``source`` with a tree that somebody else owns; ``tree`` is called when it is needed."""
         page = cls(url, None, site=site, source=source)
-        page._tree = tree
+        page._make_tree = tree
         return page
 
     @property
     def root(self) -> Element | None:
-        """The ``html`` element; None if the page has none or is too large to parse."""
-        if self._tree is not None:
-            tree, self._tree = self._tree, None
-            self._root = None if self._is_too_large else tree()
+        """The ``html`` element; None if the page has none or is too large to parse.
+
+        Whoever reads it may change the tree: from then on the nodes that are known keep their elements.
+        """
+        root = self.tree
+        if not self._is_shared:
+            self._is_shared = True
+            if "_nodes_if_small" in self.__dict__:
+                self.nodes.hold()
+        return root
+
+    @property
+    def tree(self) -> Element | None:
+        """The ``html`` element, for code that changes nothing, as ours; take :attr:`root` for any other."""
+        if self._make_tree is not None:
+            make, self._make_tree = self._make_tree, None
+            self._root = None if self._is_too_large else make()
         return self._root
 
     def once(self, make: Callable[[Page], T]) -> T:
@@ -123,11 +136,11 @@ class Page:
         nodes, too_large = self._nodes_if_small
         if too_large:
             return "too_large"
-        if self.root is None:
+        if self.tree is None:
             return "empty"
         if nodes.has_text:
             return None
-        if next(self.root.iter("frameset"), None) is not None:
+        if next(self.tree.iter("frameset"), None) is not None:
             return "frameset"
         return None if len(nodes) > 1 else "empty"
 
@@ -150,9 +163,9 @@ class Page:
     def _nodes_if_small(self) -> tuple[Nodes, bool]:
         """The page's nodes, or only the body, and whether the page is too large."""
         only_body = Nodes(["body"], [-1], [1], [""], [-1], [etree.Element("body")])
-        if self._is_too_large or self.root is None:
+        if self._is_too_large or self.tree is None:
             return only_body, self._is_too_large
-        found = self._readable_nodes(self.root)
+        found = self._readable_nodes(self.tree)
         if found is None or _has_too_much_text(found.texts):
             return only_body, True
         return found, False
@@ -160,8 +173,9 @@ class Page:
     def _readable_nodes(self, root: Element) -> Nodes | None:
         """Return the nodes of the tree; None if text hidden by broken markup is too large."""
         nodes, depth = nodes_of(root, is_shared=self._is_shared)
-        if depth >= MAX_DEPTH and self._source is not None:
-            self._root = root = parse_flattened(self._source)
+        flat = parse_flattened(self._source) if depth >= MAX_DEPTH and self._source is not None else None
+        if flat is not None:
+            self._root = root = flat
             nodes, depth = nodes_of(root, is_shared=self._is_shared)
         if nodes.has_text:
             return nodes
@@ -178,7 +192,7 @@ class Page:
     @cached_property
     def base(self) -> str:
         """The URL that the page's links are relative to."""
-        base = next(self.root.iter("base"), None) if self.root is not None else None
+        base = next(self.tree.iter("base"), None) if self.tree is not None else None
         return _join_url(self.url, base.get("href", "")) if base is not None else self.url
 
     def absolute(self, link: str) -> str:
@@ -208,9 +222,9 @@ class Page:
     @cached_property
     def language(self) -> str | None:
         """The language that the root or body declares in ``lang``; None if neither does."""
-        if self.root is None:
+        if self.tree is None:
             return None
-        for element in (self.root, *self.root.iterchildren("body")):
+        for element in (self.tree, *self.tree.iterchildren("body")):
             for name in ("lang", "{http://www.w3.org/XML/1998/namespace}lang", "xml:lang"):
                 if language := element.get(name, "").strip():
                     return language

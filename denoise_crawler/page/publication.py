@@ -38,12 +38,12 @@ _IN_ADDRESS = re.compile(r"/((?:19|20)\d{2})[/-](0?[1-9]|1[0-2])[/-](0?[1-9]|[12
 
 def published(page: Page, declared: Declarations) -> str | None:
     """Return the first readable date, preferring the date of publication."""
-    return None if page.root is None else _first_date(_published(page, page.once(self_description_of), declared))
+    return None if page.tree is None else _first_date(_published(page, page.once(self_description_of), declared))
 
 
 def modified(page: Page, declared: Declarations) -> str | None:
     """Return the date of the last change, None if the page declares none."""
-    return None if page.root is None else _first_date(_modified(page.root, declared))
+    return None if page.tree is None else _first_date(_modified(page.tree, declared))
 
 
 def _first_date(texts: Iterable[str]) -> str | None:

@@ -95,7 +95,7 @@ class SelfDescription:
 
 def self_description_of(page: Page) -> SelfDescription:
     """Return what ``page`` declares; call it by ``page.once``."""
-    return SelfDescription(page.root)
+    return SelfDescription(page.tree)
 
 
 @lru_cache(maxsize=1)

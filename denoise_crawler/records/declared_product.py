@@ -38,13 +38,13 @@ _METAS = {
 
 def declared_values(page: Page) -> Iterator[tuple[str, str]]:
     """Yield the names and values that ``page`` declares of its product, those to be trusted most first."""
-    if page.root is None:
+    if page.tree is None:
         return
     for item in json_ld_items(page):
         if _is_product(item):
             yield from _of_item(item)
-    yield from _of_microdata(page.root)
-    for meta in page.root.iter("meta"):
+    yield from _of_microdata(page.tree)
+    for meta in page.tree.iter("meta"):
         name = _METAS.get((meta.get("property") or meta.get("name") or "").lower())
         if name and (value := _text(meta.get("content"))):
             yield name, value

@@ -63,10 +63,10 @@ class _NamedElements:
 
 def _named_elements(page: Page) -> _NamedElements:
     found = _NamedElements()
-    if page.root is None:
+    if page.tree is None:
         return found
     siblings: Counter[tuple[Element | None, str]] = Counter()
-    for element in page.root.iter():
+    for element in page.tree.iter():
         if not isinstance(element.tag, str) or element.tag == TEXT:
             continue
         key = element.getparent(), element.tag

@@ -116,9 +116,9 @@ def shape_of(page: Page) -> Shape:
 
 
 def _root(page: Page) -> Element:
-    if page.root is None:
+    if page.tree is None:
         raise SelectorError("the page is empty")
-    root: Element = page.root.getroottree().getroot()
+    root: Element = page.tree.getroottree().getroot()
     return root
 
 
@@ -145,10 +145,10 @@ def find_in_order(page: Page, xpath: str) -> Any:
     tokens, paths = _plan(xpath)
     if paths is None:
         _check(_work(tokens, page.once(shape_of), 1), xpath)
-        return compiled(xpath)(page.root)
+        return compiled(xpath)(page.tree)
     found: dict[Any, Any] = {}
     for steps in paths:
-        nodes: list[Any] = [page.root]
+        nodes: list[Any] = [page.tree]
         for number, step in enumerate(steps):
             if not nodes:
                 break
@@ -167,7 +167,7 @@ def _take(page: Page, step: Step, nodes: list[Any], xpath: str, *, is_first: boo
         if "[" in step.tokens or "/" in step.tokens[1:] or "//" in step.tokens[1:]:
             shape = page.once(shape_of)
             _check(_work(step.tokens, shape, 1), xpath)
-        return list(find(page.root))
+        return list(find(page.tree))
     shape = page.once(shape_of)
     begins = _needed(step, nodes, shape)
     _check(_work_of_step(step, begins, shape), xpath)

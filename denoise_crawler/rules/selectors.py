@@ -97,7 +97,7 @@ def find(page: Page, selector: str) -> Found:
         ['Ne']
 
     """
-    if page.root is None:
+    if page.tree is None:
         return []
     try:
         found = find_in_order(page, compile_selector(selector).path)

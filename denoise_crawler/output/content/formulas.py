@@ -82,7 +82,7 @@ def formulas_of(page: Page) -> Formulas:
 
     """
     found = Formulas()
-    if page.root is None:
+    if page.tree is None:
         return found
     nodes, used, end = page.nodes, set[object](), 0
     candidates = [] if page.once(self_description_of).has_no_formula(nodes) else _candidates(nodes)

@@ -40,9 +40,9 @@ _ALONE = frozenset({"display", "dollars", "environment"})
 
 def loads_math(page: Page) -> bool:
     """Tell whether ``page`` loads a library that draws formulas; call it by ``page.once``."""
-    if page.root is None:
+    if page.tree is None:
         return False
-    return any(_MATH_SCRIPT.search(script.get("src", "")) for script in page.root.iter("script"))
+    return any(_MATH_SCRIPT.search(script.get("src", "")) for script in page.tree.iter("script"))
 
 
 def with_formulas(pieces: list[Inline], *, math_page: bool) -> list[Inline]:
