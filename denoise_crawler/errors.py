@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import traceback
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -187,6 +189,14 @@ class AskAgainError(WorkerError):
 
 class GivenUpError(WorkerError):
     """A worker process died of the page before, so it is not handed over again."""
+
+
+def describe_error(error: BaseException) -> str:
+    """Return an error and where it was raised, in one line; of one that a worker tells, what it tells."""
+    if isinstance(error, WorkerError):
+        return str(error)
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__}: {error} ({Path(place.filename).name}, line {place.lineno})"
 
 
 @contextmanager

@@ -17,7 +17,10 @@ from hypothesis import HealthCheck, settings
 from denoise_crawler.crawl.scrapy_versions import POLITE_SINCE
 from denoise_crawler.demo.server import DemoServer
 from denoise_crawler.evaluation.gold import CORPUS_VARIABLE, corpus_folder
+from tests.page_failures import check_log, pytest_runtest_call
 from tests.scrapy_process import ScrapyProcess
+
+__all__ = ["pytest_runtest_call"]
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -116,6 +119,7 @@ class Project:
         code = process.wait(timeout=120)
         self.log = (self.folder / "crawl.log").read_text()
         print(f"{feed} ended with {code}\n{self.log}")
+        check_log(self.log)
         return self.items(feed)
 
     def interrupted(

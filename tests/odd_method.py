@@ -48,5 +48,20 @@ class OddTree(StyleTree):
         raise OSError("no space left on device")
 
 
+class OddLearner(StyleTree):
+    name: ClassVar[str] = "odd_learner"
+
+    def observe(self, page: Page) -> None:
+        if "raise" in page.url:
+            raise ZeroDivisionError("not to be learned")
+        super().observe(page)
+
+    def judge(self, page: Page) -> Judgement:
+        if "raise" in page.url:
+            raise ZeroDivisionError("no such page")
+        return super().judge(page)
+
+
 METHODS[OddRatio.name] = OddRatio
+METHODS[OddLearner.name] = OddLearner
 METHODS[OddTree.name] = OddTree

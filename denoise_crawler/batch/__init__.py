@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
+    from denoise_crawler.output.failed_page import PageFailure
     from denoise_crawler.output.writing import Writing
 
     Pages = Iterable[tuple[str, str | bytes]]
@@ -41,7 +42,7 @@ _MAX_EXAMPLES = 3
 class Tally:
     """The sums of a batch.
 
-    ``failed`` counts the pages on which the method or the rendering raised, ``unlearned`` those that raised while
+    ``failed`` counts the pages that could not be cleaned or rendered, ``unlearned`` those that raised while
     they were learned; ``examples`` holds (url, error) of some. ``cold`` pages belong to sites with too few pages.
     ``passed_over`` counts the pages of which the rules of a file would have left next to nothing, by file.
     ``unsure`` pages have a confidence below the least that was asked for. ``html_bytes`` and ``text_bytes`` are
@@ -69,7 +70,7 @@ class Tally:
         """Count one page."""
         page = result.page
         self.pages += 1
-        self.cold += not page.warm and not result.error
+        self.cold += not page.warm and not page.error
         self.dropped += result.dropped
         self.guarded += result.guarded
         self.unsure += bool(page.low_confidence)
@@ -82,14 +83,14 @@ class Tally:
             self.passed_over[result.passed_over] += 1
         if result.skipped:
             self.skipped[result.skipped] += 1
-        if result.error:
+        if result.failure:
             self.failed += 1
-            self.name(page.url, result.error)
+            self.name(result.failure)
 
-    def name(self, url: str, error: str) -> None:
-        """Keep an error as an example while there are few."""
+    def name(self, failure: PageFailure) -> None:
+        """Keep a failure as an example while there are few."""
         if len(self.examples) < _MAX_EXAMPLES:
-            self.examples.append((url, error))
+            self.examples.append((failure.url, failure.error))
 
 
 def clean_pages(
@@ -108,7 +109,8 @@ def clean_pages(
 ) -> Iterator[BatchResult]:
     """Learn each site from all of its pages, then clean the pages, on all cores.
 
-    A page on which the method raises keeps all of its text. Processes are spawned, so a script must call this
+    A page on which we raise comes out without text; its ``error`` names the exception, and one line of the log has
+    the traceback. Processes are spawned, so a script must call this
     under ``if __name__ == "__main__"``.
 
     Args:
@@ -168,6 +170,8 @@ def _clean_all(pages: Callable[[], Pages], job: Job, *, tally: Tally) -> Iterato
             _learn_sites(pages(), run, job.workers, tally)
         for result in _judge_pages(pages(), run, job.workers):
             tally.add(result)
+            if result.failure and not result.logged:
+                result.failure.log()
             yield result
 
 
@@ -193,8 +197,9 @@ def _learn_sites(pages: Pages, run: Run, count: int, tally: Tally) -> None:
     for learned in run(task for tasks in _tasks(BatchWorker.learn, pages, count) for task, _ in tasks):
         found.update(learned.pages)
         tally.unlearned += len(learned.failed)
-        for url, error in learned.failed:
-            tally.name(url, error)
+        for failure in learned.failed:
+            failure.log()
+            tally.name(failure)
     homes: list[dict[str, int]] = [{} for _ in range(count)]
     for site, known in found.items():
         homes[worker_number(site, count)][site] = known

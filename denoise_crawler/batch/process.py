@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import multiprocessing
 import signal
-import traceback
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from denoise_crawler.errors import WorkerDiedError
+from denoise_crawler.errors import WorkerDiedError, describe_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -69,12 +67,6 @@ def perform(task: partial[Result], seconds: float) -> tuple[Result | None, str]:
 def _limit_time(seconds: float) -> None:
     if OVER_TIME:
         signal.setitimer(signal.ITIMER_PROF, seconds)
-
-
-def describe_error(error: BaseException) -> str:
-    """Return an error and where it was raised, in one line."""
-    place = traceback.extract_tb(error.__traceback__)[-1]
-    return f"{type(error).__name__}: {error} ({Path(place.filename).name}, line {place.lineno})"
 
 
 def death_error(code: int | None, limits: Limits, *, over_clock: bool = False) -> WorkerDiedError:

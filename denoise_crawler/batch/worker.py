@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from denoise_crawler.batch.process import describe_error
-from denoise_crawler.denoiser import RAW, Denoiser
+from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.output.clean_page import CleanPage
 from denoise_crawler.output.extractors import check
+from denoise_crawler.output.failed_page import CLEANED, LEARNED, RENDERED, PageFailure, failed_page
 from denoise_crawler.output.renderings import RENDERINGS
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
@@ -64,10 +64,10 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """The readable pages learned of each site, and (url, error) of the pages that failed."""
+    """The readable pages learned of each site, and the failures of others."""
 
     pages: Counter[str] = field(default_factory=Counter)
-    failed: list[tuple[str, str]] = field(default_factory=list)
+    failed: list[PageFailure] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +75,10 @@ class BatchResult:
     """One page of a batch: its :class:`CleanPage` and, if asked for, the page as ``rendered``.
 
     ``visible`` and ``kept`` count characters as in :class:`denoise_crawler.denoiser.Cleaned`, ``html_bytes`` is
-    the size of the page (text in UTF-8). ``skipped`` says why the page has no nodes. ``error`` is what was raised:
-    by the method (then all text is kept and the page's method is "raw") or by the rendering (then ``rendered`` is
-    None). ``passed_over`` is the file of site rules that would have left next to nothing. A ``dropped`` page
-    belongs to a short site, or is unsure, and is not written.
+    the size of the page (text in UTF-8). ``skipped`` says why the page has no nodes. ``failure`` is what was
+    raised while the page was cleaned (then it has no text, and names the error) or rendered (then ``rendered`` is
+    None); ``logged`` says that the same page failed before. ``passed_over`` is the file of site rules that would
+    have left next to nothing. A ``dropped`` page belongs to a short site, or is unsure, and is not written.
     """
 
     page: CleanPage
@@ -87,10 +87,16 @@ class BatchResult:
     visible: int = 0
     kept: int = 0
     skipped: str | None = None
-    error: str | None = None
+    failure: PageFailure | None = None
+    logged: bool = False
     guarded: bool = False
     passed_over: str = ""
     dropped: bool = False
+
+    @property
+    def error(self) -> str | None:
+        """The failure in one line, None without one."""
+        return None if self.failure is None else self.failure.error
 
 
 class BatchWorker:
@@ -107,6 +113,7 @@ class BatchWorker:
         self._ready: dict[str, bool] = {}
         self._readable: Counter[str] = Counter()
         self._parsed: ParsedPages[tuple[str, str]] = ParsedPages()
+        self._failed: set[int] = set()  # keys of pages that could not be learned
         self._denoiser = self._denoiser_with(StoredKnowledge(self._store("learned", number), job.choice))
 
     def close(self) -> None:
@@ -132,7 +139,8 @@ class BatchWorker:
                 if wanted:
                     self._parsed.hold((site, url), page, html)
             except Exception as error:  # whatever it is, the other pages go on
-                learned.failed.append((url, describe_error(error)))
+                learned.failed.append(PageFailure.of(url, LEARNED, error))
+                self._failed.add(hash64(url))
         return learned
 
     def settle(self) -> None:
@@ -159,7 +167,8 @@ class BatchWorker:
             short = None if self._is_warm(site) else self._job.short_sites
             page = self._parsed.take((site, url), html)
             render = self._job.render
-            found[number] = clean_page(self._denoiser, site, url, html, page=page, render=render, short=short)
+            result = clean_page(self._denoiser, site, url, html, page=page, render=render, short=short)
+            found[number] = replace(result, logged=True) if hash64(url) in self._failed else result
         return [found[number] for number in range(len(batch))]
 
     def _is_warm(self, site: str) -> bool:
@@ -216,7 +225,7 @@ def clean_page(
     render: str | None = None,
     short: str | None = None,
 ) -> BatchResult:
-    """Clean a page. If the method raises, all text is kept; if even that fails, the text is empty.
+    """Clean a page. If that raises, the page has no text and names the error.
 
     Args:
         denoiser: Knows the site.
@@ -228,31 +237,29 @@ def clean_page(
         short: What becomes of the page if its site has too few pages (see SHORT_SITES); None if it has enough.
 
     Returns:
-        The result, with the error if there was one.
+        The result, with the failure if there was one.
 
     """
     size = len(html) if isinstance(html, bytes) else len(html.encode("utf-8", "surrogatepass"))
     if short == "drop":
         return BatchResult(CleanPage(url, site, warm=False), html_bytes=size, dropped=True)
-    error = None
-    for is_raw in (short == "raw", True):
-        try:
-            page = Page.parse(url, html, site=site) if page is None else page
-            cleaned = denoiser.raw(page) if is_raw else denoiser.clean(page, warm=short is None)
-            result = _batch_result(cleaned, size, render, error)
-            return replace(result, dropped=denoiser.drops(cleaned.clean_page))
-        except Exception as raised:  # whatever it is, the other pages go on
-            error, page = error or describe_error(raised), None
-    return BatchResult(CleanPage(url, site, method=RAW, warm=False), html_bytes=size, error=error)
+    try:
+        page = Page.parse(url, html, site=site) if page is None else page
+        cleaned = denoiser.raw(page) if short == "raw" else denoiser.clean(page, warm=short is None)
+        result = _batch_result(cleaned, size, render)
+        return replace(result, dropped=denoiser.drops(cleaned.clean_page))
+    except Exception as error:  # whatever it is, the other pages go on
+        failure = PageFailure.of(url, CLEANED, error)
+        return BatchResult(failed_page(url, site, failure.error), html_bytes=size, failure=failure)
 
 
-def _batch_result(cleaned: Cleaned, size: int, render: str | None, error: str | None) -> BatchResult:
-    rendered = None
+def _batch_result(cleaned: Cleaned, size: int, render: str | None) -> BatchResult:
+    rendered = failure = None
     if render is not None:
         try:
             rendered = RENDERINGS[render](cleaned.page, cleaned.judgement)
-        except Exception as raised:
-            error = error or describe_error(raised)
+        except Exception as error:
+            failure = PageFailure.of(cleaned.page.url, RENDERED, error)
     return BatchResult(
         page=cleaned.clean_page,
         rendered=rendered,
@@ -260,7 +267,7 @@ def _batch_result(cleaned: Cleaned, size: int, render: str | None, error: str | 
         visible=cleaned.visible,
         kept=cleaned.kept,
         skipped=cleaned.page.skipped,
-        error=error,
+        failure=failure,
         guarded=cleaned.guarded,
         passed_over="" if cleaned.judgement is None else cleaned.judgement.passed_over,
     )

@@ -106,15 +106,25 @@ class ItemFiller:
             before = self._value(item, target)
             taken = not _is_empty(before)
             if not taken:
-                value = _fit_list(getattr(clean_page, source), type(item), target, before)
-                try:
-                    item = _with_field(item, target, value)
-                    taken = True
-                    wrote = wrote or source == "text"
-                except Exception as error:  # setters and validators of users may raise anything
-                    self._report_refusal(item, source, target, error)
+                item, taken = self._set(item, source, target, getattr(clean_page, source), before)
+                wrote = wrote or (taken and source == "text")
             has_text = has_text or (taken and source == "text")
         return FillResult(item, has_text, wrote)
+
+    def fill_error(self, item: Any, error: str) -> Any:
+        """Return an item on whose page we failed, with the error if it has an empty field for it."""
+        target = self._targets_of(item).get("error")
+        if target is None or not _is_empty(before := self._value(item, target)):
+            return item
+        return self._set(item, "error", target, error, before)[0]
+
+    def _set(self, item: Any, source: str, target: str, value: Any, before: Any) -> tuple[Any, bool]:
+        """Return the item with a field set, and whether its class took the value."""
+        try:
+            return _with_field(item, target, _fit_list(value, type(item), target, before)), True
+        except Exception as error:  # setters and validators of users may raise anything
+            self._report_refusal(item, source, target, error)
+            return item, False
 
     def fill_each(self, item: Any, clean_page: CleanPage, *, whole: bool) -> list[FillResult]:
         """Fill an item; or copies of it, one for each record of its page, if the settings say so.

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from denoise_crawler.crawl.unsure_pages import UnwantedItem
-from denoise_crawler.errors import GivenUpError, PartError
+from denoise_crawler.errors import GivenUpError, PartError, describe_error
 
 if TYPE_CHECKING:
     from denoise_crawler.crawl.counts import Counts
@@ -98,10 +99,9 @@ class LeavingItems:
             if not self._filler.can_fill(item):
                 self._outcomes.count_complete(item)
                 return item
-        except Exception:  # an item class that we do not understand must not cost the item
+        except Exception as error:  # an item class that we do not understand must not cost the item
             self._failures.report_page("A page" if source is None else source.page.url)
-            self._outcomes.count_unfilled(item)
-            return item
+            return self._unfilled(item, error)
         return await self.fill(item, source)
 
     async def is_skipped(self, source: SourcePage) -> bool:
@@ -128,8 +128,14 @@ class LeavingItems:
         except Exception as error:  # our mistake must not cost the item
             if not isinstance(error, GivenUpError):
                 self._failures.report_page(source.page.url)
-            self._outcomes.count_unfilled(item)
-            return item
+            return self._unfilled(item, error)
+
+    def _unfilled(self, item: Any, error: Exception) -> Any:
+        """Count an item on whose page we failed; return it as it is, but for a field that wants the error."""
+        self._outcomes.count_unfilled(item)
+        with suppress(Exception):  # an item class that we do not understand must not cost the item
+            return self._filler.fill_error(item, describe_error(error))
+        return item
 
     async def fill_raw(self, item: Any, source: SourcePage) -> Any:
         """Return ``item`` with all the text of its page."""

@@ -31,6 +31,8 @@ class CleanPage:
     ``DENOISE_FIELDS``, ``DENOISE_JSON_LD``). So are (``DENOISE_CHANGES``) the ``content_hash`` of the text without
     time stamps and counters, ``near_duplicate_of`` (the address of a page of the site that says nearly the same),
     ``soft_404`` (the site's error page) and ``unchanged`` (the page says what it said when it was last seen).
+
+    ``error`` names the exception that we raised on the page, which has no text then; None for all others.
     """
 
     url: str = ""
@@ -61,6 +63,7 @@ class CleanPage:
     near_duplicate_of: str | None = None
     soft_404: bool | None = None
     unchanged: bool | None = None
+    error: str | None = None
 
 
 # Stored items name their class; this name must not change when the file moves.

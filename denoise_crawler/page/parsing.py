@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 from functools import cache, lru_cache
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +25,16 @@ _SPACES = bytes(range(9, 14)) + bytes(range(28, 33))  # those of ASCII that ``st
 _BEYOND_ASCII = b"\x80"
 # Python's text codecs that are no charsets: they raise, take minutes or produce tags where there are none.
 _NO_CHARSETS = frozenset({"idna", "punycode", "undefined", "unicode-escape", "raw-unicode-escape"})
+_NOT_IN_XML = {
+    code: " " if chr(code).isspace() else None
+    for code in (*range(0x20), 0xFFFE, 0xFFFF)
+    if chr(code) not in "\t\n\r"
+}
+_RAW_TEXT = frozenset({"script", "style"})
+_VOID = frozenset(
+    {"area", "base", "basefont", "br", "col", "embed", "frame", "hr", "img", "input", "isindex", "link", "meta"}
+    | {"param", "source", "track", "wbr"}
+)
 _COMMON_HAN = re.compile("[的一是不了在人有我他这为之大来以个中上们]")
 
 
@@ -44,10 +55,12 @@ def parse(html: str | bytes) -> _Element | None:
         return None  # nothing but comments, a doctype or white space
 
 
-def parse_flattened(html: str | bytes) -> _Element:
-    """Parse a page that is nested deeper than lxml allows; below level 200 only its text is kept."""
-    root: _Element = _feed(_Flattener(), html)
-    return root
+def parse_flattened(html: str | bytes) -> _Element | None:
+    """Parse a page that is nested deeper than lxml allows; below level 200 only its text is kept.
+
+    Control characters and others that XML does not allow are dropped.
+    """
+    return parse(_feed(_Flattener(), html))
 
 
 def _feed(target: Any, html: str | bytes) -> Any:
@@ -228,27 +241,33 @@ class _AttributeCounter:
 
 
 class _Flattener:
-    """A parser target that builds only the outer levels and moves all deeper text there."""
+    """A parser target that writes the outer levels as HTML again and moves all deeper text there.
+
+    It builds no tree: there are names in HTML of which the parser makes elements, and nobody else can.
+    """
 
     def __init__(self) -> None:
-        self._builder: Any = etree.TreeBuilder()
+        self._parts: list[str] = []
         self._depth = 0
+        self._raw = False
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         self._depth += 1
         if self._depth <= _MAX_FLATTENED_DEPTH:
-            self._builder.start(tag, dict(attributes))
-        elif tag in ("script", "style"):
-            self._builder.start(tag, {})
+            said = "".join(f' {name}="{escape(value)}"' for name, value in attributes.items())
+            self._parts.append(f"<{tag}{said}>")
+        elif tag in _RAW_TEXT:
+            self._parts.append(f"<{tag}>")
+        self._raw = tag in _RAW_TEXT
 
     def end(self, tag: str) -> None:
-        if self._depth <= _MAX_FLATTENED_DEPTH or tag in ("script", "style"):
-            self._builder.end(tag)
+        if tag not in _VOID and (self._depth <= _MAX_FLATTENED_DEPTH or tag in _RAW_TEXT):
+            self._parts.append(f"</{tag}>")
         self._depth -= 1
+        self._raw = False
 
     def data(self, text: str) -> None:
-        self._builder.data(text)
+        self._parts.append(text if self._raw else escape(text, quote=False))
 
-    def close(self) -> _Element:
-        root: _Element = self._builder.close()
-        return root
+    def close(self) -> str:
+        return "".join(self._parts).translate(_NOT_IN_XML)

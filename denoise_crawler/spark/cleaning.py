@@ -12,11 +12,12 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import ArrayType, BooleanType, DataType, DoubleType, StringType, StructField, StructType
 
 from denoise_crawler.batch.workers import Limits
-from denoise_crawler.denoiser import PLAIN_TEXT, RAW
+from denoise_crawler.denoiser import PLAIN_TEXT
 from denoise_crawler.errors import WorkerDiedError
 from denoise_crawler.methods import DEFAULT_METHOD, MethodChoice
 from denoise_crawler.output.clean_page import CleanPage
 from denoise_crawler.output.extractors import check
+from denoise_crawler.output.failed_page import failed_page
 from denoise_crawler.output.low_confidence import check_low_confidence
 from denoise_crawler.output.writing import NO_CHANGES, Writing
 from denoise_crawler.page.metadata import MORE_FIELDS
@@ -103,7 +104,7 @@ def clean(
     Returns:
         One row per page, in any order, without those that ``writing`` wants dropped: the columns of ``df`` except
         ``html``, and those of a CleanPage. ``skipped`` says why a page has no text. ``error`` is what was raised
-        (then all text is kept and the method is "raw") or what killed the process (then the text is empty).
+        on the page, or what killed its process; then the text is empty.
 
     Raises:
         MethodError: The method or an option is unknown.
@@ -212,11 +213,10 @@ class _Judge:
         try:
             result = self._worker.call(PageHandler.cleaned, site, url, html)
         except WorkerDiedError as error:
-            nothing = CleanPage(url, site, method=RAW, warm=False)
-            return {**self._values(nothing), "skipped": None, "error": str(error)}
-        if result.dropped:
-            return None
-        return {**self._values(result.page), "skipped": result.skipped, "error": result.error}
+            return {**self._values(failed_page(url, site, str(error))), "skipped": None}
+        if result.failure:
+            result.failure.log()
+        return None if result.dropped else {**self._values(result.page), "skipped": result.skipped}
 
     def _values(self, page: CleanPage) -> dict[str, Any]:
         values = {name: getattr(page, name) for name in self._of_page}

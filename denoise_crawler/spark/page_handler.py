@@ -57,7 +57,7 @@ class PageHandler:
         self._short = None if is_warm else "clean"
 
     def cleaned(self, site: str, url: str, html: str | bytes) -> BatchResult:
-        """Clean a page; if the method raises, all text is kept and the error returned."""
+        """Clean a page; if that raises, it has no text and names the error."""
         return clean_page(self._denoiser, site, url, html, short=self._short)
 
 

@@ -95,3 +95,48 @@ def test_items_larger_than_the_store_reads_again_are_cleaned_at_once(tmp_path: P
     assert sorted(item["url"] for item in items) == sorted(crawls.urls)
     assert crawls.stats["denoise/unparkable"] == PAGES
     assert "with its page and response it has more than" in crawls.log
+
+
+RAISES = """
+from denoise_crawler.methods.fusion.method import Fusion
+
+judge = Fusion.judge
+
+
+def raising(self, page):
+    if page.url == HARMFUL:
+        raise ZeroDivisionError("no such page")
+    return judge(self, page)
+
+
+Fusion.judge = raising
+"""
+KILLS = """
+import os
+import signal
+
+DENOISE_WORKERS, DENOISE_MIN_CONFIDENCE, DENOISE_LOW_CONFIDENCE = 1, 1.0, "project_settings:write"
+
+
+def write(url, html):
+    if url == HARMFUL:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return ""
+"""
+
+
+@pytest.mark.fails_on_a_page
+@pytest.mark.parametrize(
+    ("harm", "said"), [(RAISES, "ZeroDivisionError: no such page"), (KILLS, "killed by SIGKILL")]
+)
+def test_an_item_on_whose_page_we_fail_has_the_error_in_the_field_that_is_named_for_it(
+    harm: str, said: str, tmp_path: Path, server: DemoServer
+) -> None:
+    urls = Crawls(tmp_path, server).urls
+    settings = f"HARMFUL = {urls[5]!r}\nDENOISE_EXTRA_FIELDS = {{'error': 'why'}}\n{harm}"
+    crawls = Crawls(tmp_path, server, settings=settings)
+    items = crawls.run(feed="out.jsonl")
+    assert sorted(item["url"] for item in items) == sorted(urls)
+    [failed] = [item for item in items if item.get("why")]
+    assert (failed["url"], failed.get("text")) == (urls[5], None)
+    assert said in failed["why"]

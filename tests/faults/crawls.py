@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from denoise_crawler.demo.replies import article_path, articles
 from tests.article_spider import SPIDER
 from tests.conftest import SETTINGS, STATS_FILE, Project
+from tests.page_failures import check_log
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -103,6 +104,7 @@ class Crawls(Project):
         """Wait for the end of a crawl and return the items that stand whole in its feed."""
         self.code = process.wait(timeout=240)
         self.log = (self.folder / "crawl.log").read_text(errors="replace")
+        check_log(self.log)
         return self.items(feed)
 
     def items(self, feed: str = "out.jsonl") -> list[dict[str, Any]]:

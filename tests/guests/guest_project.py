@@ -8,6 +8,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from tests.conftest import SETTINGS, STATS_FILE, Project
+from tests.page_failures import check_log
 from tests.scrapy_process import ScrapyProcess
 
 if TYPE_CHECKING:
@@ -91,6 +92,7 @@ class Guest(Project):
         process = ScrapyProcess(self.folder, "crawl", "pages", *feeds, *arguments, out=log, passing=True)
         self.code = process.wait(120)
         self.log = log.read_text(errors="replace")
+        check_log(self.log)
         return [] if feed is None or self.code == -signal.SIGKILL else self.items(feed)
 
     def files(self) -> dict[str, str]:

@@ -63,6 +63,73 @@ def test_text_comes_out_of_a_deep_tree_that_a_spider_parsed() -> None:
     assert clean_text(page).split() == ["deep", "text", "after"]
 
 
+# names and characters of which the parser makes elements, attributes and texts, and nobody else may
+ODD_MARKUP = [
+    *(
+        "<x\x05y>",
+        "<o:p>",
+        "<a\ufffe>",
+        "<{x}y>",
+        "<p a\x05b=1>",
+        "<p a='\x05'>",
+        "<p b=\ufffe>",
+        "<p xml:lang=e>",
+        "<p :=1>",
+    ),
+    *(
+        "<p {=1>",
+        "<p '=1>",
+        '<p "=1>',
+        "<p <=1>",
+        "<p 1=2>",
+        "<p xmlns='\x05'>",
+        "<svg xlink:href=a>",
+        "<p a{b}=2>",
+    ),
+    *(
+        "&#1;",
+        "&#xfffe;",
+        "&#xffff;",
+        "\x1b",
+        "\x7f",
+        "<script>\x05</script>",
+        "<title>\x1b</title>",
+        "<!-- \x05 -->",
+    ),
+]
+
+
+@pytest.mark.parametrize("odd", ODD_MARKUP)
+def test_a_page_deeper_than_lxml_allows_may_have_any_character_and_name(odd: str) -> None:
+    for html in (f"{odd}deep text" + "<div>" * 2_100 + "x\x05y", "<div>" * 2_100 + f"{odd}deep text x\x05y after"):
+        for source in (html, html.encode()):
+            page = Page.parse(URL, source)
+            assert page.skipped is None
+            assert "deep text" in clean_text(page)
+            assert "xy" in clean_text(page)
+
+
+def test_the_outer_levels_of_a_deep_page_are_as_they_were_and_its_text_reads_on() -> None:
+    outer = '<html lang="en"><p class="a&quot;b &amp;lt;" xml:lang="fr">1 &lt; 2 &amp;amp;<br>3</p><o:p>w</o:p>'
+    page = Page.parse(
+        URL,
+        f"{outer}<script>if (a<b) c</script>"
+        + "<div>" * 2_100
+        + "x\x0cy\x01<b>z</b>"
+        + "</div>" * 2_100
+        + "<p>after",
+    )
+    assert clean_text(page).splitlines() == ["1 < 2 &amp;", "3", "w", "x yz", "after"]
+    assert next(page.tree.iter("p")).get("class") == 'a"b &lt;'
+    assert page.language == "en"
+    assert [script.text for script in page.tree.iter("script")] == ["if (a<b) c"]
+
+
+@given(st.text("<>/&;=\"'{}:-!a1é\x05\x0c\x7f\ufffe \n", max_size=30))
+def test_no_markup_before_a_deep_page_raises(markup: str) -> None:
+    assert Page.parse(URL, f"<p>{markup}<p>" + "<div>" * 2_050 + "deep text").skipped is None
+
+
 @pytest.mark.parametrize(
     ("declared", "real"),
     [("gb2312", "utf-8"), ("utf-8", "gb18030"), ("", "gb18030"), ("iso-8859-1", "utf-8"), ("nonsense", "utf-8")],

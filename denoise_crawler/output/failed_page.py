@@ -1,0 +1,46 @@
+"""A page on which we failed: its record, and the one line of the log that has the traceback."""
+
+from __future__ import annotations
+
+import logging
+import traceback
+from dataclasses import dataclass
+
+from denoise_crawler.errors import describe_error
+from denoise_crawler.output.clean_page import CleanPage
+from denoise_crawler.page.text import printable
+
+logger = logging.getLogger(__name__)
+
+LEARNED, CLEANED, RENDERED = "learned", "cleaned", "rendered"
+BUG = "because of a bug in denoise_crawler"
+
+
+@dataclass(frozen=True, slots=True)
+class PageFailure:
+    """What was raised while a page was learned, cleaned or rendered, as another process can be told.
+
+    ``error`` says it in one line; ``lines`` are those of the traceback, without control characters.
+    """
+
+    url: str
+    done: str
+    error: str
+    lines: tuple[str, ...]
+
+    @classmethod
+    def of(cls, url: str, done: str, error: Exception) -> PageFailure:
+        """Return the failure that an exception is."""
+        raised = "".join(traceback.format_exception(error)).splitlines()
+        return cls(url, done, describe_error(error), tuple(map(printable, raised)))
+
+    def log(self) -> None:
+        """Log one line, with the traceback."""
+        logger.error(
+            "%s cannot be %s %s; the others go on\n%s", printable(self.url), self.done, BUG, "\n".join(self.lines)
+        )
+
+
+def failed_page(url: str, site: str, error: str) -> CleanPage:
+    """Return the clean page of one on which we failed: it has no text, and names the error."""
+    return CleanPage(url, site, method=None, warm=False, error=error)
