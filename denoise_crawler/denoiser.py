@@ -12,7 +12,7 @@ from denoise_crawler.output import extractors
 from denoise_crawler.output.characters import count_characters, noise_ratio
 from denoise_crawler.output.clean_page import CleanPage
 from denoise_crawler.output.explanation import explanation
-from denoise_crawler.output.failed_page import CLEANED, LEARNED, PageFailure, failed_page
+from denoise_crawler.output.failed_page import clean_or_fail, learn_or_fail
 from denoise_crawler.output.forms import write_content
 from denoise_crawler.output.front_matter import front_matter
 from denoise_crawler.output.low_confidence import DROP, check_low_confidence, fallback_text, is_fallback, is_low
@@ -315,8 +315,7 @@ def denoise_pages(
 ) -> Iterator[CleanPage]:
     """Learn each site from all of its pages, then clean them in order.
 
-    A page on which we raise comes out without text; its ``error`` names the exception, and one line of the log has
-    the traceback.
+    A page on which we raise comes out without text; its ``error`` names the exception, the log has the traceback.
 
     Learning methods read each page twice. In between, the first 24 million characters stay parsed in memory, the
     rest is in a temporary file (in memory up to 64 MB). Each URL is learned once.
@@ -343,27 +342,14 @@ def denoise_pages(
 
 
 def _denoise(denoiser: Denoiser, pages: Iterable[tuple[str, str | bytes]]) -> Iterator[CleanPage]:
-    if not denoiser.learns:
-        yield from (_clean_or_fail(denoiser, Page.parse(url, html)) for url, html in pages)
-        return
-    logged = set[int]()
-    with HeldPages() as held:
-        for number, (url, html) in enumerate(pages):
-            page = held.add(url, html)
-            try:
-                denoiser.learn(page)
-            except Exception as error:  # whatever it is, the other pages go on
-                PageFailure.of(page.url, LEARNED, error).log()
-                logged.add(number)
-        for number, page in enumerate(held):
-            yield _clean_or_fail(denoiser, page, logged=number in logged)
-
-
-def _clean_or_fail(denoiser: Denoiser, page: Page, *, logged: bool = False) -> CleanPage:
-    try:
+    def clean(page: Page) -> CleanPage:
         return denoiser.clean(page).clean_page
-    except Exception as error:  # whatever it is, the other pages go on
-        failure = PageFailure.of(page.url, CLEANED, error)
-        if not logged:
-            failure.log()
-        return failed_page(page.url, page.site, failure.error)
+
+    if not denoiser.learns:
+        yield from (clean_or_fail(clean, Page.parse(url, html)) for url, html in pages)
+        return
+    with HeldPages() as held:
+        learned = (learn_or_fail(denoiser.learn, held.add(url, html)) for url, html in pages)
+        failed = {number for number, is_learned in enumerate(learned) if not is_learned}
+        for number, page in enumerate(held):
+            yield clean_or_fail(clean, page, logged=number in failed)

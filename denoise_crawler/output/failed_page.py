@@ -5,10 +5,16 @@ from __future__ import annotations
 import logging
 import traceback
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from denoise_crawler.errors import describe_error
 from denoise_crawler.output.clean_page import CleanPage
 from denoise_crawler.page.text import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from denoise_crawler.page import Page
 
 logger = logging.getLogger(__name__)
 
@@ -44,3 +50,24 @@ class PageFailure:
 def failed_page(url: str, site: str, error: str) -> CleanPage:
     """Return the clean page of one on which we failed: it has no text, and names the error."""
     return CleanPage(url, site, method=None, warm=False, error=error)
+
+
+def learn_or_fail(learn: Callable[[Page], None], page: Page) -> bool:
+    """Learn a page; return whether that went well, and log it if not."""
+    try:
+        learn(page)
+    except Exception as error:  # whatever it is, the other pages go on
+        PageFailure.of(page.url, LEARNED, error).log()
+        return False
+    return True
+
+
+def clean_or_fail(clean: Callable[[Page], CleanPage], page: Page, *, logged: bool = False) -> CleanPage:
+    """Clean a page; if that raises, log it unless it is ``logged`` already, and return the page without text."""
+    try:
+        return clean(page)
+    except Exception as error:  # whatever it is, the other pages go on
+        failure = PageFailure.of(page.url, CLEANED, error)
+        if not logged:
+            failure.log()
+        return failed_page(page.url, page.site, failure.error)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lxml import etree
@@ -37,7 +37,11 @@ class Meta(NamedTuple):
 class SelfDescription:
     """What a page declares, in document order.
 
-    ``scripts`` are those whose type says that they hold no program, with it; ``headings`` are of the first level.
+    All is read at once, so that it does not matter when a spider changes its tree later. ``scripts`` are those
+    whose type says that they hold no program, with it; ``headings`` are of the first level; ``authors`` and
+    ``dates`` are the first elements with the microdata properties ``author`` and ``datePublished``,
+    ``author_links`` the first links to an author, ``author_pages`` links that may lead to the page of one, each
+    with its address.
     """
 
     def __init__(self, root: Element | None) -> None:
@@ -48,14 +52,23 @@ class SelfDescription:
         self.titles: list[Element] = []
         self.headings: list[Element] = []
         self.times: list[Element] = []
+        self.authors: list[Element] = []
+        self.dates: list[Element] = []
+        self.author_links: list[Element] = []
+        self.author_pages: list[tuple[str, Element]] = []
         if root is None:
             return
         if (core := compiled("declared")) is not None:
             found = core.declared(root, _compiled_signs(core))
             self._may_show_formulas, self.metas, self.scripts, self.titles, *rest = found
-            self.headings, self.times, *named = rest
-            self.__dict__.update(zip(("authors", "dates", "author_links", "author_pages"), named, strict=True))
+            self.headings, self.times, self.authors, self.dates, self.author_links, self.author_pages = rest
             return
+        self.authors, self.dates = (
+            _elements_with(root, _PROPERTIES, name) for name in ("author", "datePublished")
+        )
+        self.author_links = _elements_with(root, _RELATIONS, "author")
+        addresses: Any = _ADDRESSES(root)
+        self.author_pages = [(str(address), address.getparent()) for address in addresses]
         by_tag = {"title": self.titles, "h1": self.headings, "time": self.times}
         for element in root.iter(*_TAGS):
             if element.tag == "meta":
@@ -71,27 +84,6 @@ class SelfDescription:
         """Tell whether surely none of the ``nodes`` shows a formula; only the tree of the page was read."""
         return not self._may_show_formulas and nodes.elements[0].getroottree().getroot() is self._root
 
-    @cached_property
-    def authors(self) -> list[Element]:
-        """The first elements with the microdata property ``author``."""
-        return _elements_with(self._root, _PROPERTIES, "author")
-
-    @cached_property
-    def dates(self) -> list[Element]:
-        """The first elements with the microdata property ``datePublished``."""
-        return _elements_with(self._root, _PROPERTIES, "datePublished")
-
-    @cached_property
-    def author_links(self) -> list[Element]:
-        """The first links to an author."""
-        return _elements_with(self._root, _RELATIONS, "author")
-
-    @cached_property
-    def author_pages(self) -> list[tuple[str, Element]]:
-        """Links that may lead to the page of an author, each with its address."""
-        addresses: Any = [] if self._root is None else _ADDRESSES(self._root)
-        return [(str(address), address.getparent()) for address in addresses]
-
 
 def self_description_of(page: Page) -> SelfDescription:
     """Return what ``page`` declares; call it by ``page.once``."""
@@ -103,7 +95,7 @@ def _compiled_signs(core: Any) -> Any:
     return core.Signs(Meta, _MOST, _AUTHOR_PAGES, _PROGRAM, compiled_hints(compiled("attributes")))
 
 
-def _elements_with(root: Element | None, naming: etree.XPath, name: str) -> list[Element]:
+def _elements_with(root: Element, naming: etree.XPath, name: str) -> list[Element]:
     """Return the first elements whose attribute, as found by ``naming``, equals ``name``."""
-    attributes: Any = [] if root is None else naming(root)
+    attributes: Any = naming(root)
     return [attribute.getparent() for attribute in attributes if attribute == name][:_MOST]

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from random import Random
+from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lxml import etree
 
 from denoise_crawler import core
+from denoise_crawler.denoiser import Denoiser
+from denoise_crawler.output.forms import write_content
+from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
+from denoise_crawler.page.parsing import parse
+from tests.strategies import html_pages
 
 pytestmark = pytest.mark.skipif(core.why_not() is not None, reason=f"no compiled core: {core.why_not()}")
 # in a process of its own, which a use after free ends
@@ -47,3 +57,73 @@ def test_a_tree_that_nobody_else_reads_is_not_held() -> None:
     assert not page._is_shared
     assert page.root is page.tree
     assert page._is_shared
+
+
+def rename(element: Any, random: Random) -> None:
+    element.tag = random.choice(("p", "a", "td", "noscript", "script", "body", "P", "{names}a", "o.p"))
+
+
+def move(element: Any, random: Random) -> None:
+    other = etree.fromstring("<names><a/></names>") if random.random() < 0.5 else parse("<div></div>")
+    assert other is not None
+    other[0].append(element)
+    others.append(other)
+
+
+def set_attributes(element: Any, random: Random) -> None:
+    for name in ("class", "id", "href", "style", "hidden", "{names}class", "itemprop"):
+        element.set(name, random.choice(("nav menu", "content", "", "display:none", "author", "/")))
+
+
+def add_entity(element: Any, random: Random) -> None:
+    element.insert(0, etree.Entity(random.choice(("amp", "unknown", "#65"))))
+
+
+def set_text(element: Any, random: Random) -> None:
+    element.text, element.tail = random.choice(("words", None, " ")), random.choice(("words", None))
+
+
+def take_out(element: Any, random: Random) -> None:
+    element.clear() if random.random() < 0.5 else element.getparent().remove(element)
+
+
+CHANGES = rename, move, set_attributes, add_entity, set_text, take_out
+others: list[Any] = []  # documents that elements were moved to
+
+
+def what_comes_out(html: str, moment: int, seed: int) -> list[object]:
+    """Clean a page whose tree is changed before its nodes are read, then, when it is learned or judged."""
+    root, random = parse(f"<p>{html}"), Random(seed)
+    assert root is not None
+
+    def change(now: int) -> None:
+        elements = [one for one in root.iter() if isinstance(one.tag, str)] if now == moment else []
+        for element in random.sample(elements, len(elements) // 3):
+            if element.getparent() is not None:
+                random.choice(CHANGES)(element, random)
+
+    change(0)
+    page, denoiser = Page("https://a.example/1", root), Denoiser("fusion")
+    said: list[object] = [page.skipped]
+    change(1)
+    denoiser.learn(page)
+    change(2)
+    judgement = denoiser.judge(page)
+    change(3)
+    said += [judgement.noise, judgement.scores, denoiser.write(page, judgement).clean_page]
+    said += [write_content(page, judgement.noise, Writing(form)) for form in ("markdown", "html", "blocks")]
+    return [*said, page.nodes.tags, page.nodes.texts, page.nodes.links]
+
+
+@settings(max_examples=100)
+@given(html=html_pages(60), moment=st.integers(0, 3), seed=st.integers(0, 99))
+def test_a_tree_that_a_spider_changes_in_odd_ways_comes_out_as_in_python(
+    html: str, moment: int, seed: int
+) -> None:
+    found = []
+    for mode in ("require", "off"):
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setenv(core.ENVIRONMENT, mode)
+            found.append(what_comes_out(html, moment, seed))
+        others.clear()
+    assert found[0] == found[1]
