@@ -11,6 +11,7 @@ import pytest
 from denoise_crawler import CleanPage, denoise_pages
 from denoise_crawler.batch import Tally, clean_pages
 from denoise_crawler.methods import METHODS
+from denoise_crawler.methods.link_ratio import LinkRatio
 from denoise_crawler.output.renderings import RENDERINGS
 from denoise_crawler.page.site import site_of
 from tests.page_failures import PageFailedError, check_log
@@ -19,6 +20,9 @@ from tests.scrapy_command import denoise_here
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from denoise_crawler.methods import Judgement
+    from denoise_crawler.page import Page
 
 PAGES = [
     (f"https://a.example/{name}", f"<nav><a href=/>menu</a></nav><p>This is {name}.")
@@ -112,6 +116,15 @@ def test_a_test_in_which_we_fail_on_a_page_fails_itself() -> None:
     check_log(f"{PAGES[1][0]} cannot be cleaned: the process was killed by SIGKILL")
 
 
+def raising(judge: Callable[[LinkRatio, Page], Judgement]) -> Callable[[LinkRatio, Page], Judgement]:
+    def judge_most(method: LinkRatio, page: Page) -> Judgement:
+        if page.url == PAGES[1][0]:
+            raise ZeroDivisionError("no such page")
+        return judge(method, page)
+
+    return judge_most
+
+
 @pytest.mark.fails_on_a_page
 def test_the_command_names_the_page_that_fails_writes_the_others_and_ends_with_0(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
@@ -119,11 +132,12 @@ def test_the_command_names_the_page_that_fails_writes_the_others_and_ends_with_0
     file, out = tmp_path / "pages.jsonl", tmp_path / "out.jsonl"
     file.write_text("".join(json.dumps({"url": url, "html": html}) + "\n" for url, html in PAGES))
     monkeypatch.chdir(tmp_path)
-    words = "clean", file, "--method", "odd_ratio", "--workers", 1, "-O", out
+    monkeypatch.setattr(LinkRatio, "judge", raising(LinkRatio.judge))
+    words = "clean", file, "--method", "link_ratio", "--workers", 1, "-O", out
     assert denoise_here(*words) == 0
     said = capfd.readouterr().err
     assert "failed: 1 page to be cleaned, 0 to be learned" in said
-    assert f"  {PAGES[1][0]}: {RAISED}" in said
+    assert f"  {PAGES[1][0]}: ZeroDivisionError: no such page (test_failed_pages.py, line " in said
     lines = [json.loads(line) for line in out.read_text().splitlines()]
     assert [(line["text"], bool(line["error"])) for line in lines] == [
         ("This is one.", False),
