@@ -54,6 +54,7 @@ def run_of(store: Path) -> list[tuple[str]]:
         return db.execute("SELECT name FROM run").fetchall()
 
 
+@pytest.mark.fails_on_a_page
 @pytest.mark.parametrize("what", BREAKS)
 def test_a_mistake_in_one_step_costs_no_item_and_leaves_the_store_closed(
     what: str, tmp_path: Path, server: DemoServer
