@@ -50,10 +50,12 @@ def test_a_caller_who_takes_elements_out_of_the_tree_gets_the_text_of_the_nodes_
     assert found[0].stdout == found[1].stdout
 
 
-def test_a_tree_that_nobody_else_reads_is_not_held() -> None:
-    page = Page.parse("https://a.example/1", "<p>One<p>Two")
-    assert page.skipped is None
-    assert page.title == ""
+def test_a_tree_that_nobody_else_reads_is_not_held_while_it_is_cleaned() -> None:
+    page, denoiser = Page.parse("https://a.example/1", "<h1>A</h1><p>One<p>Two"), Denoiser("fusion")
+    denoiser.learn(page)
+    judgement = denoiser.judge(page)
+    assert denoiser.write(page, judgement).clean_page.title == "A"
+    assert all(write_content(page, judgement.noise, Writing(form)) for form in ("markdown", "html", "blocks"))
     assert not page._is_shared
     assert page.root is page.tree
     assert page._is_shared
