@@ -315,10 +315,9 @@ def denoise_pages(
 ) -> Iterator[CleanPage]:
     """Learn each site from all of its pages, then clean them in order.
 
-    A page on which we raise comes out without text; its ``error`` names the exception, the log has the traceback.
-
     Learning methods read each page twice. In between, the first 24 million characters stay parsed in memory, the
-    rest is in a temporary file (in memory up to 64 MB). Each URL is learned once.
+    rest is in a temporary file (in memory up to 64 MB). Each URL is learned once. A page on which we raise has no
+    text; its ``error`` names the exception, the log has the traceback.
 
     Args:
         pages: Pages as (URL, HTML).
@@ -342,14 +341,10 @@ def denoise_pages(
 
 
 def _denoise(denoiser: Denoiser, pages: Iterable[tuple[str, str | bytes]]) -> Iterator[CleanPage]:
-    def clean(page: Page) -> CleanPage:
-        return denoiser.clean(page).clean_page
-
     if not denoiser.learns:
-        yield from (clean_or_fail(clean, Page.parse(url, html)) for url, html in pages)
+        yield from (clean_or_fail(denoiser.clean, Page.parse(url, html)) for url, html in pages)
         return
     with HeldPages() as held:
-        learned = (learn_or_fail(denoiser.learn, held.add(url, html)) for url, html in pages)
-        failed = {number for number, is_learned in enumerate(learned) if not is_learned}
+        learned = [learn_or_fail(denoiser.learn, held.add(url, html)) for url, html in pages]
         for number, page in enumerate(held):
-            yield clean_or_fail(clean, page, logged=number in failed)
+            yield clean_or_fail(denoiser.clean, page, logged=not learned[number])

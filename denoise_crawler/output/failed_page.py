@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import traceback
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from denoise_crawler.errors import describe_error
 from denoise_crawler.output.clean_page import CleanPage
@@ -62,10 +62,16 @@ def learn_or_fail(learn: Callable[[Page], None], page: Page) -> bool:
     return True
 
 
-def clean_or_fail(clean: Callable[[Page], CleanPage], page: Page, *, logged: bool = False) -> CleanPage:
+class _Cleaned(Protocol):
+    @property
+    def clean_page(self) -> CleanPage:
+        """The clean page."""
+
+
+def clean_or_fail(clean: Callable[[Page], _Cleaned], page: Page, *, logged: bool = False) -> CleanPage:
     """Clean a page; if that raises, log it unless it is ``logged`` already, and return the page without text."""
     try:
-        return clean(page)
+        return clean(page).clean_page
     except Exception as error:  # whatever it is, the other pages go on
         failure = PageFailure.of(page.url, CLEANED, error)
         if not logged:
