@@ -9,4 +9,6 @@ from __future__ import annotations
 
 from importlib.resources import files
 
+# Owners there have a subdomain each, by the list, but one template.
+HOSTS_OF_ONE_TEMPLATE = frozenset({"gitbook.io"})
 HOSTS_OF_MANY_OWNERS = tuple(files(__package__).joinpath("shared_hosts.txt").read_text("utf-8").split())

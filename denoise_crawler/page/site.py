@@ -4,41 +4,31 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from denoise_crawler.page.host_names import MAX_HOST_CHARACTERS, canonical_host
-from denoise_crawler.page.shared_hosts import HOSTS_OF_MANY_OWNERS
+from denoise_crawler.page.public_suffixes import private_part
+from denoise_crawler.page.shared_hosts import HOSTS_OF_MANY_OWNERS, HOSTS_OF_ONE_TEMPLATE
 from denoise_crawler.page.text import without_lone_surrogates
 
-if TYPE_CHECKING:
-    from tldextract import TLDExtract
-
 DEFAULT_PORTS = {"http": 80, "https": 443}
+_DOTS = ".\u3002\uff0e\uff61"  # all that stand between labels: a name without an ASCII form keeps its own
+_DOT = re.compile(f"[{_DOTS}]")
 # How the name of a stored layout ends.
 _LAYOUT_END = re.compile(r" (?=\(\d+\)\Z)")
 
 
-@lru_cache(maxsize=1)
-def _public_suffixes() -> TLDExtract:
-    """Load the public-suffix list for the first host: a page without an address needs none.
-
-    The bundled list gives the same answer offline. Private suffixes count: a.blogspot.com and b.blogspot.com share
-    a domain but not a template.
-    """
-    from tldextract import TLDExtract
-
-    return TLDExtract(
-        suffix_list_urls=(),
-        cache_dir=None,
-        include_psl_private_domains=True,
-        extra_suffixes=HOSTS_OF_MANY_OWNERS,
-    )
-
-
 @lru_cache(maxsize=65_536)
 def _registrable(host: str) -> str:
-    return _public_suffixes()(host).top_domain_under_public_suffix or host
+    labels = _DOT.split(host.strip().rstrip(_DOTS))
+    if len(labels) == 1 or labels[-1].isdigit():  # the list has no such name: it need not be loaded
+        return host
+    for start in range(len(labels) - 1):
+        if (shared := ".".join(labels[start:])) in HOSTS_OF_MANY_OWNERS:
+            return f"{labels[start - 1]}.{shared}" if start and labels[start - 1] else host
+        if shared in HOSTS_OF_ONE_TEMPLATE:
+            return shared
+    return private_part(labels) or host
 
 
 def host_of(url: str) -> str:

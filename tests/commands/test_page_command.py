@@ -266,11 +266,11 @@ def test_ctrl_c_ends_in_one_line(folder: Path) -> None:
 
 
 def test_a_file_is_cleaned_without_scrapy_and_without_the_packages_of_extras(folder: Path) -> None:
-    unwanted = ("scrapy", "twisted", "rich", "warcio", "jinja2", "graphviz", "tldextract", "mcp", "jieba")
+    unwanted = ("scrapy", "twisted", "rich", "warcio", "jinja2", "graphviz", "publicsuffixlist", "mcp", "jieba")
     program = (
         f"import sys; sys.argv = ['denoise-crawler', 'saved.html', '--site-pages', 'mirror']\n"
         f"for name in {unwanted!r}: sys.modules[name] = None\n"
-        f"sys.modules.pop('tldextract')  # the folder's addresses need it\n"
+        f"sys.modules.pop('publicsuffixlist')  # the folder's addresses need it\n"
         "from denoise_crawler.__main__ import main\nsys.exit(main())"
     )
     done = subprocess.run(
@@ -288,7 +288,7 @@ def test_a_file_is_cleaned_without_scrapy_and_without_the_packages_of_extras(fol
 
 def test_a_page_without_an_address_loads_no_list_of_suffixes(folder: Path) -> None:
     program = (
-        "import sys; sys.argv = ['denoise-crawler', 'story.html']; sys.modules['tldextract'] = None\n"
+        "import sys; sys.argv = ['denoise-crawler', 'story.html']; sys.modules['publicsuffixlist'] = None\n"
         "from denoise_crawler.__main__ import main\nsys.exit(main())"
     )
     subprocess.run([sys.executable, "-c", program], cwd=folder, env=environment(), check=True, timeout=120)

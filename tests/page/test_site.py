@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -12,7 +14,7 @@ from denoise_crawler.methods import MethodChoice
 from denoise_crawler.page import Page
 from denoise_crawler.page.host_names import canonical_host, without_port
 from denoise_crawler.page.shared_hosts import HOSTS_OF_MANY_OWNERS
-from denoise_crawler.page.site import host_of, layout_name, site_name, site_of
+from denoise_crawler.page.site import host_of, layout_name, site_name, site_of, site_of_host
 
 
 def victim(url: str) -> str:  # noqa: ARG001
@@ -54,6 +56,81 @@ def victim(url: str) -> str:  # noqa: ARG001
 )
 def test_a_url_belongs_to_its_registrable_domain(url: str, site: str) -> None:
     assert site_of(url) == site
+
+
+ODD_HOSTS = {
+    # addresses, ports and single labels have no owner but themselves
+    "1.2.3.4": "1.2.3.4",
+    "1.2.3.4:80": "1.2.3.4",
+    "1.2.3.4:8080": "1.2.3.4:8080",
+    "1.2.3.4.5": "1.2.3.4.5",
+    "[2001:db8::1]": "2001:db8::1",
+    "[2001:db8::1]:8443": "[2001:db8::1]:8443",
+    "intranet": "intranet",
+    "intranet.": "intranet",
+    "com": "com",
+    # letters of any size, dots of any kind
+    "WWW.Example.CO.UK": "example.co.uk",
+    "www.example.co.uk...": "example.co.uk",
+    ".example.com": "example.com",
+    "a..example.com": "example.com",
+    "a..com": "a..com",
+    "www.例子。中国": "xn--fsqu00a.xn--fiqs8s",
+    f"{'é' * 70}。www.example。com": "example.com",
+    # suffixes: of a registry, by a wildcard, excepted from one, of a company, beyond ASCII, unknown
+    "co.uk": "co.uk",
+    "a.b.c.kobe.jp": "b.c.kobe.jp",
+    "c.kobe.jp": "c.kobe.jp",
+    "kobe.jp": "kobe.jp",
+    "www.city.kobe.jp": "city.kobe.jp",
+    "x.compute.amazonaws.com": "x.compute.amazonaws.com",
+    "y.z.x.compute.amazonaws.com": "z.x.compute.amazonaws.com",
+    "compute.amazonaws.com": "amazonaws.com",
+    "docs.alice.github.io": "alice.github.io",
+    "github.io": "github.io",
+    "shop.alice.myshopify.com": "alice.myshopify.com",
+    "www.xn--55qx5d.xn--j6w193g": "www.xn--55qx5d.xn--j6w193g",
+    "www.a.公司.香港": "a.xn--55qx5d.xn--j6w193g",
+    "a.b.unknown-suffix": "a.b.unknown-suffix",
+    "www.xn--zzzzzz.com": "xn--zzzzzz.com",
+    # hosts of many owners, which the list lacks, and of one template, which it parts
+    "www.alice.wordpress.com": "alice.wordpress.com",
+    "a..wordpress.com": "a..wordpress.com",
+    "alice.blogspot.de": "alice.blogspot.de",
+    "alice.blogspot.fr": "blogspot.fr",
+    "www.alice.gitbook.io": "gitbook.io",
+}
+
+
+@pytest.mark.parametrize(("host", "site"), ODD_HOSTS.items())
+def test_an_odd_host_belongs_to_the_site_under_which_stores_know_it(host: str, site: str) -> None:
+    assert site_of(f"http://{host}/path") == site
+
+
+def test_a_host_that_no_list_can_know_is_named_without_one() -> None:
+    hosts = ("127.0.0.1", "1.2.3.4:8080", "[::1]", "localhost", "alice.wordpress.com", "www.alice.gitbook.io")
+    program = (
+        "import sys; sys.modules['publicsuffixlist'] = None\n"
+        f"from denoise_crawler.page.site import site_of\nfor host in {hosts!r}: site_of(f'http://{{host}}/')"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=120)
+
+
+def test_the_name_of_a_site_costs_no_more_than_the_list() -> None:
+    program = (
+        "import sys; from denoise_crawler.page.site import site_of\n"
+        "before = set(sys.modules); site_of('https://www.bbc.co.uk/')\n"
+        "print(*sorted({name.partition('.')[0] for name in set(sys.modules) - before}))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=120)
+    assert "publicsuffixlist" in done.stdout.split()
+    assert {"requests", "urllib3", "idna", "filelock", "chardet"}.isdisjoint(done.stdout.split())
+
+
+@given(st.lists(st.text(min_size=1, max_size=12), min_size=1, max_size=6).map(".".join))
+def test_the_site_of_a_host_is_its_own_site(text: str) -> None:
+    site = site_of(f"http://{text}/")
+    assert site_of_host(site) == site
 
 
 @pytest.mark.parametrize(
