@@ -6,10 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from denoise_crawler.denoiser import Cleaned, Denoiser, denoise_pages
 from denoise_crawler.errors import ExtractorError, MethodError
-from denoise_crawler.methods.style_tree import SiteStyleTree
 from denoise_crawler.output.by_record import by_record
 from denoise_crawler.output.clean_page import CleanPage
-from denoise_crawler.output.content.chunks import Chunk, chunks
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
 
@@ -17,6 +15,8 @@ if TYPE_CHECKING:
     from denoise_crawler.crawl.addon import Addon
     from denoise_crawler.crawl.politeness import Politeness
     from denoise_crawler.crawl.rendering.rendering_addon import Rendering
+    from denoise_crawler.methods.style_tree import SiteStyleTree
+    from denoise_crawler.output.content.chunks import Chunk, chunks
 
 __all__ = [
     "Addon",
@@ -36,17 +36,20 @@ __all__ = [
     "denoise_pages",
 ]
 
-_SCRAPY_PARTS = {
+_LATE = {
     "Addon": "denoise_crawler.crawl.addon",
+    "Chunk": "denoise_crawler.output.content.chunks",
     "Politeness": "denoise_crawler.crawl.politeness",
     "Rendering": "denoise_crawler.crawl.rendering.rendering_addon",
+    "SiteStyleTree": "denoise_crawler.methods.style_tree",
+    "chunks": "denoise_crawler.output.content.chunks",
 }
 
 
 def __getattr__(name: str) -> Any:
-    """Import the parts that need Scrapy when they are asked for: the rest works without it."""
-    if name not in _SCRAPY_PARTS:
+    """Import a part that needs Scrapy, or that few processes use, when it is asked for."""
+    if name not in _LATE:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(_SCRAPY_PARTS[name]), name)
+    return getattr(import_module(_LATE[name]), name)

@@ -7,12 +7,12 @@ import sqlite3
 from pathlib import Path
 from weakref import finalize
 
+from denoise_crawler.changes import MAX_PAGES
 from denoise_crawler.changes.fingerprint import Fingerprint
 from denoise_crawler.page.text import hash64, printable
 
 logger = logging.getLogger(__name__)
 
-MAX_PAGES = 200_000
 BUSY_SECONDS = 10.0
 _VERSION = 1
 _SWEEP_EVERY = 500  # pages; so many more than the limit may be there

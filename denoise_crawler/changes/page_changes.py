@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from denoise_crawler.changes import MAX_PAGES
 from denoise_crawler.changes.copies import SeenTexts
 from denoise_crawler.changes.fingerprint import Fingerprint
-from denoise_crawler.changes.history import MAX_PAGES, PageHistory
+from denoise_crawler.changes.history import PageHistory
 
 if TYPE_CHECKING:
     from pathlib import Path

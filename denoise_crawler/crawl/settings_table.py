@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from denoise_crawler.changes.history import MAX_PAGES
+from denoise_crawler.changes import MAX_PAGES
 from denoise_crawler.core import MODES
 from denoise_crawler.crawl import setting_kinds as kinds
 from denoise_crawler.crawl.settings_section import SettingsSection, setting

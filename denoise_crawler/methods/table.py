@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import logging
+from collections import UserDict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Any
 
 from denoise_crawler.errors import MethodError
-from denoise_crawler.methods.feature_tree.method import FeatureTreeMatching
-from denoise_crawler.methods.fusion.method import Fusion
-from denoise_crawler.methods.layout_table import LayoutTable
-from denoise_crawler.methods.link_ratio import LinkRatio
-from denoise_crawler.methods.node_type.method import NodeTypes
-from denoise_crawler.methods.one_look import OneLook
-from denoise_crawler.methods.style_tree.method import StyleTree, StyleTreeData
 from denoise_crawler.page.text import printable
 
 if TYPE_CHECKING:
@@ -23,9 +18,30 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_ALL = Fusion, OneLook, StyleTree, StyleTreeData, LayoutTable, FeatureTreeMatching, NodeTypes, LinkRatio
-METHODS: dict[str, type[Method]] = {method.name: method for method in _ALL}
-DEFAULT_METHOD = Fusion.name
+
+class MethodTable(UserDict[str, "type[Method]"]):
+    """The methods by name; each is imported when it is first asked for, since most processes use one."""
+
+    def __getitem__(self, name: str) -> type[Method]:
+        method: Any = self.data[name]
+        if isinstance(method, str):
+            method = self.data[name] = resolve_name(f"denoise_crawler.methods.{method}")
+        found: type[Method] = method
+        return found
+
+
+_PLACES: dict[str, Any] = {
+    "fusion": "fusion.method:Fusion",
+    "one_look": "one_look:OneLook",
+    "style_tree": "style_tree.method:StyleTree",
+    "style_tree_data": "style_tree.method:StyleTreeData",
+    "layout_table": "layout_table:LayoutTable",
+    "feature_tree": "feature_tree.method:FeatureTreeMatching",
+    "node_type": "node_type.method:NodeTypes",
+    "link_ratio": "link_ratio:LinkRatio",
+}
+METHODS = MethodTable(_PLACES)
+DEFAULT_METHOD = "fusion"
 
 
 @dataclass(frozen=True, slots=True)

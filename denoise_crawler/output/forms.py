@@ -1,19 +1,19 @@
-"""The forms that the kept content of a page can be written in: a new one is a function and a row here."""
+"""The forms that the kept content of a page can be written in: a new one is a function and a row here.
+
+What writes the others is imported when it is needed: most processes write plain text.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from denoise_crawler.output.clean_text import clean_text
-from denoise_crawler.output.content.blocks import BlockList, to_dicts
-from denoise_crawler.output.content.builder import content_blocks
-from denoise_crawler.output.content.html import to_html
-from denoise_crawler.output.content.markdown import to_markdown
 from denoise_crawler.output.writing import Writing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from denoise_crawler.output.content.blocks import BlockList
     from denoise_crawler.page import Page
 
     Form = Callable[[Page, list[bool] | None, Writing], "str | BlockList"]
@@ -24,14 +24,23 @@ def _text(page: Page, noise: list[bool] | None, _: Writing) -> str:
 
 
 def _markdown(page: Page, noise: list[bool] | None, writing: Writing) -> str:
+    from denoise_crawler.output.content.builder import content_blocks
+    from denoise_crawler.output.content.markdown import to_markdown
+
     return to_markdown(content_blocks(page, noise, writing))
 
 
 def _html(page: Page, noise: list[bool] | None, writing: Writing) -> str:
+    from denoise_crawler.output.content.builder import content_blocks
+    from denoise_crawler.output.content.html import to_html
+
     return to_html(content_blocks(page, noise, writing))
 
 
 def _blocks(page: Page, noise: list[bool] | None, writing: Writing) -> BlockList:
+    from denoise_crawler.output.content.blocks import to_dicts
+    from denoise_crawler.output.content.builder import content_blocks
+
     return to_dicts(content_blocks(page, noise, writing))
 
 

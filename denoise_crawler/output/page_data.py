@@ -1,17 +1,16 @@
-"""Data besides the text of a page: its records, the values of its product, its JSON-LD."""
+"""Data besides the text of a page: its records, the values of its product, its JSON-LD.
+
+What finds them is imported when it is asked for: most processes write text alone.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from denoise_crawler.changes.page_changes import ChangeWatch
 from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.output.clean_text import clean_text, clean_texts
 from denoise_crawler.output.content.blocks import BlockList
 from denoise_crawler.output.writing import NO_CHANGES
-from denoise_crawler.records.json_ld import json_ld_items
-from denoise_crawler.records.page_records import LISTS, find_records
-from denoise_crawler.records.product_fields import product_fields
 
 if TYPE_CHECKING:
     from denoise_crawler.output.clean_page import CleanPage
@@ -28,6 +27,8 @@ class PageData:
         self._writing = writing
         self._watch = None
         if writing.changes != NO_CHANGES:
+            from denoise_crawler.changes.page_changes import ChangeWatch
+
             self._watch = ChangeWatch(writing.history, writing.history_pages)
 
     def add(self, clean_page: CleanPage, page: Page, noise: list[bool] | None, *, watch: bool) -> None:
@@ -35,8 +36,12 @@ class PageData:
         if self._writing.records:
             clean_page.records = page_records(page, noise, clean_page.page_type)
         if self._writing.fields:
+            from denoise_crawler.records.product_fields import product_fields
+
             clean_page.fields = product_fields(page, clean_page.page_type)
         if self._writing.json_ld:
+            from denoise_crawler.records.json_ld import json_ld_items
+
             clean_page.json_ld = BlockList(json_ld_items(page))
         if watch and self._watch is not None and noise is not None:
             text, whole = clean_text(page, _without_links(page, noise, clean_page.page_type)), clean_text(page)
@@ -47,6 +52,8 @@ class PageData:
 
 def _without_links(page: Page, noise: list[bool], page_type: str | None) -> list[bool]:
     """Add lines of nothing but links to the noise: on a page that is no list they lead to news, and are none."""
+    from denoise_crawler.records.page_records import LISTS
+
     if page_type in LISTS:
         return noise
     blocks, without = page.once(blocks_of), list(noise)
@@ -75,6 +82,8 @@ def page_records(page: Page, noise: list[bool] | None, page_type: str | None) ->
         {'kind': 'post', 'user': 'Bob', 'time': 'May 3, 2024', 'text': 'It is, until six.'}
 
     """
+    from denoise_crawler.records.page_records import find_records
+
     found = find_records(page, noise, page_type)[:MAX_RECORDS]
     gone = [False] * len(page.nodes)
     for record in found:

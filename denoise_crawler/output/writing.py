@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from denoise_crawler.changes.history import MAX_PAGES
+from denoise_crawler.changes import MAX_PAGES
 
 KEEP, LEAVE = "keep", "leave"
 CHOICES = (KEEP, LEAVE)

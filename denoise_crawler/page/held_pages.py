@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from tempfile import SpooledTemporaryFile
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from denoise_crawler.page.page import Page
@@ -66,6 +65,8 @@ class HeldPages:
 
     def __init__(self) -> None:
         self._parsed = ParsedPages[int]()
+        from tempfile import SpooledTemporaryFile  # late: most processes hold none
+
         self._held = self._spooled = 0
         self._spool = SpooledTemporaryFile(max_size=_SPOOLED_BYTES)  # noqa: SIM115 - closed by __exit__
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
-import socket
 from contextlib import suppress
 from functools import lru_cache
 
@@ -35,11 +33,17 @@ def canonical_host(host: str) -> str:
 
 def parse_ip(host: str) -> str:
     """Return the IP address that ``host`` spells, in its usual form; an empty string for a name."""
+    may_be_number = host[:1].isdigit()
+    if not may_be_number and ":" not in host:
+        return ""
+    import ipaddress  # late: most hosts are names
+    import socket
+
     try:
         address = ipaddress.ip_address(host)
     except ValueError:
         try:
-            return socket.inet_ntoa(socket.inet_aton(host)) if host[:1].isdigit() else ""
+            return socket.inet_ntoa(socket.inet_aton(host)) if may_be_number else ""
         except (OSError, UnicodeError, ValueError):
             return ""
     mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None

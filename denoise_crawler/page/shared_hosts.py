@@ -7,8 +7,8 @@ path of their own (``example.com/~name``) are not distinguished.
 
 from __future__ import annotations
 
-from importlib.resources import files
+from pathlib import Path
 
 # Owners there have a subdomain each, by the list, but one template.
 HOSTS_OF_ONE_TEMPLATE = frozenset({"gitbook.io"})
-HOSTS_OF_MANY_OWNERS = tuple(files(__package__).joinpath("shared_hosts.txt").read_text("utf-8").split())
+HOSTS_OF_MANY_OWNERS = tuple(Path(__file__).with_name("shared_hosts.txt").read_text("utf-8").split())

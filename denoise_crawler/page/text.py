@@ -5,8 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import re
-import tempfile
-import warnings
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -121,6 +119,8 @@ def _split(text: str) -> Iterator[str]:
 @lru_cache(maxsize=1)
 def _chinese_segmenter() -> Any:
     """Load jieba, which takes half a second and 59 MB, for the first Chinese text."""
+    import warnings
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # jieba's source has invalid escape sequences
         import jieba
@@ -138,5 +138,7 @@ def _private_cache_folder() -> str:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError:
-        return tempfile.mkdtemp(prefix="denoise_crawler-")
+        from tempfile import mkdtemp
+
+        return mkdtemp(prefix="denoise_crawler-")
     return str(folder)

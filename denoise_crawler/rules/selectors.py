@@ -7,9 +7,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from cssselect import SelectorError as CssError
 from lxml import etree
-from parsel.csstranslator import HTMLTranslator
 
 from denoise_crawler.errors import SelectorError
 from denoise_crawler.page import TEXT
@@ -73,6 +71,9 @@ def compile_selector(selector: str) -> etree.XPath:
         raise SelectorError(f"a selector of more than {MAX_SELECTOR_CHARACTERS:,} characters")
     written_as_xpath = is_xpath(selector)
     language = "an XPath expression" if written_as_xpath else "a CSS selector"
+    from cssselect import SelectorError as CssError  # late: most processes obey no selector
+    from parsel.csstranslator import HTMLTranslator
+
     try:
         compiled = etree.XPath(selector if written_as_xpath else _Translator().css_to_xpath(selector))
         compiled(_TRIAL)  # some mistakes show only when it is used, as the name of a function

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from denoise_crawler.errors import SelectorError
@@ -136,6 +135,8 @@ def _parse_line(line: str, file: str, number: int) -> Rule | None:
     if name in PASSED_OVER:
         return None
     if name not in OBEYED:
+        from difflib import get_close_matches  # late: most files have no such mistake
+
         close = get_close_matches(name, sorted(OBEYED | PASSED_OVER), 1)
         advice = f"; did you mean {close[0]!r}?" if close else ""
         raise ValueError(f"there is no directive {name!r:.60}{advice}")

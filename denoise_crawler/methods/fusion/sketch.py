@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -47,6 +46,8 @@ class Sketch:
 
 def texts_digest(distinct_masked: Hashes) -> bytes:
     """Return what pages with the same texts share, numbers in them alike, whatever their address."""
+    from hashlib import blake2b  # late: it loads OpenSSL, and only pages that are learned need it
+
     return blake2b(distinct_masked.tobytes(), digest_size=8).digest()
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from importlib.resources import files
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -163,7 +162,7 @@ def write_weights(weights: Weights) -> bytes:
 @lru_cache(maxsize=1)
 def shipped_model() -> Model:
     """Load the weights that come with the package, once in a process."""
-    return Model(read_weights(files(__package__).joinpath(FILE).read_bytes()))
+    return Model(read_weights(Path(__file__).with_name(FILE).read_bytes()))
 
 
 @lru_cache(maxsize=8)
