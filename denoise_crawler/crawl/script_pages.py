@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import re
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from lxml import etree
@@ -22,6 +24,17 @@ logger = logging.getLogger(__name__)
 # Of 4,910 gold pages, 20 have less text than this and a script; all of them are built by that script.
 MIN_CHARACTERS = 200
 _IGNORED_TAGS = frozenset({"script", "style", "template", "svg", "iframe", "object"})
+_ENOUGH = 2 * MIN_CHARACTERS  # for a look at the markup: some encodings write a character as two of ASCII
+_MOST_PARTS = 10_000
+_IGNORED = "|".join(sorted(_IGNORED_TAGS))
+# What markup consists of. Each repetition starts with another letter than the one before it: no backtracking.
+_PART = re.compile(
+    rb"(?P<text>[^<&\s][^<&]*)|\s+|&[#\w]*;?|<!--[^-]*(?:-(?!->)[^-]*)*-->|<(?:!(?!--)|\?)[^>]*>"
+    + rf"|<(?P<ignored>{_IGNORED})(?=[\s>/])[^<]*(?:<(?!/(?P=ignored))[^<]*)*</(?P=ignored)\s*>".encode()
+    + rf"|<(?!(?:{_IGNORED})[\s>/])(?P<tag>/?[a-z][a-z0-9]*)".encode()
+    + rb"""[^>"']*(?:(?:"[^"]*"|'[^']*')[^>"']*)*>""",
+    re.IGNORECASE,
+)
 
 
 def needs_script(response: HtmlResponse) -> bool:
@@ -30,11 +43,32 @@ def needs_script(response: HtmlResponse) -> bool:
     # most pages write it small, and a lower-case copy of all others is expensive
     if len(body) > MAX_HTML_BYTES or not (b"<script" in body or b"<script" in body.lower()):
         return False
+    if _surely_has_enough_text(body):
+        return False
     try:
         root: Any = response.selector.root
     except ValueError:  # an invalid base URL
         return False
     return root is not None and not _has_enough_text(root)
+
+
+def _surely_has_enough_text(body: bytes) -> bool:
+    """Tell whether the markup surely has enough text, without a tree: the spider may never want one.
+
+    The text is read up to the first markup that is not plain, where a parser might think otherwise.
+    """
+    found, place, inside = 0, 0, False
+    for _ in range(_MOST_PARTS):
+        if found >= _ENOUGH or (part := _PART.match(body, place)) is None:
+            break
+        if (ignored := part["ignored"]) is not None and part[0].lower().count(b"<" + ignored.lower()) > 1:
+            return False
+        inside = inside or (part["tag"] or b"").lower() == b"body"
+        if inside and part["text"] is not None:
+            with suppress(UnicodeDecodeError):  # what its characters are shows the tree
+                found += len(part["text"].decode().strip())
+        place = part.end()
+    return found >= _ENOUGH
 
 
 def _has_enough_text(root: etree._Element) -> bool:
