@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
 from urllib.parse import urljoin
 
 from lxml import etree
 
 from denoise_crawler.page.nodes import TEXT, Element, Nodes, hidden_nodes, nodes_of
-from denoise_crawler.page.parsing import decode_html, is_larger, parse, parse_flattened
+from denoise_crawler.page.parsing import Markup, decode_html, parse_flattened
 from denoise_crawler.page.self_description import self_description_of
 from denoise_crawler.page.site import site_name, site_of
 from denoise_crawler.page.text import collapse_spaces, hash64, without_lone_surrogates
@@ -60,6 +60,7 @@ class Page:
         self.site = site_of(url) if site is None else site_name(site)
         self.boxes = boxes
         self._source = source
+        self._markup = None if source is None else Markup(source, lambda: root)
         self._make_tree: Callable[[], Element | None] | None = None
         self._is_shared = True
         self._computed: dict[Callable[[Page], object], object] = {}
@@ -80,7 +81,8 @@ class Page:
 
         """
         page = cls(url, None, site=site, source=html, boxes=boxes)
-        page._make_tree, page._is_shared = partial(parse, html), False
+        page._markup = Markup(html)
+        page._make_tree, page._is_shared = page._markup.tree, False
         return page
 
     @classmethod
@@ -89,7 +91,8 @@ class Page:
     ) -> Page:
         """Make a page of ``source`` with a tree that somebody else owns; ``tree`` is called when it is needed."""
         page = cls(url, None, site=site, source=source)
-        page._make_tree = tree
+        page._markup = Markup(source, tree)
+        page._make_tree = page._markup.tree
         return page
 
     @property
@@ -152,8 +155,9 @@ class Page:
     @cached_property
     def _is_too_large(self) -> bool:
         """Tell, before parsing, whether the markup exceeds the limits."""
-        if self._source is not None:
-            return _exceeds_limits(self._source)
+        markup, self._markup = self._markup, None
+        if markup is not None:
+            return _exceeds_limits(markup)
         if self._root is None:
             return False
         elements, attributes = (cast("float", self._root.xpath(f"count(//{kind})")) for kind in ("*", "@*"))
@@ -179,7 +183,7 @@ class Page:
             nodes, depth = nodes_of(root, is_shared=self._is_shared)
         if nodes.has_text:
             return nodes
-        return hidden_nodes(root, nodes, _exceeds_limits, is_shared=self._is_shared)
+        return hidden_nodes(root, nodes, lambda text: _exceeds_limits(Markup(text)), is_shared=self._is_shared)
 
     @cached_property
     def characters(self) -> list[int]:
@@ -252,5 +256,5 @@ def _has_too_much_text(texts: list[str]) -> bool:
     )
 
 
-def _exceeds_limits(source: str | bytes) -> bool:
-    return is_larger(source, size=MAX_HTML_BYTES, tags=MAX_ELEMENTS, attributes=MAX_ATTRIBUTES)
+def _exceeds_limits(markup: Markup) -> bool:
+    return markup.is_larger(size=MAX_HTML_BYTES, tags=MAX_ELEMENTS, attributes=MAX_ATTRIBUTES)

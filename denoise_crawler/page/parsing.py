@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import codecs
 import re
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from lxml import etree
@@ -15,12 +15,17 @@ from w3lib.encoding import html_body_declared_encoding, html_to_unicode, read_bo
 from denoise_crawler.page.text import without_lone_surrogates
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    import numpy.typing as npt
     from lxml.etree import _Element
 
 _MAX_FLATTENED_DEPTH = 200
 _LONG_TAG_BYTES = 60_000  # bytes
 _MAX_ATTRIBUTES_PER_TAG = 2_000
-_MOST_BYTES = 4  # of a character in UTF-8
+_FEW = 4  # times as many attributes as are allowed may stand in a tree that is only counted
+_LOOKED_AT = 1 << 16
+_ATTRIBUTES = etree.XPath("count(//@*)")
 _SPACES = bytes(range(9, 14)) + bytes(range(28, 33))  # those of ASCII that ``str.strip`` takes
 _BEYOND_ASCII = b"\x80"
 # Python's text codecs that are no charsets: they raise, take minutes or produce tags where there are none.
@@ -45,7 +50,11 @@ def parse(html: str | bytes) -> _Element | None:
         html: Text, or bytes that are decoded as they declare.
 
     """
-    source = _limit_attributes(_to_clean_utf8(html))
+    return _parse_utf8(_to_clean_utf8(html))
+
+
+def _parse_utf8(clean: bytes) -> _Element | None:
+    source = _limit_attributes(clean)
     if not source:
         return None
     parser = etree.HTMLParser(encoding="utf-8", recover=True, huge_tree=True)
@@ -115,37 +124,73 @@ def is_utf8(body: bytes) -> bool:
     return True
 
 
-def is_larger(source: str | bytes, *, size: int, tags: int, attributes: int) -> bool:
-    """Tell whether HTML exceeds a limit, without building its tree.
+class Markup:
+    """HTML that is measured, then parsed: its UTF-8 is made once for both.
 
     Args:
-        source: The HTML.
-        size: The most bytes, in UTF-8.
-        tags: The most tags; every ``<`` counts as one.
-        attributes: The most attributes.
+        html: Text, or bytes that are decoded as they declare.
+        make: Returns the root of its tree; it is parsed here if not given.
 
     """
-    if len(source) > size or _count_tags(source) > tags:
-        return True
-    # an attribute has a separator and a name: white space, a slash or a quoted value stands before each
-    if len(source) <= min(size // _MOST_BYTES, 2 * attributes):
-        return False
-    source = source if isinstance(source, bytes) else _to_utf8(source)
-    if len(source) > size:
-        return True
-    separators = _count_bytes(source, b" \n\t\r\f/") + _count_bytes(source, b"\"'") // 2
-    return separators > attributes and int(_feed(_AttributeCounter(), source)) > attributes
+
+    def __init__(self, html: str | bytes, make: Callable[[], _Element | None] | None = None) -> None:
+        self._html, self._make = html, make or self._parse
+        self._made: tuple[_Element | None, ...] = ()
+
+    @cached_property
+    def _utf8(self) -> bytes:
+        return _to_clean_utf8(self._html)
+
+    def tree(self) -> _Element | None:
+        """Return the root of its tree, None if there is nothing in it. Call it once."""
+        root, self._made = self._made[0] if self._made else self._make(), ()
+        self.__dict__.pop("_utf8", None)
+        return root
+
+    def is_larger(self, *, size: int, tags: int, attributes: int) -> bool:
+        """Tell whether it exceeds a limit.
+
+        Its tree is not made for this, unless it surely holds few attributes beyond the limit.
+
+        Args:
+            size: The most bytes, in UTF-8.
+            tags: The most tags; every ``<`` counts as one.
+            attributes: The most attributes.
+
+        """
+        if len(self._html) > size or (isinstance(self._html, str) and len(self._utf8) > size):
+            return True
+        if sum(_count(part == ord("<")) for part in _parts(self._utf8)) > tags:
+            return True
+        if len(self._utf8) <= 2 * attributes or (most := _most_attributes(self._utf8)) <= attributes:
+            return False
+        if most > _FEW * attributes:
+            return int(_feed(_AttributeCounter(), self._utf8)) > attributes
+        self._made = (root := self._make(),)
+        return root is not None and cast("float", _ATTRIBUTES(root)) > attributes
+
+    def _parse(self) -> _Element | None:
+        return _parse_utf8(self._utf8)
 
 
-def _count_tags(source: str | bytes) -> int:
-    if isinstance(source, str):
-        return source.count("<")
-    # a search for each of many costs more than a look at every byte
-    return int(np.count_nonzero(np.frombuffer(source, np.uint8) == ord("<")))
+def _most_attributes(source: bytes) -> int:
+    """Return how many attributes there are at most: white space, a slash or a quoted value stands before each."""
+    begun = quotes = 0
+    for part in _parts(source):
+        separates = (part <= ord(" ")) | (part == ord("/"))
+        begun += _count(separates[:-1] > separates[1:]) + 1  # the last letter may stand before a name
+        quotes += _count(part == ord('"')) + _count(part == ord("'"))
+    return begun + quotes // 2
 
 
-def _count_bytes(source: bytes, letters: bytes) -> int:
-    return len(source) - len(source.translate(None, letters))
+def _parts(source: bytes) -> Iterator[npt.NDArray[np.uint8]]:
+    """Yield the bytes, some at a time: memory for what is found in all of them would cost more than to look."""
+    letters = np.frombuffer(source, np.uint8)
+    return (letters[start : start + _LOOKED_AT] for start in range(0, len(source), _LOOKED_AT))
+
+
+def _count(found: npt.NDArray[np.bool_]) -> int:
+    return int(np.count_nonzero(found))
 
 
 def has_endless_tag(source: bytes) -> bool:

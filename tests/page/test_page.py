@@ -14,7 +14,7 @@ from denoise_crawler.output.clean_html import clean_html, clean_tree
 from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.page import Page
 from denoise_crawler.page.nodes import TEXT, Element, _is_no_notice, _swallows
-from denoise_crawler.page.parsing import _to_clean_utf8, has_endless_tag, is_charset, is_larger, parse
+from denoise_crawler.page.parsing import Markup, _to_clean_utf8, has_endless_tag, is_charset, parse
 from tests.strategies import html_pages
 
 URL = "https://example.com/dir/page.html"
@@ -246,9 +246,26 @@ def test_no_tree_has_more_elements_or_attributes_than_are_counted_before_it_is_m
         elements, attributes = (int(root.xpath(f"count(//{kind})")) for kind in ("*", "@*"))
         tags = html.count("<")
         assert elements <= tags + len(("html", "body", "p"))
-        assert is_larger(html, size=10**6, tags=tags - 1, attributes=10**6)
-        assert not is_larger(html, size=10**6, tags=tags, attributes=10**6)
-        assert attributes == 0 or is_larger(html, size=10**6, tags=tags, attributes=attributes - 1)
+        assert Markup(html).is_larger(size=10**6, tags=tags - 1, attributes=10**6)
+        assert not Markup(html).is_larger(size=10**6, tags=tags, attributes=10**6)
+        assert attributes == 0 or Markup(html).is_larger(size=10**6, tags=tags, attributes=attributes - 1)
+
+
+@given(html_pages(), st.integers(0, 40))
+def test_markup_that_was_measured_makes_the_tree_of_markup_that_was_not(html: str, attributes: int) -> None:
+    measured = Markup(html)
+    measured.is_larger(size=10**6, tags=10**6, attributes=attributes)
+    root, other = measured.tree(), parse(html)
+    assert (root is None) == (other is None)
+    assert root is None or other is None or etree.tostring(root) == etree.tostring(other)
+
+
+def test_a_page_with_much_white_space_and_few_attributes_is_parsed_once() -> None:
+    made: list[etree._Element | None] = []
+    html = "<body class=a>" + "<p>a b c d e f g" * 20_000
+    markup = Markup(html, lambda: made.append(parse(html)) or made[-1])
+    assert not markup.is_larger(size=10**6, tags=40_000, attributes=100_000)
+    assert (len(made), markup.tree() is made[0], len(made)) == (1, True, 1)
 
 
 ODD_TEXT = st.text(st.sampled_from("\0 \t\x1c\x85\xa0\u3000\ufeff\ud800é的a<p>"))
