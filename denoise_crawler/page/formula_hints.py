@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Any
 
 MARKUP = frozenset({"math", "mjx-container"})
-ADDRESS_HINTS = ("atex", "aTeX", "%5C", "%5c", "ath", "imetex", "formula", "equation", "cht=tx", "exvc")
+ADDRESS_HINTS = ("atex", "aTeX", "%5C", "%5c", "math", "Math", "imetex", "formula", "equation", "cht=tx", "exvc")
 _BY_TAG: dict[str, dict[str, tuple[str, ...]]] = {tag: {} for tag in MARKUP} | {
     "img": {"alt": ("\\",), "src": ADDRESS_HINTS, "class": ("ath", "tex", "equation")}
 }

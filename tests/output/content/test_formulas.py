@@ -7,9 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from denoise_crawler.core import compiled
 from denoise_crawler.output.content.blocks import Formula, Paragraph
 from denoise_crawler.output.forms import write_content
 from denoise_crawler.page import Page
+from denoise_crawler.page.self_description import self_description_of
 from tests.output.content.reading import blocks_of, shown, written
 
 MATHML = "<math><mi>a</mi><mo>+</mo><mn>2</mn>{}</math>"
@@ -149,3 +151,21 @@ def test_a_dollar_sign_in_prose_is_never_read_as_a_formula(prose: str, math_page
 def test_a_formula_that_was_never_closed_does_not_swallow_the_page() -> None:
     page = Page.parse("https://a.example/", "<p>One.<math><div>Two.</div><p>Three.")
     assert write_content(page) == "One.\nTwo.\nThree."
+
+
+@pytest.mark.skipif(compiled("declared") is None, reason="the Python code looks at each picture")
+@pytest.mark.parametrize(
+    ("address", "may_show"),
+    [
+        *(("/path/a.png", False), ("/weather/father.jpg", False), ("/cathedral.svg", False)),
+        *(
+            ("/mathtex.cgi?x", True),
+            ("/media/math/render/svg/a", True),
+            ("/Math/1.png", True),
+            ("/a?cht=tx", True),
+        ),
+    ],
+)
+def test_only_an_address_that_names_formulas_has_the_page_searched_for_them(address: str, may_show: bool) -> None:
+    page = Page.parse("", f"<p>A picture <img src='{address}' alt='x^2'> stands here.")
+    assert page.once(self_description_of).has_no_formula(page.nodes) is not may_show
