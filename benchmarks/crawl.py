@@ -3,7 +3,9 @@
 Pages of the corpus are served on this machine by a process of their own and crawled without any delay by a spider
 that yields one item a page and reads its title: first without the add-on, then with it (the sites are unknown:
 their first pages wait for its quota), then again with the store that this left (the sites are known). Then the
-same with worker processes; CPU time and memory are those of the crawl's own process.
+same with worker processes; CPU time and memory are those of the crawl's own process, and the CPU time of the
+workers stands beside, in terms of the crawl without the add-on. All of this is done for the pages of all sites,
+most of which never reach their quota, and for those of the largest sites, as a crawl of a few sites meets them.
 
 Every callback of the event loop is timed. A pause is the part of one that is spent in the add-on; the page that
 caused it is the one whose response was handled, and the ratio is to what lxml needs to parse that page, both in
@@ -14,69 +16,30 @@ times stand beside it, for what is spent waiting for the disk. Each crawl runs i
 
 from __future__ import annotations
 
-import asyncio
-import gc
+import os
 from collections import Counter
-from contextlib import contextmanager
-from contextvars import ContextVar
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from itertools import product
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
-from time import perf_counter, process_time, thread_time
+from time import perf_counter, process_time
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.bench import folder_with, options, say, table, write_figures
-from benchmarks.loopback import Served, crawl_of, serve_pages
+from benchmarks.loopback import Served, crawl_of, gold_by_path, serve_pages
+from benchmarks.pauses import ENDING, Meter, Pause
 from benchmarks.scale import MIB, alone
-from denoise_crawler.crawl.leaving_items import LeavingItems
-from denoise_crawler.crawl.middleware import ResponseSources
-from denoise_crawler.crawl.page_cleaner import PageCleaner
-from denoise_crawler.crawl.sites import Sites
-from denoise_crawler.crawl.waiting_items import WaitingItems
-from denoise_crawler.crawl.warmup import Warmup
-from denoise_crawler.crawl.workers.connection import Connection
 from denoise_crawler.evaluation.contender_process import peak_bytes
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Callable, Coroutine, Generator, Iterator
-    from contextlib import AbstractContextManager
+    from collections.abc import Sequence
 
 SETS = ("christianbook", "dragnet", "daniel")
 METHODS = ("fusion", "style_tree")
 WITHOUT = "without"
 LEAST_THROUGHPUT, LONGEST_PAUSE = 0.7, 30.0
-# What the add-on does on the event loop, by the methods that do it.
-STAGES: dict[tuple[type, str], str] = {
-    (ResponseSources, "source_of"): "page",
-    (PageCleaner, "learn"): "parse and learn",
-    (PageCleaner, "clean"): "judge and write",
-    (WaitingItems, "park"): "park",
-    (Connection, "send"): "hand over",
-    (Connection, "data_received"): "answers",
-}
-WAITING_STAGES: dict[tuple[type, str], str] = {
-    (Warmup, "take"): "take",
-    (Sites, "save"): "save",
-    (Sites, "save_all"): "save",
-    (LeavingItems, "fill"): "fill",
-    (Warmup, "_on_spider_opened"): "_on_spider_opened",
-    (Warmup, "_on_engine_stopped"): "_on_engine_stopped",
-}
-ENDING = "(the end of the crawl)"
-
-
-@dataclass
-class Pause:
-    """One callback of the loop in which the add-on worked, and what it did most of that time."""
-
-    url: str
-    cpu: float = 0.0
-    wall: float = 0.0
-    garbage: float = 0.0  # CPU seconds that are in ``wall`` and ``stages``, not in ``cpu``
-    stages: Counter[str] = field(default_factory=Counter)
 
 
 @dataclass
@@ -87,134 +50,11 @@ class Figures:
     items: int
     seconds: float
     cpu_seconds: float
+    workers_cpu_seconds: float
     peak_bytes: int | None
     longest_callback: float
     longest_collection: float
     pauses: list[Pause]
-
-
-_cause: ContextVar[str] = ContextVar("cause", default=ENDING)
-
-
-class Meter:
-    """Times every callback of the event loop, and what of it the add-on takes."""
-
-    def __init__(self) -> None:
-        self.pauses: list[Pause] = []
-        self.longest = 0.0
-        self.longest_collection = self._collecting = 0.0
-        self._pause: Pause | None = None
-        self._inside = 0
-
-    def install(self) -> None:
-        """Put the stop watch around the loop's callbacks and the add-on's entries."""
-        gc.callbacks.append(self._collected)
-        run = asyncio.Handle._run
-
-        def timed(handle: asyncio.Handle) -> None:
-            start = perf_counter()
-            self._pause = None
-            run(handle)
-            self.longest = max(self.longest, perf_counter() - start)
-            self._keep()
-
-        asyncio.Handle._run = timed  # type: ignore[method-assign, assignment]
-        for (owner, name), stage in STAGES.items():
-            self._time(owner, name, stage)
-        for (owner, name), stage in WAITING_STAGES.items():
-            self._time_steps(owner, name, stage)
-        self._time_each(WaitingItems, "release", "release")
-        sources_of = ResponseSources.__init__
-
-        def begin(sources: ResponseSources, warmup: Warmup, response: Any, crawler: Any) -> None:
-            _cause.set(response.url)
-            sources_of(sources, warmup, response, crawler)
-
-        ResponseSources.__init__ = begin  # type: ignore[method-assign, assignment]
-
-    def _collected(self, phase: str, _: object) -> None:
-        if phase == "start":
-            self._collecting = thread_time()
-            return
-        spent = thread_time() - self._collecting
-        self.longest_collection = max(self.longest_collection, spent)
-        if self._inside and self._pause is not None:
-            self._pause.garbage += spent
-
-    def _keep(self) -> None:
-        if self._pause is not None:
-            self.pauses.append(self._pause)
-
-    def _time(self, owner: type, name: str, stage: str) -> None:
-        function: Callable[..., Any] = getattr(owner, name)
-
-        def timed(*arguments: Any, **named: Any) -> Any:
-            with self._spent(stage):
-                return function(*arguments, **named)
-
-        setattr(owner, name, timed)
-
-    def _time_steps(self, owner: type, name: str, stage: str) -> None:
-        """Time what a coroutine does itself, not what it waits for."""
-        function: Callable[..., Coroutine[Any, Any, Any]] = getattr(owner, name)
-
-        async def timed(*arguments: Any) -> Any:  # no names, else a signal gives its handler all that it has
-            return await Steps(function(*arguments), lambda: self._spent(stage))
-
-        setattr(owner, name, timed)
-
-    def _time_each(self, owner: type, name: str, stage: str) -> None:
-        function: Callable[..., Iterator[Any]] = getattr(owner, name)
-
-        def timed(*arguments: Any, **named: Any) -> Iterator[Any]:
-            items = function(*arguments, **named)
-            while True:
-                with self._spent(stage):
-                    found = next(items, None)
-                if found is None:
-                    return
-                yield found
-
-        setattr(owner, name, timed)
-
-    @contextmanager
-    def _spent(self, stage: str) -> Iterator[None]:
-        if self._pause is None:
-            self._pause = Pause(_cause.get())
-        pause, garbage = self._pause, self._pause.garbage
-        cpu, wall, self._inside = thread_time(), perf_counter(), self._inside + 1
-        try:
-            yield
-        finally:
-            self._inside -= 1
-            spent = thread_time() - cpu
-            pause.stages[stage] += spent  # type: ignore[assignment]
-            if not self._inside:
-                pause.cpu += spent - (pause.garbage - garbage)
-                pause.wall += perf_counter() - wall
-
-
-@dataclass
-class Steps:
-    """Awaits a coroutine, with ``around`` it whenever it runs."""
-
-    coroutine: Coroutine[Any, Any, Any]
-    around: Callable[[], AbstractContextManager[None]]
-
-    def __await__(self) -> Generator[Any, Any, Any]:
-        """Run it step by step."""
-        step, given = self.coroutine.send, None
-        while True:
-            try:
-                with self.around():
-                    awaited = step(given)
-            except StopIteration as end:
-                return end.value
-            try:
-                given = yield awaited
-                step = self.coroutine.send
-            except BaseException as error:  # it is told of all that is thrown at it
-                given, step = error, self.coroutine.throw
 
 
 def crawl(place: Served, folder: Path, method: str, workers: int) -> Figures:
@@ -239,11 +79,18 @@ def crawl(place: Served, folder: Path, method: str, workers: int) -> Figures:
         items=stats.get("item_scraped_count", 0),
         seconds=perf_counter() - start,
         cpu_seconds=process_time() - cpu,
+        workers_cpu_seconds=cpu_of_children(),
         peak_bytes=peak_bytes(),
         longest_callback=meter.longest,
         longest_collection=meter.longest_collection,
         pauses=meter.pauses,
     )
+
+
+def cpu_of_children() -> float:
+    """Return the CPU seconds of the processes that this one has started and that have ended."""
+    spent = os.times()
+    return spent.children_user + spent.children_system
 
 
 def ratios(figures: Figures, place: Served) -> list[tuple[float, Pause]]:
@@ -264,6 +111,7 @@ def cells(figures: Figures, without: Figures, place: Served) -> list[str]:
         f"{figures.pages / figures.seconds:.0f}",
         f"{without.seconds / figures.seconds:.2f}",
         f"{without.cpu_seconds / figures.cpu_seconds:.2f}",
+        f"{figures.workers_cpu_seconds / without.cpu_seconds:.2f}" if figures.workers_cpu_seconds else "",
         "–" if figures.peak_bytes is None else f"{figures.peak_bytes / MIB:.0f}",
         f"{1_000 * figures.longest_callback:.0f}",
         f"{1_000 * figures.longest_collection:.0f}",
@@ -296,6 +144,7 @@ HEADS = [
         "pages/s",
         "x without",
         "x without, CPU",
+        "workers' CPU, in crawls without",
         "peak RSS MiB",
         "longest callback ms",
         "longest collection ms",
@@ -311,6 +160,7 @@ def _arguments(argv: list[str] | None) -> Namespace:
     parser.add_argument("--workers", nargs="+", type=int, default=(0, 1), metavar="N", help="numbers of them")
     parser.add_argument("--sets", nargs="+", default=SETS, metavar="NAME")
     parser.add_argument("--pages", type=int, default=400, metavar="N", help="pages of each set (400)")
+    parser.add_argument("--largest", type=int, default=6, metavar="N", help="then the N largest sites alone (6)")
     parser.add_argument("--worst", type=int, default=3, metavar="N", help="show the N longest pauses of each (3)")
     return parser.parse_args(argv)
 
@@ -319,22 +169,39 @@ def main(argv: list[str] | None = None) -> None:
     """Print the tables."""
     arguments = _arguments(argv)
     corpus = folder_with(arguments.sets)
-    found: dict[str, Figures] = {}
-    with TemporaryDirectory() as made, serve_pages(corpus, arguments.sets, arguments.pages) as place:
-        found[WITHOUT] = alone(crawl, place, Path(made), WITHOUT, 0)
-        for method, workers, known in product(arguments.methods, arguments.workers, ("", ", sites known")):
-            name = f"{method}{f', {workers} workers' * bool(workers)}{known}"
+    pages = Counter(page.site for _, page in gold_by_path(corpus, arguments.sets, arguments.pages))
+    largest = {site for site, _ in pages.most_common(arguments.largest)}
+    figures = {}
+    for name, sites in (("all sites", None), ("the largest sites", largest)):
+        with serve_pages(corpus, arguments.sets, arguments.pages, sites) as place:
             say(name)
-            found[name] = alone(crawl, place, Path(made), method, workers)
+            found = measure(place, arguments.methods, arguments.workers)
+            show(name, found, place, arguments.worst)
+        without = found[WITHOUT]
+        figures[name] = {each: _figures(one, without, place) for each, one in found.items()}
+    write_figures(arguments.json, figures)
+
+
+def measure(place: Served, methods: Sequence[str], workers: Sequence[int]) -> dict[str, Figures]:
+    """Crawl the pages without the add-on, then with each method and number of workers."""
+    with TemporaryDirectory() as made:
+        found = {WITHOUT: alone(crawl, place, Path(made), WITHOUT, 0)}
+        for method, number, known in product(methods, workers, ("", ", sites known")):
+            name = f"{method}{f', {number} workers' * bool(number)}{known}"
+            say(name)
+            found[name] = alone(crawl, place, Path(made), method, number)
+    return found
+
+
+def show(name: str, found: dict[str, Figures], place: Served, most: int) -> None:
+    """Print the tables of some crawls."""
     without = found[WITHOUT]
-    rows = [[name, *cells(figures, without, place)] for name, figures in found.items()]
     sites = len({path.split("/")[1] for path in place.pages})
-    print(f"{len(place.pages):,} pages of {sites} sites, crawled on this machine without delay\n")
-    print(table(HEADS, rows))
-    rows = [row for name, figures in found.items() for row in worst(name, figures, place, arguments.worst)]
+    print(f"{name}: {len(place.pages):,} pages of {sites}, crawled on this machine without delay\n")
+    print(table(HEADS, [[each, *cells(figures, without, place)] for each, figures in found.items()]))
+    rows = [row for each, figures in found.items() for row in worst(each, figures, place, most)]
     heads = ["longest pauses", "page", "wall ms", "CPU ms", "garbage ms", "x lxml parse", "of it, CPU ms"]
-    print(f"\n{table(heads, rows)}")
-    write_figures(arguments.json, {name: _figures(each, without, place) for name, each in found.items()})
+    print(f"\n{table(heads, rows)}\n")
 
 
 def _figures(figures: Figures, without: Figures, place: Served) -> dict[str, Any]:
