@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from lxml import etree
 
@@ -40,17 +40,6 @@ def is_xpath(selector: str) -> bool:
     return _XPATH.match(selector.lstrip()) is not None
 
 
-class _Translator(HTMLTranslator):
-    """Writes CSS as XPath; of ``h2 + p`` only the next element is looked at."""
-
-    def xpath_direct_adjacent_combinator(self, left: Any, right: Any) -> Any:
-        """Return ``left + right``."""
-        right.add_name_test()
-        condition, right.condition = right.condition, ""
-        joined = left.join("/following-sibling::*[1]/self::", right)
-        return joined.add_condition(condition) if condition else joined
-
-
 @lru_cache(maxsize=1_024)
 def compile_selector(selector: str) -> etree.XPath:
     """Return a selector as compiled XPath.
@@ -71,19 +60,22 @@ def compile_selector(selector: str) -> etree.XPath:
         raise SelectorError(f"a selector of more than {MAX_SELECTOR_CHARACTERS:,} characters")
     written_as_xpath = is_xpath(selector)
     language = "an XPath expression" if written_as_xpath else "a CSS selector"
-    from cssselect import SelectorError as CssError  # late: most processes obey no selector
-    from parsel.csstranslator import HTMLTranslator
-
     try:
-        compiled = etree.XPath(selector if written_as_xpath else _Translator().css_to_xpath(selector))
+        compiled = etree.XPath(selector if written_as_xpath else _css_as_xpath(selector))
         compiled(_TRIAL)  # some mistakes show only when it is used, as the name of a function
-    except (CssError, etree.XPathError, ValueError, RecursionError) as error:
+    except (etree.XPathError, ValueError, RecursionError) as error:
         raise SelectorError(f"{selector!r:.200} is not {language} ({error})") from None
     try:
         check_nesting(tokens_of(compiled.path))
     except SelectorError as error:
         raise SelectorError(f"{selector!r:.200} may take hours on a page: {error}") from None
     return compiled
+
+
+def _css_as_xpath(selector: str) -> str:
+    from denoise_crawler.rules.css import css_as_xpath  # late: most processes obey no CSS
+
+    return css_as_xpath(selector)
 
 
 def find(page: Page, selector: str) -> Found:
