@@ -76,7 +76,7 @@ def _has_enough_text(root: etree._Element) -> bool:
     if body is None:
         return False
     characters = 0
-    walk = etree.iterwalk(body, events=("start",))
+    walk = etree.iterwalk(body, events=("start", "comment", "pi"))
     for _, element in walk:
         if element.tag in _IGNORED_TAGS:
             walk.skip_subtree()
