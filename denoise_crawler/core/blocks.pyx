@@ -65,18 +65,24 @@ cdef class Rules:
         step: Returns the path one element further down from its parent's path, its tag, and its class and id; it
             is called where these are not all ASCII.
         longest_names: How many characters of class and id are read.
+        own: The tags of headings, those of elements that are named after the page, how many nodes on an element
+            begins with its heading, the longest heading, and what returns class and id without the words that
+            these gave them.
     """
 
     cdef dict codes, places, readers
     cdef frozenset inline
     cdef object comment_place, step
-    cdef Py_ssize_t longest_names
+    cdef Py_ssize_t longest_names, near, longest_heading
+    cdef frozenset headings, wholes
+    cdef object spoken_names
     cdef dict remembered  # by names, the bits of the places they make
 
-    def __init__(self, inline, dict codes, dict places, dict readers, comment_place, step, longest_names):
+    def __init__(self, inline, dict codes, dict places, dict readers, comment_place, step, longest_names, tuple own):
         self.inline, self.codes, self.places = frozenset(inline), codes, places
         self.readers, self.comment_place, self.step = readers, comment_place, step
         self.longest_names = longest_names
+        self.headings, self.wholes, self.near, self.longest_heading, self.spoken_names = own
         self.remembered = {}
 
     def walk(
@@ -85,6 +91,7 @@ cdef class Rules:
         int64_t[:, ::1] elements not None,
         uint32_t[::1] paths not None,
         int64_t[::1] homes not None,
+        frozenset title not None,
     ):
         """Return the lines (their text nodes) and the names of the elements.
 
@@ -93,6 +100,7 @@ cdef class Rules:
             elements: Filled with the elements' nodes, parents, places, tags, depths and ends.
             paths: Filled with the elements' paths.
             homes: Filled with the element that each line stands in.
+            title: The words of the page's title.
         """
         cdef Py_ssize_t count = columns.count, index, home, found = 1, end = count, levels = 1
         cdef int64_t place = 0
@@ -110,7 +118,7 @@ cdef class Rules:
         try:
             if home_of == NULL or ends == NULL:
                 raise MemoryError
-            name = self.attributes(columns.nodes[0].place, &place)
+            name = self.attributes(columns, 0, &place, title)
             names.append(name)
             elements[0, 0], elements[1, 0], elements[2, 0], elements[4, 0], elements[5, 0] = 0, -1, place, 0, count
             elements[3, 0] = self.codes["body"]
@@ -136,7 +144,7 @@ cdef class Rules:
                     continue
                 home_of[index] = <int32_t>found
                 place = elements[2, home] | <int64_t>tag_places[node.tag]
-                name = self.attributes(node.place, &place)
+                name = self.attributes(columns, index, &place, title)
                 elements[0, found], elements[1, found] = index, home
                 elements[2, found], elements[3, found] = place, code
                 elements[4, found], elements[5, found] = elements[4, home] + 1, node.end
@@ -188,11 +196,23 @@ cdef class Rules:
     cdef int code(self, str tag) except -2:
         return INLINE if tag in self.inline else self.codes.get(tag, 0)
 
-    cdef str attributes(self, tree.xmlNode* node, int64_t* places):
+    cdef str heading_of(self, Columns columns, Py_ssize_t index):
+        """Return the text of the heading that a node is, or that its text begins with; empty without one."""
+        cdef Py_ssize_t at, last = min(<Py_ssize_t>columns.nodes[index].end, index + self.near), end
+        for at in range(index, last):
+            if columns.nodes[at].tag == TEXT:
+                break
+            if <str>columns.names[columns.nodes[at].tag] in self.headings:
+                end = min(<Py_ssize_t>columns.nodes[at].end, at + self.near)
+                return ("".join(columns.texts[at:end]))[: self.longest_heading]
+        return ""
+
+    cdef str attributes(self, Columns columns, Py_ssize_t index, int64_t* places, frozenset title):
         """Add to ``places`` what the attributes say; return class and id."""
+        cdef tree.xmlNode* node = columns.nodes[index].place
         cdef tree.xmlAttr* attribute
         cdef const char* name
-        cdef str class_name = "", identity = "", names
+        cdef str class_name = "", identity = "", names, tag, heading
         if node.type != tree.XML_ELEMENT_NODE or node.properties == NULL:
             return ""
         attribute = node.properties
@@ -208,7 +228,12 @@ cdef class Rules:
                     if reader is not None:
                         places[0] |= <int64_t>reader(value_of(node, attribute))
             attribute = attribute.next
+        class_name, identity = class_name[: self.longest_names], identity[: self.longest_names]
         names = f"{class_name} {identity}" if identity else class_name
+        if names:
+            heading, tag = self.heading_of(columns, index) if identity else "", columns.names[columns.nodes[index].tag]
+            if heading or tag in self.wholes:
+                names = self.spoken_names(tag, class_name, identity, heading, title)
         if len(names) > self.longest_names:
             names = names[: self.longest_names]
         if names:

@@ -15,6 +15,7 @@ _TEXTS = ["", "", "One ", "", "two", " three", "", "", "four"]
 _LINES = [[2, 4, 5], [8]]
 _HASH = 0xF018871D64733110  # of b"denoise"
 _NAMES = ["a", "", "", ""]
+_OWN = frozenset(), frozenset(), 0, 0, None  # no names from headings
 
 
 def check_modules(modules: dict[str, Any]) -> None:
@@ -38,7 +39,7 @@ def check_modules(modules: dict[str, Any]) -> None:
 
 def _columns(nodes: Any) -> Any:
     root = etree.fromstring(_PAGE, etree.HTMLParser())
-    columns, _ = nodes.walk_tree(root, frozenset(), frozenset(), frozenset(), "#text", 0, _never, _never, False)
+    columns, _ = nodes.walk_tree(root, frozenset(), frozenset(), frozenset(), "#text", 0, *3 * [_never], False)
     return columns
 
 
@@ -49,10 +50,10 @@ def _nodes(nodes: Any) -> tuple[list[str], list[str]]:
 
 def _lines(modules: dict[str, Any]) -> tuple[list[list[int]], list[str]]:
     columns = _columns(modules["walk"])
-    rules = modules["blocks"].Rules(frozenset({"b"}), {"body": 1}, {}, {}, lambda _: 0, lambda *_: 0, 100)
+    rules = modules["blocks"].Rules(frozenset({"b"}), {"body": 1}, {}, {}, lambda _: 0, lambda *_: 0, 100, _OWN)
     count = len(columns)
     table, paths, homes = np.empty((6, count), np.int64), np.empty(count, np.uint32), np.empty(count, np.int64)
-    lines, names = rules.walk(columns, table, paths, homes)
+    lines, names = rules.walk(columns, table, paths, homes, frozenset())
     return lines, names
 
 

@@ -2,7 +2,7 @@
 """The walk through a tree that libxml2 made, as ``page.nodes`` walks."""
 
 from libc.stdint cimport int32_t
-from libc.string cimport memset, strcmp, strlen
+from libc.string cimport memset, strcmp, strlen, strstr
 from lxml.includes cimport tree
 from lxml.includes.etreepublic cimport (
     _Document,
@@ -29,6 +29,8 @@ cdef enum:
     NOSCRIPT = 16
     BLOCK = 32
     BUTTON = 64
+    CELL = 128
+    STEPS = 16
     CACHED = 1024
 
 
@@ -135,6 +137,8 @@ cdef class _Tags:
             kind |= NOSCRIPT
         elif name == "button":
             kind |= BUTTON
+        elif name == "td" or name == "th":
+            kind |= CELL
         elif name in self.blocks:
             kind |= BLOCK
         self.known[name] = len(self.names)
@@ -209,6 +213,51 @@ cdef bint is_blank(tree.xmlNode* node) noexcept nogil:
 
 
 
+cdef bint begins_with_figure(tree.xmlNode* above) noexcept nogil:
+    """Tell whether the text of an element may begin with a figure; where that takes long to find, it may."""
+    cdef tree.xmlNode* node = above.children
+    cdef const unsigned char* letter
+    cdef Py_ssize_t steps
+    for steps in range(STEPS):
+        if node == NULL:
+            return False
+        if node.type == tree.XML_ELEMENT_NODE:
+            if node.children != NULL:
+                node = node.children
+                continue
+        elif node.type == tree.XML_TEXT_NODE:
+            letter = <const unsigned char*>node.content
+            while letter != NULL and (letter[0] == 32 or 9 <= letter[0] <= 13):
+                letter += 1
+            if letter != NULL and letter[0]:
+                return letter[0] > 127 or b"0" <= letter[0] <= b"9"
+        elif node.type != tree.XML_COMMENT_NODE and node.type != tree.XML_PI_NODE:
+            return True  # no text that can be read here
+        while node != above and node.next == NULL:
+            node = node.parent
+        node = NULL if node == above else node.next
+    return True
+
+
+cdef bint may_be_named(tree.xmlNode* node) noexcept nogil:
+    """Tell whether a class may name the numbers of lines."""
+    cdef tree.xmlAttr* attribute = node.properties
+    cdef const char* value
+    while attribute != NULL:
+        if strcmp(<const char*>attribute.name, "class") == 0:
+            if attribute.children == NULL:
+                return False
+            if attribute.children.next != NULL or attribute.children.content == NULL:
+                return True
+            value = <const char*>attribute.children.content
+            return (
+                strstr(value, "ln") != NULL or strstr(value, "lin") != NULL
+                or strstr(value, "gutter") != NULL or strstr(value, "num") != NULL
+            )
+        attribute = attribute.next
+    return False
+
+
 def walk_tree(
     _Element root not None,
     frozenset skipped,
@@ -218,6 +267,7 @@ def walk_tree(
     Py_ssize_t notice,
     is_no_notice,
     is_read,
+    are_line_numbers,
     bint is_shared,
 ):
     """Return the columns of the nodes of a tree, and its depth.
@@ -232,6 +282,7 @@ def walk_tree(
         is_no_notice: Tells of any other whether it is read all the same.
         is_read: Tells of an opaque element whether its content is read all the same; asked of buttons and of those
             that hold a block.
+        are_line_numbers: Tells whether an element holds nothing but numbers of lines of code.
         is_shared: Whether somebody else may change the tree.
     """
     cdef Columns columns = Columns(root, text_tag, is_shared)
@@ -284,9 +335,16 @@ def walk_tree(
                     (kind & BUTTON or swallowing or known.has_block(child))
                     and is_read(elementFactory(document, child), swallowing)
                 ):
-                    if child.children != NULL:
-                        runs.add_from(index, child, child.children, False)
-                    inner = findChildForwards(child, 0)
+                    if (
+                        (kind & CELL or may_be_named(child))
+                        and begins_with_figure(child)
+                        and are_line_numbers(elementFactory(document, child))
+                    ):
+                        inner = NULL
+                    else:
+                        if child.children != NULL:
+                            runs.add_from(index, child, child.children, False)
+                        inner = findChildForwards(child, 0)
                     if inner != NULL:
                         above.append(parent)
                         depth += 1

@@ -8,6 +8,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from denoise_crawler.core import compiled
+from denoise_crawler.page.line_numbers import LineNumbers
 from denoise_crawler.page.parsing import parse
 
 if TYPE_CHECKING:
@@ -158,8 +159,9 @@ def nodes_of(root: Element, skipped: frozenset[str] = _SKIPPED, *, is_shared: bo
         _leave_out_endless_links(nodes)
         return nodes, depth
     columns, depth = core.walk_tree(
-        root, skipped, _OPAQUE, frozenset(_BLOCKS), TEXT, _NOTICE, _is_no_notice, _is_read, is_shared
-    )
+        root, skipped, _OPAQUE, frozenset(_BLOCKS), TEXT, _NOTICE, _is_no_notice, _is_read,
+        LineNumbers().fill, is_shared,
+    )  # fmt: skip
     columns.leave_out_links(_LONGEST_LINK)
     return Nodes.of_compiled(columns), depth
 
@@ -169,7 +171,7 @@ def _walk_tree(root: Element, skipped: frozenset[str]) -> tuple[Nodes, int]:  # 
     elements: list[Element] = [root]
     nodes = Nodes(["body"], [-1], [0], [""], [-1], elements)
     tags, parents, ends, texts = nodes.tags, nodes.parents, nodes.ends, nodes.texts
-    links, runs = nodes.links, _TextRuns(nodes, elements)
+    links, runs, line_numbers = nodes.links, _TextRuns(nodes, elements), LineNumbers()
     # the parser puts what follows </html> beside the root
     children: Iterator[Element] = iter((root, *root.itersiblings("html")))
     above: list[tuple[Iterator[Element], int, Element]] = []
@@ -196,7 +198,7 @@ def _walk_tree(root: Element, skipped: frozenset[str]) -> tuple[Nodes, int]:  # 
                 texts.append("")
                 links.append(index if tag == "a" and child.get("href") is not None else links[parent])
                 elements.append(child)
-            if tag not in _OPAQUE or _is_read(child, swallowing):
+            if (tag not in _OPAQUE or _is_read(child, swallowing)) and not line_numbers.fill(child):
                 if text := child.text:
                     if text.isspace():
                         runs.gap = True

@@ -55,6 +55,8 @@ ODD_PAGES = (
     "<o:p>office</o:p><svg xmlns='http://www.w3.org/2000/svg'><text>drawn</text></svg><math><mi>x</mi></math>",
     "<p>&nbsp;</p>\x1c<p>\x1d\u3000</p><p>日本語 中文\u200b</p>",
     "<div>" * 3_000 + "deep",
+    "<section id=a-comment class=x><h2>A comment</h2><p>b</section><table><tr><td class=gutter><pre>1\n2</pre><td>"
+    "<pre>a\nb</pre></table><pre><code><span class=ln>1</span>c</code></pre><table><tr><td>7<td><pre>d</pre></table>",
     "<table><tr><th>a<th><img><tr><td>b<p>c<p>d<td>e<table><tr><td>f</table></table><dl><dt>g<dd>h</dl>",
 )
 

@@ -10,6 +10,15 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from denoise_crawler.core import compiled
+from denoise_crawler.methods.fusion.class_words import words_of
+from denoise_crawler.methods.fusion.own_names import (
+    HEADINGS,
+    LONGEST_HEADING,
+    NEAR,
+    WHOLE,
+    heading_of,
+    spoken_names,
+)
 from denoise_crawler.methods.fusion.styles import styles_of
 from denoise_crawler.page import TEXT
 from denoise_crawler.page.markup import INLINE
@@ -20,7 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from denoise_crawler.page import Element, Nodes, Page
+    from denoise_crawler.page import Nodes, Page
 
     Numbers: TypeAlias = NDArray[np.float64]
     Indices: TypeAlias = NDArray[np.int64]
@@ -134,12 +143,14 @@ class Blocks:
 
 def blocks_of(page: Page) -> Blocks:
     """Cut ``page`` into blocks."""
-    nodes, core = page.nodes, compiled("blocks")
-    return _blocks(nodes) if core is None or nodes.compiled is None else _compiled_blocks(core, nodes)
+    nodes, core, title = page.nodes, compiled("blocks"), frozenset(words_of(page.title[:_LONGEST_NAMES]))
+    if core is None or nodes.compiled is None:
+        return _blocks(nodes, title)
+    return _compiled_blocks(core, nodes, title)
 
 
-def _blocks(nodes: Nodes) -> Blocks:
-    lines, homes, elements = _walk(nodes)
+def _blocks(nodes: Nodes, title: frozenset[str]) -> Blocks:
+    lines, homes, elements = _walk(nodes, title)
     texts, with_text, table = _measured_lines(nodes, lines)
     lines = [lines[number] for number in with_text]
     first_nodes = np.array([line[0] for line in lines], np.int64)
@@ -163,11 +174,11 @@ def _blocks(nodes: Nodes) -> Blocks:
     )
 
 
-def _compiled_blocks(core: Any, nodes: Nodes) -> Blocks:
+def _compiled_blocks(core: Any, nodes: Nodes, title: frozenset[str]) -> Blocks:
     """Do the same by the compiled core."""
     count = len(nodes)
     table, paths, homes = np.empty((6, count), np.int64), np.empty(count, np.uint32), np.empty(count, np.int64)
-    lines, names = _compiled_rules(core).walk(nodes.compiled, table, paths, homes)
+    lines, names = _compiled_rules(core).walk(nodes.compiled, table, paths, homes, title)
     own, parents, places, tags, depths, ends = table[:, : len(names)].copy()
     numbers, hashes = np.empty((5, len(lines))), np.empty((3, len(lines)), np.uint32)
     first_nodes = np.empty(len(lines), np.int64)
@@ -215,13 +226,13 @@ def _measured_lines(nodes: Nodes, lines: list[list[int]]) -> tuple[list[str], li
     return texts, with_text, np.array(rows, np.int64).reshape(-1, 8)
 
 
-def _walk(nodes: Nodes) -> tuple[list[list[int]], list[int], Elements]:
+def _walk(nodes: Nodes, title: frozenset[str]) -> tuple[list[list[int]], list[int], Elements]:
     """Return the lines (text nodes), the element each stands in, and the elements (``last`` still in nodes)."""
     lines: list[list[int]] = []
     homes: list[int] = []
     line: list[int] | None = None
     home_of = [0] * len(nodes)  # of each node, the nearest block-level element at or above it
-    place, name = _attributes(nodes.elements[0], 0)
+    place, name = _attributes(nodes, 0, 0, title)
     places, paths, depths, names = [place], [0], [0], [name]
     columns = [(0, -1, _TAG_CODES["body"])]
     open_ends, end = [len(nodes)], len(nodes)  # of the block-level elements that are open; of the innermost
@@ -241,7 +252,7 @@ def _walk(nodes: Nodes) -> tuple[list[list[int]], list[int], Elements]:
         else:
             home_of[index] = len(columns)
             columns.append((index, home, _TAG_CODES.get(tag, 0)))
-            place, name = _attributes(nodes.elements[index], places[home] | _PLACE_OF_TAG.get(tag, 0))
+            place, name = _attributes(nodes, index, places[home] | _PLACE_OF_TAG.get(tag, 0), title)
             places.append(place)
             names.append(name)
             paths.append(_step(paths[home], tag, name))
@@ -264,12 +275,13 @@ def _compiled_measures() -> Any:
 
 @lru_cache(maxsize=1)
 def _compiled_rules(core: Any) -> Any:
-    return core.Rules(INLINE, _TAG_CODES, _PLACE_OF_TAG, _READ, _comment_place, _step, _LONGEST_NAMES)
+    own = HEADINGS, WHOLE, NEAR, LONGEST_HEADING, spoken_names
+    return core.Rules(INLINE, _TAG_CODES, _PLACE_OF_TAG, _READ, _comment_place, _step, _LONGEST_NAMES, own)
 
 
-def _attributes(element: Element, places: int) -> tuple[int, str]:
-    """Return ``places`` with what the element's attributes add, and its class and id, which are cut if endless."""
-    attributes = element.items()
+def _attributes(nodes: Nodes, index: int, places: int, title: frozenset[str]) -> tuple[int, str]:
+    """Return ``places`` with what the attributes of a node add, and its class and id, which are cut if endless."""
+    attributes = nodes.elements[index].items()
     if not attributes:
         return places, ""
     class_name = identity = ""
@@ -280,7 +292,11 @@ def _attributes(element: Element, places: int) -> tuple[int, str]:
             identity = str(value)
         elif name in _READ:
             places |= _READ[name](str(value))
-    names = (f"{class_name} {identity}" if identity else class_name)[:_LONGEST_NAMES]
+    class_name, identity = class_name[:_LONGEST_NAMES], identity[:_LONGEST_NAMES]
+    names, tag = f"{class_name} {identity}" if identity else class_name, nodes.tags[index]
+    if names and ((heading := heading_of(nodes, index) if identity else "") or tag in WHOLE):
+        names = spoken_names(tag, class_name, identity, heading, title)
+    names = names[:_LONGEST_NAMES]
     return (places | _comment_place(names) if names else places), names
 
 

@@ -28,7 +28,7 @@ _CODE_TABLE = re.compile(
 _CODE_BOX = re.compile(r"(?:^|\s)(?:CodeMirror-code|cm-content|view-lines|syntaxhighlighter|crayon-pre)(?:\s|$)")
 _VERSE = re.compile(r"(?:^|[\s_-])(?:verse|poem|poetry|lyrics)(?:$|[\s_-])", re.IGNORECASE)
 _KEEPS_SPACES = re.compile(r"white-space:\s*pre\b(?!-line)")
-_NUMBERS = re.compile(r"[\s\d]*\d[\s\d]*")
+_NUMBERS = re.compile(r"[\s\d]*")
 
 
 def is_verse(element: _Element) -> bool:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 from lxml import etree
 
+from denoise_crawler.page.line_numbers import LINE_NUMBER_NAMES
+
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
@@ -18,9 +20,7 @@ _LEFT_OUT = frozenset(
     {"script", "style", "template", "noscript", "button", "svg", "select", "input", "textarea", "figcaption"}
 )
 _GUTTER = re.compile(
-    r"(?:^|\s)(?:line-?num(?:ber)?s?(?:-rows)?|line-?nos?|linenos?|linenodiv|lnt?|\S+-line-?numbers?|gutter|rouge-gutter"
-    r"|hljs-ln-numbers|hljs-ln-n|blob-num\S*|crayon-nums?|CodeMirror-gutter\S*|CodeMirror-linenumber"
-    r"|cm-gutters?|cm-gutterElement|margin-view-overlays|copy|copy-?\S*|\S+-copy|\S*copy-?(?:button|btn)|btn-(?:copy|clipboard)"
+    rf"(?:^|\s)(?:{LINE_NUMBER_NAMES}|margin-view-overlays|copy|copy-?\S*|\S+-copy|\S*copy-?(?:button|btn)|btn-(?:copy|clipboard)"
     r"|clipboard\S*|code-block-?header)(?:\s|$)",
     re.IGNORECASE,
 )
