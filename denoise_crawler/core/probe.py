@@ -15,7 +15,7 @@ _TEXTS = ["", "", "One ", "", "two", " three", "", "", "four"]
 _LINES = [[2, 4, 5], [8]]
 _HASH = 0xF018871D64733110  # of b"denoise"
 _NAMES = ["a", "", "", ""]
-_OWN = frozenset(), frozenset(), 0, 0, None  # no names from headings
+_OWN: tuple[Any, ...] = (frozenset(), frozenset(), 0, 0, None)  # no names from headings
 
 
 def check_modules(modules: dict[str, Any]) -> None:

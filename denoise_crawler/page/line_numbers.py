@@ -16,9 +16,8 @@ LINE_NUMBER_NAMES = (
     r"|cm-gutters?|cm-gutterElement"
 )
 _NAMED = re.compile(rf"(?:^|\s)(?:{LINE_NUMBER_NAMES})(?:\s|$)")
-_OF_CODE = re.compile(
-    r"(?:^|\s)line-numbers(?:\s|$)"
-)  # a ``pre`` named so holds the code, and gets its numbers later
+# A ``pre`` named so holds the code, and gets its numbers later.
+_OF_CODE = re.compile(r"(?:^|\s)line-numbers(?:\s|$)")
 _CODE = ("pre", "code")
 _CELLS = frozenset({"td", "th"})
 _MOST_DIGITS = 7
@@ -72,8 +71,8 @@ class LineNumbers:
 
 
 def _is_named(element: _Element) -> bool:
-    classes = element.get("class")
-    return bool(classes) and _NAMED.search(classes) is not None and not (
+    classes = element.get("class", "")
+    return _NAMED.search(classes) is not None and not (
         element.tag in _CODE and _OF_CODE.search(classes)
     )  # fmt: skip
 

@@ -1,7 +1,8 @@
 """Names that a page's own text made: ids of sections from their headings, classes from the title.
 
 Markdown, Sphinx, Pandoc and the like write ``<section id="results-and-discussion">``, shops and blogs
-``<body class="postid-7 how-to-comment-code">``. Such words say what the text is about and nothing of its part in the page.
+``<body class="postid-7 how-to-comment-code">``. Such words say what the text is about, and nothing of its part in
+the page.
 """
 
 from __future__ import annotations
