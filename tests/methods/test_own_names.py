@@ -47,6 +47,7 @@ def test_an_id_made_from_a_heading_says_nothing(markup: str) -> None:
     "markup",
     [
         "<div id=comments><h2>Comments</h2>{}</div>",
+        "<section id=comments><h2>Comments (3)</h2>{}</section>",
         "<section id=comments-area><h2>What readers say</h2>{}</section>",
         "<section id=reader-comments><p>So:</p><h2>Reader comments</h2>{}</section>",
         "<section id=results class=comments><h2>Results</h2>{}</section>",

@@ -25,6 +25,7 @@ NEAR = 12  # nodes, within which an element begins with its heading
 LONGEST_HEADING = 300  # characters
 _SHARE = 0.6
 _SLUG = 3  # words that a name made from a title has, or more
+_NO_LETTER = re.compile(r"[\W_]+")
 _SECTION = re.compile(r"(?:^|\s)(?:section|level[1-6])(?:\s|$)")
 
 
@@ -67,10 +68,14 @@ def heading_of(nodes: Nodes, index: int) -> str:
 
 @lru_cache(maxsize=4_096)
 def _is_of_heading(tag: str, class_name: str, identity: str, heading: str) -> bool:
-    """Tell whether an id is made from a heading; one word names a part of the page, but for sections."""
+    """Tell whether an id is made from a heading.
+
+    One word names a part of the page ("comments"), but for sections that have it as their whole heading.
+    """
     words = words_of(identity)
-    if len(words) == 1 and not (tag in HEADINGS or tag == "section" or _SECTION.search(class_name)):
-        return False
+    if len(words) == 1:
+        is_section = tag in HEADINGS or tag == "section" or _SECTION.search(class_name)
+        return bool(is_section) and _NO_LETTER.sub("", heading).lower() == words[0]
     return _are_of(words, words_of(heading))
 
 
