@@ -3,13 +3,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo core test test-all test-random test-bare test-older test-old-pip test-wheels coverage fuzz-core
+.PHONY: demo core test test-all test-random test-bare test-checked test-older test-old-pip test-wheels coverage fuzz-core
 .PHONY: wheels docs lint types check bench clean
 
 # an environment with all that the tests need, and a core that is as new as its sources
 READY := $(VENV)/.installed-dev $(VENV)/.core
-CORE_SOURCES := setup.py $(shell find denoise_crawler -name '*.pyx' -o -name '*.pxd') \
-  $(shell grep -rlE '^(import|from) cython' denoise_crawler --include='*.py')
+CORE_SOURCES := setup.py $(shell find denoise_crawler -name '*.pyx' -o -name '*.pxd') $(wildcard denoise_crawler/loops/*.py)
 
 OLDER := 2.15 2.16
 # Scrapy as it is developed
@@ -78,6 +77,16 @@ test-wheels: $(VENV)/.core ## an installation without a compiler crawls in Pytho
 coverage: $(VENV)/.installed-dev ## which lines of the package no test runs; in build/coverage
 	DENOISE_CORE=off $(BIN)/python -m pytest -n auto --dist worksteal --ignore tests/core -m "not (browser or project or spark)" \
 	  --cov --cov-report=html:build/coverage --cov-report=term:skip-covered
+
+# tests of methods, and of both roads
+CHECKED_TESTS := tests/core tests/methods
+
+test-checked: $(VENV)/.installed-dev ## CHECKED_TESTS with loops that look at every index, built aside
+	rm -rf build/checked
+	DENOISE_BUILD=checked $(BIN)/python setup.py --quiet build --build-base build/checked --build-lib build/checked/lib
+	cd build/checked/lib && PYTHONPATH="$(CURDIR)" DENOISE_CORE=require ../../../$(BIN)/python -m pytest \
+	  -c "$(CURDIR)/pyproject.toml" --rootdir "$(CURDIR)" --import-mode append -n auto --dist worksteal \
+	  $(CHECKED_TESTS:%=$(CURDIR)/%)
 
 PAGES := 100000
 SANITIZED := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer

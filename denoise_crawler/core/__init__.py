@@ -1,8 +1,8 @@
-"""The compiled core: the loops over all nodes, lines and trees of a page, in Cython over the tree of libxml2.
+"""The compiled core: what reads the tree of libxml2, in Cython, and the loops over numbers, built from ``loops/``.
 
-It is optional. The Python code beside each call is its specification. That runs where the core was not built, does
-not fit the installed lxml, or is switched off by the environment variable ``DENOISE_CORE`` (``auto``, ``off``,
-``require``).
+It is optional. Beside each call of what reads the tree stands Python code, its specification; the loops have one
+source, which is also interpreted. These are used where the core was not built, does not fit the installed lxml, or
+is switched off by the environment variable ``DENOISE_CORE`` (``auto``, ``off``, ``require``).
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from typing import Any
 
 from lxml import etree
 
+from denoise_crawler.core.loop_modules import built_loops, interpreted_loops
 from denoise_crawler.core.probe import check_modules
-from denoise_crawler.errors import CoreError
+from denoise_crawler.errors import CoreError, StaleCoreError
 
 logger = logging.getLogger(__name__)
 
@@ -25,7 +26,7 @@ ENVIRONMENT = "DENOISE_CORE"
 MODES = ("auto", "off", "require")
 MODULES = (
     *("hashing", "nodes", "walk", "attributes", "declared", "blocks", "lines"),
-    *("groups", "features", "known", "plaintext", "sites", "surroundings", "texts", "trees"),
+    *("groups", "known", "plaintext", "surroundings", "texts", "trees"),
 )
 # The core reads lxml's structures. It is tested with these versions; others get the Python code.
 OLDEST_LXML, NEXT_LXML = (5, 0), (7, 0)
@@ -48,6 +49,27 @@ def compiled(name: str) -> Any | None:
     return None if modules is None else modules[name]
 
 
+def loops(name: str) -> Any:
+    """Return a module of loops.
+
+    Args:
+        name: Its name in ``loops/``.
+
+    Returns:
+        The module as it was built, or as it is interpreted if nothing was built or the core is off.
+
+    Raises:
+        StaleCoreError: The source in this checkout was changed after the module was built.
+        CoreError: As :func:`compiled` does.
+
+    Example:
+        >>> loops("features").PAGE[:2]
+        ('characters', 'link share')
+
+    """
+    return _loops(os.environ.get(ENVIRONMENT, "auto"))[name]
+
+
 def choose(mode: str) -> None:
     """Use the core, or not, in this process and in those that it starts.
 
@@ -59,11 +81,15 @@ def choose(mode: str) -> None:
 
     """
     _modules(mode)
+    _loops(mode)
     os.environ[ENVIRONMENT] = mode
 
 
 def why_not() -> str | None:
     """Return why the core cannot be used on this machine; None if it can.
+
+    Raises:
+        StaleCoreError: The source in this checkout was changed after it was built.
 
     Example:
         >>> isinstance(why_not(), (str, type(None)))
@@ -72,6 +98,9 @@ def why_not() -> str | None:
     """
     try:
         _load_modules()
+        built_loops()
+    except StaleCoreError:
+        raise
     except CoreError as error:
         return str(error)
     return None
@@ -90,6 +119,24 @@ def _modules(mode: str) -> dict[str, Any] | None:
             raise
         logger.info("Pages are cleaned without the compiled core, more slowly: %s", error)
         return None
+
+
+@lru_cache(maxsize=len(MODES))
+def _loops(mode: str) -> dict[str, Any]:
+    if mode not in MODES:
+        raise CoreError(f"{ENVIRONMENT} is {mode!r}: set it to one of {', '.join(MODES)}")
+    if mode == "off":
+        return interpreted_loops()
+    try:
+        return built_loops()
+    except StaleCoreError:
+        raise
+    except CoreError as error:
+        if mode == "require":
+            raise
+        if _modules(mode) is not None:  # else it was said
+            logger.info("Pages are cleaned by interpreted loops, more slowly: %s", error)
+        return interpreted_loops()
 
 
 def _load_modules() -> dict[str, Any]:

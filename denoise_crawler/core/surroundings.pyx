@@ -1,12 +1,75 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
-"""What the first look says around each block, as ``methods.fusion.first_look`` has it, and the largest lists."""
+"""What the first look says around each block, as ``methods.fusion.first_look`` has it."""
 
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t, int64_t, uint32_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
-from denoise_crawler.core.features cimport FIRST_LEVELS, Features
 from denoise_crawler.core.groups cimport Groups, grouped, larger, ratio, within
+
+cdef enum:
+    FIRST_LEVELS = 4
+
+
+cdef class Features:
+    """The columns of a page that say what is around a block."""
+
+    cdef Py_ssize_t blocks, count
+    cdef const double[::1] tokens
+    cdef const int64_t[::1] elements, parents, first, last
+    cdef const uint32_t[::1] paths
+    cdef Groups on_path
+    cdef int64_t* above  # by level and block, the elements above it
+
+    def __cinit__(self, elements, tokens, parents, first, last, paths):
+        cdef Py_ssize_t index, level
+        cdef int64_t parent
+        cdef int64_t* keys
+        self.elements, self.tokens, self.parents, self.first, self.last = elements, tokens, parents, first, last
+        self.paths = paths
+        self.blocks, self.count = self.elements.shape[0], self.parents.shape[0]
+        self.check(self.tokens.shape[0] == self.blocks and self.first.shape[0] == self.count > 0)
+        self.check(self.last.shape[0] == self.paths.shape[0] == self.count)
+        for index in range(self.count):
+            self.check(self.parents[index] == -1 if index == 0 else 0 <= self.parents[index] < index)
+        for index in range(self.blocks):
+            self.check(0 <= self.elements[index] < self.count)
+        self.above = <int64_t*>malloc((FIRST_LEVELS + 1) * (self.blocks + 1) * sizeof(int64_t))
+        if self.above == NULL:
+            raise MemoryError
+        for index in range(self.blocks):
+            self.above[index] = self.elements[index]
+        for level in range(1, FIRST_LEVELS):
+            for index in range(self.blocks):
+                parent = self.parents[self.above[(level - 1) * self.blocks + index]]
+                self.above[level * self.blocks + index] = parent if parent > 0 else 0
+        keys = self.above + FIRST_LEVELS * self.blocks
+        for index in range(self.blocks):
+            keys[index] = self.paths[self.elements[index]]
+        self.on_path = grouped(keys, self.blocks)
+
+    def __dealloc__(self):
+        free(self.above)
+        free(self.on_path.of)
+
+    cdef int check(self, bint fits) except -1:
+        if not fits:
+            raise ValueError("the columns of the page do not fit each other")
+        return 0
+
+    cdef int gather(self, float[:, ::1] rows, Py_ssize_t row, Py_ssize_t level, const double* column) noexcept:
+        """Fill a row with what ``column`` says of the element some levels above each block."""
+        cdef Py_ssize_t index
+        cdef int64_t* above = self.above + level * self.blocks
+        for index in range(self.blocks):
+            rows[row, index] = <float>column[above[index]]
+        return 0
+
+    cdef int fill(self, float[:, ::1] rows, Py_ssize_t row, double number) noexcept:
+        cdef Py_ssize_t index
+        for index in range(self.blocks):
+            rows[row, index] = <float>number
+        return 0
 
 
 def surroundings(
@@ -140,49 +203,3 @@ def surroundings(
         free(sizes)
         free(members)
         free(alike.of)
-
-
-def largest_lists(
-    Features page not None,
-    const double[::1] likely_sums not None,
-    const double[::1] element_tokens not None,
-    Py_ssize_t siblings,
-    Py_ssize_t most,
-):
-    """Return the lists of alike elements that have most text outside links, at most ``most`` of them.
-
-    Each is its number of elements, and their characters, linked characters, likely tokens and tokens.
-    """
-    cdef Py_ssize_t index, group, count = page.count
-    cdef Groups alike
-    cdef int64_t* keys = <int64_t*>malloc((count + 1) * sizeof(int64_t))
-    cdef double* sums = <double*>calloc(5 * (count + 1), sizeof(double))
-    cdef list found = []
-    alike.of = NULL
-    try:
-        page.check(likely_sums.shape[0] == page.blocks + 1 and element_tokens.shape[0] == count)
-        if keys == NULL or sums == NULL:
-            raise MemoryError
-        for index in range(count):
-            keys[index] = -1
-            if page.last[index] > page.first[index]:
-                keys[index] = page.parents[index] * (<int64_t>1 << 32) + <int64_t>page.paths[index]
-        alike = grouped(keys, count)
-        for index in range(count):
-            group = 5 * alike.of[index]
-            sums[group] += 1.0
-            sums[group + 1] += page.element_characters[index]
-            sums[group + 2] += page.element_linked[index]
-            sums[group + 3] += likely_sums[page.last[index]] - likely_sums[page.first[index]]
-            sums[group + 4] += element_tokens[index]
-        for index in range(count):
-            group = 5 * alike.of[index]
-            if keys[index] != -1 and sums[group] >= siblings:
-                said = tuple([sums[group + column] for column in range(5)])
-                found.append((sums[group + 2] - sums[group + 1], keys[index], said))
-                sums[group] = 0.0
-    finally:
-        free(keys)
-        free(sums)
-        free(alike.of)
-    return [said for _, _, said in sorted(found)[:most]]

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from denoise_crawler import core
 from denoise_crawler.methods.fusion.blocks import blocks_of
-from denoise_crawler.methods.fusion.evidence import sums_of
 from denoise_crawler.methods.fusion.kinds import KINDS, KindWords
 from denoise_crawler.methods.fusion.title import begins, title_overlap
 from denoise_crawler.page import Page
@@ -72,11 +71,4 @@ def test_the_words_of_any_page_speak_as_much_for_each_kind(html: str, seed: int)
             for number, word in enumerate(words)}  # fmt: skip
     known = KindWords(odds)
     one, other = on_both_roads(lambda: known.of(Page.parse("https://a.example/post/list?item=1", html)).tobytes())
-    assert one == other
-
-
-@given(html=html_pages())
-def test_the_characters_of_any_page_add_up_to_the_same(html: str) -> None:
-    blocks = blocks_of(Page.parse("", html))
-    one, other = on_both_roads(lambda: [column.tobytes() for column in sums_of(blocks)])
     assert one == other

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from denoise_crawler.core import compiled
+from denoise_crawler.core import loops
 from denoise_crawler.methods.fusion.class_words import ClassWords
-from denoise_crawler.methods.fusion.feature_rows import compiled_columns
 from denoise_crawler.methods.fusion.kinds import KindWords
 from denoise_crawler.methods.fusion.linked_data import linked_data_of
 from denoise_crawler.methods.fusion.main_region import MainRegion, main_region
@@ -18,6 +17,10 @@ from denoise_crawler.methods.fusion.site_sums import REPEATED_SHARE
 from denoise_crawler.methods.fusion.title import Headline, description_of, headline_of
 
 if TYPE_CHECKING:
+    from typing import Any
+
+    from numpy.typing import NDArray
+
     from denoise_crawler.methods.fusion.blocks import Blocks, Indices, Numbers
     from denoise_crawler.methods.fusion.site_evidence import Standing
     from denoise_crawler.page import Page
@@ -90,7 +93,7 @@ class Evidence:
     @cached_property
     def sums(self) -> Sums:
         """The characters up to each block and below each element."""
-        return sums_of(self.blocks)
+        return Sums(*self.columns[2])
 
     @property
     def character_sums(self) -> Numbers:
@@ -139,14 +142,19 @@ class Evidence:
         return standing.texts >= EVERYWHERE_SHARE * standing.pages
 
     @cached_property
-    def compiled(self) -> Any:
-        """The columns of the page for the compiled core; None without it, or for a page without blocks."""
-        return compiled_columns(self)
+    def columns(self) -> tuple[tuple[NDArray[Any], ...], ...]:
+        """The columns of blocks, of elements and of sums, as the loops take them."""
+        blocks, around = self.blocks, self.blocks.around
+        own = blocks.characters, blocks.linked, blocks.commas, blocks.closed, blocks.elements, blocks.text_hashes
+        elements = around.parents, around.first, around.last, around.tags, around.depths, around.paths
+        by_block, by_element = np.empty((2, len(blocks) + 1)), np.empty((3, len(around)))
+        loops("features").add_up(own, elements, by_block, by_element)
+        return own, elements, (*by_block, *by_element)
 
     @cached_property
     def region(self) -> MainRegion:
         """The element that holds most of the running text."""
-        return main_region(self.blocks, self.repeated, self.link_shares, self.named)
+        return main_region(self)
 
     @cached_property
     def headline(self) -> Headline:
@@ -163,28 +171,11 @@ class Evidence:
 
     def below(self, sums: Numbers) -> Numbers:
         """Return running ``sums`` as sums over the blocks below each element."""
-        return _below(sums, self.blocks)
+        return sums[self.blocks.around.last] - sums[self.blocks.around.first]
 
 
 # What of the evidence is the same whatever is known of the site.
-_OF_THE_PAGE = frozenset({"named", "ancestors", "sums", "unlinked", "headline", "compiled"})
-
-
-def sums_of(blocks: Blocks) -> Sums:
-    """Add up the characters of ``blocks``."""
-    if (core := compiled("features")) is not None:
-        around = blocks.around
-        by_block, by_element = np.empty((2, len(blocks) + 1)), np.empty((3, len(around)))
-        columns = blocks.characters, blocks.linked, around.first, around.last
-        core.add_up(*columns, by_block, by_element)
-        return Sums(*by_block, *by_element)
-    characters, linked = running(blocks.characters), running(blocks.linked)
-    below, linked_below = _below(characters, blocks), _below(linked, blocks)
-    return Sums(characters, linked, below, linked_below, ratio(linked_below, below))
-
-
-def _below(sums: Numbers, blocks: Blocks) -> Numbers:
-    return sums[blocks.around.last] - sums[blocks.around.first]
+_OF_THE_PAGE = frozenset({"named", "ancestors", "sums", "unlinked", "headline", "columns"})
 
 
 def running(numbers: Numbers) -> Numbers:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from denoise_crawler.core import compiled
 from denoise_crawler.methods.fusion.evidence import ratio, running
-from denoise_crawler.methods.fusion.feature_rows import Rows, surrounding_rows
-from denoise_crawler.methods.fusion.features import evidence_of_nothing, page_groups, table_of
+from denoise_crawler.methods.fusion.features import Rows, evidence_of_nothing, page_groups, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -62,8 +62,8 @@ class FirstLook:
 
     def surroundings(self) -> Iterator[Columns | Rows]:
         """Yield what the scores say of the surroundings of each block, some columns at a time."""
-        if self.evidence.compiled is not None:
-            yield surrounding_rows(self, _names_of_surroundings(), _SIBLINGS)
+        if (core := compiled("surroundings")) is not None and len(self.evidence.blocks):
+            yield _compiled_surroundings(core, self)
             return
         yield self._near()
         yield self._above()
@@ -177,6 +177,20 @@ class FirstLook:
                     outer[index] = index
         at = self.evidence.blocks.elements
         return {"inner": np.array(inner, np.int64)[at], "outer": np.array(outer, np.int64)[at]}
+
+
+def _compiled_surroundings(core: Any, first: FirstLook) -> Rows:
+    blocks, around, names = first.evidence.blocks, first.evidence.blocks.around, _names_of_surroundings()
+    rows = np.empty((len(names), len(blocks)), np.float32)
+    columns = blocks.elements, blocks.tokens, around.parents, around.first, around.last, around.paths
+    looked = (
+        first.scores, first.chances, first.token_sums, first.likely_sums, first.element_tokens,
+        first.element_chances,
+    )  # fmt: skip
+    order = np.argsort(-first.scores, kind="stable")
+    logs = float(np.log1p(float(first.likely_sums[-1]))), np.log1p(np.arange(len(around) + 1))
+    core.surroundings(core.Features(*columns), rows, looked, order, *logs, _SIBLINGS)
+    return Rows(names, rows)
 
 
 @lru_cache(maxsize=1)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from denoise_crawler.page import Page
 
 UNSAID = -1.0
+BODY_COLUMNS = "in body declared", "share declared", "blocks to end declared"
 _TYPE = re.compile(r'"@type"\s*:\s*\[?\s*"(\w{1,40})"')
 _BODY = re.compile(r'"articleBody"\s*:\s*("(?:[^"\\]|\\.)*")')
 _VALUE = re.compile(
@@ -29,6 +30,7 @@ _MOST_SCRIPTS, _MOST_CHARACTERS = 20, 200_000
 _LEAST_BODY = 200  # letters and digits: less is a teaser
 _BEGINNING = 48  # letters and digits of a block that are looked for
 _FAR = 60.0
+_NO_BODY = UNSAID, UNSAID, -_FAR
 
 
 class LinkedData(NamedTuple):
@@ -62,18 +64,14 @@ def body_columns(body: str, blocks: Blocks) -> dict[str, Numbers]:
     """Return by block whether it stands in the article as the page declares it, and how far from its end."""
     count = len(blocks)
     if not body:
-        return {name: np.full(count, UNSAID) for name in ("in body declared", "share declared")} | {
-            "blocks to end declared": np.full(count, -_FAR)
-        }
+        return {name: np.full(count, value) for name, value in zip(BODY_COLUMNS, _NO_BODY, strict=True)}
     beginnings = [_bare(text[: 2 * _BEGINNING])[:_BEGINNING] for text in blocks.texts]
     inside = np.array([bool(beginning) and beginning in body for beginning in beginnings], bool)
     long = np.flatnonzero(inside & (blocks.characters >= _BEGINNING))
     last = int(long[-1]) if len(long) else count
-    return {
-        "in body declared": inside.astype(np.float64),
-        "share declared": np.full(count, len(body) / max(float(blocks.characters.sum()), 1.0)),
-        "blocks to end declared": np.clip(np.arange(count) - last, -_FAR, _FAR).astype(np.float64),
-    }
+    share = np.full(count, len(body) / max(float(blocks.characters.sum()), 1.0))
+    to_end = np.clip(np.arange(count) - last, -_FAR, _FAR).astype(np.float64)
+    return dict(zip(BODY_COLUMNS, (inside.astype(np.float64), share, to_end), strict=True))
 
 
 def _decoded(written: str) -> str:

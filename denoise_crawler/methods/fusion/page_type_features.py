@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import numpy as np
 
-from denoise_crawler.core import compiled
+from denoise_crawler.core import compiled, loops
 from denoise_crawler.methods.fusion.kinds import KINDS, said_words_of
 from denoise_crawler.methods.fusion.linked_data import linked_data_of
 
@@ -144,12 +144,9 @@ def _largest_lists(first: FirstLook) -> dict[str, float]:
         ),
         0.0,
     )
-    if evidence.compiled is None:
-        lists = _lists(first)
-    else:
-        core: Any = compiled("surroundings")
-        sums = first.likely_sums, first.element_tokens
-        lists = core.largest_lists(evidence.compiled, *sums, _SIBLINGS, 2)
+    _, elements, sums = evidence.columns
+    columns = first.likely_sums, first.element_tokens
+    lists = loops("features").largest_lists(elements, sums, *columns, _SIBLINGS, 2)
     for place, (size, text, linked, likely, tokens) in enumerate(lists, 1):
         log_size, log_mean = np.log1p((size, text / size)).tolist()
         row |= {
@@ -160,23 +157,3 @@ def _largest_lists(first: FirstLook) -> dict[str, float]:
             f"list {place} content": likely / max(tokens, 1.0),
         }
     return row
-
-
-def _lists(first: FirstLook) -> list[list[float]]:
-    """Return of each of the two lists its number of elements and what stands in them.
-
-    These are characters, linked characters, tokens that are likely content, and tokens.
-    """
-    evidence = first.evidence
-    around = evidence.blocks.around
-    held = around.last > around.first
-    alike = np.where(held, around.parents * np.int64(1 << 32) + around.paths.astype(np.int64), -1)
-    _, group, sizes = np.unique(alike, return_inverse=True, return_counts=True)
-    texts = np.bincount(group, weights=evidence.element_characters)
-    linked = np.bincount(group, weights=evidence.element_linked)
-    likely = np.bincount(group, weights=evidence.below(first.likely_sums))
-    tokens = np.bincount(group, weights=first.element_tokens)
-    listed = (sizes >= _SIBLINGS) & (np.bincount(group, weights=held) > 0)
-    order = np.flatnonzero(listed)[np.argsort(-(texts - linked)[listed], kind="stable")][:2]
-    found: list[list[float]] = np.column_stack([sizes, texts, linked, likely, tokens])[order].tolist()
-    return found

@@ -139,7 +139,7 @@ def _main_text(case: Case) -> str:
     region = case.evidence.region
     if region.first <= case.block < region.last:
         return "in the page's main text" if case.taken else ""
-    distance = int(region.distances(len(case.evidence.blocks))[case.block])
+    distance = region.distance(case.block)
     if case.taken:
         return f"right {_side(distance)} the main text" if abs(distance) <= _CLOSE else ""
     return f"{_blocks(distance)} the main text"

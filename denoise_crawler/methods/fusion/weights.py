@@ -14,7 +14,7 @@ from denoise_crawler.errors import WeightsError
 from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.methods.fusion.class_words import ClassWords
 from denoise_crawler.methods.fusion.evidence import Evidence, Words
-from denoise_crawler.methods.fusion.features import evidence_of_nothing, page_groups, site_groups, table_of
+from denoise_crawler.methods.fusion.features import evidence_of_nothing, page_names, site_groups, table_of
 from denoise_crawler.methods.fusion.first_look import FirstLook
 from denoise_crawler.methods.fusion.kinds import NO_KINDS, KindWords
 from denoise_crawler.methods.fusion.page_type import PageType, PageTypeTrees, page_type_of
@@ -25,13 +25,12 @@ from denoise_crawler.methods.fusion.wishes import Wishes
 from denoise_crawler.page import Page
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from denoise_crawler.methods.fusion.blocks import Numbers
-    from denoise_crawler.methods.fusion.feature_rows import Rows
-    from denoise_crawler.methods.fusion.features import Columns
+    from denoise_crawler.methods.fusion.features import Columns, Rows
     from denoise_crawler.methods.fusion.site_evidence import Standing
     from denoise_crawler.methods.fusion.trees import Table
 
@@ -132,13 +131,8 @@ def feature_names() -> FeatureNames:
     evidence = evidence_of_nothing()
     first = FirstLook(evidence, np.zeros(0))
     second = second_groups(first, evidence, Wishes().columns(0))
-    return FeatureNames(
-        _names(page_groups(evidence)), _names(second), list(page_type_row(traits_of(nothing), first))
-    )
-
-
-def _names(groups: Iterable[Columns | Rows]) -> list[str]:
-    return [name for group in groups for name in group]
+    names = [name for group in second for name in group]
+    return FeatureNames(list(page_names()), names, list(page_type_row(traits_of(nothing), first)))
 
 
 def read_weights(data: bytes) -> Weights:

@@ -1,0 +1,966 @@
+"""The features of blocks: what a page alone says of each, and what its site says.
+
+A feature is one name in ``PAGE`` or ``SITE`` and one loop, which fills the row of that name. Trainer and judge
+read the names from here.
+"""
+
+from __future__ import annotations
+
+from math import fabs, log1p
+from os import urandom
+
+from denoise_crawler.loops import cython
+
+LEVELS = 6  # elements above a block that are looked at
+NEAR_LEVELS = 4
+WINDOWS = (3, 8)
+NEIGHBOURS = (-2, -1, 1, 2)
+OF_ABOVE = ("characters", "link share", "share of text", "mean block")
+OF_SITE_ABOVE = ("presence", "elements", "length", "link share", "repeated")
+PAGE = (
+    *("characters", "link share", "commas", "closed", "tag", "depth", "of longest"),
+    *("page characters", "page blocks", "page link share", "page unlinked", "longest"),
+    *("place", "place by characters"),
+    *(f"above {level} {name}" for level in range(LEVELS) for name in OF_ABOVE),
+    *("names sum", "names most", "names least", "names nearest"),
+    *(f"above {level} names" for level in range(NEAR_LEVELS)),
+    *(
+        name
+        for width in WINDOWS
+        for name in (
+            f"window {width} text",
+            f"window {width} link share",
+            f"before {width} text",
+            f"after {width} text",
+        )
+    ),
+    *(f"neighbour {distance:+} {name}" for distance in NEIGHBOURS for name in ("characters", "link share")),
+    *("neighbour -1 same path", "neighbour +1 same path"),
+    *("blocks to title", "characters to title"),
+    *("times on page", "blocks on path", "share of text on path", "mean text on path"),
+)
+SITE = (
+    *(f"above {level} text score" for level in range(NEAR_LEVELS)),
+    *("best text score above", "inside main region", "levels to main region", "blocks to main region"),
+    *("share in common with main region", "main region score", "main region share"),
+    *("site pages", "site text", "site text pages", "site masked text pages", "site masked text", "site link"),
+    "site text around",
+    *(f"site above {level} {name}" for level in range(NEAR_LEVELS) for name in OF_SITE_ABOVE),
+    *("site text above 1", "site text above 2"),
+)
+PAGE_ROW = {name: number for number, name in enumerate(PAGE)}
+SITE_ROW = {name: number for number, name in enumerate(SITE)}
+UNKNOWN = cython.declare(cython.double, -1.0)
+# by level, the rows of what is said of the element there
+_ABOVE = [[PAGE_ROW[f"above {level} {name}"] for name in OF_ABOVE] for level in range(LEVELS)]
+_ABOVE_NAMES = [PAGE_ROW[f"above {level} names"] for level in range(NEAR_LEVELS)]
+_ABOVE_SCORE = [SITE_ROW[f"above {level} text score"] for level in range(NEAR_LEVELS)]
+_SITE_ABOVE = [[SITE_ROW[f"site above {level} {name}"] for name in OF_SITE_ABOVE] for level in range(NEAR_LEVELS)]
+_REGION = SITE_ROW["site pages"]  # the rows before it are known without a site
+_WEIGHTS = (
+    1.0,
+    1 / 2,
+    1 / 6,
+    1 / 9,
+    1 / 12,
+)  # what a block gives to the elements above it: 1, a half, 1/(3·level)
+_MIN_CHARACTERS = cython.declare(cython.double, 25.0)  # of a block that gives something
+_NAME_WEIGHT = cython.declare(cython.double, 0.25)
+_PATHS = cython.declare(cython.longlong, 1 << 32)
+_MASK = cython.declare(cython.ulonglong, 0xFFFFFFFFFFFFFFFF)
+# a page cannot choose keys that meet in few slots; they are numbered as they come, so no result depends on it
+_FACTOR = cython.declare(cython.ulonglong, int.from_bytes(urandom(8), "little") | 1)
+
+
+def room(count, letter):
+    """Return ``count`` numbers, all 0, of 8 bytes each."""
+    return memoryview(bytearray(8 * count)).cast(letter)
+
+
+def logs(count):
+    """Return the logarithms of 1 and the ``count - 1`` numbers behind it."""
+    numbers = room(count, "d")
+    for number in range(count):
+        numbers[number] = log1p(number)
+    return numbers
+
+
+_MOST = cython.declare(cython.double, 8192.0)
+_LOGS = cython.declare(cython.double[::1], logs(8192))
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def log_of(number: cython.double) -> cython.double:
+    """Return the logarithm of 1 and a ``number``; most are small whole ones, which were calculated before."""
+    whole: cython.Py_ssize_t
+    if 0.0 <= number < _MOST:
+        whole = cython.cast(cython.Py_ssize_t, number)
+        if whole == number:
+            return _LOGS[whole]
+    return log1p(number)
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def ratio(part: cython.double, whole: cython.double) -> cython.double:
+    """Return ``part / whole``, whose empty wholes count as 1."""
+    return part / (whole if whole > 1.0 else 1.0)
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def within(number: cython.double, least: cython.double, most: cython.double) -> cython.double:
+    """Return the number between two others that is nearest to a ``number``."""
+    return least if number < least else most if number > most else number
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def larger(one: cython.double, other: cython.double) -> cython.double:
+    """Return the larger of two numbers."""
+    return one if one > other else other
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def lower_end(index: cython.Py_ssize_t, width: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """Return the block that stands ``width`` before another, the first if there is none."""
+    return index - width if index > width else 0
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def upper_end(index: cython.Py_ssize_t, width: cython.Py_ssize_t, count: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """Return the block that stands ``width`` behind another of ``count`` blocks, the end if there is none."""
+    return index + width if index + width < count else count
+
+
+def group(keys: cython.const[cython.longlong][::1], of: cython.longlong[::1]):
+    """Fill ``of`` by row with the number of its group of equal ``keys``, as they come; return their number."""
+    count: cython.Py_ssize_t = keys.shape[0]
+    check(of.shape[0] == count, "the columns do not fit each other")
+    bits: cython.int = 4
+    size: cython.Py_ssize_t = 16
+    while size < 2 * count:
+        size, bits = 2 * size, bits + 1
+    first: cython.longlong[::1] = room(size, "q")  # by slot, 1 + the first row with its key
+    groups: cython.Py_ssize_t = 0
+    row: cython.Py_ssize_t
+    other: cython.Py_ssize_t
+    slot: cython.Py_ssize_t
+    for row in range(count):
+        slot = ((keys[row] * _FACTOR) & _MASK) >> (64 - bits)
+        while first[slot] and keys[first[slot] - 1] != keys[row]:
+            slot = (slot + 1) & (size - 1)
+        if first[slot]:
+            other = first[slot] - 1
+            of[row] = of[other]
+        else:
+            first[slot] = row + 1
+            of[row] = groups
+            groups += 1
+    return groups
+
+
+def check(fits: cython.bint, message):
+    """Raise ValueError unless the columns fit: the loops read and write where these say."""
+    if not fits:
+        raise ValueError(message)
+
+
+def check_page(blocks: tuple, elements: tuple):
+    """Raise ValueError unless each block and each element stands in an element that is there, before it."""
+    homes: cython.const[cython.longlong][::1] = blocks[4]
+    parents: cython.const[cython.longlong][::1] = elements[0]
+    first: cython.const[cython.longlong][::1] = elements[1]
+    last: cython.const[cython.longlong][::1] = elements[2]
+    index: cython.Py_ssize_t
+    count: cython.Py_ssize_t = parents.shape[0]
+    fits: cython.bint = count > 0 and parents[0] == -1
+    for column in blocks:
+        fits &= len(column) == homes.shape[0]
+    for column in elements:
+        fits &= len(column) == count
+    check(fits, "the columns of the page do not fit each other")
+    for index in range(count):
+        fits &= (0 <= parents[index] < index) or index == 0
+        fits &= 0 <= first[index] <= last[index] <= homes.shape[0]
+    for index in range(homes.shape[0]):
+        fits &= 0 <= homes[index] < count
+    check(fits, "a block or an element stands in one that is not there")
+
+
+def add_up(blocks: tuple, elements: tuple, by_block: cython.double[:, ::1], by_element: cython.double[:, ::1]):
+    """Fill the running sums of characters and of those inside links, and both and their ratio by element.
+
+    All loops below trust columns that were added up.
+
+    Args:
+        blocks: Of each its characters, those inside links, its commas, how it ends, its element, its text's hash.
+        elements: Of each its parent, its first block, that behind its last, its tag, its depth, its path's hash.
+        by_block: Two columns, which begin with 0.
+        by_element: Three columns.
+
+    Raises:
+        ValueError: Columns differ in length, or a block or an element stands in one that is not there before it.
+
+    """
+    characters: cython.const[cython.double][::1] = blocks[0]
+    linked: cython.const[cython.double][::1] = blocks[1]
+    first: cython.const[cython.longlong][::1] = elements[1]
+    last: cython.const[cython.longlong][::1] = elements[2]
+    index: cython.Py_ssize_t
+    count: cython.Py_ssize_t = characters.shape[0]
+    check_page(blocks, elements)
+    fits: cython.bint = by_block.shape[0] == 2 and by_block.shape[1] == count + 1
+    fits &= by_element.shape[0] == 3 and by_element.shape[1] == first.shape[0]
+    check(fits, "the columns of the page do not fit each other")
+    by_block[0, 0] = by_block[1, 0] = 0.0
+    for index in range(count):
+        by_block[0, index + 1] = by_block[0, index] + characters[index]
+        by_block[1, index + 1] = by_block[1, index] + linked[index]
+    for index in range(first.shape[0]):
+        by_element[0, index] = by_block[0, last[index]] - by_block[0, first[index]]
+        by_element[1, index] = by_block[1, last[index]] - by_block[1, first[index]]
+        by_element[2, index] = ratio(by_element[1, index], by_element[0, index])
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def fill(rows: cython.float[:, ::1], row: cython.Py_ssize_t, number: cython.double) -> cython.void:
+    """Fill a row with one number."""
+    index: cython.Py_ssize_t
+    for index in range(rows.shape[1]):
+        rows[row, index] = number
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def gather(
+    rows: cython.float[:, ::1],
+    row: cython.Py_ssize_t,
+    column: cython.const[cython.double][::1],
+    at: cython.const[cython.longlong][::1],
+) -> cython.void:
+    """Fill a row with what ``column`` says of the elements ``at``."""
+    index: cython.Py_ssize_t
+    for index in range(rows.shape[1]):
+        rows[row, index] = column[at[index]]
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def copy(one: cython.const[cython.longlong][::1], other: cython.longlong[::1]) -> cython.void:
+    """Write ``one`` column to the ``other``."""
+    index: cython.Py_ssize_t
+    for index in range(one.shape[0]):
+        other[index] = one[index]
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def go_up(at: cython.longlong[::1], parents: cython.const[cython.longlong][::1]) -> cython.void:
+    """Go from the elements ``at`` to those above them; the body has itself above it."""
+    index: cython.Py_ssize_t
+    for index in range(at.shape[0]):
+        at[index] = parents[at[index]] if at[index] else 0
+
+
+def page(
+    rows: cython.float[:, ::1],
+    blocks: tuple,
+    elements: tuple,
+    sums: tuple,
+    named: cython.const[cython.double][::1],
+    unlinked: cython.double,
+    title: cython.Py_ssize_t,
+):
+    """Fill the ``rows`` of ``PAGE``.
+
+    Args:
+        rows: A row for each name, a column for each block.
+        blocks: As :func:`add_up` takes them.
+        elements: As :func:`add_up` takes them.
+        sums: What :func:`add_up` fills: two columns by block, three by element.
+        named: Of each element, how much its class and id speak for content.
+        unlinked: The characters of the page outside links.
+        title: The block that is the title, below 0 if none is.
+
+    Raises:
+        ValueError: The columns do not fit each other.
+
+    """
+    characters: cython.const[cython.double][::1]
+    linked: cython.const[cython.double][::1]
+    commas: cython.const[cython.double][::1]
+    closed: cython.const[cython.double][::1]
+    homes: cython.const[cython.longlong][::1]
+    texts: cython.const[cython.uint][::1]
+    parents: cython.const[cython.longlong][::1]
+    first: cython.const[cython.longlong][::1]
+    last: cython.const[cython.longlong][::1]
+    tags: cython.const[cython.longlong][::1]
+    depths: cython.const[cython.longlong][::1]
+    paths: cython.const[cython.uint][::1]
+    running: cython.const[cython.double][::1]
+    links: cython.const[cython.double][::1]
+    below: cython.const[cython.double][::1]
+    links_below: cython.const[cython.double][::1]
+    shares: cython.const[cython.double][::1]
+    characters, linked, commas, closed, homes, texts = blocks
+    parents, first, last, tags, depths, paths = elements
+    running, links, below, links_below, shares = sums
+    count: cython.Py_ssize_t = homes.shape[0]
+    fits: cython.bint = rows.shape[0] == len(PAGE) and rows.shape[1] == count and title < count
+    fits &= running.shape[0] == count + 1 and links.shape[0] == count + 1
+    fits &= below.shape[0] == parents.shape[0] and links_below.shape[0] == parents.shape[0]
+    fits &= shares.shape[0] == parents.shape[0] and named.shape[0] == parents.shape[0]
+    check(fits, "the columns of the page do not fit each other")
+    own_rows(rows, characters, linked, commas, closed, homes, tags, depths)
+    page_rows(rows, running, links, unlinked)
+    above_rows(rows, homes, parents, first, last, below, links_below, shares, unlinked)
+    name_rows(rows, homes, parents, named)
+    around_rows(rows, running, links)
+    neighbour_rows(rows, homes, paths)
+    title_rows(rows, running, title)
+    repetition_rows(rows, characters, linked, homes, texts, paths, unlinked)
+
+
+@cython.cfunc
+def own_rows(
+    rows: cython.float[:, ::1],
+    characters: cython.const[cython.double][::1],
+    linked: cython.const[cython.double][::1],
+    commas: cython.const[cython.double][::1],
+    closed: cython.const[cython.double][::1],
+    homes: cython.const[cython.longlong][::1],
+    tags: cython.const[cython.longlong][::1],
+    depths: cython.const[cython.longlong][::1],
+):
+    """Fill the rows of what a block itself is."""
+    index: cython.Py_ssize_t
+    count: cython.Py_ssize_t = rows.shape[1]
+    longest: cython.double = 0.0
+    row: cython.Py_ssize_t = PAGE_ROW["characters"]
+    for index in range(count):
+        rows[row, index] = log_of(characters[index])
+        longest = larger(longest, characters[index] - linked[index])
+    row = PAGE_ROW["link share"]
+    for index in range(count):
+        rows[row, index] = ratio(linked[index], characters[index])
+    row = PAGE_ROW["commas"]
+    for index in range(count):
+        rows[row, index] = commas[index]
+    row = PAGE_ROW["closed"]
+    for index in range(count):
+        rows[row, index] = closed[index]
+    row = PAGE_ROW["tag"]
+    for index in range(count):
+        rows[row, index] = tags[homes[index]]
+    row = PAGE_ROW["depth"]
+    for index in range(count):
+        rows[row, index] = depths[homes[index]]
+    row = PAGE_ROW["of longest"]
+    for index in range(count):
+        rows[row, index] = ratio(characters[index] - linked[index], longest)
+    fill(rows, PAGE_ROW["longest"], log_of(longest))
+
+
+@cython.cfunc
+def page_rows(
+    rows: cython.float[:, ::1],
+    running: cython.const[cython.double][::1],
+    links: cython.const[cython.double][::1],
+    unlinked: cython.double,
+):
+    """Fill the rows of the whole page, and of the place of a block in it."""
+    index: cython.Py_ssize_t
+    count: cython.Py_ssize_t = rows.shape[1]
+    total: cython.double = larger(running[count], 1.0)
+    blocks: cython.double = count
+    fill(rows, PAGE_ROW["page characters"], log_of(total))
+    fill(rows, PAGE_ROW["page blocks"], log_of(blocks))
+    fill(rows, PAGE_ROW["page link share"], links[count] / total)
+    fill(rows, PAGE_ROW["page unlinked"], log_of(unlinked))
+    row: cython.Py_ssize_t = PAGE_ROW["place"]
+    for index in range(count):
+        rows[row, index] = index / blocks
+    row = PAGE_ROW["place by characters"]
+    for index in range(count):
+        rows[row, index] = running[index + 1] / total
+
+
+@cython.cfunc
+def above_rows(
+    rows: cython.float[:, ::1],
+    homes: cython.const[cython.longlong][::1],
+    parents: cython.const[cython.longlong][::1],
+    first: cython.const[cython.longlong][::1],
+    last: cython.const[cython.longlong][::1],
+    below: cython.const[cython.double][::1],
+    links_below: cython.const[cython.double][::1],
+    shares: cython.const[cython.double][::1],
+    unlinked: cython.double,
+):
+    """Fill the rows of the elements above a block."""
+    index: cython.Py_ssize_t
+    count: cython.Py_ssize_t = parents.shape[0]
+    held: cython.double
+    space: cython.double[::1] = room(3 * count, "d")
+    lengths: cython.double[::1] = space[:count]
+    texts: cython.double[::1] = space[count : 2 * count]
+    means: cython.double[::1] = space[2 * count :]
+    for index in range(count):
+        held = last[index] - first[index]
+        lengths[index] = log_of(below[index])
+        texts[index] = (below[index] - links_below[index]) / unlinked
+        means[index] = log_of(ratio(below[index], held))
+    at: cython.longlong[::1] = room(homes.shape[0], "q")
+    copy(homes, at)
+    for of_characters, of_links, of_text, of_mean in _ABOVE:
+        gather(rows, of_characters, lengths, at)
+        gather(rows, of_links, shares, at)
+        gather(rows, of_text, texts, at)
+        gather(rows, of_mean, means, at)
+        go_up(at, parents)
+
+
+@cython.cfunc
+def name_rows(
+    rows: cython.float[:, ::1],
+    homes: cython.const[cython.longlong][::1],
+    parents: cython.const[cython.longlong][::1],
+    named: cython.const[cython.double][::1],
+):
+    """Fill the rows of what classes and ids say: in sum, at most, at least, the nearest, each of those above."""
+    index: cython.Py_ssize_t
+    above: cython.Py_ssize_t
+    count: cython.Py_ssize_t = parents.shape[0]
+    space: cython.double[::1] = room(4 * count, "d")
+    total: cython.double[::1] = space[:count]
+    most: cython.double[::1] = space[count : 2 * count]
+    least: cython.double[::1] = space[2 * count : 3 * count]
+    nearest: cython.double[::1] = space[3 * count :]
+    total[0] = most[0] = least[0] = nearest[0] = named[0]
+    for index in range(1, count):  # parents come before children
+        above = parents[index]
+        total[index] = named[index] + total[above]
+        most[index] = larger(named[index], most[above])
+        least[index] = -larger(-named[index], -least[above])
+        nearest[index] = named[index] if named[index] != 0.0 else nearest[above]
+    gather(rows, PAGE_ROW["names sum"], total, homes)
+    gather(rows, PAGE_ROW["names most"], most, homes)
+    gather(rows, PAGE_ROW["names least"], least, homes)
+    gather(rows, PAGE_ROW["names nearest"], nearest, homes)
+    at: cython.longlong[::1] = room(homes.shape[0], "q")
+    copy(homes, at)
+    for row in _ABOVE_NAMES:
+        gather(rows, row, named, at)
+        go_up(at, parents)
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def fill_unlinked(
+    rows: cython.float[:, ::1],
+    row: cython.Py_ssize_t,
+    running: cython.const[cython.double][::1],
+    links: cython.const[cython.double][::1],
+    before: cython.Py_ssize_t,
+    after: cython.Py_ssize_t,
+) -> cython.void:
+    """Fill a row with the characters outside links from some blocks before a block up to some behind it."""
+    index: cython.Py_ssize_t
+    low: cython.Py_ssize_t
+    high: cython.Py_ssize_t
+    count: cython.Py_ssize_t = rows.shape[1]
+    for index in range(count):
+        low = lower_end(index, before) if before >= 0 else index + 1
+        high = upper_end(index, after, count)
+        rows[row, index] = log_of((running[high] - running[low]) - (links[high] - links[low]))
+
+
+@cython.cfunc
+def around_rows(
+    rows: cython.float[:, ::1], running: cython.const[cython.double][::1], links: cython.const[cython.double][::1]
+):
+    """Fill the rows of the text around a block."""
+    index: cython.Py_ssize_t
+    width: cython.Py_ssize_t
+    low: cython.Py_ssize_t
+    high: cython.Py_ssize_t
+    row: cython.Py_ssize_t
+    count: cython.Py_ssize_t = rows.shape[1]
+    for width in WINDOWS:
+        fill_unlinked(rows, PAGE_ROW[f"window {width} text"], running, links, width, width + 1)
+        fill_unlinked(rows, PAGE_ROW[f"before {width} text"], running, links, width, 0)
+        fill_unlinked(rows, PAGE_ROW[f"after {width} text"], running, links, -1, width + 1)
+        row = PAGE_ROW[f"window {width} link share"]
+        for index in range(count):
+            low, high = lower_end(index, width), upper_end(index, width + 1, count)
+            rows[row, index] = ratio(links[high] - links[low], running[high] - running[low])
+
+
+@cython.cfunc
+def neighbour_rows(
+    rows: cython.float[:, ::1], homes: cython.const[cython.longlong][::1], paths: cython.const[cython.uint][::1]
+):
+    """Fill the rows of the blocks beside a block; those of its own are filled."""
+    index: cython.Py_ssize_t
+    at: cython.Py_ssize_t
+    distance: cython.Py_ssize_t
+    row: cython.Py_ssize_t
+    of_links: cython.Py_ssize_t
+    count: cython.Py_ssize_t = rows.shape[1]
+    own: cython.Py_ssize_t = PAGE_ROW["characters"]
+    own_links: cython.Py_ssize_t = PAGE_ROW["link share"]
+    for distance in NEIGHBOURS:
+        row, of_links = (
+            PAGE_ROW[f"neighbour {distance:+} characters"],
+            PAGE_ROW[f"neighbour {distance:+} link share"],
+        )
+        for index in range(count):
+            at = index + distance
+            rows[row, index] = rows[own, at] if 0 <= at < count else UNKNOWN
+            rows[of_links, index] = rows[own_links, at] if 0 <= at < count else UNKNOWN
+    for distance in (-1, 1):
+        row = PAGE_ROW[f"neighbour {distance:+} same path"]
+        for index in range(count):
+            at = index + distance
+            rows[row, index] = 0.0
+            if 0 <= at < count and paths[homes[at]] == paths[homes[index]]:
+                rows[row, index] = 1.0
+
+
+@cython.cfunc
+def title_rows(rows: cython.float[:, ::1], running: cython.const[cython.double][::1], title: cython.Py_ssize_t):
+    """Fill the rows of how far a block is from the title."""
+    index: cython.Py_ssize_t
+    row: cython.Py_ssize_t = PAGE_ROW["blocks to title"]
+    by_characters: cython.Py_ssize_t = PAGE_ROW["characters to title"]
+    distance: cython.double
+    characters: cython.double
+    if title < 0:
+        fill(rows, row, -99.0)
+        fill(rows, by_characters, -99.0)
+        return
+    for index in range(rows.shape[1]):
+        distance = index - title
+        rows[row, index] = within(distance, -60.0, 60.0)
+        characters = log_of(fabs(running[index + 1] - running[title + 1]))
+        rows[by_characters, index] = -characters if distance < 0.0 else characters
+
+
+@cython.cfunc
+def repetition_rows(
+    rows: cython.float[:, ::1],
+    characters: cython.const[cython.double][::1],
+    linked: cython.const[cython.double][::1],
+    homes: cython.const[cython.longlong][::1],
+    texts: cython.const[cython.uint][::1],
+    paths: cython.const[cython.uint][::1],
+    unlinked: cython.double,
+):
+    """Fill the rows of what comes back within the page."""
+    index: cython.Py_ssize_t
+    row: cython.Py_ssize_t
+    groups: cython.Py_ssize_t
+    count: cython.Py_ssize_t = rows.shape[1]
+    space: cython.longlong[::1] = room(2 * count, "q")
+    keys: cython.longlong[::1] = space[:count]
+    of: cython.longlong[::1] = space[count:]
+    for index in range(count):
+        keys[index] = texts[index]
+    groups = group(keys, of)
+    times: cython.double[::1] = room(groups, "d")
+    for index in range(count):
+        times[of[index]] += 1.0
+    row = PAGE_ROW["times on page"]
+    for index in range(count):
+        rows[row, index] = times[of[index]] if times[of[index]] < 5.0 else 5.0
+    for index in range(count):
+        keys[index] = paths[homes[index]]
+    groups = group(keys, of)
+    times = room(groups, "d")
+    held: cython.double[::1] = room(groups, "d")
+    for index in range(count):
+        times[of[index]] += 1.0
+        held[of[index]] += characters[index] - linked[index]
+    row = PAGE_ROW["blocks on path"]
+    for index in range(count):
+        rows[row, index] = log_of(times[of[index]])
+    row = PAGE_ROW["share of text on path"]
+    for index in range(count):
+        rows[row, index] = held[of[index]] / unlinked
+    row = PAGE_ROW["mean text on path"]
+    for index in range(count):
+        rows[row, index] = log_of(held[of[index]] / times[of[index]])
+
+
+def bits(
+    rows: cython.float[:, ::1],
+    first: cython.Py_ssize_t,
+    count: cython.Py_ssize_t,
+    numbers: cython.const[cython.longlong][::1],
+    homes: cython.const[cython.longlong][::1],
+):
+    """Fill ``count`` rows from the ``first`` on, each with a bit of the ``numbers`` of the blocks' elements."""
+    index: cython.Py_ssize_t
+    bit: cython.Py_ssize_t
+    fits: cython.bint = rows.shape[1] == homes.shape[0] and first >= 0 and 0 <= count <= rows.shape[0] - first
+    check(fits and count < 63, "the columns of the page do not fit each other")
+    for bit in range(count):
+        for index in range(homes.shape[0]):
+            rows[first + bit, index] = (numbers[homes[index]] >> bit) & 1
+
+
+def constants(rows: cython.float[:, ::1], first: cython.Py_ssize_t, numbers: cython.const[cython.double][::1]):
+    """Fill rows from the ``first`` on with one number each."""
+    row: cython.Py_ssize_t
+    check(first >= 0 and numbers.shape[0] <= rows.shape[0] - first, "the rows are not those of the numbers")
+    for row in range(numbers.shape[0]):
+        fill(rows, first + row, numbers[row])
+
+
+def main_region(
+    blocks: tuple,
+    elements: tuple,
+    repeated: cython.const[cython.uchar][::1],
+    shares: cython.const[cython.double][::1],
+    named: cython.const[cython.double][::1],
+    scores: cython.double[::1],
+):
+    """Fill the ``scores`` of the elements, relative to the best; return which that is, and its score.
+
+    Args:
+        blocks: As for :func:`page`.
+        elements: As for :func:`page`.
+        repeated: Which blocks give nothing, since they stand on other pages too.
+        shares: Of each element, the share of its characters inside links.
+        named: Of each element, how much its class and id speak for content.
+        scores: A column by element.
+
+    """
+    characters: cython.const[cython.double][::1] = blocks[0]
+    commas: cython.const[cython.double][::1] = blocks[2]
+    homes: cython.const[cython.longlong][::1] = blocks[4]
+    parents: cython.const[cython.longlong][::1] = elements[0]
+    index: cython.Py_ssize_t
+    at: cython.Py_ssize_t
+    top: cython.Py_ssize_t = 0
+    count: cython.Py_ssize_t = parents.shape[0]
+    weight: cython.double
+    best: cython.double
+    fits: cython.bint = repeated.shape[0] == homes.shape[0] and shares.shape[0] == count
+    check(fits and named.shape[0] == count and scores.shape[0] == count, "the columns of the page do not fit")
+    given: cython.double[::1] = room(homes.shape[0], "d")
+    current: cython.longlong[::1] = room(homes.shape[0], "q")
+    holds: cython.longlong[::1] = room(count, "q")
+    for index in range(1, count):
+        holds[parents[index]] = 1
+    for index in range(homes.shape[0]):
+        if characters[index] >= _MIN_CHARACTERS and not repeated[index]:
+            weight = characters[index] / 100.0
+            given[index] = 1.0 + commas[index] + (weight if weight < 3.0 else 3.0)
+        at = homes[
+            index
+        ]  # a paragraph gives to what it stands in; text loose among other blocks to its own element
+        current[index] = at if holds[at] or at == 0 else parents[at]
+    for index in range(count):
+        scores[index] = 0.0
+    for weight in _WEIGHTS:
+        sums: cython.double[::1] = room(count, "d")
+        for index in range(homes.shape[0]):
+            at = current[index]
+            if at >= 0:
+                sums[at] += given[index] * weight
+                current[index] = parents[at]
+        for index in range(count):
+            scores[index] += sums[index]
+    best = -1.0
+    for index in range(count):
+        scores[index] *= 1.0 - shares[index]
+        scores[index] *= 1.0 + _NAME_WEIGHT * within(named[index], -1.0, 1.0)
+        if scores[index] > best:
+            best, top = scores[index], index
+    best = larger(best, 1e-9)
+    for index in range(count):
+        scores[index] /= best
+    return top, best
+
+
+def region(
+    rows: cython.float[:, ::1],
+    blocks: tuple,
+    elements: tuple,
+    sums: tuple,
+    unlinked: cython.double,
+    scores: cython.const[cython.double][::1],
+    top: cython.Py_ssize_t,
+    score: cython.double,
+):
+    """Fill those ``rows`` of ``SITE`` that say where a block stands to the main region.
+
+    Args:
+        rows: A row for each name, a column for each block.
+        blocks: As for :func:`page`.
+        elements: As for :func:`page`.
+        sums: As for :func:`page`.
+        unlinked: The characters of the page outside links.
+        scores: What :func:`main_region` fills.
+        top: The element with the best score: the main region.
+        score: Its score.
+
+    """
+    homes: cython.const[cython.longlong][::1] = blocks[4]
+    parents: cython.const[cython.longlong][::1] = elements[0]
+    first: cython.const[cython.longlong][::1] = elements[1]
+    last: cython.const[cython.longlong][::1] = elements[2]
+    depths: cython.const[cython.longlong][::1] = elements[4]
+    running: cython.const[cython.double][::1] = sums[0]
+    below: cython.const[cython.double][::1] = sums[2]
+    links_below: cython.const[cython.double][::1] = sums[3]
+    blocks_count: cython.Py_ssize_t = homes.shape[0]
+    count: cython.Py_ssize_t = parents.shape[0]
+    index: cython.Py_ssize_t
+    at: cython.Py_ssize_t
+    meeting: cython.Py_ssize_t
+    row: cython.Py_ssize_t
+    by_blocks: cython.Py_ssize_t
+    fits: cython.bint = rows.shape[0] == len(SITE) and rows.shape[1] == blocks_count
+    fits &= running.shape[0] == blocks_count + 1 and below.shape[0] == count and links_below.shape[0] == count
+    check(fits and scores.shape[0] == count and 0 <= top < count, "the columns of the page do not fit each other")
+    levels: cython.longlong[::1] = room(blocks_count, "q")
+    copy(homes, levels)
+    for row in _ABOVE_SCORE:
+        gather(rows, row, scores, levels)
+        go_up(levels, parents)
+    best: cython.double[::1] = room(count, "d")
+    best[0] = scores[0]
+    for index in range(1, count):
+        best[index] = larger(scores[index], best[parents[index]])
+    gather(rows, SITE_ROW["best text score above"], best, homes)
+    # by element, the nearest that holds both it and the region
+    meetings: cython.longlong[::1] = room(count, "q")
+    holds: cython.longlong[::1] = room(count, "q")
+    at = top
+    while at >= 0:
+        holds[at] = 1
+        at = parents[at]
+    for index in range(1, count):
+        meetings[index] = index if holds[index] else meetings[parents[index]]
+    total: cython.double = larger(running[blocks_count], 1.0)
+    distance: cython.double
+    row = SITE_ROW["inside main region"]
+    for index in range(blocks_count):
+        rows[row, index] = 1.0 if first[top] <= index < last[top] else 0.0
+    row, by_blocks = SITE_ROW["levels to main region"], SITE_ROW["share in common with main region"]
+    for index in range(blocks_count):
+        meeting = meetings[homes[index]]
+        distance = depths[homes[index]] - depths[meeting]
+        rows[row, index] = distance if distance < 25.0 else 25.0
+        rows[by_blocks, index] = below[meeting] / total
+    row = SITE_ROW["blocks to main region"]
+    for index in range(blocks_count):
+        distance = 0.0
+        if index < first[top]:
+            distance = index - first[top]
+        elif index >= last[top]:
+            distance = index - last[top] + 1
+        rows[row, index] = within(distance, -50.0, 50.0)
+    fill(rows, SITE_ROW["main region score"], log_of(score))
+    fill(rows, SITE_ROW["main region share"], (below[top] - links_below[top]) / unlinked)
+
+
+def no_site(rows: cython.float[:, ::1]):
+    """Fill those ``rows`` of ``SITE`` that say what the site says, of which nothing is known."""
+    row: cython.Py_ssize_t
+    check(rows.shape[0] == len(SITE), "the rows are not those of the site")
+    for row in range(_REGION, rows.shape[0]):
+        fill(rows, row, UNKNOWN)
+    fill(rows, SITE_ROW["site pages"], 0.0)
+
+
+def site(
+    rows: cython.float[:, ::1],
+    blocks: tuple,
+    elements: tuple,
+    sums: tuple,
+    links: cython.const[cython.uint][::1],
+    pages: cython.double,
+    by_block: tuple,
+    by_element: tuple,
+):
+    """Fill those ``rows`` of ``SITE`` that say what other ``pages`` of the site say.
+
+    Args:
+        rows: A row for each name, a column for each block.
+        blocks: As for :func:`page`.
+        elements: As for :func:`page`.
+        sums: As for :func:`page`.
+        links: Of each block, the hash of its first link's address; 0 without one.
+        pages: How many pages there are.
+        by_block: How many pages have its text, its masked text, its link.
+        by_element: Summed over the pages with its path: pages, elements, characters, linked and repeated ones.
+
+    """
+    characters: cython.const[cython.double][::1] = blocks[0]
+    homes: cython.const[cython.longlong][::1] = blocks[4]
+    parents: cython.const[cython.longlong][::1]
+    first: cython.const[cython.longlong][::1]
+    last: cython.const[cython.longlong][::1]
+    running: cython.const[cython.double][::1] = sums[0]
+    below: cython.const[cython.double][::1] = sums[2]
+    texts: cython.const[cython.double][::1]
+    masked: cython.const[cython.double][::1]
+    with_link: cython.const[cython.double][::1]
+    on_path: cython.const[cython.double][::1]
+    held: cython.const[cython.double][::1]
+    path_characters: cython.const[cython.double][::1]
+    path_linked: cython.const[cython.double][::1]
+    path_repeated: cython.const[cython.double][::1]
+    parents, first, last = elements[:3]
+    texts, masked, with_link = by_block
+    on_path, held, path_characters, path_linked, path_repeated = by_element
+    index: cython.Py_ssize_t
+    level: cython.Py_ssize_t
+    low: cython.Py_ssize_t
+    high: cython.Py_ssize_t
+    row: cython.Py_ssize_t
+    count: cython.Py_ssize_t = homes.shape[0]
+    size: cython.Py_ssize_t = parents.shape[0]
+    share: cython.double
+    fits: cython.bint = rows.shape[0] == len(SITE) and rows.shape[1] == count and links.shape[0] == count
+    for column in by_block:
+        fits &= len(column) == count
+    for column in by_element:
+        fits &= len(column) == size
+    check(
+        fits and below.shape[0] == size and running.shape[0] == count + 1 and pages > 0.0,
+        "the columns of the site do not fit the page",
+    )
+    fill(rows, SITE_ROW["site pages"], pages if pages < 20.0 else 20.0)
+    row = SITE_ROW["site text"]
+    for index in range(count):
+        rows[row, index] = texts[index] / pages
+    row = SITE_ROW["site text pages"]
+    for index in range(count):
+        rows[row, index] = texts[index] if texts[index] < 6.0 else 6.0
+    row = SITE_ROW["site masked text pages"]
+    for index in range(count):
+        rows[row, index] = masked[index] if masked[index] < 6.0 else 6.0
+    row = SITE_ROW["site masked text"]
+    for index in range(count):
+        rows[row, index] = masked[index] / pages
+    row = SITE_ROW["site link"]
+    for index in range(count):
+        rows[row, index] = with_link[index] / pages if links[index] else UNKNOWN
+    repeated: cython.double[::1] = room(count + 1, "d")  # running sums
+    for index in range(count):
+        share = texts[index] / pages
+        repeated[index + 1] = repeated[index] + (share if share < 1.0 else 1.0) * characters[index]
+    row = SITE_ROW["site text around"]
+    for index in range(count):
+        low, high = lower_end(index, 3), upper_end(index, 4, count)
+        rows[row, index] = ratio(repeated[high] - repeated[low], running[high] - running[low])
+    space: cython.double[::1] = room(6 * size, "d")
+    presence: cython.double[::1] = space[:size]
+    elements_there: cython.double[::1] = space[size : 2 * size]
+    lengths: cython.double[::1] = space[2 * size : 3 * size]
+    link_shares: cython.double[::1] = space[3 * size : 4 * size]
+    shares: cython.double[::1] = space[4 * size : 5 * size]
+    texts_below: cython.double[::1] = space[5 * size :]
+    for index in range(size):
+        presence[index] = on_path[index] / pages
+        elements_there[index] = lengths[index] = link_shares[index] = shares[index] = UNKNOWN
+        if on_path[index] > 0.0:
+            elements_there[index] = log_of(ratio(held[index], on_path[index]))
+            lengths[index] = log_of(ratio(path_characters[index], held[index]))
+        if path_characters[index] > 0.0:
+            link_shares[index] = ratio(path_linked[index], path_characters[index])
+            shares[index] = ratio(path_repeated[index], path_characters[index])
+        texts_below[index] = ratio(repeated[last[index]] - repeated[first[index]], below[index])
+    at: cython.longlong[::1] = room(count, "q")
+    copy(homes, at)
+    for level, (of_presence, of_elements, of_length, of_links, of_repeated) in enumerate(_SITE_ABOVE):
+        gather(rows, of_presence, presence, at)
+        gather(rows, of_elements, elements_there, at)
+        gather(rows, of_length, lengths, at)
+        gather(rows, of_links, link_shares, at)
+        gather(rows, of_repeated, shares, at)
+        if level in (1, 2):
+            gather(rows, SITE_ROW[f"site text above {level}"], texts_below, at)
+        go_up(at, parents)
+
+
+def largest_lists(
+    elements: tuple,
+    sums: tuple,
+    likely: cython.const[cython.double][::1],
+    tokens: cython.const[cython.double][::1],
+    siblings: cython.Py_ssize_t,
+    most: cython.Py_ssize_t,
+):
+    """Return the lists of alike elements that have most text outside links, at most ``most`` of them.
+
+    Each is its number of elements, and their characters, linked characters, likely tokens and tokens.
+
+    Args:
+        elements: As for :func:`page`.
+        sums: As for :func:`page`.
+        likely: Running sums by block of the tokens that are expected to be content.
+        tokens: By element, the tokens below it.
+        siblings: How many elements of one kind below the same one are a list.
+        most: How many lists to return.
+
+    """
+    parents: cython.const[cython.longlong][::1]
+    first: cython.const[cython.longlong][::1]
+    last: cython.const[cython.longlong][::1]
+    paths: cython.const[cython.uint][::1] = elements[5]
+    running: cython.const[cython.double][::1] = sums[0]
+    below: cython.const[cython.double][::1] = sums[2]
+    links_below: cython.const[cython.double][::1] = sums[3]
+    parents, first, last = elements[:3]
+    index: cython.Py_ssize_t
+    groups: cython.Py_ssize_t
+    count: cython.Py_ssize_t = parents.shape[0]
+    above: cython.longlong
+    check(
+        likely.shape[0] == running.shape[0] and tokens.shape[0] == count,
+        "the columns of the page do not fit each other",
+    )
+    keys: cython.longlong[::1] = room(count, "q")
+    of: cython.longlong[::1] = room(count, "q")
+    for index in range(count):
+        above = parents[index]
+        keys[index] = above * _PATHS + paths[index] if last[index] > first[index] else -1
+    groups = group(keys, of)
+    space: cython.double[::1] = room(5 * groups, "d")
+    sizes: cython.double[::1] = space[:groups]
+    characters: cython.double[::1] = space[groups : 2 * groups]
+    linked: cython.double[::1] = space[2 * groups : 3 * groups]
+    content: cython.double[::1] = space[3 * groups : 4 * groups]
+    words: cython.double[::1] = space[4 * groups :]
+    for index in range(count):
+        sizes[of[index]] += 1.0
+        characters[of[index]] += below[index]
+        linked[of[index]] += links_below[index]
+        content[of[index]] += likely[last[index]] - likely[first[index]]
+        words[of[index]] += tokens[index]
+    kind: cython.Py_ssize_t = 0
+    found = []
+    for index in range(count):
+        if of[index] == kind:  # the first of its kind
+            if keys[index] != -1 and sizes[kind] >= siblings:
+                held = (sizes[kind], characters[kind], linked[kind], content[kind], words[kind])
+                found.append((linked[kind] - characters[kind], keys[index], held))
+            kind += 1
+    return [held for _, _, held in sorted(found)[:most]]
