@@ -22,6 +22,7 @@ FAST = {"boundscheck": False, "wraparound": False, "initializedcheck": False}
 # what the loops import, and what takes its place in what is compiled
 PLACES = {
     "from denoise_crawler.loops import cython\n": "import cython\n",
+    "from denoise_crawler.loops.keys import ": "from cython.cimports.denoise_crawler.core._keys import ",
     "from math import ": "from cython.cimports.libc.math import ",
 }
 

@@ -7,7 +7,6 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 cdef struct Groups:
     Py_ssize_t count  # of groups
     int32_t* of  # by row its group; the caller frees it
-    Py_ssize_t collisions  # slots that other keys had taken
 
 
 cdef uint64_t multiplier  # odd, drawn by each process for itself

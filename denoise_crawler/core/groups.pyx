@@ -17,7 +17,7 @@ cdef Groups grouped(const int64_t* keys, Py_ssize_t count) except *:
     cdef int bits = 4
     cdef int32_t* slots
     cdef int64_t* known
-    groups.count = groups.collisions = 0
+    groups.count = 0
     groups.of = NULL
     while size < 2 * count:
         size, bits = 2 * size, bits + 1
@@ -32,7 +32,6 @@ cdef Groups grouped(const int64_t* keys, Py_ssize_t count) except *:
         place = slot_of(<uint64_t>keys[row], bits)
         while slots[place] and known[slots[place] - 1] != keys[row]:
             place = (place + 1) & (size - 1)
-            groups.collisions += 1
         if not slots[place]:
             known[groups.count] = keys[row]
             groups.count += 1
@@ -41,21 +40,3 @@ cdef Groups grouped(const int64_t* keys, Py_ssize_t count) except *:
     free(slots)
     free(known)
     return groups
-
-
-def collisions_of(const int64_t[::1] keys not None):
-    """Return how many taken slots are met while some keys are grouped."""
-    cdef Groups groups
-    if not keys.shape[0]:
-        return 0
-    groups = grouped(&keys[0], keys.shape[0])
-    free(groups.of)
-    return groups.collisions
-
-
-def slots_of(const uint64_t[::1] keys not None, int bits):
-    """Return the slot of each key among 2**bits."""
-    cdef Py_ssize_t row
-    if not 1 <= bits <= 63:
-        raise ValueError("there is no such number of slots")
-    return [slot_of(keys[row], bits) for row in range(keys.shape[0])]

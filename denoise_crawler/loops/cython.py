@@ -38,6 +38,11 @@ def cfunc(function: Function) -> Function:
     return function
 
 
+def ccall(function: Function) -> Function:
+    """Mark a function that Python and other loops call."""
+    return function
+
+
 def inline(function: Function) -> Function:
     """Mark a function that is compiled into those that call it."""
     return function

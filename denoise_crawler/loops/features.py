@@ -7,9 +7,9 @@ read the names from here.
 from __future__ import annotations
 
 from math import fabs, log1p
-from os import urandom
 
 from denoise_crawler.loops import cython
+from denoise_crawler.loops.keys import group
 
 LEVELS = 6  # elements above a block that are looked at
 NEAR_LEVELS = 4
@@ -67,9 +67,6 @@ _WEIGHTS = (
 _MIN_CHARACTERS = cython.declare(cython.double, 25.0)  # of a block that gives something
 _NAME_WEIGHT = cython.declare(cython.double, 0.25)
 _PATHS = cython.declare(cython.longlong, 1 << 32)
-_MASK = cython.declare(cython.ulonglong, 0xFFFFFFFFFFFFFFFF)
-# a page cannot choose keys that meet in few slots; they are numbered as they come, so no result depends on it
-_FACTOR = cython.declare(cython.ulonglong, int.from_bytes(urandom(8), "little") | 1)
 
 
 def room(count, letter):
@@ -140,33 +137,6 @@ def lower_end(index: cython.Py_ssize_t, width: cython.Py_ssize_t) -> cython.Py_s
 def upper_end(index: cython.Py_ssize_t, width: cython.Py_ssize_t, count: cython.Py_ssize_t) -> cython.Py_ssize_t:
     """Return the block that stands ``width`` behind another of ``count`` blocks, the end if there is none."""
     return index + width if index + width < count else count
-
-
-def group(keys: cython.const[cython.longlong][::1], of: cython.longlong[::1]):
-    """Fill ``of`` by row with the number of its group of equal ``keys``, as they come; return their number."""
-    count: cython.Py_ssize_t = keys.shape[0]
-    check(of.shape[0] == count, "the columns do not fit each other")
-    bits: cython.int = 4
-    size: cython.Py_ssize_t = 16
-    while size < 2 * count:
-        size, bits = 2 * size, bits + 1
-    first: cython.longlong[::1] = room(size, "q")  # by slot, 1 + the first row with its key
-    groups: cython.Py_ssize_t = 0
-    row: cython.Py_ssize_t
-    other: cython.Py_ssize_t
-    slot: cython.Py_ssize_t
-    for row in range(count):
-        slot = ((keys[row] * _FACTOR) & _MASK) >> (64 - bits)
-        while first[slot] and keys[first[slot] - 1] != keys[row]:
-            slot = (slot + 1) & (size - 1)
-        if first[slot]:
-            other = first[slot] - 1
-            of[row] = of[other]
-        else:
-            first[slot] = row + 1
-            of[row] = groups
-            groups += 1
-    return groups
 
 
 def check(fits: cython.bint, message):
@@ -573,12 +543,13 @@ def repetition_rows(
     row: cython.Py_ssize_t
     groups: cython.Py_ssize_t
     count: cython.Py_ssize_t = rows.shape[1]
-    space: cython.longlong[::1] = room(2 * count, "q")
+    space: cython.longlong[::1] = room(3 * count, "q")
     keys: cython.longlong[::1] = space[:count]
-    of: cython.longlong[::1] = space[count:]
+    first: cython.longlong[::1] = space[count : 2 * count]
+    of: cython.longlong[::1] = space[2 * count :]
     for index in range(count):
         keys[index] = texts[index]
-    groups = group(keys, of)
+    groups = group(keys, first, of)
     times: cython.double[::1] = room(groups, "d")
     for index in range(count):
         times[of[index]] += 1.0
@@ -587,7 +558,7 @@ def repetition_rows(
         rows[row, index] = times[of[index]] if times[of[index]] < 5.0 else 5.0
     for index in range(count):
         keys[index] = paths[homes[index]]
-    groups = group(keys, of)
+    groups = group(keys, first, of)
     times = room(groups, "d")
     held: cython.double[::1] = room(groups, "d")
     for index in range(count):
@@ -937,12 +908,14 @@ def largest_lists(
         likely.shape[0] == running.shape[0] and tokens.shape[0] == count,
         "the columns of the page do not fit each other",
     )
-    keys: cython.longlong[::1] = room(count, "q")
-    of: cython.longlong[::1] = room(count, "q")
+    kinds: cython.longlong[::1] = room(3 * count, "q")
+    keys: cython.longlong[::1] = kinds[:count]
+    of: cython.longlong[::1] = kinds[count : 2 * count]
+    members: cython.longlong[::1] = kinds[2 * count :]  # the first of each kind
     for index in range(count):
         above = parents[index]
         keys[index] = above * _PATHS + paths[index] if last[index] > first[index] else -1
-    groups = group(keys, of)
+    groups = group(keys, members, of)
     space: cython.double[::1] = room(5 * groups, "d")
     sizes: cython.double[::1] = space[:groups]
     characters: cython.double[::1] = space[groups : 2 * groups]
@@ -955,12 +928,11 @@ def largest_lists(
         linked[of[index]] += links_below[index]
         content[of[index]] += likely[last[index]] - likely[first[index]]
         words[of[index]] += tokens[index]
-    kind: cython.Py_ssize_t = 0
+    kind: cython.Py_ssize_t
     found = []
-    for index in range(count):
-        if of[index] == kind:  # the first of its kind
-            if keys[index] != -1 and sizes[kind] >= siblings:
-                held = (sizes[kind], characters[kind], linked[kind], content[kind], words[kind])
-                found.append((linked[kind] - characters[kind], keys[index], held))
-            kind += 1
+    for kind in range(groups):
+        index = members[kind]
+        if keys[index] != -1 and sizes[kind] >= siblings:
+            held = (sizes[kind], characters[kind], linked[kind], content[kind], words[kind])
+            found.append((linked[kind] - characters[kind], keys[index], held))
     return [held for _, _, held in sorted(found)[:most]]

@@ -13,6 +13,8 @@ import pytest
 import xxhash
 
 from denoise_crawler import core
+from denoise_crawler.methods.fusion.groups import groups_of
+from denoise_crawler.methods.fusion.numbered import Numbered
 from tests.fuzz.hostile import KNOWN_NUMBER, meeting_words
 
 pytestmark = pytest.mark.skipif(core.why_not() is not None, reason=f"no compiled core: {core.why_not()}")
@@ -21,7 +23,7 @@ MOST = 10  # taken slots that a search meets; of keys that meet it is thousands
 OTHER_SLOTS = """
 import numpy as np
 from denoise_crawler import core
-print(core._load_modules()["groups"].slots_of(np.arange(1, 9, dtype=np.uint64), 63))
+print(core.loops("keys").slots_of(np.arange(1, 9, dtype=np.uint64), 63))
 """
 
 
@@ -35,25 +37,39 @@ def meeting_keys() -> np.ndarray:
     return keys[(keys * np.uint64(KNOWN_NUMBER) >> np.uint64(32)) % np.uint64(2**19) < 4_096][:MANY]
 
 
-def test_hashes_that_are_chosen_to_meet_meet_no_more_than_others_in_what_is_known_of_a_site() -> None:
-    hashes = meeting_keys().astype(np.uint32)
-    table, numbers = module("known").Table(), np.empty(MANY, np.int64)
-    table.add(hashes, numbers)
-    table.find(hashes, numbers)
-    assert numbers.tolist() == list(range(1, MANY + 1))
-    assert table.collisions < MOST * 2 * MANY
+def taken_slots(keys: np.ndarray, bits: int) -> int:
+    """Return how many taken slots are met while keys are put into 2**bits."""
+    taken, met = set[int](), 0
+    for slot in core.loops("keys").slots_of(keys.view(np.uint64), bits):
+        while slot in taken:
+            slot, met = (slot + 1) % 2**bits, met + 1
+        taken.add(slot)
+    return met
 
 
+@pytest.mark.parametrize("mode", ["require", "off"])
+def test_hashes_that_are_chosen_to_meet_meet_no_more_than_others_in_what_is_known_of_a_site(
+    mode: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(core.ENVIRONMENT, mode)
+    table, hashes = Numbered(), meeting_keys()
+    assert table.add(hashes.astype(np.uint32)).tolist() == list(range(1, MANY + 1))
+    assert taken_slots(hashes, table._bits) < MOST * MANY
+
+
+@pytest.mark.parametrize("mode", ["require", "off"])
 @pytest.mark.parametrize(
     "keys",
     [meeting_keys().astype(np.int64), np.arange(2**13) << 50, (np.arange(2**12) << 40) + (np.arange(2**12) << 52)],
     ids=["chosen", "alike but for the highest bits", "alike but for bits in the middle and above"],
 )
-def test_keys_that_are_chosen_to_meet_meet_no_more_than_others_in_groups(keys: np.ndarray) -> None:
-    first, group = np.empty(len(keys), np.int64), np.empty(len(keys), np.int64)
-    assert module("known").group(keys, first, group) == len(keys)
-    assert group.tolist() == list(range(len(keys)))
-    assert module("groups").collisions_of(keys) < MOST * len(keys)
+def test_keys_that_are_chosen_to_meet_meet_no_more_than_others_in_groups(
+    keys: np.ndarray, mode: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(core.ENVIRONMENT, mode)
+    first, group = groups_of(keys)
+    assert first.tolist() == group.tolist() == list(range(len(keys)))
+    assert taken_slots(keys, (2 * len(keys)).bit_length()) < MOST * len(keys)
 
 
 def test_words_of_a_text_that_are_chosen_to_meet_meet_no_more_than_others() -> None:

@@ -1,4 +1,4 @@
-"""What the compiled core keeps of a site is what the Python code keeps: that is its specification."""
+"""What is kept of a site is the same on both roads."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from denoise_crawler import core
 from denoise_crawler.methods.fusion.groups import distinct, groups_of
 from denoise_crawler.methods.fusion.method import Fusion
-from denoise_crawler.methods.fusion.numbered import numbered
+from denoise_crawler.methods.fusion.numbered import Numbered
 from denoise_crawler.page import Page
 from tests.strategies import html_pages
 
@@ -27,26 +27,27 @@ few_hashes = st.lists(st.one_of(st.integers(0, 2**32 - 1), st.integers(0, 20)), 
 
 @any_road
 @given(st.lists(few_hashes, max_size=12))
-def test_any_hashes_get_the_same_numbers(monkeypatch: pytest.MonkeyPatch, batches: list[list[int]]) -> None:
-    found = []
+def test_any_hashes_are_numbered_in_the_order_of_their_coming(
+    monkeypatch: pytest.MonkeyPatch, batches: list[list[int]]
+) -> None:
     for mode in ROADS:
         monkeypatch.setenv(core.ENVIRONMENT, mode)
-        table = numbered()
+        table, expected = Numbered(), dict[int, int]()
         for batch in batches:
-            found.append(table.find(np.array(batch, np.uint32)).tolist())
-            found.append(table.add(np.array(batch, np.uint32)).tolist())
-        found.append([len(table)])
-    assert found[: len(found) // 2] == found[len(found) // 2 :]
+            hashes = np.array(batch, np.uint32)
+            assert table.find(hashes).tolist() == [expected.get(one, 0) for one in batch]
+            for one in batch:
+                expected.setdefault(one, len(expected) + 1)
+            assert table.add(hashes).tolist() == [expected[one] for one in batch]
+        assert len(table) == len(expected)
 
 
-def test_a_table_grows_to_many_hashes_and_says_what_it_holds() -> None:
-    table = core._load_modules()["known"].Table()
+def test_a_table_grows_to_many_hashes_in_some_bytes_each() -> None:
+    table = Numbered()
     hashes = np.arange(0, 2**32, 2**32 // 100_000, dtype=np.uint32)
-    numbers = np.empty(len(hashes), np.int64)
-    empty = sys.getsizeof(table)
-    table.add(hashes, numbers)
-    assert numbers.tolist() == list(range(1, len(hashes) + 1))
-    assert 8 * len(hashes) <= sys.getsizeof(table) - empty <= 20 * len(hashes)
+    assert table.add(hashes).tolist() == list(range(1, len(hashes) + 1))
+    assert table.find(hashes[::-1]).tolist() == list(range(len(hashes), 0, -1))
+    assert 8 * len(hashes) <= table.nbytes <= 20 * len(hashes)
 
 
 @any_road
@@ -93,45 +94,51 @@ def what_is_said(pages: list[Page], limit: int) -> list[object]:
     return [*said, method.to_bytes()]
 
 
-HASHES, NUMBERS = np.arange(3, dtype=np.uint32), np.arange(3, dtype=np.int64)
-INDICES, MARKS, SUMS = np.arange(3, dtype=np.int32), np.ones(3, np.uint8), np.zeros(3)
+NUMBERS, INDICES, MARKS, SUMS = np.arange(3), np.arange(3, dtype=np.int32), np.ones(3, np.uint8), np.zeros(3)
+HASHES, ROOM, SLOTS = np.arange(3, dtype=np.uint32), np.zeros(12, np.uint32), np.zeros(16, np.int32)
 
 
+@pytest.mark.parametrize("mode", ROADS)
 @pytest.mark.parametrize(
-    ("name", "columns"),
+    ("module", "name", "columns"),
     [
-        ("group", (NUMBERS, NUMBERS.copy(), NUMBERS[:2].copy())),
-        ("add_below", (SUMS[:2].copy(), NUMBERS)),
-        ("add_below", (SUMS.copy(), np.array([0, 0, 3]))),
-        ("add_below", (SUMS.copy(), np.array([0, -1, 0]))),
-        ("count_shared", (MARKS, INDICES, INDICES, SUMS[:2].copy())),
-        ("count_shared", (MARKS, INDICES, INDICES + 2, SUMS.copy())),
-        ("count_shared", (MARKS[:1], INDICES, INDICES + 1, SUMS.copy())),
-        ("add_repeated", (MARKS, INDICES, INDICES[:2], INDICES, SUMS.copy())),
-        ("add_repeated", (MARKS, INDICES + 1, INDICES, INDICES, SUMS.copy())),
-        ("add_repeated", (MARKS, INDICES, INDICES - 1, INDICES, SUMS.copy())),
+        ("keys", "group", (NUMBERS, NUMBERS, NUMBERS[:2])),
+        ("keys", "group", (NUMBERS, NUMBERS[:2], NUMBERS)),
+        ("keys", "find", (ROOM, SLOTS, 4, HASHES, NUMBERS[:2])),
+        ("keys", "find", (ROOM, SLOTS, 5, HASHES, NUMBERS)),
+        ("keys", "find", (np.zeros(16, np.uint32), SLOTS, 4, HASHES, NUMBERS)),
+        ("keys", "add", (ROOM, SLOTS, 4, 0, HASHES, NUMBERS[:2], 0)),
+        ("keys", "add", (ROOM, SLOTS, 4, 0, HASHES, NUMBERS, -1)),
+        ("keys", "add", (ROOM, SLOTS, 4, 13, HASHES, NUMBERS, 0)),
+        ("keys", "fill_slots", (ROOM, SLOTS, 0, 0)),
+        ("site", "add_below", (SUMS[:2], NUMBERS)),
+        ("site", "add_below", (SUMS, np.array([0, 0, 3]))),
+        ("site", "add_below", (SUMS, np.array([0, -1, 0]))),
+        ("site", "count_shared", (MARKS, INDICES, INDICES, SUMS[:2])),
+        ("site", "count_shared", (MARKS, INDICES, INDICES + 2, SUMS)),
+        ("site", "count_shared", (MARKS[:1], INDICES, INDICES + 1, SUMS)),
+        ("site", "add_repeated", (MARKS, INDICES, INDICES[:2], INDICES, SUMS)),
+        ("site", "add_repeated", (MARKS, INDICES + 1, INDICES, INDICES, SUMS)),
+        ("site", "add_repeated", (MARKS, INDICES, INDICES - 1, INDICES, SUMS)),
     ],
 )
-def test_columns_that_do_not_fit_are_an_error(name: str, columns: tuple[np.ndarray, ...]) -> None:
+def test_columns_that_do_not_fit_are_an_error(
+    monkeypatch: pytest.MonkeyPatch, mode: str, module: str, name: str, columns: tuple[object, ...]
+) -> None:
+    monkeypatch.setenv(core.ENVIRONMENT, mode)
+    copies = (column.copy() if isinstance(column, np.ndarray) else column for column in columns)
     with pytest.raises(ValueError, match=r"fit|not there|no paths"):
-        getattr(core._load_modules()["known"], name)(*columns)
-
-
-@pytest.mark.parametrize("name", ["find", "add"])
-def test_a_table_refuses_columns_that_do_not_fit(name: str) -> None:
-    with pytest.raises(ValueError, match="do not fit"):
-        getattr(core._load_modules()["known"].Table(), name)(HASHES, NUMBERS[:2].copy())
+        getattr(core.loops(module), name)(*copies)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is measured by /proc")
 def test_columns_of_another_page_are_an_error_and_leave_no_memory_behind() -> None:
     page = Page.parse("https://a.example/1", "<p>One<b>two</b>" * 12_000)
-    evidence = page.once(Fusion().model.first_look).evidence
-    largest_lists = core._load_modules()["surroundings"].largest_lists
+    _, elements, sums = page.once(Fusion().model.first_look).evidence.columns
     wrong, before = np.zeros(3), held_bytes()
     for _ in range(200):
         with pytest.raises(ValueError, match="do not fit"):
-            largest_lists(evidence.compiled, wrong, wrong, 3, 2)
+            core.loops("features").largest_lists(elements, sums, wrong, wrong, 3, 2)
     assert held_bytes() - before < 20_000_000
 
 

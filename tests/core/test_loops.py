@@ -85,7 +85,8 @@ def test_both_roads_offer_the_same(name: str) -> None:
     one, other = loop_modules.built_loops()[name], loop_modules.interpreted_loops()[name]
     assert one.__file__.endswith((".so", ".pyd"))
     assert other.__file__.endswith(f"loops/{name}.py")
-    assert (one.PAGE, one.SITE) == (other.PAGE, other.SITE)
+    offered = [{key for key, value in vars(loops).items() if callable(value)} for loops in (one, other)]
+    assert offered[0] - {"__pyx_unpickle_Enum"} <= offered[1]
 
 
 def columns_that_do_not_fit() -> Iterator[tuple[str, dict[str, Any]]]:
@@ -112,15 +113,6 @@ def test_columns_that_do_not_fit_each_other_are_an_error(
     strange = replace(evidence, blocks=replace(evidence.blocks, **changed))
     with pytest.raises(ValueError, match=message):
         strange.columns  # noqa: B018
-
-
-@pytest.mark.parametrize("mode", [pytest.param("require", marks=is_built), "off"])
-def test_keys_are_grouped_in_the_order_of_their_coming(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(core.ENVIRONMENT, mode)
-    keys = np.array([7, -1, 7, 2**62, -(2**62), -1, 0, 7])
-    of = np.empty(len(keys), np.int64)
-    assert core.loops("features").group(keys, of) == 5
-    assert of.tolist() == [0, 1, 0, 2, 3, 1, 4, 0]
 
 
 @is_built

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from denoise_crawler.core import compiled
+from denoise_crawler.core import loops
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -16,78 +16,53 @@ if TYPE_CHECKING:
 T = TypeVar("T", bound=np.generic)
 
 
-class Numbered(Protocol):
+_FEWEST = 4  # bits of a place among the slots of a table
+
+
+class Numbered:
     """Distinct hashes, numbered from 1 on in the order of their coming; 0 stands for all others."""
 
+    def __init__(self) -> None:
+        self._count, self._hashes = 0, np.zeros(0, np.uint32)
+        self._make_room(_FEWEST)
+
     def __len__(self) -> int:
-        """Return how many hashes have a number."""
+        return self._count
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes held."""
+        return self._hashes.nbytes + self._slots.nbytes
 
     def find(self, wanted: Hashes) -> Indices:
         """Return the numbers of ``wanted``."""
-
-    def add(self, distinct: Hashes) -> Indices:
-        """Return the numbers of ``distinct`` hashes, given to those that have none."""
-
-
-def numbered() -> Numbered:
-    """Return a table without hashes."""
-    core = compiled("known")
-    return _Sorted() if core is None else _Hashed(core)
-
-
-class _Sorted:
-    """The table in ascending order, which is searched."""
-
-    def __init__(self) -> None:
-        self._hashes = np.zeros(0, np.uint32)  # ascending
-        self._numbers = np.zeros(0, np.int64)
-
-    def __len__(self) -> int:
-        return len(self._hashes)
-
-    def find(self, wanted: Hashes) -> Indices:
-        if not len(self._hashes):
-            return np.zeros(len(wanted), np.int64)
-        places = np.minimum(self._hashes.searchsorted(wanted), len(self._hashes) - 1)
-        return np.where(self._hashes[places] == wanted, self._numbers[places], 0)
-
-    def add(self, distinct: Hashes) -> Indices:
-        numbers = self.find(distinct)
-        new = np.flatnonzero(numbers == 0)
-        if len(new):
-            numbers[new] = len(self) + 1 + np.arange(len(new))
-            ascending = new[np.argsort(distinct[new])]
-            places = self._hashes.searchsorted(distinct[ascending])
-            self._hashes = np.insert(self._hashes, places, distinct[ascending])
-            self._numbers = np.insert(self._numbers, places, numbers[ascending])
-        return numbers
-
-
-class _Hashed:
-    """The table by open addressing, in the compiled core."""
-
-    def __init__(self, core: Any) -> None:
-        self._table = core.Table()
-
-    def __len__(self) -> int:
-        return len(self._table)
-
-    def find(self, wanted: Hashes) -> Indices:
         found = np.empty(len(wanted), np.int64)
-        self._table.find(np.ascontiguousarray(wanted), found)
+        loops("keys").find(self._hashes, self._slots, self._bits, np.ascontiguousarray(wanted), found)
         return found
 
     def add(self, distinct: Hashes) -> Indices:
-        numbers = np.empty(len(distinct), np.int64)
-        self._table.add(np.ascontiguousarray(distinct), numbers)
+        """Return the numbers of ``distinct`` hashes, given to those that have none."""
+        wanted, numbers, filled = np.ascontiguousarray(distinct), np.empty(len(distinct), np.int64), 0
+        while filled < len(wanted):
+            table = self._hashes, self._slots, self._bits, self._count
+            self._count, filled = loops("keys").add(*table, wanted, numbers, filled)
+            if filled < len(wanted):
+                self._make_room(self._bits + 1)
         return numbers
+
+    def _make_room(self, bits: int) -> None:
+        """Take so many slots, three quarters of them for hashes."""
+        hashes = np.zeros(3 << (bits - 2), np.uint32)
+        hashes[: self._count] = self._hashes[: self._count]
+        self._hashes, self._slots, self._bits = hashes, np.zeros(1 << bits, np.int32), bits
+        loops("keys").fill_slots(hashes, self._slots, bits, self._count)
 
 
 class PageCounts:
     """In how many pages each hash stands."""
 
     def __init__(self) -> None:
-        self.numbered = numbered()
+        self.numbered = Numbered()
         self.counts = np.zeros(1)
 
     def add(self, distinct: Hashes) -> Indices:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from denoise_crawler.core import compiled
+from denoise_crawler.core import loops
 from denoise_crawler.methods.fusion.groups import distinct, groups_of
 from denoise_crawler.methods.fusion.kinds import KINDS
-from denoise_crawler.methods.fusion.numbered import PageCounts, grown, numbered
+from denoise_crawler.methods.fusion.numbered import Numbered, PageCounts, grown
 from denoise_crawler.methods.fusion.sketch import HUNDREDTHS
 
 if TYPE_CHECKING:
@@ -82,10 +82,10 @@ class SiteSums:
     def __init__(self) -> None:
         self._pages: dict[int, tuple[Sketch, _Counted]] = {}
         self._texts, self._masked, self._links = PageCounts(), PageCounts(), PageCounts()
-        self._paths = numbered()
+        self._paths = Numbered()
         self._parents: NDArray[np.int64] = np.zeros(1, np.int64)  # by number of a path; parents have lower numbers
         self._sums = np.zeros((1, _SUMS))
-        self._styles = numbered()
+        self._styles = Numbered()
         self._style_sums = np.zeros((1, 2))  # tokens, scores
         # by block of all pages
         self._homes, self._block_texts, self._characters = _Column(), _Column(), _Column()
@@ -207,7 +207,9 @@ class SiteSums:
         marked[paths[with_text]] = True
         marked[0] = False
         built = self._built_pages()
-        shared = _count_shared(marked, self._page_paths.numbers, self._ends.numbers)
+        paths_of_pages, ends = self._page_paths.numbers, self._ends.numbers
+        shared = np.empty(len(ends))
+        loops("site").count_shared(marked.view(np.uint8), paths_of_pages, ends, shared)
         if left_out is not None:
             shared[self._pages[left_out][1].row] = 0.0
         shared = shared[built.rows]
@@ -235,13 +237,9 @@ class SiteSums:
             repeated = self._texts.counts >= max(REPEATED_PAGES, REPEATED_SHARE * len(self))
             homes, texts = self._homes.numbers, self._block_texts.numbers
             characters = self._characters.numbers
-            if (core := compiled("known")) is None:
-                again = np.where(repeated[texts], characters, 0)
-                below: Numbers = np.bincount(homes, again, len(self._paths) + 1).astype(np.float64)
-            else:
-                below = np.zeros(len(self._paths) + 1)
-                core.add_repeated(repeated.view(np.uint8), homes, texts, characters, below)
-            _add_below(below, self._parents[: len(below)])
+            below = np.zeros(len(self._paths) + 1)
+            loops("site").add_repeated(repeated.view(np.uint8), homes, texts, characters, below)
+            loops("site").add_below(below, self._parents[: len(below)])
             below[0] = 0.0  # what stands nowhere on these pages
             self._repeated = repeated, below
         return self._repeated
@@ -256,16 +254,6 @@ def _places(wanted: Indices, its: Kept, count: int) -> tuple[Indices, Indices]:
     return found, places[found]
 
 
-def _count_shared(marked: NDArray[np.bool_], paths: Kept, ends: Kept) -> Numbers:
-    """Return by page how many of its paths are ``marked``: their numbers come page by page, up to its end."""
-    if (core := compiled("known")) is not None:
-        shared = np.empty(len(ends))
-        core.count_shared(marked.view(np.uint8), paths, ends, shared)
-        return shared
-    sums = np.append(0, marked[paths].cumsum())
-    return np.diff(sums[ends], prepend=0).astype(np.float64)
-
-
 def _of_styles(page: Sketch) -> Numbers:
     """Return by style the tokens of ``page`` and their scores."""
     return np.column_stack([page.style_tokens, page.style_scores]).astype(np.float64)
@@ -274,16 +262,5 @@ def _of_styles(page: Sketch) -> Numbers:
 def _with_what_is_below(places: Indices, numbers: Indices, parents: Indices) -> Numbers:
     """Sum ``numbers`` by place, and add to each place the sums of all below it; parents come before children."""
     sums: Numbers = np.bincount(places, weights=numbers, minlength=len(parents)).astype(np.float64, copy=False)
-    _add_below(sums, parents)
+    loops("site").add_below(sums, parents)
     return sums
-
-
-def _add_below(sums: Numbers, parents: Indices) -> None:
-    """Add to each place the sums of all places below it."""
-    if (core := compiled("known")) is not None:
-        core.add_below(sums, parents)
-        return
-    above, added = parents.tolist(), sums.tolist()
-    for place in range(len(above) - 1, 0, -1):
-        added[above[place]] += added[place]
-    sums[:] = added

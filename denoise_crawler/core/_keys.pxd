@@ -1,0 +1,4 @@
+# cython: language_level=3
+"""What other loops call of ``loops/keys.py`` without objects."""
+
+cpdef Py_ssize_t group(const long long[::1] keys, long long[::1] first, long long[::1] of) except? -1
