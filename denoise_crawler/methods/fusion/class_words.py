@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from denoise_crawler.core import compiled
+from denoise_crawler.core import loops
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,12 +38,9 @@ class ClassWords(dict[str, float]):
         """Return for each element's names the sum of their words' log odds, within ±6; 0 for words not known."""
         if len(self._worth) > _REMEMBERED:
             self._worth.clear()
-        worth = self._worth
-        if (core := compiled("texts")) is not None:
-            found = np.empty(len(names))
-            core.worth_of(worth, names, self._found, found)
-            return found
-        return np.array([worth[one] if one in worth else self._found(one) for one in names])
+        worth = np.empty(len(names))
+        loops("texts").worth_of(self._worth, names, self._found, worth)
+        return worth
 
     def _found(self, names: str) -> float:
         total = fsum(self.get(word, 0.0) for word in words_of(names))

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from denoise_crawler.core import compiled
+from denoise_crawler.core import loops
 from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.methods.fusion.class_words import words_of
 from denoise_crawler.methods.fusion.linked_data import linked_data_of
@@ -43,21 +43,17 @@ class KindWords:
 
     def says(self, words: Iterable[str]) -> Numbers:
         """Return by kind the mean log odds of the words that speak most for it; 0 if none is known."""
-        if not (known := self._known(words)):
-            return np.zeros(len(KINDS))
-        strongest = np.sort(self._log_odds[list(known)], axis=0)[-_STRONGEST:]
-        means: Numbers = strongest.sum(axis=0) / _STRONGEST
-        return means
+        return self._strongest([], self._known(words))
 
     def of(self, page: Page) -> Numbers:
         """Return what the words of ``page`` say."""
-        if (core := compiled("texts")) is None:
-            return self.says(page.once(kind_words_of))
         if len(self._of_names) > _REMEMBERED:
             self._of_names.clear()
-        said = self._known(page.once(said_words_of))
-        sums = np.empty(len(KINDS))
-        core.strongest(self._of_names, _names(page), self._find, said, self._log_odds, _STRONGEST, sums)
+        return self._strongest(_names(page), self._known(page.once(said_words_of)))
+
+    def _strongest(self, names: list[str], said: tuple[int, ...]) -> Numbers:
+        best, sums = np.empty((len(KINDS), _STRONGEST)), np.empty(len(KINDS))
+        loops("texts").strongest(self._of_names, names, self._find, said, self._log_odds, best, sums)
         return sums / _STRONGEST
 
     def _find(self, names: str) -> tuple[int, ...]:

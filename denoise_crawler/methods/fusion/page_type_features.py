@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from denoise_crawler.core import compiled, loops
+from denoise_crawler.core import loops
 from denoise_crawler.methods.fusion.kinds import KINDS, said_words_of
 from denoise_crawler.methods.fusion.linked_data import linked_data_of
 
@@ -121,9 +121,6 @@ def _text(blocks: Blocks, first: FirstLook) -> dict[str, float]:
 
 def _count_signs(texts: list[str]) -> tuple[int, int, int]:
     """Return how many signs of currencies, question marks and at signs there are."""
-    if (core := compiled("texts")) is not None:
-        prices, questions, mentions = core.count_letters(texts, (_CURRENCIES, "?", "@"))
-        return prices, questions, mentions
     whole = "\n".join(texts)
     return sum(map(whole.count, _CURRENCIES)), whole.count("?"), whole.count("@")
 

@@ -1,0 +1,160 @@
+"""What is known of words and names, and what blocks look like."""
+
+from __future__ import annotations
+
+from denoise_crawler.loops import cython
+
+_MASK = cython.declare(cython.ulonglong, 0xFFFFFFFFFFFFFFFF)
+
+
+def check(fits: cython.bint, message):
+    """Raise ValueError unless the columns fit: the loops read and write where these say."""
+    if not fits:
+        raise ValueError(message)
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def keep_highest(
+    best: cython.double[:, ::1],
+    column: cython.Py_ssize_t,
+    count: cython.Py_ssize_t,
+    number: cython.double,
+) -> cython.void:
+    """Put a number among the ``count`` rising ones of a column; if it is full, the lowest goes."""
+    place: cython.Py_ssize_t
+    if count < best.shape[1]:
+        place = count
+        while place > 0 and best[column, place - 1] > number:
+            best[column, place] = best[column, place - 1]
+            place -= 1
+        best[column, place] = number
+    elif number > best[column, 0]:
+        place = 1
+        while place < count and best[column, place] < number:
+            best[column, place - 1] = best[column, place]
+            place += 1
+        best[column, place - 1] = number
+
+
+def strongest(
+    known: dict,
+    names: list,
+    find,
+    said: tuple,
+    log_odds: cython.const[cython.double][:, ::1],
+    best: cython.double[:, ::1],
+    sums: cython.double[::1],
+):
+    """Fill ``sums`` with the sums of the highest numbers of the columns of ``log_odds``.
+
+    Args:
+        known: By name the rows that it stands for.
+        names: The names whose rows are looked at, each row once.
+        find: Returns the rows of a name that is new.
+        said: Rows that are looked at too.
+        log_odds: The table.
+        best: Room for the highest numbers of each column, which are added up in rising order.
+        sums: What is filled.
+
+    Raises:
+        ValueError: A row is not there, or the columns do not fit each other.
+
+    """
+    column: cython.Py_ssize_t
+    place: cython.Py_ssize_t
+    count: cython.Py_ssize_t = 0
+    kept: cython.Py_ssize_t
+    number: cython.double
+    fits: cython.bint = best.shape[0] == log_odds.shape[1] and sums.shape[0] == best.shape[0] and best.shape[1] > 0
+    check(fits, "the columns do not fit each other")
+    seen: cython.uchar[::1] = bytearray(log_odds.shape[0])
+    for at in range(len(names) + 1):
+        rows = known.get(names[at]) if at < len(names) else said
+        if rows is None:
+            rows = find(names[at])
+        for row in rows:
+            place = row
+            check(0 <= place < log_odds.shape[0], "there is no such row")
+            if not seen[place]:
+                seen[place] = 1
+                for column in range(best.shape[0]):
+                    keep_highest(best, column, count, log_odds[place, column])
+                count = count + 1 if count < best.shape[1] else count
+    for column in range(best.shape[0]):
+        number = 0.0
+        for kept in range(count):
+            number += best[column, kept]
+        sums[column] = number
+
+
+def worth_of(known: dict, names: list, find, worth: cython.double[::1]):
+    """Fill ``worth`` with what is ``known`` of each of the ``names``; ``find`` returns it of a new one."""
+    index: cython.Py_ssize_t
+    check(worth.shape[0] == len(names), "the columns do not fit each other")
+    for index in range(worth.shape[0]):
+        value = known.get(names[index])
+        worth[index] = find(names[index]) if value is None else value
+
+
+def styles_of(
+    texts: list,
+    names: list,
+    elements: cython.const[cython.longlong][::1],
+    parents: cython.const[cython.longlong][::1],
+    tags: cython.const[cython.longlong][::1],
+    characters: cython.const[cython.double][::1],
+    linked: cython.const[cython.double][::1],
+    lengths: tuple,
+    all_linked: cython.double,
+    spread: cython.ulonglong,
+    look,
+    styles: cython.uint[::1],
+):
+    """Fill ``styles`` with the hash of what each block looks like.
+
+    Args:
+        texts: The texts of the blocks.
+        names: The class and id of each element.
+        elements: The element that each block stands in.
+        parents: The parent of each element.
+        tags: The tag of each element.
+        characters: The characters of each block.
+        linked: Those inside links.
+        lengths: The characters that part short blocks from longer ones.
+        all_linked: The share of linked characters from which on a block is a link.
+        spread: What the parts are multiplied with.
+        look: Returns the hash of a tag, its names and those above.
+        styles: What is filled.
+
+    Raises:
+        ValueError: The columns do not fit each other.
+
+    """
+    index: cython.Py_ssize_t
+    element: cython.Py_ssize_t
+    above: cython.Py_ssize_t
+    last: cython.Py_ssize_t = -1
+    count: cython.Py_ssize_t = elements.shape[0]
+    looks: cython.ulonglong = 0
+    own: cython.ulonglong
+    length: cython.double
+    fits: cython.bint = len(texts) == count and characters.shape[0] == count and linked.shape[0] == count
+    fits &= parents.shape[0] == len(names) and tags.shape[0] == len(names) and styles.shape[0] == count
+    check(fits, "the columns of the page do not fit each other")
+    for index in range(count):
+        fits &= 0 <= elements[index] < parents.shape[0]
+    for index in range(parents.shape[0]):
+        fits &= parents[index] < parents.shape[0]
+    check(fits, "a block or an element stands in one that is not there")
+    for index in range(count):
+        element = elements[index]
+        if element != last:
+            above = parents[element] if parents[element] > 0 else 0
+            looks = look(tags[element], names[element], names[above])
+            last = element
+        own = 1 if linked[index] >= all_linked * (characters[index] if characters[index] > 1.0 else 1.0) else 0
+        own += 2 if texts[index].isupper() else 0
+        for length in lengths:
+            own += 4 if characters[index] >= length else 0
+        styles[index] = (((looks * 16 + own + 1) * spread) & _MASK) >> 32
