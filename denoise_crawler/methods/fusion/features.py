@@ -12,7 +12,7 @@ from denoise_crawler.core import loops
 from denoise_crawler.methods.fusion.blocks import PLACES, blocks_of
 from denoise_crawler.methods.fusion.evidence import Evidence, Words
 from denoise_crawler.methods.fusion.kinds import KINDS
-from denoise_crawler.methods.fusion.linked_data import BODY_COLUMNS, body_columns
+from denoise_crawler.methods.fusion.linked_data import BODY_COLUMNS, NO_BODY, body_columns
 from denoise_crawler.methods.fusion.title import begins
 from denoise_crawler.page import Page
 
@@ -65,8 +65,9 @@ def page_groups(evidence: Evidence) -> Iterator[Rows]:
     core.bits(rows, made, len(_IN), blocks.around.places, blocks.elements)
     core.constants(rows, made + len(_IN), evidence.kinds)
     said = headline.overlap, headline.first_heading, begins(evidence.description, blocks)
-    for row, column in enumerate((*said, *body_columns(evidence.body, blocks).values()), len(names) - len(_SAID)):
+    for row, column in enumerate(said, len(names) - len(_SAID)):
         rows[row] = column
+    rows[-len(BODY_COLUMNS) :] = list(body_columns(evidence.body, blocks).values()) if evidence.body else NO_BODY
     yield Rows(names, rows)
 
 
@@ -126,8 +127,8 @@ def numbers_of(names: tuple[str, ...]) -> Mapping[str, int]:
 def places_of(found: tuple[str, ...], wanted: tuple[str, ...]) -> tuple[Any, Any]:
     """Return which of the features ``found`` are among those ``wanted``, and where."""
     numbers = numbers_of(wanted)
-    pairs = [(row, numbers[name]) for row, name in enumerate(found) if name in numbers]
-    rows, places = [row for row, _ in pairs], [place for _, place in pairs]
-    if rows and rows == list(range(len(found))) and places == list(range(places[0], places[0] + len(places))):
-        return slice(None), slice(places[0], places[-1] + 1)  # all of them, in order
+    pairs = sorted((numbers[name], row) for row, name in enumerate(found) if name in numbers)
+    places, rows = [place for place, _ in pairs], np.array([row for _, row in pairs], np.intp)
+    if places and places[-1] - places[0] == len(places) - 1:
+        return rows, slice(places[0], places[-1] + 1)
     return rows, places

@@ -30,7 +30,7 @@ _MOST_SCRIPTS, _MOST_CHARACTERS = 20, 200_000
 _LEAST_BODY = 200  # letters and digits: less is a teaser
 _BEGINNING = 48  # letters and digits of a block that are looked for
 _FAR = 60.0
-_NO_BODY = UNSAID, UNSAID, -_FAR
+NO_BODY = np.array([[UNSAID], [UNSAID], [-_FAR]])  # of any block of a page that declares none
 
 
 class LinkedData(NamedTuple):
@@ -64,7 +64,7 @@ def body_columns(body: str, blocks: Blocks) -> dict[str, Numbers]:
     """Return by block whether it stands in the article as the page declares it, and how far from its end."""
     count = len(blocks)
     if not body:
-        return {name: np.full(count, value) for name, value in zip(BODY_COLUMNS, _NO_BODY, strict=True)}
+        return {name: np.full(count, value) for name, value in zip(BODY_COLUMNS, NO_BODY, strict=True)}
     beginnings = [_bare(text[: 2 * _BEGINNING])[:_BEGINNING] for text in blocks.texts]
     inside = np.array([bool(beginning) and beginning in body for beginning in beginnings], bool)
     long = np.flatnonzero(inside & (blocks.characters >= _BEGINNING))
