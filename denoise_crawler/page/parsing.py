@@ -134,7 +134,7 @@ class Markup:
     """
 
     def __init__(self, html: str | bytes, make: Callable[[], _Element | None] | None = None) -> None:
-        self._html, self._make = html, make or self._parse
+        self._html, self._given = html, make
         self._made: tuple[_Element | None, ...] = ()
 
     @cached_property
@@ -169,8 +169,8 @@ class Markup:
         self._made = (root := self._make(),)
         return root is not None and cast("float", _ATTRIBUTES(root)) > attributes
 
-    def _parse(self) -> _Element | None:
-        return _parse_utf8(self._utf8)
+    def _make(self) -> _Element | None:
+        return _parse_utf8(self._utf8) if self._given is None else self._given()
 
 
 def _most_attributes(source: bytes) -> int:
