@@ -13,13 +13,14 @@ from hypothesis import strategies as st
 from denoise_crawler.errors import EvidenceFormatError, WeightsError
 from denoise_crawler.evaluation.gold import by_site, read_gold
 from denoise_crawler.methods import MethodChoice
-from denoise_crawler.methods.fusion.blocks import PLACES, Blocks, blocks_of
+from denoise_crawler.methods.fusion.blocks import Blocks, blocks_of
 from denoise_crawler.methods.fusion.chances import with_series
 from denoise_crawler.methods.fusion.class_words import ClassWords, words_of
 from denoise_crawler.methods.fusion.evidence import Evidence, Words
 from denoise_crawler.methods.fusion.features import page_groups, table_of
 from denoise_crawler.methods.fusion.first_look import FirstLook
 from denoise_crawler.methods.fusion.kinds import KindWords
+from denoise_crawler.methods.fusion.places import PLACES
 from denoise_crawler.methods.fusion.records import field_reason, record_fields
 from denoise_crawler.methods.fusion.selection import expected_f1, first_of_each, most_f1, without_gaps
 from denoise_crawler.methods.fusion.site_evidence import SiteEvidence

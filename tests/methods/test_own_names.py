@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from denoise_crawler.methods.fusion.blocks import PLACES, blocks_of
+from denoise_crawler.methods.fusion.blocks import blocks_of
+from denoise_crawler.methods.fusion.places import PLACES
 from denoise_crawler.page import Page
 
 if TYPE_CHECKING:

@@ -10,13 +10,14 @@ import numpy as np
 
 from denoise_crawler.evaluation.gold import addresses
 from denoise_crawler.evaluation.training.labels import labels
-from denoise_crawler.methods.fusion.blocks import PLACES, blocks_of
+from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.methods.fusion.evidence import Evidence, Words
 from denoise_crawler.methods.fusion.features import page_groups, table_of
 from denoise_crawler.methods.fusion.first_look import FirstLook
 from denoise_crawler.methods.fusion.kinds import kind_words_of
 from denoise_crawler.methods.fusion.linked_data import linked_data_of
 from denoise_crawler.methods.fusion.page_type_features import traits_of
+from denoise_crawler.methods.fusion.places import PLACES
 from denoise_crawler.methods.fusion.site_evidence import SiteEvidence
 from denoise_crawler.methods.fusion.title import description_of
 from denoise_crawler.methods.fusion.weights import feature_names, second_table

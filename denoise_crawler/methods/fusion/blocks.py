@@ -11,21 +11,15 @@ import numpy as np
 
 from denoise_crawler.core import compiled
 from denoise_crawler.methods.fusion.class_words import words_of
-from denoise_crawler.methods.fusion.own_names import (
-    HEADINGS,
-    LONGEST_HEADING,
-    NEAR,
-    WHOLE,
-    heading_of,
-    spoken_names,
-)
+from denoise_crawler.methods.fusion.own_names import HEADINGS, LONGEST_HEADING, NEAR, WHOLE, spoken_names
+from denoise_crawler.methods.fusion.places import LONGEST_NAMES, PLACE_OF_TAG, READ, attributes_of, comment_place
 from denoise_crawler.methods.fusion.styles import styles_of
 from denoise_crawler.page import TEXT
 from denoise_crawler.page.markup import INLINE
 from denoise_crawler.page.text import hash32
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
@@ -39,31 +33,10 @@ TAGS = ("", "p", "h1", "h2", "h3", "li", "td", "div", "body", "br", "pre", "sect
 _TAG_CODES = {tag: code for code, tag in enumerate(TAGS)} | {
     "h4": 4, "h5": 4, "h6": 4, "th": 6, "dt": 12, "article": 11, "main": 11, "code": 10, "figcaption": 13,
 }  # fmt: skip
-# What a block can stand in, one bit each.
-PLACES = (
-    "article", "main", "header", "footer", "nav", "aside", "form", "table", "list", "figure", "quote",
-    "hidden", "comment", "body_role", "chrome_role", "itemprop",
-)  # fmt: skip
-_BITS = {place: 1 << bit for bit, place in enumerate(PLACES)}
-_PLACE_OF_TAG = {
-    tag: _BITS[place]
-    for place, tags in {
-        "article": ("article",), "main": ("main",), "header": ("header",), "footer": ("footer",), "nav": ("nav",),
-        "aside": ("aside",), "form": ("form",), "table": ("table",), "list": ("ul", "ol", "dl"),
-        "figure": ("figure", "figcaption"), "quote": ("blockquote",),
-    }.items()
-    for tag in tags
-}  # fmt: skip
-_ROLES = dict.fromkeys(("main", "article"), _BITS["body_role"]) | dict.fromkeys(
-    ("navigation", "banner", "contentinfo", "complementary", "search", "menu", "dialog"), _BITS["chrome_role"]
-)
-_TEXT_PROPERTIES = frozenset({"articleBody", "description", "text", "reviewBody"})
-_HIDING = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden")
-_COMMENTS = re.compile(r"comment|disqus|respond|repl(?:y|ies)|reviews?\b|discuss", re.IGNORECASE)
 _DIGITS = re.compile(r"\d+")
 _MASKED_CHARACTERS = 200
 _REMEMBERED_CHARACTERS = 200
-_LONGEST_NAMES = _LONGEST_ADDRESS = 1_000  # what is remembered must be bounded
+_LONGEST_ADDRESS = 1_000  # what is remembered must be bounded
 _COMMAS = ",，、。"
 _ENDS = frozenset('.!?。！？…:：;；"”»')
 _IDEOGRAPHS = ("぀", "ヿ"), ("㐀", "鿿")
@@ -143,7 +116,7 @@ class Blocks:
 
 def blocks_of(page: Page) -> Blocks:
     """Cut ``page`` into blocks."""
-    nodes, core, title = page.nodes, compiled("blocks"), frozenset(words_of(page.title[:_LONGEST_NAMES]))
+    nodes, core, title = page.nodes, compiled("blocks"), frozenset(words_of(page.title[:LONGEST_NAMES]))
     if core is None or nodes.compiled is None:
         return _blocks(nodes, title)
     return _compiled_blocks(core, nodes, title)
@@ -232,7 +205,7 @@ def _walk(nodes: Nodes, title: frozenset[str]) -> tuple[list[list[int]], list[in
     homes: list[int] = []
     line: list[int] | None = None
     home_of = [0] * len(nodes)  # of each node, the nearest block-level element at or above it
-    place, name = _attributes(nodes, 0, 0, title)
+    place, name = attributes_of(nodes, 0, 0, title)
     places, paths, depths, names = [place], [0], [0], [name]
     columns = [(0, -1, _TAG_CODES["body"])]
     open_ends, end = [len(nodes)], len(nodes)  # of the block-level elements that are open; of the innermost
@@ -252,7 +225,7 @@ def _walk(nodes: Nodes, title: frozenset[str]) -> tuple[list[list[int]], list[in
         else:
             home_of[index] = len(columns)
             columns.append((index, home, _TAG_CODES.get(tag, 0)))
-            place, name = _attributes(nodes, index, places[home] | _PLACE_OF_TAG.get(tag, 0), title)
+            place, name = attributes_of(nodes, index, places[home] | PLACE_OF_TAG.get(tag, 0), title)
             places.append(place)
             names.append(name)
             paths.append(_step(paths[home], tag, name))
@@ -276,42 +249,7 @@ def _compiled_measures() -> Any:
 @lru_cache(maxsize=1)
 def _compiled_rules(core: Any) -> Any:
     own = HEADINGS, WHOLE, NEAR, LONGEST_HEADING, spoken_names
-    return core.Rules(INLINE, _TAG_CODES, _PLACE_OF_TAG, _READ, _comment_place, _step, _LONGEST_NAMES, own)
-
-
-def _attributes(nodes: Nodes, index: int, places: int, title: frozenset[str]) -> tuple[int, str]:
-    """Return ``places`` with what the attributes of a node add, and its class and id, which are cut if endless."""
-    attributes = nodes.elements[index].items()
-    if not attributes:
-        return places, ""
-    class_name = identity = ""
-    for name, value in attributes:
-        if name == "class":
-            class_name = str(value)
-        elif name == "id":
-            identity = str(value)
-        elif name in _READ:
-            places |= _READ[name](str(value))
-    class_name, identity = class_name[:_LONGEST_NAMES], identity[:_LONGEST_NAMES]
-    names, tag = f"{class_name} {identity}" if identity else class_name, nodes.tags[index]
-    if names and ((heading := heading_of(nodes, index) if identity else "") or tag in WHOLE):
-        names = spoken_names(tag, class_name, identity, heading, title)
-    names = names[:_LONGEST_NAMES]
-    return (places | _comment_place(names) if names else places), names
-
-
-_READ: dict[str, Callable[[str], int]] = {
-    "style": lambda value: _BITS["hidden"] if _HIDING.search(value) else 0,
-    "hidden": lambda _: _BITS["hidden"],
-    "aria-hidden": lambda value: _BITS["hidden"] if value == "true" else 0,
-    "role": lambda value: _ROLES.get(value, 0),
-    "itemprop": lambda value: _BITS["itemprop"] if value in _TEXT_PROPERTIES else 0,
-}
-
-
-@lru_cache(maxsize=16_384)
-def _comment_place(names: str) -> int:
-    return _BITS["comment"] if _COMMENTS.search(names) else 0
+    return core.Rules(INLINE, _TAG_CODES, PLACE_OF_TAG, READ, comment_place, _step, LONGEST_NAMES, own)
 
 
 @lru_cache(maxsize=65_536)

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from denoise_crawler.core import loops
-from denoise_crawler.methods.fusion.blocks import PLACES, blocks_of
+from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.methods.fusion.evidence import Evidence, Words
 from denoise_crawler.methods.fusion.kinds import KINDS
 from denoise_crawler.methods.fusion.linked_data import BODY_COLUMNS, NO_BODY, body_columns
+from denoise_crawler.methods.fusion.places import PLACES
 from denoise_crawler.methods.fusion.title import begins
 from denoise_crawler.page import Page
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from math import expm1
 from typing import TYPE_CHECKING, TypeAlias
 
-from denoise_crawler.methods.fusion.blocks import PLACES
 from denoise_crawler.methods.fusion.class_words import words_of
+from denoise_crawler.methods.fusion.places import PLACES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -1,0 +1,73 @@
+"""What a block-level element stands in, and what its tag and attributes say of that."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from denoise_crawler.methods.fusion.own_names import WHOLE, heading_of, spoken_names
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from denoise_crawler.page import Nodes
+
+LONGEST_NAMES = 1_000  # characters of a class and id: what is remembered must be bounded
+# What a block can stand in, one bit each.
+PLACES = (
+    "article", "main", "header", "footer", "nav", "aside", "form", "table", "list", "figure", "quote",
+    "hidden", "comment", "body_role", "chrome_role", "itemprop",
+)  # fmt: skip
+_BITS = {place: 1 << bit for bit, place in enumerate(PLACES)}
+PLACE_OF_TAG = {
+    tag: _BITS[place]
+    for place, tags in {
+        "article": ("article",), "main": ("main",), "header": ("header",), "footer": ("footer",), "nav": ("nav",),
+        "aside": ("aside",), "form": ("form",), "table": ("table",), "list": ("ul", "ol", "dl"),
+        "figure": ("figure", "figcaption"), "quote": ("blockquote",),
+    }.items()
+    for tag in tags
+}  # fmt: skip
+_ROLES = dict.fromkeys(("main", "article"), _BITS["body_role"]) | dict.fromkeys(
+    ("navigation", "banner", "contentinfo", "complementary", "search", "menu", "dialog"), _BITS["chrome_role"]
+)
+_TEXT_PROPERTIES = frozenset({"articleBody", "description", "text", "reviewBody"})
+_HIDING = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden")
+_COMMENTS = re.compile(r"comment|disqus|respond|repl(?:y|ies)|reviews?\b|discuss", re.IGNORECASE)
+
+
+def attributes_of(nodes: Nodes, index: int, places: int, title: frozenset[str]) -> tuple[int, str]:
+    """Return ``places`` with what the attributes of a node add, and its class and id, which are cut if endless."""
+    attributes = nodes.elements[index].items()
+    if not attributes:
+        return places, ""
+    class_name = identity = ""
+    for name, value in attributes:
+        if name == "class":
+            class_name = str(value)
+        elif name == "id":
+            identity = str(value)
+        elif name in READ:
+            places |= READ[name](str(value))
+    class_name, identity = class_name[:LONGEST_NAMES], identity[:LONGEST_NAMES]
+    names, tag = f"{class_name} {identity}" if identity else class_name, nodes.tags[index]
+    if names and ((heading := heading_of(nodes, index) if identity else "") or tag in WHOLE):
+        names = spoken_names(tag, class_name, identity, heading, title)
+    names = names[:LONGEST_NAMES]
+    return (places | comment_place(names) if names else places), names
+
+
+READ: dict[str, Callable[[str], int]] = {
+    "style": lambda value: _BITS["hidden"] if _HIDING.search(value) else 0,
+    "hidden": lambda _: _BITS["hidden"],
+    "aria-hidden": lambda value: _BITS["hidden"] if value == "true" else 0,
+    "role": lambda value: _ROLES.get(value, 0),
+    "itemprop": lambda value: _BITS["itemprop"] if value in _TEXT_PROPERTIES else 0,
+}
+
+
+@lru_cache(maxsize=16_384)
+def comment_place(names: str) -> int:
+    """Return the bit of comments for a class and id that name them, else 0."""
+    return _BITS["comment"] if _COMMENTS.search(names) else 0
