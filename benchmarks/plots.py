@@ -1,9 +1,9 @@
 """Plots for the docs from the figures of a benchmark: ``python -m benchmarks.plots FILE.json -o FILE.svg``.
 
 What is drawn follows from what the file holds: the learning curve (F1 against pages of the site that are known,
-a line a set), one large site (seconds per 1,000 pages, or what is known in KiB, against its pages, a line a
-method) or speed (a bar a stage, as a multiple of lxml's parse). With ``--beside``, figures of quality add a level
-line for each contender on the same sets to the learning curve.
+a line a set and method), one large site (seconds per 1,000 pages, or what is known in KiB, against its pages, a
+line a method) or speed (a bar a stage, as a multiple of lxml's parse). With ``--beside``, figures of quality add
+a level line for each contender on the same sets to the learning curve.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def plot(figures: Any, beside: Any = None, *, size: bool = False) -> Any:
         return speed(stages)
     if all(counted and isinstance(counted, dict) and _by_number(counted) for counted in figures.values()):
         return learning_curve(figures, level_lines(beside, list(figures)) if beside else {})
-    raise NoPlotError("it holds figures of neither learning_curve, scale (one site) nor speed")
+    raise NoPlotError("it holds figures of neither learning, scale (one site) nor speed")
 
 
 def _by_number(figures: dict[str, Any]) -> bool:
@@ -80,7 +80,10 @@ def level_lines(quality: Any, sets: list[str]) -> dict[str, float]:
     """Return the F1 of each contender that does not learn, by its name and set, from the figures of quality."""
     found: dict[str, float] = {}
     for group in quality.get("groups", []) if isinstance(quality, dict) else []:
-        if group.get("set") in sets and group.get("label") == "reporting half":
+        if (
+            any(group.get("set") == name.partition(",")[0] for name in sets)
+            and group.get("label") == "reporting half"
+        ):
             for name, contender in group["contenders"].items():
                 found[f"{name}, {group['set']}"] = contender["words"]["f1"]
     return found

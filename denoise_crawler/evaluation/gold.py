@@ -47,7 +47,7 @@ class GoldPage(msgspec.Struct):
     ``gold`` is None where nobody wrote one; readers' comments that a set parts from it are left out. ``attrs``
     are values it must keep (:attr:`values`), ``posts`` are those of a forum thread, ``page_type`` is what kind of
     page it is (article, forum, product …), where known. ``gold_markdown`` and ``gold_html`` are the
-    gold text with its structure, where a set has it.
+    gold text with its structure, where a set has it, ``must_not`` are lines that are sure to be noise.
     """
 
     id: str
@@ -61,6 +61,7 @@ class GoldPage(msgspec.Struct):
     posts: list[Post] = []
     gold_markdown: str | None = None
     gold_html: str | None = None
+    must_not: list[str] = []
 
     def __post_init__(self) -> None:
         if self.gold is not None:
