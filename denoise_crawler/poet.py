@@ -66,6 +66,7 @@ class CleanTextProvider(PageObjectInputProvider):
             await warmup.leaving.judge(source)
         clean = CleanText(url=source.page.url, site=source.page.site)
         if source.cleaned is None:
+            clean.error = source.error
             return [clean]
         try:
             return [warmup.filler.fill(clean, source.cleaned.clean_page).item]

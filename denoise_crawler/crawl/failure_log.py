@@ -7,7 +7,7 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from denoise_crawler.errors import GivenUpError, WorkerError
+from denoise_crawler.errors import GivenUpError, WorkerError, describe_error
 from denoise_crawler.page.text import printable
 
 if TYPE_CHECKING:
@@ -42,11 +42,13 @@ class FailureLog:
             printable(url),
         )
 
-    def report_source(self, source: SourcePage) -> None:
+    def report_source(self, source: SourcePage, error: Exception) -> None:
         """Count and log, inside an ``except`` block, that we failed on a page; once, however many items it has."""
-        if not source.reported and not isinstance(sys.exc_info()[1], GivenUpError):
+        if source.error is not None:
+            return
+        source.error = describe_error(error)
+        if not isinstance(error, GivenUpError):
             self.report_page(source.page.url)
-        source.reported = True
 
     def report_extractor(self, url: str) -> None:
         """Count a page of which the extractor wrote nothing; log the first one."""

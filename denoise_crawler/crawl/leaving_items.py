@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from typing import TYPE_CHECKING, Any
 
 from denoise_crawler.crawl.unsure_pages import UnwantedItem
@@ -42,19 +42,24 @@ class LeavingItems:
         self.by_addon = False
 
     async def emit(self, item: Any, source: SourcePage | None) -> Any:
-        """Count an item that leaves now; return it filled where possible. Raise UnwantedItem to drop it."""
-        if source is None:
-            return await self._emit(item, None)
-        if self.needs_judging(item, source):
-            async with self._sites.turns.of(source):
-                await self.judge(source)
-        async with source.turn:
-            return await self._emit(item, source)
+        """Count an item that leaves without having waited; return it filled where possible.
 
-    async def judge_for(self, item: Any, source: SourcePage) -> None:
-        """Judge a page in its turn, if ``item`` needs its text."""
-        if self.needs_judging(item, source):
-            await self.judge(source)
+        Raise UnwantedItem to drop it.
+        """
+        if source is None:
+            return await self.emit_judged(item, None)
+        async with source.turn:
+            await self.judge_for(item, source)
+            return await self.emit_judged(item, source)
+
+    async def judge_for(self, item: Any, source: SourcePage, *, in_turn: bool = False) -> None:
+        """Judge a page, if ``item`` needs its text: in the turn that it has, or in one that it waits for."""
+        try:
+            if self.needs_judging(item, source):
+                async with nullcontext() if in_turn else self._sites.turns.of(source):
+                    await self.judge(source)
+        except Exception as error:  # the item leaves without a text
+            self._give_up(source, error)
 
     def needs_judging(self, item: Any, source: SourcePage) -> bool:
         """Tell whether ``item`` needs the text of a page that is not judged yet."""
@@ -74,34 +79,44 @@ class LeavingItems:
             if not source.skipped:
                 source.cleaned = await self._sites.clean(source.page)
                 self.count_cleaned(source, source.cleaned)
-        except Exception:
-            self._give_up(source)
+        except Exception as error:
+            self._give_up(source, error)
 
     async def _look(self, source: SourcePage) -> None:
         if not source.looked_at:
             source.skipped = await self._sites.skipped(source.page)
             source.looked_at = True
 
-    def _give_up(self, source: SourcePage) -> None:
+    def _give_up(self, source: SourcePage, error: Exception) -> None:
         source.failed = True
-        self._failures.report_source(source)
+        self._failures.report_source(source, error)
+
+    async def emit_judged(self, item: Any, source: SourcePage | None) -> Any:
+        """Count an item that leaves now, and whose page was judged; return it filled where possible.
+
+        Raise UnwantedItem to drop it.
+        """
+        try:
+            return await self._emit(item, source)
+        except UnwantedItem:
+            raise
+        except Exception as error:  # neither our mistake nor a class that we do not understand costs the item
+            if not isinstance(error, GivenUpError):
+                self._failures.report_page("A page" if source is None else source.page.url)
+            return self.unfilled(item, error)
 
     async def _emit(self, item: Any, source: SourcePage | None) -> Any:
         if isinstance(item, self._settings.skipped_items):
             self._counts.add("opted_out")
             return item
-        try:
-            if source is None or await self.is_skipped(source):
-                if source is None:
-                    self._outcomes.count_without_page()
-                self._outcomes.count_unfilled(item)
-                return item
-            if not self._filler.can_fill(item):
-                self._outcomes.count_complete(item)
-                return item
-        except Exception as error:  # an item class that we do not understand must not cost the item
-            self._failures.report_page("A page" if source is None else source.page.url)
-            return self._unfilled(item, error)
+        if source is None or await self.is_skipped(source):
+            if source is None:
+                self._outcomes.count_without_page()
+            self._outcomes.count_unfilled(item)
+            return item
+        if not self._filler.can_fill(item):
+            self._outcomes.count_complete(item)
+            return item
         return await self.fill(item, source)
 
     async def is_skipped(self, source: SourcePage) -> bool:
@@ -109,32 +124,26 @@ class LeavingItems:
         try:
             if not source.failed:
                 await self._look(source)
-        except Exception:
-            self._give_up(source)
+        except Exception as error:
+            self._give_up(source, error)
         if source.skipped:
             self._outcomes.count_skipped(source, source.skipped)
         return bool(source.skipped)
 
     async def fill(self, item: Any, source: SourcePage) -> Any:
-        """Return ``item`` with the clean text of its page, which was judged; the item as it is if that fails."""
+        """Return ``item`` with the clean text of its page, or with the error if that could not be judged."""
         if source.cleaned is None:
-            self._outcomes.count_unfilled(item)
-            return item
-        try:
-            self._counts.add("cleaned")
-            return await self._fill(item, source, source.cleaned)
-        except UnwantedItem:
-            raise
-        except Exception as error:  # our mistake must not cost the item
-            if not isinstance(error, GivenUpError):
-                self._failures.report_page(source.page.url)
-            return self._unfilled(item, error)
+            return self.unfilled(item, source.error)
+        self._counts.add("cleaned")
+        return await self._fill(item, source, source.cleaned)
 
-    def _unfilled(self, item: Any, error: Exception) -> Any:
+    def unfilled(self, item: Any, error: Exception | str | None) -> Any:
         """Count an item on whose page we failed; return it as it is, but for a field that wants the error."""
-        self._outcomes.count_unfilled(item)
         with suppress(Exception):  # an item class that we do not understand must not cost the item
-            return self._filler.fill_error(item, describe_error(error))
+            self._outcomes.count_unfilled(item)
+        with suppress(Exception):
+            if said := describe_error(error) if isinstance(error, Exception) else error:
+                return self._filler.fill_error(item, said)
         return item
 
     async def fill_raw(self, item: Any, source: SourcePage) -> Any:

@@ -61,12 +61,13 @@ class SourcePage:
         learned: Whether the page was learned.
         looked_at: Whether it is known if the page has anything to read.
         skipped: Why it has not; None if it has, or that is not known.
-        failed: Whether the page could not be cleaned. It is not tried again; its items go on as they are.
-        reported: Whether it was reported that we failed on the page.
+        failed: Whether the page could not be cleaned. It is not tried again; its items go on without its text.
+        error: What was raised when we first failed on the page, in one line; None if we did not. It was reported.
         cleaned: The cleaned page, None until an item needs it.
         arrivals: Held by the item that arrives now, until the items that it releases have left. So no later item
             of the page goes on before it.
-        turn: Held by the item that is filled now. The others stand in line, so that they leave in their order.
+        turn: Held by the item that leaves now without having waited. The others stand in line, so that they leave
+            in their order. Who has the turn of the site does not wait for this one: its holder may wait for that.
     """
 
     page: Page
@@ -77,7 +78,7 @@ class SourcePage:
     looked_at: bool = False
     skipped: str | None = None
     failed: bool = False
-    reported: bool = False
+    error: str | None = None
     cleaned: CleanedPage | None = None
     arrivals: asyncio.Lock = field(default_factory=asyncio.Lock)
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)

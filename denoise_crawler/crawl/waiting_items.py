@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from denoise_crawler.crawl.counts import Counts
+    from denoise_crawler.crawl.failure_log import FailureLog
     from denoise_crawler.crawl.guarded_store import GuardedStore
     from denoise_crawler.crawl.item_batches import ItemBatch
     from denoise_crawler.crawl.source_page import SourcePage
@@ -40,8 +41,8 @@ _ROW_OVERHEAD_BYTES = 16
 class WaitingItems:
     """Parks items in the store and reads them back. Items of one page share its :class:`SourcePage`."""
 
-    def __init__(self, crawler: Crawler, store: GuardedStore, counts: Counts) -> None:
-        self._store, self._counts = store, counts
+    def __init__(self, crawler: Crawler, store: GuardedStore, counts: Counts, failures: FailureLog) -> None:
+        self._store, self._counts, self._failures = store, counts, failures
         self._limits = ItemLimits(crawler)
         self._unparkable = FirstOfClass()
         self._sources: OrderedDict[int, SourcePage] = OrderedDict()
@@ -82,15 +83,21 @@ class WaitingItems:
         self._batches.write()
 
     def _write(self, batch: ItemBatch) -> bool:
-        page = batch.source.to_parked()
-        if not self._store.park(page, batch.data):
-            return False
-        self._cache(page.row, batch.source)
-        self._items_of_page[page.row] += len(batch.items)
+        """Write a batch; return whether its items wait now, whatever else fails."""
+        written = False
+        with self._failures.isolate_step("let items wait"):
+            page = batch.source.to_parked()
+            written = self._store.park(page, batch.data)
+            if written:
+                self._count(page.row, batch)
+        return written
+
+    def _count(self, row: int, batch: ItemBatch) -> None:
+        self._cache(row, batch.source)
+        self._items_of_page[row] += len(batch.items)
         self._counts.add("parked", len(batch.items))
         for item in batch.items:
             self._limits.count_waiting(item)
-        return True
 
     def release(self, site: str | None = None, *, inherited: bool = True) -> Iterator[WaitingItem]:
         """Release waiting items in order, also those that are parked meanwhile.
@@ -114,9 +121,10 @@ class WaitingItems:
         try:
             for parked, waiting in readable:
                 taken += 1
-                self._uncount(parked.page)
-                self._leaving[parked.page] += 1
-                self._limits.uncount_released()
+                with self._failures.isolate_step("count an item that waits no longer"):
+                    self._leaving[parked.page] += 1
+                    self._uncount(parked.page)
+                    self._limits.uncount_released()
                 yield waiting
         finally:
             if untaken := [parked for parked, _ in readable[taken:]]:

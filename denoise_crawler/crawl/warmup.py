@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from denoise_crawler.crawl.item_batches import WaitingItem
     from denoise_crawler.crawl.site_turns import Turn
     from denoise_crawler.crawl.source_page import SourcePage
-    from denoise_crawler.page import Page
 
 logger = logging.getLogger(__name__)
 
@@ -63,8 +62,8 @@ class Warmup:
         store = open_store(self.settings.store, owner=owner_of(crawler), job=self.settings.job)
         self._store = GuardedStore(store, self._failures.report_store)
         self.sites = Sites(self.settings, self._store, self.counts)
-        self.waiting = WaitingItems(crawler, self._store, self.counts)
-        self.sites.relearn_from(self._waiting_pages)
+        self.waiting = WaitingItems(crawler, self._store, self.counts, self._failures)
+        self.sites.relearn_from(lambda site: (source.page for source in self.waiting.sources(site)))
         self.leaving = self._leaving_items(
             self.settings, self.sites, self.filler, self.counts, self.outcomes, self.unsure, self._failures
         )
@@ -143,11 +142,11 @@ class Warmup:
                     parked = self._must_park(item, source) and self._park(item, source, refused)
                     self._report_known(source.page.site)
                     if not parked:
-                        await self.leaving.judge_for(item, source)
+                        await self.leaving.judge_for(item, source, in_turn=True)
                     await self._release(source.page.site, turn)
                 await self._release_overdue()
         except Exception:  # our mistake must not cost the item
-            self._report_failure_of(source)
+            self.report_failure("A page" if source is None else source.page.url)
         return parked
 
     def _needs_turn(self, item: Any, source: SourcePage) -> bool:
@@ -166,7 +165,8 @@ class Warmup:
             await self._learn_page(source)
             if not source.skipped:
                 self.counts.add("pages")
-                self.waiting.supersede(source)
+                with self._failures.isolate_step("drop the items of a page that was fetched again"):
+                    self.waiting.supersede(source)
         return not source.skipped
 
     @property
@@ -203,23 +203,17 @@ class Warmup:
         try:
             source.skipped = await self.sites.learn(source.page)
             source.looked_at = True
-        except Exception:  # the page can still be judged
-            self._failures.report_source(source)
+        except Exception as error:  # the page can still be judged
+            self._failures.report_source(source, error)
 
     def report_failure(self, url: str) -> None:
         """Count and log, inside an ``except`` block, that we failed on a page."""
         self._failures.report_page(url)
 
-    def _waiting_pages(self, site: str) -> Iterator[Page]:
-        return (source.page for source in self.waiting.sources(site))
-
     def _report_known(self, site: str) -> None:
         if pages := self.sites.take_newly_known(site):
             waiting = self._store.waiting_count(site, inherited=bool(self.settings.job))
             logger.info("%s is known after %d pages; %d items go on", printable(site), pages, waiting)
-
-    def _report_failure_of(self, source: SourcePage | None) -> None:
-        self.report_failure("A page" if source is None else source.page.url)
 
     # --- waiting items are released
 
@@ -228,12 +222,16 @@ class Warmup:
 
     async def _release_overdue(self) -> None:
         for site, after in self.sites.take_overdue():
-            if waiting := self.waiting.count(site):
-                self.counts.add("sites_overdue")
-                logger.info(
-                    "%s: %d items go on after %s, with what is known of it", printable(site), waiting, after
-                )
-            await self._release(site)
+            try:
+                self._report_overdue(site, after)
+                await self._release(site)
+            except Exception:  # the other sites go on
+                self._failures.report_release()
+
+    def _report_overdue(self, site: str, after: str) -> None:
+        if waiting := self.waiting.count(site):
+            self.counts.add("sites_overdue")
+            logger.info("%s: %d items go on after %s, with what is known of it", printable(site), waiting, after)
 
     async def _release(self, site: str, turn: Turn | None = None) -> None:
         """Release the items of a site that have to wait no longer; all are judged in ``turn``, if it is given."""
@@ -254,10 +252,11 @@ class Warmup:
 
         def waiting_items() -> Iterator[WaitingItem]:
             for waiting in self.waiting.release():
-                site = waiting.source.page.site
-                if self.sites.must_wait(site) and site not in short:
-                    short.add(site)
-                    self.counts.add("sites_short")
+                with self._failures.isolate_step("count the sites that are not known"):
+                    site = waiting.source.page.site
+                    if self.sites.must_wait(site) and site not in short:
+                        short.add(site)
+                        self.counts.add("sites_short")
                 yield waiting
 
         await self._send(waiting_items())
@@ -290,9 +289,9 @@ class Warmup:
         try:
             async with shared.item(source.page.site):
                 ready = await self._prepare_released(item, source, shared)
-        except Exception:  # the store no longer has it, so it goes on as it is
+        except Exception as error:  # the store no longer has it, so it goes on as it is
             self.report_failure(source.page.url)
-            ready = item
+            ready = self.leaving.unfilled(item, error)
         for each in each_item(ready):
             await self._replay.process(each, source)
 
@@ -304,9 +303,8 @@ class Warmup:
             return None
         self.counts.add("replayed")
         if policy == "clean":
-            if not shared.is_over:
-                await self.leaving.judge_for(item, source)
-            return await self.unsure.pass_on(self.leaving.emit, item, source)
+            await self.leaving.judge_for(item, source, in_turn=not shared.is_over)
+            return await self.unsure.pass_on(self.leaving.emit_judged, item, source)
         async with source.turn:
             return await self.leaving.fill_raw(item, source)
 

@@ -74,7 +74,7 @@ class WorkersCleaner:
         self._unsaved: set[str] = set()  # sites that are learned and were not saved since
         self.lost: set[str] = set()  # those of them that a dead worker knew
         self._handed_again: set[int] = set()  # keys of pages whose worker was killed
-        self._given_up: set[int] = set()  # keys of pages that are not handed over any more
+        self._given_up: dict[int, str] = {}  # how a worker died, by the keys of pages not handed over any more
 
     async def start(self) -> None:
         """Start all processes; raise WorkerError if one cannot be started."""
@@ -177,7 +177,7 @@ class WorkersCleaner:
                 pass
             if name == "clean":  # what was known of the site may have to be learned again first
                 raise AskAgainError(f"the worker process of {page.site} died")
-        raise GivenUpError("a worker process died of it before")
+        raise GivenUpError(f"a worker process died of it before: {self._given_up[page.key]}")
 
     def _hand_again(self, page: Page, error: WorkerDiedError) -> None:
         """Note that a worker died with ``page`` in hand; raise the error if the page is not handed over again.
@@ -186,7 +186,7 @@ class WorkersCleaner:
         that breaks a limit of ours has, and so has the second one.
         """
         if not error.killed or page.key in self._handed_again:
-            self._given_up.add(page.key)
+            self._given_up[page.key] = str(error)
             raise error
         self._handed_again.add(page.key)
         logger.info("%s is handed to another worker process: %s", printable(page.url), printable(error))
