@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from hashlib import blake2b
 from importlib import import_module
 from pathlib import Path
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
+from zlib import crc32
 
 import numpy as np
 
@@ -53,7 +53,7 @@ def built_loops() -> dict[str, Any]:
 
 def source_hash(name: str) -> str:
     """Return the hash of the source of a module of loops, as ``setup.py`` writes it into what it builds."""
-    return blake2b((_FOLDER / "loops" / f"{name}.py").read_bytes(), digest_size=16).hexdigest()
+    return f"{crc32((_FOLDER / 'loops' / f'{name}.py').read_bytes()):08x}"
 
 
 def _built(name: str) -> ModuleType:

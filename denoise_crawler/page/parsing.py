@@ -158,19 +158,27 @@ class Markup:
             attributes: The most attributes.
 
         """
-        if len(self._html) > size or (isinstance(self._html, str) and len(self._utf8) > size):
+        if len(self._html) > size or _count_tags(self._html) > tags:
             return True
-        if sum(_count(part == ord("<")) for part in _parts(self._utf8)) > tags:
+        if isinstance(self._html, str) and len(self._utf8) > size:
             return True
         if len(self._utf8) <= 2 * attributes or (most := _most_attributes(self._utf8)) <= attributes:
             return False
-        if most > _FEW * attributes:
+        if most > _FEW * attributes or self._given is not None:  # nobody else's tree is made to be counted
             return int(_feed(_AttributeCounter(), self._utf8)) > attributes
         self._made = (root := self._make(),)
         return root is not None and cast("float", _ATTRIBUTES(root)) > attributes
 
     def _make(self) -> _Element | None:
         return _parse_utf8(self._utf8) if self._given is None else self._given()
+
+
+def _count_tags(html: str | bytes) -> int:
+    """Return the number of ``<``, without a copy of what may be far too large."""
+    if isinstance(html, str):
+        return html.count("<")
+    # a search for each of many costs more than a look at every byte
+    return sum(_count(part == ord("<")) for part in _parts(html))
 
 
 def _most_attributes(source: bytes) -> int:

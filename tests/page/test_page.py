@@ -12,7 +12,7 @@ from parsel import Selector
 
 from denoise_crawler.output.clean_html import clean_html, clean_tree
 from denoise_crawler.output.clean_text import clean_text
-from denoise_crawler.page import Page
+from denoise_crawler.page import Page, parsing
 from denoise_crawler.page.nodes import TEXT, Element, _is_no_notice, _swallows
 from denoise_crawler.page.parsing import Markup, _to_clean_utf8, has_endless_tag, is_charset, parse
 from tests.strategies import html_pages
@@ -260,10 +260,12 @@ def test_markup_that_was_measured_makes_the_tree_of_markup_that_was_not(html: st
     assert root is None or other is None or etree.tostring(root) == etree.tostring(other)
 
 
-def test_a_page_with_much_white_space_and_few_attributes_is_parsed_once() -> None:
+def test_a_page_with_much_white_space_and_few_attributes_is_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[etree._Element | None] = []
     html = "<body class=a>" + "<p>a b c d e f g" * 20_000
-    markup = Markup(html, lambda: made.append(parse(html)) or made[-1])
+    parse_utf8 = parsing._parse_utf8
+    monkeypatch.setattr(parsing, "_parse_utf8", lambda utf8: made.append(parse_utf8(utf8)) or made[-1])
+    markup = Markup(html)
     assert not markup.is_larger(size=10**6, tags=40_000, attributes=100_000)
     assert (len(made), markup.tree() is made[0], len(made)) == (1, True, 1)
 
