@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from denoise_crawler.crawl.settings import DenoiseSettings
     from denoise_crawler.crawl.sites import Sites
     from denoise_crawler.crawl.source_page import SourcePage
-    from denoise_crawler.crawl.unsure_pages import UnsurePages
+    from denoise_crawler.crawl.unsure_pages import Emit, UnsurePages
 
 
 class LeavingItems:
@@ -46,11 +46,31 @@ class LeavingItems:
 
         Raise UnwantedItem to drop it.
         """
+        return await self._safely(self._judge_and_emit, item, source)
+
+    async def emit_judged(self, item: Any, source: SourcePage | None) -> Any:
+        """Count an item whose page was judged and that leaves now; return it filled where possible.
+
+        Raise UnwantedItem to drop it.
+        """
+        return await self._safely(self._emit, item, source)
+
+    async def _safely(self, emit: Emit, item: Any, source: SourcePage | None) -> Any:
+        try:
+            return await emit(item, source)
+        except UnwantedItem:
+            raise
+        except Exception as error:  # neither our mistake nor a class that we do not understand costs the item
+            if not isinstance(error, GivenUpError):
+                self._failures.report_page("A page" if source is None else source.page.url)
+            return self.unfilled(item, error)
+
+    async def _judge_and_emit(self, item: Any, source: SourcePage | None) -> Any:
         if source is None:
-            return await self.emit_judged(item, None)
+            return await self._emit(item, None)
         async with source.turn:
             await self.judge_for(item, source)
-            return await self.emit_judged(item, source)
+            return await self._emit(item, source)
 
     async def judge_for(self, item: Any, source: SourcePage, *, in_turn: bool = False) -> None:
         """Judge a page, if ``item`` needs its text: in the turn that it has, or in one that it waits for."""
@@ -90,20 +110,6 @@ class LeavingItems:
     def _give_up(self, source: SourcePage, error: Exception) -> None:
         source.failed = True
         self._failures.report_source(source, error)
-
-    async def emit_judged(self, item: Any, source: SourcePage | None) -> Any:
-        """Count an item that leaves now, and whose page was judged; return it filled where possible.
-
-        Raise UnwantedItem to drop it.
-        """
-        try:
-            return await self._emit(item, source)
-        except UnwantedItem:
-            raise
-        except Exception as error:  # neither our mistake nor a class that we do not understand costs the item
-            if not isinstance(error, GivenUpError):
-                self._failures.report_page("A page" if source is None else source.page.url)
-            return self.unfilled(item, error)
 
     async def _emit(self, item: Any, source: SourcePage | None) -> Any:
         if isinstance(item, self._settings.skipped_items):

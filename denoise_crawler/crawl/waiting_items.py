@@ -154,8 +154,9 @@ class WaitingItems:
 
     def supersede(self, source: SourcePage) -> None:
         """Drop the items that an earlier run parked from a page that this run has fetched again."""
-        if superseded := self._store.supersede(source.origin.key):
-            self._counts.add("superseded", superseded)
+        with self._failures.isolate_step("drop the items of a page that was fetched again"):
+            if superseded := self._store.supersede(source.origin.key):
+                self._counts.add("superseded", superseded)
 
     def sources(self, site: str | None = None) -> Iterator[SourcePage]:
         """Yield each page that has waiting items; of ``site`` also each that had some in this run."""

@@ -147,6 +147,9 @@ class Warmup:
                 await self._release_overdue()
         except Exception:  # our mistake must not cost the item
             self.report_failure("A page" if source is None else source.page.url)
+            if source is not None and not source.learned:  # its items leave now, so those of an earlier run do not
+                source.learned = True
+                self.waiting.supersede(source)
         return parked
 
     def _needs_turn(self, item: Any, source: SourcePage) -> bool:
@@ -165,8 +168,7 @@ class Warmup:
             await self._learn_page(source)
             if not source.skipped:
                 self.counts.add("pages")
-                with self._failures.isolate_step("drop the items of a page that was fetched again"):
-                    self.waiting.supersede(source)
+                self.waiting.supersede(source)
         return not source.skipped
 
     @property
@@ -273,7 +275,8 @@ class Warmup:
 
     def _replay_calls(self, items: Iterable[WaitingItem], shared: SharedTurn) -> Iterator[Awaitable[None]]:
         for item, source in items:
-            shared.begin_item()
+            with self._failures.isolate_step("count the items of a turn"):
+                shared.begin_item()
             yield self._send_one(item, source, shared)
             if self._close_hook.must_keep_items():
                 break
