@@ -317,7 +317,7 @@ class TestSelection:
         def drawn(lines: int) -> list[float]:
             blocks = blocks_of(Page.parse("", f"<div>{line * lines}</div><div><p>Other</p><p class=x>One</div>"))
             scores = np.concatenate([np.linspace(2.0, -1.0, lines), [-3.0, 1.0]])
-            return with_series(scores, blocks, np.ones(lines + 2, bool)).tolist()
+            return with_series(scores, blocks).tolist()
 
         few, many = drawn(4), drawn(400)
         assert few[0] - few[3] > 2.8

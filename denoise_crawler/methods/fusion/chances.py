@@ -11,8 +11,6 @@ from denoise_crawler.methods.fusion.groups import groups_of
 from denoise_crawler.methods.fusion.wishes import KEEP
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from denoise_crawler.methods.fusion.blocks import Blocks, Numbers
     from denoise_crawler.methods.fusion.evidence import Evidence
     from denoise_crawler.methods.fusion.site_evidence import Standing
@@ -23,18 +21,17 @@ _TITLE_CHANCE = 0.9
 # Of what is said of a block by its series, at most; tokens. Tuned on half of the sites with gold structure.
 SERIES_SHARE, SERIES_PRIOR = 0.9, 2_000.0
 STYLE_SHARE, STYLE_PRIOR = 0.4, 30.0  # of what is said of a block by its style, at most; tokens
+# Log odds that a text on four of five pages loses. Authors repeat headings and steps ("Directions"), too.
+EVERYWHERE = 1.0
 
 
 def content_chances(trees: BoostedTrees, evidence: Evidence, table: Table, wishes: Wishes) -> Numbers:
     """Return by block how likely it is content that is wished; ``table`` is that of the second look."""
-    chances, open_question = np.zeros(len(table)), ~evidence.everywhere
-    if not open_question.all():
-        table = table.T.take(np.flatnonzero(open_question), axis=1).T  # by feature, as the trees read it
     scores = trees.scores(table)
     if evidence.standing is not None:
-        scores = with_style(scores, evidence.standing, open_question)
-    chances[open_question] = chances_of(with_series(scores, evidence.blocks, open_question) + wishes.shift)
-    return with_title(chances, evidence, wishes)
+        scores = with_style(scores, evidence.standing)
+    scores = with_series(scores, evidence.blocks) - EVERYWHERE * evidence.everywhere
+    return with_title(chances_of(scores + wishes.shift), evidence, wishes)
 
 
 def with_title(chances: Numbers, evidence: Evidence, wishes: Wishes) -> Numbers:
@@ -58,24 +55,23 @@ def shifted(chances: Numbers, shift: float) -> Numbers:
     return moved
 
 
-def with_style(scores: Numbers, standing: Standing, blocks: NDArray[np.bool_]) -> Numbers:
-    """Return the ``scores`` of some ``blocks``, drawn towards the mean of their style on the site's other pages.
+def with_style(scores: Numbers, standing: Standing) -> Numbers:
+    """Return the ``scores`` of blocks, drawn towards the mean of their style on the site's other pages.
 
     The more tokens of that style the other pages have, the more they say.
     """
-    tokens = standing.style_tokens[blocks]
-    share = STYLE_SHARE * tokens / (tokens + STYLE_PRIOR)
-    drawn: Numbers = (1.0 - share) * scores + share * standing.style_scores[blocks]
+    share = STYLE_SHARE * standing.style_tokens / (standing.style_tokens + STYLE_PRIOR)
+    drawn: Numbers = (1.0 - share) * scores + share * standing.style_scores
     return drawn
 
 
-def with_series(scores: Numbers, blocks: Blocks, some: NDArray[np.bool_]) -> Numbers:
-    """Return the ``scores`` of ``some`` blocks, drawn towards the mean of their series.
+def with_series(scores: Numbers, blocks: Blocks) -> Numbers:
+    """Return the ``scores`` of blocks, drawn towards the mean of their series.
 
     A series is what looks alike in one element. The longer it is, the more it says: scores fall along a text that
     is longer than most pages, and its end is as much content as its beginning.
     """
-    own, around, tokens = blocks.elements[some], blocks.around, blocks.tokens[some]
+    own, around, tokens = blocks.elements, blocks.around, blocks.tokens
     keys = (around.parents[own] << 32) | around.paths[own]
     _, series = groups_of(keys)
     size = np.bincount(series, tokens)

@@ -141,7 +141,7 @@ class Fusion(Method):
             joint = whole and (taken[block] or chance is not None)  # an introduction only keeps
             if joint and best[block] != (own[block] >= bar):
                 return together_reason(bool(taken[block]), whole, chance)
-            if evidence.everywhere[block]:
+            if evidence.everywhere[block] and not taken[block]:
                 return everywhere_reason(evidence, block)
             repeated = bool(best[block] and not taken[block])
             verdict = Verdict(bool(taken[block]), float(own[block]), bar, repeated)
