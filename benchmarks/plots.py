@@ -135,7 +135,7 @@ def _lines(title: str, x_title: str, y_title: str) -> Any:
         x_title=x_title,
         y_title=y_title,
         legend_at_bottom=True,
-        legend_at_bottom_columns=2,
+        legend_at_bottom_columns=3,
         truncate_legend=-1,
         dots_size=3,
         stroke_style={"width": 2.5},
