@@ -270,7 +270,10 @@ def test_a_crawl_on_loopback_is_measured_with_and_without_the_add_on(corpus: Pat
     ran = benchmark("crawl", *options, corpus=str(corpus))
     assert ran.returncode == 0, ran.stderr
     assert "Traceback" not in ran.stderr
-    found = json.loads(file.read_text())
+    crawls = json.loads(file.read_text())
+    assert list(crawls) == ["all sites", "the largest sites"]
+    found = crawls["all sites"]
+    assert list(crawls["the largest sites"]) == list(found)
     alone = ["link_ratio", "link_ratio, sites known"]
     assert list(found) == ["without", *alone, "link_ratio, 1 workers", "link_ratio, 1 workers, sites known"]
     assert {crawl["items"] for crawl in found.values()} == {12}
