@@ -108,7 +108,10 @@ def table_of(groups: Iterable[Columns | Rows], names: Sequence[str], count: int)
         found += group
         if isinstance(group, Rows):
             rows, places = places_of(group.names, wanted)
-            by_feature[places] = group.numbers[rows]
+            if isinstance(places, slice):
+                np.take(group.numbers, rows, axis=0, out=by_feature[places], mode="clip")  # "raise" copies twice
+            else:
+                by_feature[places] = group.numbers[rows]
             continue
         for name, column in group.items():
             if name in numbers:

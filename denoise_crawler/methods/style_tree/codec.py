@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import zlib
+from array import array
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
@@ -101,9 +102,9 @@ def page_of(record: PageRecord, labels: Sequence[str]) -> PageDigest:
         record.key,
         [labels[number] for number in unpack_numbers(record.labels).tolist()],
         np.cumsum(unpack_numbers(record.ends), dtype=np.uint32).tolist(),
-        np.cumsum(unpack_numbers(record.starts), dtype=np.uint32).tolist(),
-        unpack_numbers(record.hashes).tolist(),
-        unpack_numbers(record.counts).tolist(),
+        _array_of(np.cumsum(unpack_numbers(record.starts))),
+        _array_of(unpack_numbers(record.hashes)),
+        _array_of(unpack_numbers(record.counts)),
     )
 
 
@@ -144,6 +145,10 @@ def _check_page(page: PageDigest) -> PageDigest:
             raise ValueError("a page whose nodes are not nested, or too deep")
         open_ends.append(end)
     return page
+
+
+def _array_of(numbers: NDArray[np.integer[Any]]) -> array[int]:
+    return array("I", numbers.astype(np.uint32).tobytes())
 
 
 def _differences(numbers: Sequence[int]) -> NDArray[np.uint32]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from array import array
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
@@ -36,15 +37,16 @@ class PageDigest:
     """One page as columns over its nodes in document order.
 
     The subtree of node i is ``range(i, ends[i])``. The features of leaf i are ``hashes[starts[i]:starts[i + 1]]``
-    (32 bits, ascending); ``counts`` are their occurrences on this page.
+    (32 bits, ascending); ``counts`` are their occurrences on this page. As lists, these three would be the largest
+    part of a page.
     """
 
     key: int
     labels: list[str]
     ends: list[int]
-    starts: list[int]
-    hashes: list[int]
-    counts: list[int]
+    starts: array[int]
+    hashes: array[int]
+    counts: array[int]
 
     def children(self, index: int) -> list[int]:
         """Return the children of node ``index``."""
@@ -113,7 +115,7 @@ class PageDigest:
 
 def outline_page(page: Page) -> PageDigest:
     """Return the labels and shape of ``page``, without features."""
-    return PageDigest(page.key, labels_of(page), page.nodes.ends, [0], [], [])
+    return PageDigest(page.key, labels_of(page), page.nodes.ends, array("I", [0]), array("I"), array("I"))
 
 
 def digest_page(page: Page, features_per_leaf: int) -> PageDigest:
