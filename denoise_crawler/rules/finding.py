@@ -183,7 +183,7 @@ def _take(page: Page, step: Step, nodes: list[Any], budget: _Budget, *, is_first
             shape = page.once(shape_of)
             budget.take(_work(step.tokens, shape, 1))
         from_root = list(find(page.tree))
-        budget.take(_RESULT * len(from_root))
+        budget.take(2 * _RESULT * len(from_root))  # each is put in its place, too
         return from_root
     shape = page.once(shape_of)
     begins = _needed(step, nodes, shape)
