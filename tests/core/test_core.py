@@ -117,7 +117,7 @@ def assert_same_declared(html: str, monkeypatch: pytest.MonkeyPatch) -> None:
         for mode in ("require", "off"):
             monkeypatch.setenv(core.ENVIRONMENT, mode)
             declared = SelfDescription(one)
-            lists = declared.titles, declared.headings, declared.times
+            lists = declared.titles, declared.headings, declared.times, declared.styles, declared.texts
             named = declared.authors, declared.dates, declared.author_links, declared.author_pages
             found.append((declared.metas, declared.scripts, *lists, *named))
         assert found[0] == found[1]

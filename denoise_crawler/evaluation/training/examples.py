@@ -11,11 +11,11 @@ import numpy as np
 from denoise_crawler.evaluation.gold import addresses
 from denoise_crawler.evaluation.training.labels import labels
 from denoise_crawler.methods.fusion.blocks import blocks_of
+from denoise_crawler.methods.fusion.declared_text import declared_rows
 from denoise_crawler.methods.fusion.evidence import Evidence, Words
 from denoise_crawler.methods.fusion.features import page_groups, table_of
 from denoise_crawler.methods.fusion.first_look import FirstLook
 from denoise_crawler.methods.fusion.kinds import kind_words_of
-from denoise_crawler.methods.fusion.linked_data import linked_data_of
 from denoise_crawler.methods.fusion.page_type_features import traits_of
 from denoise_crawler.methods.fusion.places import PLACES
 from denoise_crawler.methods.fusion.site_evidence import SiteEvidence
@@ -51,8 +51,8 @@ _LEAST_COMMENTS = 40.0  # tokens
 class LabelledPage:
     """A page, its blocks, and which of them are content.
 
-    ``title``, ``description`` and ``body`` are what it says of itself, ``kind`` is what it is, if somebody said,
-    ``kind_words`` are the words that may tell, ``traits`` the numbers.
+    ``title``, ``description`` and ``declared`` are what it says of itself, ``kind`` is what it is, if somebody
+    said, ``kind_words`` are the words that may tell, ``traits`` the numbers.
     """
 
     site: str
@@ -60,7 +60,7 @@ class LabelledPage:
     key: int
     title: str
     description: str
-    body: str
+    declared: NDArray[np.float32]
     blocks: Blocks
     content: NDArray[np.bool_]
     gold: str
@@ -77,7 +77,7 @@ class LabelledPage:
     def evidence(self, words: Words) -> Evidence:
         """Return the evidence of the page alone."""
         kinds = words.kinds.says(self.kind_words)
-        return Evidence(self.title, self.description, self.body, kinds, self.blocks, None, words.classes)
+        return Evidence(self.title, self.description, self.declared, kinds, self.blocks, None, words.classes)
 
 
 def labelled(pages: Iterable[GoldPage]) -> Iterator[LabelledPage]:
@@ -89,7 +89,7 @@ def labelled(pages: Iterable[GoldPage]) -> Iterator[LabelledPage]:
             blocks = page.once(blocks_of)
             content = labels(blocks.texts, gold.gold or "")
             yield LabelledPage(
-                gold.site, page.url, page.key, page.title, description_of(page), linked_data_of(page).body,
+                gold.site, page.url, page.key, page.title, description_of(page), declared_rows(page, blocks),
                 blocks, content, gold.gold or "", gold.page_type or "", page.once(kind_words_of),
                 traits_of(page),
             )  # fmt: skip

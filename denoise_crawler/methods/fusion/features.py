@@ -10,9 +10,9 @@ import numpy as np
 
 from denoise_crawler.core import loops
 from denoise_crawler.methods.fusion.blocks import blocks_of
+from denoise_crawler.methods.fusion.declared_text import DECLARED
 from denoise_crawler.methods.fusion.evidence import Evidence, Words
 from denoise_crawler.methods.fusion.kinds import KINDS
-from denoise_crawler.methods.fusion.linked_data import BODY_COLUMNS, NO_BODY, body_columns
 from denoise_crawler.methods.fusion.places import PLACES
 from denoise_crawler.methods.fusion.title import begins
 from denoise_crawler.page import Page
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     Columns: TypeAlias = dict[str, Numbers]
 
 # made here, of texts and words, or as simple as a row of bits; all other features are made by the loops
-_SAID = "title overlap", "first heading", "begins description", *BODY_COLUMNS
+_SAID = "title overlap", "first heading", "begins description", *DECLARED
 _IN = tuple(f"in {place}" for place in PLACES)
 _KINDS = tuple(f"page kind {kind}" for kind in KINDS)
 
@@ -68,7 +68,7 @@ def page_groups(evidence: Evidence) -> Iterator[Rows]:
     said = headline.overlap, headline.first_heading, begins(evidence.description, blocks)
     for row, column in enumerate(said, len(names) - len(_SAID)):
         rows[row] = column
-    rows[-len(BODY_COLUMNS) :] = list(body_columns(evidence.body, blocks).values()) if evidence.body else NO_BODY
+    rows[-len(DECLARED) :] = evidence.declared
     yield Rows(names, rows)
 
 
