@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from denoise_crawler.page.nodes import Element
     from denoise_crawler.page.page import Page
 
-FIELDS = "body", "description", "ingredient", "step", "answer", "record"
-BODY, DESCRIPTION, INGREDIENT, STEP, ANSWER, RECORD = range(len(FIELDS))
+FIELDS = "body", "description", "ingredient", "step", "answer", "comment", "record"
+BODY, DESCRIPTION, INGREDIENT, STEP, ANSWER, COMMENT, RECORD = range(len(FIELDS))
 NOTHING = -1
 _MOST_CHARACTERS = 400_000  # per page
 _MOST_VALUES = 20_000
@@ -26,7 +26,7 @@ _MOST_LEVELS = 30  # from a property up to the thing that has it
 _HOLDING = {
     "recipeIngredient": INGREDIENT, "ingredients": INGREDIENT, "supply": INGREDIENT, "tool": INGREDIENT,
     "recipeInstructions": STEP, "step": STEP, "steps": STEP,
-    "acceptedAnswer": ANSWER, "suggestedAnswer": ANSWER, "comment": ANSWER, "review": ANSWER, "reviews": ANSWER,
+    "acceptedAnswer": ANSWER, "suggestedAnswer": ANSWER, "comment": COMMENT, "review": COMMENT, "reviews": COMMENT,
     "additionalProperty": RECORD, "responsibilities": RECORD, "qualifications": RECORD, "skills": RECORD,
     "educationRequirements": RECORD, "experienceRequirements": RECORD, "jobBenefits": RECORD,
     "incentiveCompensation": RECORD, "transcript": RECORD,
@@ -40,7 +40,8 @@ _ASIDE = frozenset(
     | {"isSimilarTo", "sponsor", "provider", "hiringOrganization", "brand", "manufacturer", "@context"}
 )
 _ASIDE_TYPES = re.compile(r"(?:person|organization|website|imageobject|breadcrumblist)$", re.IGNORECASE)
-_ANSWERS = re.compile(r"(?:question|answer|comment|review)$", re.IGNORECASE)
+_ANSWERS = re.compile(r"(?:question|answer)$", re.IGNORECASE)
+_COMMENTS = re.compile(r"(?:comment|review)$", re.IGNORECASE)
 _STEPS = re.compile(r"howto(?:step|section|direction|tip)$", re.IGNORECASE)
 _TEASED = re.compile(
     r"(?:article|blogposting|mediaposting|discussionforumposting|report|page|recipe|howto|creativework|blog)$",
@@ -137,8 +138,10 @@ def _context(types: Iterable[str], within: int) -> int:
     for kind in types:
         if _STEPS.search(kind):
             return STEP
-        if _ANSWERS.search(kind) and (within >= 0 or not kind.endswith("Review")):
+        if _ANSWERS.search(kind):
             return ANSWER
+        if _COMMENTS.search(kind) and (within >= 0 or not kind.endswith("Review")):
+            return COMMENT
     return within
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import accumulate
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -11,9 +12,6 @@ if TYPE_CHECKING:
 HIDES, OPENS = "hides", "opens"
 MOST_SELECTORS = 64
 _MOST_CHARACTERS = 300_000
-_SIGNS = "none", "hidden", "collapse", "clip", ":-", ": -"  # one of them stands in whatever hides
-_SHOWN = "display", "visible", "max-height"
-_BRACE = re.compile("([{}])")
 _SIMPLE = re.compile(r"[a-z][a-z0-9]*[.#][\w-]+|[.#][\w-]+", re.IGNORECASE)
 _NAMES = re.compile(r"[.#][\w-]+")
 _SHOWS = re.compile(r"(?:^|[;\s])(?:display\s*:(?!\s*none)|visibility\s*:\s*visible|max-height\s*:(?!\s*0))")
@@ -28,14 +26,6 @@ _FAR = re.compile(r"(?:^|[;\s])(?:left|right|top|bottom|margin-left|margin-top)\
 _NO_SIZE = re.compile(r"(?:^|[;\s])(?:width|height|max-width|max-height)\s*:\s*0(?![\d.]*[1-9])")
 _CUT_OFF = re.compile(r"overflow(?:-[xy])?\s*:\s*(?:hidden|clip)")
 _MOVES = "transition"
-
-
-class _Rule(NamedTuple):
-    """Its selectors, its declarations in small letters, and whether it stands inside another (``@media``)."""
-
-    selectors: str
-    style: str
-    nested: bool
 
 
 def is_hiding(style: str) -> bool:
@@ -64,39 +54,52 @@ def hiding_selectors(sheets: Iterable[str]) -> Mapping[str, str]:
         {'.a': 'hides', 'p.b': 'opens'}
 
     """
-    left, rules = _MOST_CHARACTERS, list[_Rule]()
-    for sheet in sheets:
-        rules += _rules(sheet[: max(left, 0)])
-        left -= len(sheet)
+    rules, nested = _rules(sheets)
     hidden: dict[str, int] = {}
-    for number, rule in enumerate(rules):
-        if not rule.nested and any(sign in rule.style for sign in _SIGNS) and is_hiding(rule.style):
-            hidden.update(dict.fromkeys(_simple(rule.selectors), number))
-            if len(hidden) >= MOST_SELECTORS:
-                break
-    shown: set[str] = set()
-    for number, rule in enumerate(rules) if hidden else ():
-        if any(sign in rule.style for sign in _SHOWN) and _SHOWS.search(rule.style):
-            shown.update(_subjects(rule))
-            for one in () if rule.nested else _simple(rule.selectors):
+    for number in _maybe_hiding(rules):
+        selectors, _, style = rules[number].rpartition("{")
+        if not nested[number] and len(hidden) < MOST_SELECTORS and is_hiding(style):
+            hidden.update(dict.fromkeys(_simple(selectors), number))
+    names, shown = {_NAMES.findall(one)[0] for one in hidden}, set[str]()
+    for number in _maybe_showing(rules) if hidden else ():
+        selectors, _, style = rules[number].rpartition("{")
+        if not names.isdisjoint(_NAMES.findall(selectors)) and _SHOWS.search(style.lower()):
+            shown.update(_subjects(selectors, alone=nested[number]))
+            for one in () if nested[number] else _simple(selectors):
                 if hidden.get(one, number) < number:
                     del hidden[one]
     return {one: OPENS if _NAMES.findall(one)[0] in shown else HIDES for one in hidden}
 
 
-def _rules(sheet: str) -> Iterator[_Rule]:
-    """Yield the rules of a sheet; what is neither selector nor declaration makes rules that mean nothing."""
-    if not any(sign in sheet for sign in _SIGNS):
-        return
-    above: list[str] = []
-    *pairs, _ = _BRACE.split(_without_comments(sheet))
-    for text, brace in zip(pairs[::2], pairs[1::2], strict=True):
-        if brace == "{":
-            above.append(text)
-        elif above:
-            selectors = above.pop()
-            if "@" not in selectors:
-                yield _Rule(selectors, text.lower(), bool(above))
+def _rules(sheets: Iterable[str]) -> tuple[list[str], list[bool]]:
+    """Return the rules as written but for the last brace, and which stand inside another, as ``@media``."""
+    rules, nested, left = list[str](), list[bool](), _MOST_CHARACTERS
+    for sheet in sheets:
+        if left > 0 and "{" in sheet:
+            parts = (_without_comments(sheet[:left]) if "/*" in sheet else sheet[:left]).split("}")[:-1]
+            opened = accumulate(part.count("{") for part in parts)
+            nested += [depth > number for number, depth in enumerate(opened, 1)]
+            rules += parts
+        left -= len(sheet)
+    return rules, nested
+
+
+# Few rules of a sheet hide or show something, and all are looked at: so by these, and written out.
+def _maybe_hiding(rules: list[str]) -> list[int]:
+    return [
+        number
+        for number, rule in enumerate(rules)
+        if "y:none" in rule or "y: none" in rule or "hidden" in rule or "-9" in rule or "000px" in rule
+        or "clip" in rule or "collapse" in rule
+    ]  # fmt: skip
+
+
+def _maybe_showing(rules: list[str]) -> list[int]:
+    return [
+        number
+        for number, rule in enumerate(rules)
+        if "display" in rule or "visible" in rule or "max-height" in rule
+    ]
 
 
 def _without_comments(sheet: str) -> str:
@@ -109,14 +112,19 @@ def _without_comments(sheet: str) -> str:
 
 
 def _simple(selectors: str) -> Iterator[str]:
-    for one in selectors.split(","):
-        if _SIMPLE.fullmatch(one := one.strip()):
+    """Yield the simple ones of the selectors that stand at the end of a text."""
+    for one in _last(selectors):
+        if _SIMPLE.fullmatch(one):
             tag, mark, name = one.partition("." if "." in one else "#")
             yield f"{tag.lower()}{mark}{name}"
 
 
-def _subjects(rule: _Rule) -> Iterator[str]:
-    """Yield the names in what each selector of a rule is about, but of a whole rule those that stand alone."""
-    for one in rule.selectors.split(","):
-        if (parts := one.split()) and (rule.nested or not _SIMPLE.fullmatch(one.strip())):
-            yield from _NAMES.findall(parts[-1])
+def _subjects(selectors: str, *, alone: bool) -> Iterator[str]:
+    """Yield the names in what each selector is about; of simple ones only if these count ``alone``."""
+    for one in _last(selectors):
+        if alone or not _SIMPLE.fullmatch(one):
+            yield from _NAMES.findall(one.rpartition(" ")[2])
+
+
+def _last(selectors: str) -> list[str]:
+    return [one.strip() for one in selectors.rpartition("{")[2].rpartition(";")[2].split(",")]

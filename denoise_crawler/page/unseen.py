@@ -63,16 +63,17 @@ def unseen_of(page: Page) -> Unseen | None:
     """
     nodes, styles = page.nodes, page.once(self_description_of).styles
     selectors = hiding_selectors(sheet.text or "" for sheet in styles if _applies(sheet))
-    found = set(_find(nodes, _BY_TAG, _SIGNS))
-    elements = {index: nodes.elements[index] for index in sorted(found)}
+    elements = {index: nodes.elements[index] for index in _find(nodes, _BY_TAG, _SIGNS)}
     controls = _Controls(element for element in elements.values() if element.get("aria-expanded"))
-    named = {"class": [one.partition(".")[2] for one in selectors], "id": [*controls.names]}
-    named["id"] += [one.partition("#")[2] for one in selectors]
-    for attribute, names in named.items():
-        wanted = sorted(set(filter(None, names)))
-        for start in range(0, len(wanted), _WORDS_AT_ONCE):
-            for index in _find(nodes, {}, {attribute: tuple(wanted[start : start + _WORDS_AT_ONCE])}):
-                elements[index] = nodes.elements[index]
+    classes = sorted({name for one in selectors if (name := one.partition(".")[2])})
+    identities = sorted({*controls.names, *(name for one in selectors if (name := one.partition("#")[2]))})
+    for start in range(0, max(len(classes), len(identities)), _WORDS_AT_ONCE):
+        words = {
+            "class": classes[start : start + _WORDS_AT_ONCE],
+            "id": identities[start : start + _WORDS_AT_ONCE],
+        }
+        for index in _find(nodes, {}, {name: tuple(some) for name, some in words.items() if some}):
+            elements[index] = nodes.elements[index]
     kinds = {index: _kind(element, selectors, controls) for index, element in elements.items() if index}
     hidden, panels = ([index for index, kind in kinds.items() if kind == one] for one in (HIDES, OPENS))
     return Unseen(_below(nodes, hidden), _below(nodes, panels)) if hidden or panels else None

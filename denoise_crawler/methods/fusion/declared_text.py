@@ -13,7 +13,7 @@ import numpy as np
 
 from denoise_crawler.methods.fusion.blocks import TAGS
 from denoise_crawler.methods.fusion.linked_data import BODY_COLUMNS, NO_BODY, body_columns, linked_data_of
-from denoise_crawler.page.declared_texts import DESCRIPTION, FIELDS, declared_texts_of
+from denoise_crawler.page.declared_texts import COMMENT, DESCRIPTION, FIELDS, declared_texts_of
 from denoise_crawler.page.text import HAN, KANA
 from denoise_crawler.page.unseen import unseen_of
 
@@ -36,6 +36,7 @@ DECLARED = (
     "rows declared",  # the share of the rows of the list or table around the block
     *("in unseen", "in panel", "page unseen"),
 )
+_ASIDE = frozenset({DESCRIPTION, COMMENT})  # what they tell of a list says nothing of its rows
 _FIRST_FIELD = len(BODY_COLUMNS)
 _ROWS = _FIRST_FIELD + 2 * len(FIELDS)
 _RUN, _BITS = 3, 20  # words of a run; those of a page's declared texts are fewer than 2 ** 20
@@ -83,9 +84,10 @@ def _agreement(rows: NDArray[np.float32], texts: Iterable[DeclaredText], blocks:
         covered, found = shown.covered(runs, short)
         rows[field] = shown.shares(covered)
         rows[len(FIELDS) + field] = found / max(len(runs) + len(short), 1)
-        if field != DESCRIPTION:
+        if field not in _ASIDE:
             known |= covered
-    rows[-1] = _declared_rows(shown.bounds, known, blocks)
+    if not _ASIDE.issuperset(fields):
+        rows[-1] = _declared_rows(shown.bounds, known, blocks)
 
 
 def _runs_of(texts: list[list[int]]) -> tuple[Indices, Indices]:
