@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,7 @@ _FAR = re.compile(r"(?:^|[;\s])(?:left|right|top|bottom|margin-left|margin-top)\
 _NO_SIZE = re.compile(r"(?:^|[;\s])(?:width|height|max-width|max-height)\s*:\s*0(?![\d.]*[1-9])")
 _CUT_OFF = re.compile(r"overflow(?:-[xy])?\s*:\s*(?:hidden|clip)")
 _MOVES = "transition"
+_SIGNS = "y:none", "y: none", "hidden", "-9", "000px", "clip", "collapse"  # one stands in each rule that hides
 
 
 def is_hiding(style: str) -> bool:
@@ -39,9 +41,10 @@ def is_hiding(style: str) -> bool:
     style = style.lower()
     if _HIDES.search(style):
         return True
-    if _FAR.search(style) and _PLACED.search(style):
+    if "-" in style and "position" in style and _FAR.search(style) and _PLACED.search(style):
         return True
-    return _NO_SIZE.search(style) is not None and _CUT_OFF.search(style) is not None and _MOVES not in style
+    cut_off = "overflow" in style and _MOVES not in style and _CUT_OFF.search(style) is not None
+    return cut_off and _NO_SIZE.search(style) is not None
 
 
 def hiding_selectors(sheets: Iterable[str]) -> Mapping[str, str]:
@@ -54,52 +57,70 @@ def hiding_selectors(sheets: Iterable[str]) -> Mapping[str, str]:
         {'.a': 'hides', 'p.b': 'opens'}
 
     """
-    rules, nested = _rules(sheets)
-    hidden: dict[str, int] = {}
-    for number in _maybe_hiding(rules):
-        selectors, _, style = rules[number].rpartition("{")
-        if not nested[number] and len(hidden) < MOST_SELECTORS and is_hiding(style):
-            hidden.update(dict.fromkeys(_simple(selectors), number))
+    read = list(_read(sheets))
+    hidden: dict[str, tuple[int, int]] = {}  # where it was hidden last
+    for order, sheet in enumerate(read):
+        for number in sheet.maybe_hiding():
+            selectors, style = sheet.rule(number)
+            if len(hidden) < MOST_SELECTORS and is_hiding(style) and not sheet.nested[number]:
+                hidden.update(dict.fromkeys(_simple(selectors), (order, number)))
     names, shown = {_NAMES.findall(one)[0] for one in hidden}, set[str]()
-    for number in _maybe_showing(rules) if hidden else ():
-        selectors, _, style = rules[number].rpartition("{")
-        if not names.isdisjoint(_NAMES.findall(selectors)) and _SHOWS.search(style.lower()):
-            shown.update(_subjects(selectors, alone=nested[number]))
-            for one in () if nested[number] else _simple(selectors):
-                if hidden.get(one, number) < number:
-                    del hidden[one]
+    for order, sheet in enumerate(read) if hidden else ():
+        for number in sheet.maybe_showing():
+            selectors, style = sheet.rule(number)
+            if not names.isdisjoint(_NAMES.findall(selectors)) and _SHOWS.search(style.lower()):
+                shown.update(_subjects(selectors, alone=sheet.nested[number]))
+                for one in () if sheet.nested[number] else _simple(selectors):
+                    if hidden.get(one, (order, number)) < (order, number):
+                        del hidden[one]
     return {one: OPENS if _NAMES.findall(one)[0] in shown else HIDES for one in hidden}
 
 
-def _rules(sheets: Iterable[str]) -> tuple[list[str], list[bool]]:
-    """Return the rules as written but for the last brace, and which stand inside another, as ``@media``."""
-    rules, nested, left = list[str](), list[bool](), _MOST_CHARACTERS
+class _Sheet:
+    """The rules of a style sheet, as written but for the last brace.
+
+    Few of them hide or show anything, and all are looked at: so by what must stand in them, written out.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.rules = (_without_comments(text) if "/*" in text else text).split("}")[:-1]
+        self._may_hide = any(sign in text for sign in _SIGNS)
+
+    @cached_property
+    def nested(self) -> list[bool]:
+        """Which rules stand inside another, as in ``@media``."""
+        opened = accumulate(rule.count("{") for rule in self.rules)
+        return [depth > number for number, depth in enumerate(opened, 1)]
+
+    def rule(self, number: int) -> tuple[str, str]:
+        """Return the selectors and the declarations of a rule."""
+        selectors, _, style = self.rules[number].rpartition("{")
+        return selectors, style
+
+    def maybe_hiding(self) -> list[int]:
+        """Return the rules that may hide something."""
+        return [
+            number
+            for number, rule in enumerate(self.rules if self._may_hide else ())
+            if "y:none" in rule or "y: none" in rule or "hidden" in rule or "-9" in rule or "000px" in rule
+            or "clip" in rule or "collapse" in rule
+        ]  # fmt: skip
+
+    def maybe_showing(self) -> list[int]:
+        """Return the rules that may show something."""
+        return [
+            number
+            for number, rule in enumerate(self.rules)
+            if "display" in rule or "visible" in rule or "max-height" in rule
+        ]
+
+
+def _read(sheets: Iterable[str]) -> Iterator[_Sheet]:
+    left = _MOST_CHARACTERS
     for sheet in sheets:
         if left > 0 and "{" in sheet:
-            parts = (_without_comments(sheet[:left]) if "/*" in sheet else sheet[:left]).split("}")[:-1]
-            opened = accumulate(part.count("{") for part in parts)
-            nested += [depth > number for number, depth in enumerate(opened, 1)]
-            rules += parts
+            yield _Sheet(sheet[:left])
         left -= len(sheet)
-    return rules, nested
-
-
-# Few rules of a sheet hide or show something, and all are looked at: so by these, and written out.
-def _maybe_hiding(rules: list[str]) -> list[int]:
-    return [
-        number
-        for number, rule in enumerate(rules)
-        if "y:none" in rule or "y: none" in rule or "hidden" in rule or "-9" in rule or "000px" in rule
-        or "clip" in rule or "collapse" in rule
-    ]  # fmt: skip
-
-
-def _maybe_showing(rules: list[str]) -> list[int]:
-    return [
-        number
-        for number, rule in enumerate(rules)
-        if "display" in rule or "visible" in rule or "max-height" in rule
-    ]
 
 
 def _without_comments(sheet: str) -> str:
