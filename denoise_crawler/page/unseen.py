@@ -29,7 +29,7 @@ _KNOWN = (
     "element-invisible", "w-condition-invisible",
 )  # fmt: skip
 _KNOWN_SET = frozenset(_KNOWN)
-_PANEL_WORDS = re.compile(
+PANEL_WORDS = re.compile(
     r"accordion|collaps|toggl|expand|faq|\btab(?:s\b|[-_]?(?:pane|content|body))", re.IGNORECASE
 )
 _BY_TAG: Mapping[str, Hints] = {"details": {}}
@@ -122,7 +122,7 @@ def _is_named_panel(element: Element) -> bool:
     """Tell whether the names of an element, or of what it stands in, say that it opens."""
     parent = element.getparent()
     return any(
-        _PANEL_WORDS.search(f"{one.get('class', '')[:200]} {one.get('id', '')[:200]}") is not None
+        PANEL_WORDS.search(f"{one.get('class', '')[:200]} {one.get('id', '')[:200]}") is not None
         for one in (element, parent)
         if one is not None
     )

@@ -10,12 +10,14 @@ from hypothesis import given, settings
 from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.methods.fusion.declared_text import DECLARED, declared_rows
 from denoise_crawler.methods.fusion.features import page_groups
+from denoise_crawler.methods.fusion.tellers import TELLERS, Case
 from denoise_crawler.methods.fusion.weights import shipped_model
 from denoise_crawler.page import Page
 from denoise_crawler.page.declared_texts import FIELDS
 from tests.strategies import html_pages
 
 STORY = "The harbour was empty at dawn and all boats had left it for the fishing grounds in the north."
+FIELD_OF = {True: "ingredient", False: "comment"}
 ITEMS = "2 eggs", "1 cup of flour", "a pinch of salt", "500 g sugar"
 
 
@@ -110,6 +112,15 @@ def test_the_columns_are_features_of_both_looks_and_small_enough_to_be_sent() ->
     (group,) = page_groups(evidence)
     assert group["ingredient declared"].tolist() == [1.0] * 4
     assert len(pickle.dumps(evidence.declared)) < 1_000
+
+
+def test_reasons_name_the_field_that_a_block_stands_in_and_what_is_hidden() -> None:
+    one = page(f"<ul>{listed(ITEMS)}</ul>", recipe())
+    evidence = one.once(shipped_model().first_look).evidence
+    kept, commented = (Case(evidence, 0, taken, {f"{field} declared": 1.0}) for taken, field in FIELD_OF.items())
+    assert TELLERS["declared"](kept) == "most of its words are in what the page declares as ingredients"
+    assert TELLERS["declared"](commented) == "most of its words are in what the page declares as comments"
+    assert TELLERS["landmark"](Case(evidence, 0, taken=False, values={"in unseen": 1.0})) == "hidden from readers"
 
 
 @settings(max_examples=50, deadline=None)

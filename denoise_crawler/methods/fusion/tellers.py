@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from denoise_crawler.methods.fusion.class_words import words_of
 from denoise_crawler.methods.fusion.places import PLACES
+from denoise_crawler.page.declared_texts import FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -130,9 +131,19 @@ def _description(case: Case) -> str:
 
 def _declared(case: Case) -> str:
     inside = case.values.get("in body declared", -1.0)
+    fields = [field for field in FIELDS if case.values.get(f"{field} declared", -1.0) >= _MOSTLY]
+    if fields and (fields[0] == "comment") != case.taken:
+        return f"most of its words are in what the page declares as {_FIELD_NAMES[fields[0]]}"
     if case.taken:
         return "in the article as the page declares it (JSON-LD)" if inside > 0 else ""
     return "not in the article as the page declares it (JSON-LD)" if inside == 0 else ""
+
+
+_MOSTLY = 0.6  # of the words of a block
+_FIELD_NAMES = {
+    "body": "its text", "description": "its description", "ingredient": "ingredients", "step": "steps",
+    "answer": "questions and answers", "comment": "comments", "record": "a record",
+}  # fmt: skip
 
 
 def _main_text(case: Case) -> str:
@@ -146,6 +157,8 @@ def _main_text(case: Case) -> str:
 
 
 def _landmark(case: Case) -> str:
+    if not case.taken and case.values.get("in unseen", 0.0) > 0:
+        return "hidden from readers"
     inside = int(case.evidence.blocks.around.places[case.home])
     named = [place for bit, place in enumerate(PLACES) if inside >> bit & 1]
     told = [place for place in named if (place in _CHROME) != case.taken]
