@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import ModuleType
 
-LOOPS = "features", "keys", "runs", "site", "texts"
+LOOPS = "features", "keys", "runs", "sheets", "site", "texts"
 _PACKAGE = __name__.partition(".")[0]
 _FOLDER = Path(__file__).parents[1]
 

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import re
-from functools import cached_property
-from itertools import accumulate
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from denoise_crawler.core import loops
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
 HIDES, OPENS = "hides", "opens"
 MOST_SELECTORS = 64
+_LONGEST_SELECTOR = 100
+_MOST_KNOWN = 512
+_KNOWN: dict[int, Mapping[str, str]] = {}  # by the hash of some sheets: pages of a site often have the same
 _MOST_CHARACTERS = 300_000
 _SIMPLE = re.compile(r"[a-z][a-z0-9]*[.#][\w-]+|[.#][\w-]+", re.IGNORECASE)
 _NAMES = re.compile(r"[.#][\w-]+")
@@ -27,7 +32,7 @@ _FAR = re.compile(r"(?:^|[;\s])(?:left|right|top|bottom|margin-left|margin-top)\
 _NO_SIZE = re.compile(r"(?:^|[;\s])(?:width|height|max-width|max-height)\s*:\s*0(?![\d.]*[1-9])")
 _CUT_OFF = re.compile(r"overflow(?:-[xy])?\s*:\s*(?:hidden|clip)")
 _MOVES = "transition"
-_SIGNS = "y:none", "y: none", "hidden", "-9", "000px", "clip", "collapse"  # one stands in each rule that hides
+_MAY_HIDE, _MAY_SHOW = 1, 2
 
 
 def is_hiding(style: str) -> bool:
@@ -57,69 +62,50 @@ def hiding_selectors(sheets: Iterable[str]) -> Mapping[str, str]:
         {'.a': 'hides', 'p.b': 'opens'}
 
     """
-    read = list(_read(sheets))
-    hidden: dict[str, tuple[int, int]] = {}  # where it was hidden last
-    for order, sheet in enumerate(read):
-        for number in sheet.maybe_hiding():
-            selectors, style = sheet.rule(number)
-            if len(hidden) < MOST_SELECTORS and is_hiding(style) and not sheet.nested[number]:
-                hidden.update(dict.fromkeys(_simple(selectors), (order, number)))
+    written = tuple(sheets)
+    key = hash(written)
+    if (known := _KNOWN.get(key)) is None:
+        if len(_KNOWN) >= _MOST_KNOWN:
+            _KNOWN.clear()
+        known = _KNOWN[key] = _found_in(written)
+    return known
+
+
+def _found_in(sheets: Iterable[str]) -> Mapping[str, str]:
+    rules = list(_rules(sheets))
+    hidden: dict[str, int] = {}  # by selector, the last rule that hides it
+    for number, rule in enumerate(rules):
+        if rule.signs & _MAY_HIDE and not rule.nested and len(hidden) < MOST_SELECTORS and is_hiding(rule.style):
+            hidden.update(dict.fromkeys(_simple(rule.selectors), number))
     names, shown = {_NAMES.findall(one)[0] for one in hidden}, set[str]()
-    for order, sheet in enumerate(read) if hidden else ():
-        for number in sheet.maybe_showing():
-            selectors, style = sheet.rule(number)
-            if not names.isdisjoint(_NAMES.findall(selectors)) and _SHOWS.search(style.lower()):
-                shown.update(_subjects(selectors, alone=sheet.nested[number]))
-                for one in () if sheet.nested[number] else _simple(selectors):
-                    if hidden.get(one, (order, number)) < (order, number):
-                        del hidden[one]
+    for number, rule in enumerate(rules) if hidden else ():
+        if not rule.signs & _MAY_SHOW or names.isdisjoint(_NAMES.findall(rule.selectors)):
+            continue
+        if _SHOWS.search(rule.style.lower()):
+            shown.update(_subjects(rule.selectors, alone=rule.nested))
+            for one in () if rule.nested else _simple(rule.selectors):
+                if hidden.get(one, number) < number:
+                    del hidden[one]
     return {one: OPENS if _NAMES.findall(one)[0] in shown else HIDES for one in hidden}
 
 
-class _Sheet:
-    """The rules of a style sheet, as written but for the last brace.
+class _Rule(NamedTuple):
+    """A rule that may hide or show something; ``nested`` if it stands inside another, as in ``@media``."""
 
-    Few of them hide or show anything, and all are looked at: so by what must stand in them, written out.
-    """
-
-    def __init__(self, text: str) -> None:
-        self.rules = (_without_comments(text) if "/*" in text else text).split("}")[:-1]
-        self._may_hide = any(sign in text for sign in _SIGNS)
-
-    @cached_property
-    def nested(self) -> list[bool]:
-        """Which rules stand inside another, as in ``@media``."""
-        opened = accumulate(rule.count("{") for rule in self.rules)
-        return [depth > number for number, depth in enumerate(opened, 1)]
-
-    def rule(self, number: int) -> tuple[str, str]:
-        """Return the selectors and the declarations of a rule."""
-        selectors, _, style = self.rules[number].rpartition("{")
-        return selectors, style
-
-    def maybe_hiding(self) -> list[int]:
-        """Return the rules that may hide something."""
-        return [
-            number
-            for number, rule in enumerate(self.rules if self._may_hide else ())
-            if "y:none" in rule or "y: none" in rule or "hidden" in rule or "-9" in rule or "000px" in rule
-            or "clip" in rule or "collapse" in rule
-        ]  # fmt: skip
-
-    def maybe_showing(self) -> list[int]:
-        """Return the rules that may show something."""
-        return [
-            number
-            for number, rule in enumerate(self.rules)
-            if "display" in rule or "visible" in rule or "max-height" in rule
-        ]
+    selectors: str
+    style: str
+    nested: bool
+    signs: int
 
 
-def _read(sheets: Iterable[str]) -> Iterator[_Sheet]:
-    left = _MOST_CHARACTERS
+def _rules(sheets: Iterable[str]) -> Iterator[_Rule]:
+    left, core = _MOST_CHARACTERS, loops("sheets")
     for sheet in sheets:
         if left > 0 and "{" in sheet:
-            yield _Sheet(sheet[:left])
+            text = _without_comments(sheet[:left]) if "/*" in sheet else sheet[:left]
+            rows = np.empty((text.count("}"), core.PARTS), np.int64)
+            for start, brace, end, nested, signs in rows[: core.rules_of(text, rows)].tolist():
+                yield _Rule(text[start:brace], text[brace + 1 : end], bool(nested), signs)
         left -= len(sheet)
 
 
@@ -135,7 +121,7 @@ def _without_comments(sheet: str) -> str:
 def _simple(selectors: str) -> Iterator[str]:
     """Yield the simple ones of the selectors that stand at the end of a text."""
     for one in _last(selectors):
-        if _SIMPLE.fullmatch(one):
+        if len(one) <= _LONGEST_SELECTOR and _SIMPLE.fullmatch(one):
             tag, mark, name = one.partition("." if "." in one else "#")
             yield f"{tag.lower()}{mark}{name}"
 

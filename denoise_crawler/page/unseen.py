@@ -106,16 +106,22 @@ def _kind(element: Element, selectors: Mapping[str, str], controls: _Controls) -
     tag = str(element.tag)
     if tag == "details" or element.get("role") == "tabpanel" or element.get("id") in controls.names:
         return OPENS
-    classes, hiding = element.get("class", "").split(), element.get("hidden")
-    named = {selectors.get(one) for name in classes for one in (f".{name}", f"{tag}.{name}")}
-    if selectors and (identity := element.get("id")):
-        named |= {selectors.get(one) for one in (f"#{identity}", f"{tag}#{identity}")}
-    hides = HIDES in named or not _KNOWN_SET.isdisjoint(classes) or is_hiding(element.get("style", ""))
+    classes, hiding, style = element.get("class", "").split(), element.get("hidden"), element.get("style")
+    named = _named(tag, classes, element.get("id"), selectors) if selectors else set[str]()
+    hides = HIDES in named or not _KNOWN_SET.isdisjoint(classes) or (style is not None and is_hiding(style))
     if hiding == "until-found" or OPENS in named:
         return OPENS
     if not hides and hiding is None:
         return ""
     return OPENS if controls.open(element) or _is_named_panel(element) else HIDES
+
+
+def _named(tag: str, classes: list[str], identity: str | None, selectors: Mapping[str, str]) -> set[str]:
+    """Return what the selectors do that fit an element."""
+    names = [f".{name}" for name in classes]
+    if identity:
+        names.append(f"#{identity}")
+    return {selectors[one] for name in names for one in (name, tag + name) if one in selectors}
 
 
 def _is_named_panel(element: Element) -> bool:
