@@ -26,7 +26,7 @@ ENVIRONMENT = "DENOISE_CORE"
 MODES = ("auto", "off", "require")
 MODULES = (
     *("hashing", "nodes", "walk", "attributes", "declared", "blocks", "lines"),
-    *("groups", "plaintext", "surroundings", "texts", "trees"),
+    *("groups", "surroundings", "texts", "trees"),
 )
 # The core reads lxml's structures. It is tested with these versions; others get the Python code.
 OLDEST_LXML, NEXT_LXML = (5, 0), (7, 0)

@@ -1,6 +1,8 @@
 # cython: language_level=3
 """The nodes of a page as the compiled core keeps them: elements are made when they are asked for."""
 
+from array import array
+
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, realloc
 from lxml.includes cimport tree
@@ -108,6 +110,18 @@ cdef class Columns:
         """Return the link that each node stands in."""
         cdef Py_ssize_t index
         return [self.nodes[index].link for index in range(self.count)]
+
+    def fill(self, list of_names, int32_t[:, ::1] table not None):
+        """Fill four rows by node: what ``of_names`` says of its tag, its parent, its end and its link."""
+        cdef Py_ssize_t index
+        cdef Node* node
+        cdef int32_t[::1] by_name = array("i", of_names)
+        if table.shape[0] != 4 or table.shape[1] != self.count or by_name.shape[0] != len(self.names):
+            raise ValueError("the table does not fit the nodes")
+        for index in range(self.count):
+            node = &self.nodes[index]
+            table[0, index], table[1, index] = by_name[node.tag], node.parent
+            table[2, index], table[3, index] = node.end, node.link
 
     def has_text(self):
         """Tell whether any node is a run of text."""
