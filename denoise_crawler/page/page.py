@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
 from urllib.parse import urljoin
 
@@ -94,6 +94,33 @@ class Page:
         page._markup = Markup(source, tree)
         page._make_tree = page._markup.tree
         return page
+
+    @classmethod
+    def of_columns(
+        cls,
+        whole: Page,
+        nodes: Nodes,
+        read: Mapping[str, object],
+        known: Mapping[Callable[[Page], object], object],
+    ) -> Page:
+        """Make a page of what was read of it before; see :class:`~denoise_crawler.page.page_columns.PageColumns`.
+
+        Args:
+            whole: The same page with its HTML, for whoever asks for the tree.
+            nodes: Its nodes, with the elements of ``whole``.
+            read: Its properties by name.
+            known: What :meth:`once` returns, by function.
+        """
+        page = cls(whole.url, None, site=whole.site, source=whole.source, boxes=whole.boxes)
+        page._make_tree = partial(_whole_tree, whole)
+        page.__dict__.update(read, _is_too_large=False, _nodes_if_small=(nodes, False))
+        page._computed.update(known)
+        return page
+
+    @property
+    def source(self) -> str | bytes:
+        """The HTML that the tree comes from; empty if only the tree was given."""
+        return self._source or b""
 
     @property
     def root(self) -> Element | None:
@@ -233,6 +260,12 @@ class Page:
                 if language := element.get(name, "").strip():
                     return language
         return None
+
+
+def _whole_tree(page: Page) -> Element | None:
+    """Return the tree of a page whose nodes keep their elements from now on, whoever changes it."""
+    page.nodes.hold()
+    return page.root
 
 
 def _join_url(base: str, link: str) -> str:

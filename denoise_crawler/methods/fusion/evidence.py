@@ -73,8 +73,8 @@ class Evidence:
     @classmethod
     def of(cls, page: Page, blocks: Blocks, standing: Standing | None, words: Words) -> Evidence:
         """Return the evidence for the ``blocks`` of ``page``, which it does not hold on to."""
-        body = page.once(linked_data_of).body
-        return cls(page.title, description_of(page), body, words.kinds.of(page), blocks, standing, words.classes)
+        body, description = page.once(linked_data_of).body, page.once(description_of)
+        return cls(page.title, description, body, words.kinds.of(page), blocks, standing, words.classes)
 
     @cached_property
     def named(self) -> Numbers:

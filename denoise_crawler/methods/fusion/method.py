@@ -9,18 +9,24 @@ import numpy as np
 from denoise_crawler.methods.base import Judgement, Method
 from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.methods.fusion.chances import content_chances, shifted
+from denoise_crawler.methods.fusion.introduced import introduced_lists
 from denoise_crawler.methods.fusion.judged_nodes import deciding_blocks, judged_nodes
+from denoise_crawler.methods.fusion.kinds import said_words_of
 from denoise_crawler.methods.fusion.linked_data import linked_data_of
 from denoise_crawler.methods.fusion.product_values import product_values
 from denoise_crawler.methods.fusion.reasons import Verdict, added_by_topic, everywhere_reason, together_reason, why
 from denoise_crawler.methods.fusion.records import field_reason, record_fields
+from denoise_crawler.methods.fusion.sections import headings_of
 from denoise_crawler.methods.fusion.selection import most_f1, without_gaps
 from denoise_crawler.methods.fusion.site_evidence import SiteEvidence
+from denoise_crawler.methods.fusion.title import description_of
 from denoise_crawler.methods.fusion.together import Together
+from denoise_crawler.methods.fusion.units import units_of
 from denoise_crawler.methods.fusion.weights import model_of_file, second_table, shipped_model
 from denoise_crawler.methods.fusion.wishes import KEEP, LEAVE, Wishes
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -47,6 +53,9 @@ class Fusion(Method):
     is_sure: ClassVar[bool] = True
     # the learning curve is flat from two other pages on; fields and texts that stand everywhere need five
     warmup_pages: ClassVar[int] = 6
+    of_page: ClassVar[tuple[Callable[[Page], object], ...] | None] = (
+        *(blocks_of, units_of, introduced_lists, headings_of, linked_data_of, said_words_of, description_of),
+    )
 
     def __init__(
         self,
