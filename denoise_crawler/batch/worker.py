@@ -176,7 +176,7 @@ class BatchWorker:
         job = self._job
         columns = None
         if job.render is None:
-            columns = columns_for(page, self._denoiser.method_for(site), job.writing, job.rules)
+            columns = columns_for(page, job.choice, job.writing, job.rules)
         self._kept.keep((site, page.url), page if columns is None else columns, html)
 
     def _is_warm(self, site: str) -> bool:

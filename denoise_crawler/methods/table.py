@@ -12,9 +12,10 @@ from denoise_crawler.errors import MethodError
 from denoise_crawler.page.text import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from denoise_crawler.methods.base import Method
+    from denoise_crawler.page import Page
 
 logger = logging.getLogger(__name__)
 
@@ -108,6 +109,11 @@ class MethodChoice:
     def learns(self) -> bool:
         """Whether the method learns sites."""
         return METHODS[self.name].learns
+
+    @property
+    def of_page(self) -> tuple[Callable[[Page], object], ...] | None:
+        """All that the method works out of a page, None if it reads the tree: see :class:`Method`."""
+        return METHODS[self.name].of_page
 
     @property
     def warmup_pages(self) -> int:

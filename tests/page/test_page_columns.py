@@ -8,6 +8,7 @@ import pytest
 
 from denoise_crawler.core import MODES, choose
 from denoise_crawler.denoiser import Denoiser
+from denoise_crawler.methods import MethodChoice
 from denoise_crawler.output.treeless import columns_for
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
@@ -42,7 +43,7 @@ def _both_cores(request: pytest.FixtureRequest) -> Iterator[None]:
 
 
 def columns_of(page: Page, writing: Writing = Writing(), rules: SiteRules = NO_RULES) -> PageColumns | None:  # noqa: B008
-    return columns_for(page, Denoiser().method_for(page.site), writing, rules)
+    return columns_for(page, MethodChoice(), writing, rules)
 
 
 @pytest.mark.usefixtures("_both_cores")
