@@ -6,9 +6,12 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+import numpy as np
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
     from typing_extensions import Self
 
     from denoise_crawler.page import Nodes, Page
@@ -104,7 +107,7 @@ class Method(ABC):
         """Add what :meth:`to_bytes` of another instance returned."""
 
 
-def inherit(noise: list[bool], ends: list[int]) -> list[bool]:
+def inherit(noise: Sequence[bool] | NDArray[np.bool_], ends: Sequence[int] | NDArray[np.int32]) -> list[bool]:
     """Return ``noise`` with everything below a noise node marked too.
 
     Example:
@@ -112,11 +115,8 @@ def inherit(noise: list[bool], ends: list[int]) -> list[bool]:
         [False, True, True, False]
 
     """
-    result, index = list(noise), 0
-    while index < len(result):
-        if result[index]:
-            result[index : ends[index]] = [True] * (ends[index] - index)
-            index = ends[index]
-        else:
-            index += 1
-    return result
+    marked, size = np.flatnonzero(noise), len(ends)
+    begun = np.bincount(marked, minlength=size)
+    ended = np.bincount(np.asarray(ends)[marked], minlength=size)[:size]
+    noisy: list[bool] = (np.cumsum(begun - ended) > 0).tolist()
+    return noisy

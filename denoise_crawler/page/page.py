@@ -31,6 +31,10 @@ MAX_ATTRIBUTES = 100_000
 MAX_TEXT_BYTES = 1_500_000  # without markup, scripts and style sheets
 MAX_DEPTH = 2_000  # lxml drops everything from level 2,048 on
 _MAX_CACHED_LINK_CHARACTERS = 1_000
+_PLAIN = r"[\w~%+,=&@./-]"  # what urljoin leaves as it is
+_PLAIN_END = rf"(?:\?{_PLAIN}+)?(?:#{_PLAIN}+)?"
+_PLAIN_URL = re.compile(rf"https?://[\w.-]+(?:/{_PLAIN}*)?{_PLAIN_END}", re.ASCII)
+_PLAIN_PATH = re.compile(rf"/(?!/){_PLAIN}*{_PLAIN_END}", re.ASCII)
 _RELATIVE_TO_HOST = re.compile(r"/(?![/\s])|(?:https?:)?//[^/?#\s]")
 
 
@@ -202,7 +206,7 @@ class Page:
     def absolute(self, link: str) -> str:
         """Return ``link`` as an absolute URL; an invalid one is returned as it is."""
         if self._host and len(link) <= _MAX_CACHED_LINK_CHARACTERS and _RELATIVE_TO_HOST.match(link):
-            return _cached_join_url(self._host, link)
+            return _join_host(self._host, link)
         return _join_url(self.base, link)
 
     @cached_property
@@ -236,14 +240,18 @@ class Page:
 
 
 def _join_url(base: str, link: str) -> str:
+    if _PLAIN_URL.fullmatch(link):
+        return link
     try:
         return urljoin(base, link.strip())
     except ValueError:
         return link
 
 
-# joins a template's links once, not for each page
-_cached_join_url = lru_cache(maxsize=16_384)(_join_url)
+@lru_cache(maxsize=16_384)
+def _join_host(host: str, link: str) -> str:
+    """Join a template's links once, not for each page."""
+    return host + link[1:] if _PLAIN_PATH.fullmatch(link) and "/." not in link else _join_url(host, link)
 
 
 def _has_too_much_text(texts: list[str]) -> bool:

@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any
 import xxhash
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 HAN = "㐀-䶿一-鿿豈-﫿\U00020000-\U0003ffff"
 KANA = "぀-ヿ"
 _RUN = re.compile(rf"(?P<han>[{HAN}]+)|(?P<kana>[{KANA}])|[^\W_{HAN}{KANA}]+")
+_HAN_OR_KANA = re.compile(f"[{HAN}{KANA}]")
+_WORD = re.compile(r"[^\W_]+")
 _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f]")
 _MAX_CACHED_CHARACTERS = 400
 _MAX_SEGMENTED_CHARACTERS = 400  # jieba's time grows with the square of a run of unknown words
@@ -106,8 +108,15 @@ def _cached_words(text: str) -> tuple[str, ...]:
     return tuple(_split(text))
 
 
-def _split(text: str) -> Iterator[str]:
-    for match in _RUN.finditer(text.lower()):
+def _split(text: str) -> Iterable[str]:
+    small = text.lower()
+    if text.isascii() or _HAN_OR_KANA.search(small) is None:
+        return _WORD.findall(small)
+    return _split_runs(small)
+
+
+def _split_runs(small: str) -> Iterator[str]:
+    for match in _RUN.finditer(small):
         if match.lastgroup == "han":
             run = match.group()
             for start in range(0, len(run), _MAX_SEGMENTED_CHARACTERS):
