@@ -62,6 +62,10 @@ class Method(ABC):
     is_sure: ClassVar[bool] = False
     warmup_pages: ClassVar[int] = 20
 
+    @classmethod  # noqa: B027 - most load nothing
+    def prepare(cls) -> None:
+        """Load what is loaded once in a process, where it must not wait for it later."""
+
     @abstractmethod
     def judge(self, page: Page) -> Judgement:
         """Decide for each node of ``page`` whether it is noise."""

@@ -81,6 +81,10 @@ class MethodChoice:
         """Return a new method that knows nothing."""
         return METHODS[self.name](**self.options)
 
+    def prepare(self) -> None:
+        """Load what the method loads once in a process."""
+        METHODS[self.name].prepare()
+
     def knowing(self, parts: Iterable[bytes], site: str) -> Method:
         """Return a new method with all that is known of a site.
 

@@ -125,6 +125,11 @@ def _split_runs(small: str) -> Iterator[str]:
             yield match.group()
 
 
+def load_dictionary() -> None:
+    """Load what :func:`words` needs for Chinese, so that the first Chinese text need not wait for it."""
+    _chinese_segmenter().initialize()
+
+
 @lru_cache(maxsize=1)
 def _chinese_segmenter() -> Any:
     """Load jieba, which takes half a second and 59 MB, for the first Chinese text."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-_FORMAT = VersionedFormat(b"SST\x01", "site style tree", TreeFormatError)
+_FORMAT = VersionedFormat(b"SST\x01", "site style tree", TreeFormatError, level=1)
 
 
 _MAX_NODES = 4 * MAX_ELEMENTS  # per page: the parser adds omitted elements, and each has a text

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 from denoise_crawler.methods.base import Judgement, Method, inherit
 from denoise_crawler.methods.style_tree import SiteStyleTree
 from denoise_crawler.methods.style_tree.outline import outline_of
+from denoise_crawler.page.text import load_dictionary
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -42,6 +43,11 @@ class StyleTree(Method):
             raise ValueError(f"threshold must lie between 0 and 1, not {threshold}")
         self.threshold = threshold
         self.tree = SiteStyleTree(collapse=collapse, **options)  # type: ignore[arg-type]
+
+    @classmethod
+    def prepare(cls) -> None:
+        """Load the dictionary of Chinese words."""
+        load_dictionary()
 
     @property
     def pages_known(self) -> int:
