@@ -169,8 +169,8 @@ class SiteColumns(TreeColumns):
 
     @property
     def is_sparse(self) -> bool:
-        """Whether most element nodes have no pages any more."""
-        return 2 * self.left > self.used
+        """Whether many element nodes have no pages any more."""
+        return 4 * self.left > self.used
 
     def add(self, pages: Sequence[tuple[int, PageTree]]) -> None:
         """Add a page; behind it stand the pages that have folded what it has, too. All with their keys."""
@@ -203,6 +203,29 @@ class SiteColumns(TreeColumns):
         loop.remove_features(self.elements, self.rows, page.elements, page.rows, joined, count)
         self.left += left
 
+    def compact(self) -> None:
+        """Drop the rows of nodes without pages; the others keep their order."""
+        elements, styles = self.elements[: self.used], self.styles[: self.made]
+        kept, kept_styles = elements[:, PAGES] > 0, styles[:, PAGES] > 0
+        numbers = (np.cumsum(kept) - 1).astype(np.int32)
+        self.elements, self.scores = elements[kept], self.scores[: self.used][kept]
+        for name in ("styles", "keys", "owners", "style_scores"):
+            setattr(self, name, getattr(self, name)[: self.made][kept_styles])
+        self.used, self.made, self.left = len(self.elements), len(self.styles), 0
+        styles = self.styles
+        styles[:, ELEMENT] = numbers[styles[:, ELEMENT]]
+        styles[:, FIRST] = np.where(styles[:, FIRST] >= 0, numbers[styles[:, FIRST]], -1)
+        order = np.argsort(styles[:, ELEMENT], kind="stable").astype(np.int32)
+        of = styles[order, ELEMENT]
+        begins = np.flatnonzero(np.diff(of, prepend=-1))
+        styles[order, NEXT] = np.append(order[1:], np.int32(-1))
+        styles[order[begins[1:] - 1], NEXT] = -1
+        self.elements[:, STYLES] = -1
+        self.elements[of[begins], STYLES] = order[begins]
+        self._slots_for(self.made)
+        loops("style_tree").fill_slots(*self._table(), self.made)
+        self._move_features(0)
+
     def _make_room(self, elements: int, styles: int) -> None:
         if (least := self.used + elements) > len(self.elements):
             self.elements, self.scores = _grown(self.elements, least), _grown(self.scores, least)
@@ -222,11 +245,14 @@ class SiteColumns(TreeColumns):
             )
             if done == len(joined):
                 return
-            held = int(self.elements[: self.used, COUNT].sum())
             largest = int(elements[:, COUNT].max()) + int(self.elements[: self.used, COUNT].max())
-            moved = np.empty(held + held // 4 + 2 * largest + len(rows), np.uint64)
-            self.rows_used = loops("style_tree").move_features(self.elements, self.used, self.rows, moved)
-            self.rows = moved
+            self._move_features(2 * largest + len(rows))
+
+    def _move_features(self, room: int) -> None:
+        held = int(self.elements[: self.used, COUNT].sum())
+        moved = np.empty(held + held // 16 + room, np.uint64)
+        self.rows_used = loops("style_tree").move_features(self.elements, self.used, self.rows, moved)
+        self.rows = moved
 
 
 def _laid_end_to_end(
@@ -253,7 +279,7 @@ def _laid_end_to_end(
 
 def _grown(array: NDArray[Any], least: int) -> NDArray[Any]:
     """Return an array that begins as ``array`` does and has room for ``least`` rows or more."""
-    grown = np.zeros((max(least, len(array) + len(array) // 4), *array.shape[1:]), array.dtype)
+    grown = np.zeros((max(least, len(array) + len(array) // 8), *array.shape[1:]), array.dtype)
     grown[: len(array)] = array
     return grown
 

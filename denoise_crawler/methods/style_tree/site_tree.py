@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 MAX_PAGES = 128
 _MAX_ROWS = 300_000  # of the trees of single pages that are kept while pages are added
-_TREES_KEPT = 2  # when that is done: the page that was learned last is judged next
+_TREES_KEPT = 1  # when that is done: the page that was learned last is judged next
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,8 +267,10 @@ class SiteStyleTree:
         for digest in digests:
             self._take_out(self._sample.add(digest))
             self._add(digest)
-            if self._sample.has_many_labels or self._columns.is_sparse:
-                self._build_anew()
+            if self._sample.has_many_labels:
+                self._forget_labels()
+            elif self._columns.is_sparse:
+                self._columns.compact()
         while len(self._trees) > _TREES_KEPT:
             del self._trees[next(iter(self._trees))]
 
@@ -282,10 +284,9 @@ class SiteStyleTree:
             self._columns.take_out(self._tree_of(digest))
             del self._trees[digest.key]
 
-    def _build_anew(self) -> None:
-        """Drop what pages left that are gone."""
-        if self._sample.has_many_labels:
-            self._sample.forget_labels()
+    def _forget_labels(self) -> None:
+        """Give the labels of the pages that are known new numbers."""
+        self._sample.forget_labels()
         self._columns = SiteColumns(ROOT)
         self._trees.clear()
         for digest in self._sample:
