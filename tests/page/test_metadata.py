@@ -125,8 +125,8 @@ def test_broken_json_ld_counts_as_not_there(text: str) -> None:
     [
         '<!-- {"@type": "Article", "headline": "Tea"} -->',
         '//<![CDATA[\n{"@type": "Article", "headline": "Tea"}\n//]]>',
-        '{"@type": "Article", "headline": " T\n", "x": "\\ud800"};',
-        '{"@type": "https://schema.org/BlogPosting", "headline": {"@value": "<b>T</b>"}}',
+        '{"@type": "Article", "headline": " Tea\n", "x": "\\ud800"};',
+        '{"@type": "https://schema.org/BlogPosting", "headline": {"@value": "<b>Tea</b>"}}',
     ],
 )
 def test_json_ld_is_read_as_pages_write_it(text: str) -> None:
