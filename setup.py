@@ -23,6 +23,7 @@ FAST = {"boundscheck": False, "wraparound": False, "initializedcheck": False}
 PLACES = {
     "from denoise_crawler.loops import cython\n": "import cython\n",
     "from denoise_crawler.loops.keys import ": "from cython.cimports.denoise_crawler.core._keys import ",
+    "from denoise_crawler.page.text import ": "from cython.cimports.denoise_crawler.core.hashing import ",
     "from math import ": "from cython.cimports.libc.math import ",
 }
 

@@ -25,7 +25,7 @@ logger = logging.getLogger(__name__)
 ENVIRONMENT = "DENOISE_CORE"
 MODES = ("auto", "off", "require")
 MODULES = (
-    *("hashing", "nodes", "walk", "attributes", "declared", "blocks", "lines"),
+    *("hashing", "nodes", "walk", "attributes", "declared"),
     *("groups", "plaintext", "surroundings", "texts", "trees"),
 )
 # The core reads lxml's structures. It is tested with these versions; others get the Python code.

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import numpy as np
+
 from denoise_crawler.core import compiled
 from denoise_crawler.page.line_numbers import LineNumbers
 from denoise_crawler.page.parsing import parse
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from lxml.etree import _Element
+    from numpy.typing import NDArray
     from typing_extensions import Self
 
 Element: TypeAlias = "_Element"
@@ -39,6 +42,17 @@ _BLOCKS = ("p", "div", "table", "ul", "ol", "article", "section", "h1", "h2", "h
 _MADE_WHEN_ASKED_FOR = frozenset({"tags", "parents", "ends", "links"})
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Columns:
+    """The nodes of a page as the loops read them: ``tags`` are numbers of ``names``, all columns int32."""
+
+    names: list[str]
+    tags: NDArray[np.int32]
+    parents: NDArray[np.int32]
+    ends: NDArray[np.int32]
+    links: NDArray[np.int32]
+
+
 @dataclass(slots=True, eq=False)
 class Nodes:
     """The nodes of a page in document order, one column per property; node 0 is the body.
@@ -58,12 +72,13 @@ class Nodes:
     links: list[int]
     elements: Sequence[Element]
     compiled: Any = None
+    _columns: Columns | None = None
 
     @classmethod
     def of_compiled(cls, columns: Any) -> Self:
         """Return the nodes that the compiled core keeps."""
         nodes = cls.__new__(cls)
-        nodes.compiled, nodes.elements, nodes.texts = columns, columns, columns.texts
+        nodes.compiled, nodes.elements, nodes.texts, nodes._columns = columns, columns, columns.texts, None
         return nodes
 
     if not TYPE_CHECKING:  # which would take any name
@@ -82,6 +97,42 @@ class Nodes:
         """Keep all elements from now on: somebody else may take them out of their tree."""
         if self.compiled is not None:
             self.compiled.hold()
+
+    @property
+    def columns(self) -> Columns:
+        """The columns that the loops read."""
+        if self._columns is None:
+            table = np.empty((4, len(self)), np.int32)
+            if self.compiled is not None:
+                names = self.compiled.names
+                self.compiled.fill(list(range(len(names))), table)
+            else:
+                numbers = {name: number for number, name in enumerate(dict.fromkeys(self.tags))}
+                names = list(numbers)
+                table[:] = [numbers[tag] for tag in self.tags], self.parents, self.ends, self.links
+            self._columns = Columns(names, *table)
+        return self._columns
+
+    def attributes_of(
+        self, index: int, readers: Mapping[str, Callable[[str], int]]
+    ) -> tuple[str, str, int] | None:
+        """Return the class and id of a node, and what ``readers`` make of its others; None if it has none."""
+        if self.compiled is not None:
+            found: tuple[str, str, int] | None = self.compiled.attributes_of(index, readers)
+            return found
+        if not (attributes := dict(self.elements[index].items())):
+            return None
+        bits = 0
+        for name in attributes.keys() & readers.keys():
+            bits |= readers[name](attributes[name])
+        return attributes.get("class", ""), attributes.get("id", ""), bits
+
+    def address_of(self, link: int) -> str | None:
+        """Return the address of a link."""
+        address: str | None = (
+            self.elements[link].get("href") if self.compiled is None else self.compiled.address_of(link)
+        )
+        return address
 
     @property
     def has_text(self) -> bool:

@@ -138,8 +138,7 @@ def counted(nodes: Nodes, counts: list[int], noise: list[bool]) -> tuple[int, ..
 
 
 def assert_same_blocks(nodes: Nodes, same_nodes: Nodes) -> None:
-    found = blocks._compiled_blocks(core._load_modules()["blocks"], nodes, TITLE)
-    expected = blocks._blocks(same_nodes, TITLE)
+    found, expected = blocks.blocks_in(nodes, TITLE), blocks.blocks_in(same_nodes, TITLE)
     assert columns_of(found.around) == columns_of(expected.around)
     assert columns_of(found) == columns_of(expected)
 
