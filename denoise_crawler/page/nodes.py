@@ -120,7 +120,7 @@ class Nodes:
         if self.compiled is not None:
             found: tuple[str, str, int] | None = self.compiled.attributes_of(index, readers)
             return found
-        if not (attributes := dict(self.elements[index].items())):
+        if not (attributes := {str(name): str(value) for name, value in self.elements[index].items()}):
             return None
         bits = 0
         for name in attributes.keys() & readers.keys():
