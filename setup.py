@@ -12,7 +12,7 @@ from setuptools import setup
 
 HOW = os.environ.get("DENOISE_BUILD", "auto")
 CORE, LOOPS = Path("denoise_crawler", "core"), Path("denoise_crawler", "loops")
-NO_LOOPS = {"__init__", "cython"}
+NO_LOOPS = {"__init__", "cython", "hashes"}
 BUILT = Path("build", "checked-core" if HOW == "checked" else "core")
 # Numbers must come out as Python's do: a product and a sum are rounded one after the other. Cython's `cdivision`
 # is off for the same reason: with it 1 / 2 is 0.
@@ -23,6 +23,7 @@ FAST = {"boundscheck": False, "wraparound": False, "initializedcheck": False}
 PLACES = {
     "from denoise_crawler.loops import cython\n": "import cython\n",
     "from denoise_crawler.loops.keys import ": "from cython.cimports.denoise_crawler.core._keys import ",
+    "from denoise_crawler.loops.hashes import ": "from cython.cimports.denoise_crawler.core.hashing import ",
     "from math import ": "from cython.cimports.libc.math import ",
 }
 

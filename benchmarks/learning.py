@@ -1,8 +1,9 @@
 """What each page of a site teaches: texts by how many other pages of the site are known, one table a set.
 
 Each page is judged by a random sample of the others (drawn by its address, the same for ever), on sites with
-``--at-least`` pages: of ``daniel``, ``dragnet`` and ``l3s_gn1`` those of the reporting half, of other sets all.
-Other extractors see one page at a time: one row each.
+``--at-least`` pages: of ``daniel``, ``dragnet`` and ``l3s_gn1`` those of the reporting half, of other sets all, by
+the weights of the fold that saw no page of the site (``--folds``, see ``python -m benchmarks.text``). Other
+extractors see one page at a time: one row each.
 
 must-not left: the share of a set's ``must_not`` lines (sure to be noise) that are lines of the text.
 repeated: the share of the text's tokens in lines of four tokens or more that stand in three texts of the site.
@@ -13,9 +14,11 @@ from __future__ import annotations
 import random
 from collections import Counter
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.bench import folder_with, options, say, table, write_figures
+from benchmarks.text import folds_of
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.evaluation.contenders import PageSource
 from denoise_crawler.evaluation.gold import REPORTING, addressed, by_site, half, read_gold
@@ -27,8 +30,7 @@ from denoise_crawler.page import Page
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
+    from collections.abc import Iterator, Mapping, Sequence
 
     from denoise_crawler.evaluation.gold import GoldPage
     from denoise_crawler.evaluation.measures import Score
@@ -110,13 +112,16 @@ def texts_by_known(site: Sequence[GoldPage], choice: MethodChoice) -> dict[str, 
     return found
 
 
-def rows_of_method(method: str, name: str, sites: Sequence[Sequence[GoldPage]]) -> dict[str, Row]:
-    """Return the rows of a method by the number of known pages."""
+def rows_of_method(
+    method: str, name: str, sites: Sequence[Sequence[GoldPage]], folds: Mapping[str, Path]
+) -> dict[str, Row]:
+    """Return the rows of a method by the number of known pages; ``folds`` are the weights to use, by site."""
     leaves = method == "fusion" and name not in HALVED
-    choice = MethodChoice(method, options={"title": LEAVE} if leaves else {})
     rows = {str(known): Row() for known in KNOWN} | {ALL: Row()}
     for pages in sites:
         say(f"{name} {method} {pages[0].site}")
+        weights = {"weights": folds[pages[0].site]} if leaves and pages[0].site in folds else {}
+        choice = MethodChoice(method, options={"title": LEAVE, **weights} if leaves else {})
         for known, texts in texts_by_known(pages, choice).items():
             rows[known].add_site(pages, texts)
     return rows
@@ -149,6 +154,7 @@ def _arguments(argv: list[str] | None) -> Namespace:
     parser.add_argument("--sets", nargs="+", metavar="SET", default=SETS)
     parser.add_argument("--methods", nargs="+", metavar="NAME", default=METHODS)
     parser.add_argument("--peers", nargs="+", metavar="NAME", choices=PEERS, default=[], help="others beside it")
+    parser.add_argument("--folds", type=Path, metavar="FOLDER", help="the weights of folds")
     return parser.parse_args(argv)
 
 
@@ -156,10 +162,11 @@ def main(argv: list[str] | None = None) -> None:
     """Print the tables."""
     arguments = _arguments(argv)
     folder, figures = folder_with(arguments.sets), {}
+    folds = folds_of(folder, arguments.folds)
     for name in arguments.sets:
         sites, lines = sites_of(folder, name, arguments.at_least), []
         for method in arguments.methods:
-            rows = {known: row for known, row in rows_of_method(method, name, sites).items() if row.scores}
+            rows = {known: row for known, row in rows_of_method(method, name, sites, folds).items() if row.scores}
             lines += [[f"{method}, {known} known", *row.cells()] for known, row in rows.items()]
             figures[f"{name}, {method}"] = {
                 known: [row.mean.f1, len(row.scores)] for known, row in rows.items() if known != ALL

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     Rights: TypeAlias = dict[str, dict[str, dict[str, list[bool]]]]
 
-SETS = ("fundus", "newspaper4k")
+SETS = ("fundus", "newspaper4k", "postlight", "misinfo")
 FIELDS = ("title", "authors", "date")
 
 
@@ -38,6 +38,14 @@ class Article(msgspec.Struct):
     title: str | None = None
     authors: list[str] | None = None
     date: str | None = None
+    meta: dict[str, str | None] = {}
+
+    def __post_init__(self) -> None:
+        """Take what a set keeps under ``meta``."""
+        if self.meta:
+            self.title, self.date = self.meta.get("title"), self.meta.get("date")
+            author = self.meta.get("author")
+            self.authors = [author] if author else None
 
 
 class Found(NamedTuple):

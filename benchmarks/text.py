@@ -40,7 +40,10 @@ if TYPE_CHECKING:
 
     from denoise_crawler.evaluation.gold import GoldPage
 
-NEW = ("fundus", "fundus80", "forums", "readability", "newspaper4k", "defuddle", "products")
+NEW = (
+    *("fundus", "fundus80", "forums", "readability", "newspaper4k", "defuddle", "products", "sites", "postlight"),
+    *("misinfo", "gne_zh", "articles2026", "docs", "qa"),
+)
 HALVED = ("daniel", "dragnet", "l3s_gn1", "wcxb")
 WITH_TITLE = ("daniel", "dragnet", "l3s_gn1")  # most of whose gold texts begin with it
 LARGE_SITES = {"daniel": 10, "dragnet": 5}

@@ -12,9 +12,10 @@ from denoise_crawler.output.clean_page import CleanPage
 from denoise_crawler.output.extractors import check
 from denoise_crawler.output.failed_page import CLEANED, LEARNED, RENDERED, PageFailure, failed_page
 from denoise_crawler.output.renderings import RENDERINGS
+from denoise_crawler.output.treeless import columns_for
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
-from denoise_crawler.page.held_pages import ParsedPages
+from denoise_crawler.page.held_pages import KeptPages
 from denoise_crawler.page.site import site_name
 from denoise_crawler.page.text import hash64, without_lone_surrogates
 from denoise_crawler.store import SiteState, Store
@@ -112,7 +113,7 @@ class BatchWorker:
         self._stores: dict[str, Store] = {}
         self._ready: dict[str, bool] = {}
         self._readable: Counter[str] = Counter()
-        self._parsed: ParsedPages[tuple[str, str]] = ParsedPages()
+        self._kept: KeptPages[tuple[str, str]] = KeptPages()
         self._failed: set[int] = set()  # keys of pages that could not be learned
         self._denoiser = self._denoiser_with(StoredKnowledge(self._store("learned", number), job.choice))
 
@@ -122,7 +123,7 @@ class BatchWorker:
             store.close()
 
     def learn(self, batch: Batch) -> Learned:
-        """Learn a batch of pages, site by site. Learned pages stay parsed while there is room.
+        """Learn a batch of pages, site by site. Learned pages are kept while there is room.
 
         A page that teaches nothing is not parsed, unless the site may need it to be warm.
         """
@@ -137,7 +138,7 @@ class BatchWorker:
                     learned.pages[site] += not page.skipped
                     self._readable[site] += not page.skipped
                 if wanted:
-                    self._parsed.hold((site, url), page, html)
+                    self._keep(site, page, html)
             except Exception as error:  # whatever it is, the other pages go on
                 learned.failed.append(PageFailure.of(url, LEARNED, error))
                 self._failed.add(hash64(url))
@@ -165,11 +166,18 @@ class BatchWorker:
         found: dict[int, BatchResult] = {}
         for number, (site, url, html) in sorted(enumerate(self._with_sites(batch)), key=lambda page: page[1][0]):
             short = None if self._is_warm(site) else self._job.short_sites
-            page = self._parsed.take((site, url), html)
+            page = self._kept.take((site, url), html)
             render = self._job.render
             result = clean_page(self._denoiser, site, url, html, page=page, render=render, short=short)
             found[number] = replace(result, logged=True) if hash64(url) in self._failed else result
         return [found[number] for number in range(len(batch))]
+
+    def _keep(self, site: str, page: Page, html: str | bytes) -> None:
+        job = self._job
+        columns = None
+        if job.render is None:
+            columns = columns_for(page, job.choice, job.writing, job.rules)
+        self._kept.keep((site, page.url), page if columns is None else columns, html)
 
     def _is_warm(self, site: str) -> bool:
         if not self._job.warmup_pages or not self._denoiser.learns:

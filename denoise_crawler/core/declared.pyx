@@ -12,12 +12,12 @@ import_lxml__etree()
 # What names mean. Those of a meta element's attributes stand first, in the order of its record.
 cdef enum:
     PROPERTY, NAME, ITEMPROP, HTTP_EQUIV, CONTENT, META_PARTS
-    META, SCRIPT, TITLE, H1, TIME, A, TYPE, REL, HREF
+    META, SCRIPT, TITLE, H1, TIME, STYLE, A, TYPE, REL, HREF
     NOTHING
 
 cdef dict DECLARING = {
     b"property": PROPERTY, b"name": NAME, b"itemprop": ITEMPROP, b"http-equiv": HTTP_EQUIV, b"content": CONTENT,
-    b"meta": META, b"script": SCRIPT, b"title": TITLE, b"h1": H1, b"time": TIME, b"a": A,
+    b"meta": META, b"script": SCRIPT, b"title": TITLE, b"h1": H1, b"time": TIME, b"style": STYLE, b"a": A,
     b"type": TYPE, b"rel": REL, b"href": HREF,
 }
 
@@ -35,27 +35,37 @@ cdef class Signs:
     Args:
         meta: Makes a record of the attributes of a ``meta`` element.
         most: The most authors, dates and links to authors.
+        most_texts: The most elements with a property that may be a text.
+        properties: What stands in the name of such a property.
         addresses: What stands in the address of a page that may be an author's.
         program: What stands in the type of a script that declares nothing.
         hints: What else is looked for.
     """
 
     cdef object meta
-    cdef Py_ssize_t most
-    cdef Words addresses, programs
+    cdef Py_ssize_t most, most_texts
+    cdef Words addresses, programs, properties
     cdef Hints hints
 
     def __cinit__(
-        self, meta, Py_ssize_t most, tuple addresses not None, str program not None, Hints hints not None
+        self,
+        meta,
+        Py_ssize_t most,
+        Py_ssize_t most_texts,
+        tuple properties not None,
+        tuple addresses not None,
+        str program not None,
+        Hints hints not None,
     ):
-        self.meta, self.most, self.hints = meta, most, hints
-        self.addresses, self.programs = Words(addresses), Words((program,))
+        self.meta, self.most, self.most_texts, self.hints = meta, most, most_texts, hints
+        self.addresses, self.programs, self.properties = Words(addresses), Words((program,)), Words(properties)
 
 
 cdef class _Declared:
     """What a page declares, as far as it was found."""
 
-    cdef list metas, scripts, titles, headings, times, authors, dates, author_links, author_pages
+    cdef list metas, scripts, titles, headings, times, styles, authors, dates, author_links, author_pages
+    cdef list texts
     cdef Signs signs
     cdef Names names
     cdef Search search
@@ -66,6 +76,7 @@ cdef class _Declared:
         self.search = Search(signs.hints)
         self.metas, self.scripts, self.titles, self.headings, self.times = [], [], [], [], []
         self.authors, self.dates, self.author_links, self.author_pages = [], [], [], []
+        self.styles, self.texts = [], []
         self.document, self.signs, self.names = document, signs, Names(DECLARING, NOTHING)
 
     cdef int add(self, tree.xmlNode* node, bint inside, bint named) except -1:
@@ -74,7 +85,7 @@ cdef class _Declared:
         if not self.hinted:
             self.hinted = self.search.finds(node)
         if named and node.properties != NULL:
-            self.add_named(node, tag == A)
+            self.add_named(node, tag)
         if not inside or tag >= A:
             return 0
         if tag == META:
@@ -87,6 +98,8 @@ cdef class _Declared:
             self.headings.append(elementFactory(self.document, node))
         elif tag == TIME:
             self.times.append(elementFactory(self.document, node))
+        elif tag == STYLE:
+            self.styles.append(elementFactory(self.document, node))
         return 0
 
     cdef int add_meta(self, tree.xmlNode* node) except -1:
@@ -112,15 +125,20 @@ cdef class _Declared:
             attribute = attribute.next
         return 0
 
-    cdef int add_named(self, tree.xmlNode* node, bint is_link) except -1:
+    cdef int add_named(self, tree.xmlNode* node, int tag) except -1:
         """Add an element of the document, the page and what stands beside it."""
         cdef tree.xmlAttr* attribute = node.properties
         cdef int name
+        cdef bint is_link = tag == A
         while attribute != NULL:
             name = self.names.of(attribute.name)
             if name == NOTHING or attribute.ns != NULL:
-                pass
-            elif name == ITEMPROP:
+                attribute = attribute.next
+                continue
+            if tag != META and (name == ITEMPROP or name == PROPERTY) and len(self.texts) < self.signs.most_texts:
+                if self.signs.properties.stand_in_value(node, attribute):
+                    self.texts.append((attributeValue(node, attribute), elementFactory(self.document, node)))
+            if name == ITEMPROP:
                 if len(self.authors) < self.signs.most and is_value(node, attribute, "author"):
                     self.authors.append(elementFactory(self.document, node))
                 elif len(self.dates) < self.signs.most and is_value(node, attribute, "datePublished"):
@@ -179,6 +197,8 @@ def declared(_Element root not None, Signs signs not None):
         found.titles,
         found.headings,
         found.times,
+        found.styles,
+        found.texts,
         found.authors,
         found.dates,
         found.author_links,

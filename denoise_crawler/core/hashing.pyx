@@ -6,6 +6,10 @@ lowest byte first: the probe finds others.
 from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memcpy
 
+cdef extern from "Python.h":
+    bint PyUnicode_IS_ASCII(object text)
+    void* PyUnicode_1BYTE_DATA(object text)
+
 cdef enum:
     SECRET_SIZE = 192
     STRIPE = 64
@@ -155,3 +159,12 @@ cdef uint64_t hash_bytes(const unsigned char* data, Py_ssize_t size) noexcept no
 def hash64(bytes data not None):
     """Return the hash of ``data``."""
     return hash_bytes(data, len(data))
+
+
+cdef uint32_t hash32(str text) except? 0:
+    """Return the low half of the hash of a text, in UTF-8, as ``page.text.hash32`` does."""
+    cdef bytes data
+    if PyUnicode_IS_ASCII(text):
+        return <uint32_t>hash_bytes(<const unsigned char*>PyUnicode_1BYTE_DATA(text), len(text))
+    data = text.encode("utf-8", "surrogatepass")
+    return <uint32_t>hash_bytes(data, len(data))

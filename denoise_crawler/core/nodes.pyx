@@ -1,10 +1,14 @@
 # cython: language_level=3
 """The nodes of a page as the compiled core keeps them: elements are made when they are asked for."""
 
+from array import array
+
+from cpython.unicode cimport PyUnicode_DecodeASCII
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, realloc
+from libc.string cimport strcmp
 from lxml.includes cimport tree
-from lxml.includes.etreepublic cimport _Element, elementFactory, import_lxml__etree
+from lxml.includes.etreepublic cimport _Element, attributeValue, elementFactory, import_lxml__etree
 
 import_lxml__etree()
 
@@ -108,6 +112,52 @@ cdef class Columns:
         """Return the link that each node stands in."""
         cdef Py_ssize_t index
         return [self.nodes[index].link for index in range(self.count)]
+
+    def fill(self, list of_names, int32_t[:, ::1] table not None):
+        """Fill four rows by node: what ``of_names`` says of its tag, its parent, its end and its link."""
+        cdef Py_ssize_t index
+        cdef Node* node
+        cdef int32_t[::1] by_name = array("i", of_names)
+        if table.shape[0] != 4 or table.shape[1] != self.count or by_name.shape[0] != len(self.names):
+            raise ValueError("the table does not fit the nodes")
+        for index in range(self.count):
+            node = &self.nodes[index]
+            table[0, index], table[1, index] = by_name[node.tag], node.parent
+            table[2, index], table[3, index] = node.end, node.link
+
+    def attributes_of(self, Py_ssize_t index, dict readers not None):
+        """Return the class and id of a node, and what ``readers`` make of other attributes; None if it has none."""
+        cdef tree.xmlNode* node = self.at(index).place
+        cdef tree.xmlAttr* attribute
+        cdef const char* name
+        cdef str class_name = "", identity = ""
+        cdef int64_t bits = 0
+        if node.type != tree.XML_ELEMENT_NODE or node.properties == NULL:
+            return None
+        attribute = node.properties
+        while attribute != NULL:
+            if attribute.type == tree.XML_ATTRIBUTE_NODE and attribute.ns == NULL:
+                name = <const char*>attribute.name
+                if strcmp(name, "class") == 0:
+                    class_name = value_of(node, attribute)
+                elif strcmp(name, "id") == 0:
+                    identity = value_of(node, attribute)
+                elif name[0] in b"rsahi":
+                    reader = readers.get(name.decode("utf-8"))
+                    if reader is not None:
+                        bits |= <int64_t>reader(value_of(node, attribute))
+            attribute = attribute.next
+        return class_name, identity, bits
+
+    def address_of(self, Py_ssize_t index):
+        """Return the address of a link, None without one."""
+        cdef tree.xmlNode* node = self.at(index).place
+        cdef tree.xmlAttr* attribute = node.properties
+        while attribute != NULL:
+            if attribute.ns == NULL and strcmp(<const char*>attribute.name, "href") == 0:
+                return value_of(node, attribute)
+            attribute = attribute.next
+        return None
 
     def has_text(self):
         """Tell whether any node is a run of text."""
@@ -261,3 +311,18 @@ cdef class Columns:
             if count:  # a name may stand there twice: that of the body is given
                 found[name] = found.get(name, 0) + count
         return found
+
+
+cdef str value_of(tree.xmlNode* node, tree.xmlAttr* attribute):
+    """Return the value of an attribute."""
+    cdef tree.xmlNode* text = attribute.children
+    cdef const unsigned char* letter
+    if text != NULL and text.next == NULL and text.type == tree.XML_TEXT_NODE and text.content != NULL:
+        letter = <const unsigned char*>text.content
+        while 0 < letter[0] < 128:
+            letter += 1
+        if letter[0] == 0:
+            return PyUnicode_DecodeASCII(
+                <const char*>text.content, letter - <const unsigned char*>text.content, NULL
+            )
+    return attributeValue(node, attribute)

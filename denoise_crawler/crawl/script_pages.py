@@ -27,14 +27,19 @@ _IGNORED_TAGS = frozenset({"script", "style", "template", "svg", "iframe", "obje
 _ENOUGH = 2 * MIN_CHARACTERS  # for a look at the markup: some encodings write a character as two of ASCII
 _MOST_PARTS = 10_000
 _IGNORED = "|".join(sorted(_IGNORED_TAGS))
-# What markup consists of. Each repetition starts with another letter than the one before it: no backtracking.
-_PART = re.compile(
-    rb"(?P<text>[^<&\s][^<&]*)|\s+|&[#\w]*;?|<!--[^-]*(?:-(?!->)[^-]*)*-->|<(?:!(?!--)|\?)[^>]*>"
-    + rf"|<(?P<ignored>{_IGNORED})(?=[\s>/])[^<]*(?:<(?!/(?P=ignored))[^<]*)*</(?P=ignored)\s*>".encode()
-    + rf"|<(?!(?:{_IGNORED})[\s>/])(?P<tag>/?[a-z][a-z0-9]*)".encode()
-    + rb"""[^>"']*(?:(?:"[^"]*"|'[^']*')[^>"']*)*>""",
+_TAG_END = rb"""[^>"']*(?:(?:"[^"]*"|'[^']*')[^>"']*)*>"""
+# Markup in a row, up to a text, an entity, the body or what is not plain. What repeats begins with another letter
+# than what stands before it, and nothing has to follow: no backtracking.
+_MARKUP = re.compile(
+    rb"\s*(?:<(?:!--[^-]*(?:-(?!->)[^-]*)*--|(?:!(?!--)|\?)[^>]*)>\s*"
+    + rf"|<(?P<ignored>{_IGNORED})(?=[\s>/])[^<]*(?:<(?!/?(?P=ignored))[^<]*)*</(?P=ignored)\s*>\s*".encode()
+    + rf"|<(?!(?:{_IGNORED})[\s>/]|body(?![a-z0-9]))/?[a-z]".encode()
+    + _TAG_END
+    + rb"\s*){0,100}",
     re.IGNORECASE,
 )
+_BODY = re.compile(rb"<body(?![a-z0-9])" + _TAG_END, re.IGNORECASE)
+_TEXT = re.compile(rb"(?:&[#\w]*;?)+|[^<&\s][^<&]*")
 
 
 def needs_script(response: HtmlResponse) -> bool:
@@ -59,15 +64,18 @@ def _surely_has_enough_text(body: bytes) -> bool:
     """
     found, place, inside = 0, 0, False
     for _ in range(_MOST_PARTS):
-        if found >= _ENOUGH or (part := _PART.match(body, place)) is None:
+        if found >= _ENOUGH:
             break
-        if (ignored := part["ignored"]) is not None and part[0].lower().count(b"<" + ignored.lower()) > 1:
-            return False
-        inside = inside or (part["tag"] or b"").lower() == b"body"
-        if inside and part["text"] is not None:
+        markup = _MARKUP.match(body, place)
+        part = _TEXT.match(body, end := markup.end() if markup else place)
+        if part is None and (begun := _BODY.match(body, end)):
+            inside, part = True, begun
+        elif part is not None and inside and not part[0].startswith(b"&"):
             with suppress(UnicodeDecodeError):  # what its characters are shows the tree
-                found += len(part["text"].decode().strip())
-        place = part.end()
+                found += len(part[0].decode().strip())
+        if part is None and end == place:
+            break
+        place = end if part is None else part.end()
     return found >= _ENOUGH
 
 

@@ -94,8 +94,13 @@ class Sites:
         self._waiting_pages = waiting_pages
 
     def start(self) -> None:
-        """Start the worker processes, if there are to be any. Pages wait for that, nothing else does."""
-        if not isinstance(self.cleaner, InlineCleaner):
+        """Start the worker processes, if there are to be any. Pages wait for that, nothing else does.
+
+        Else what the method loads once is loaded now, so that no page waits for it.
+        """
+        if isinstance(self.cleaner, InlineCleaner):
+            self._job.choice.prepare()
+        else:
             self._starting = asyncio.ensure_future(self._start())
 
     async def _start(self) -> None:

@@ -187,7 +187,8 @@ class WaitingItems:
     def _source(self, page: int) -> SourcePage:
         """Return the page with this row number, from the cache if possible, so that it is judged only once."""
         source = self._sources.get(page) or source_of_parked(self._store.page(page))
-        self._cache(page, source)
+        with self._failures.isolate_step("keep a page at hand"):
+            self._cache(page, source)
         return source
 
     def _cache(self, page: int, source: SourcePage) -> None:

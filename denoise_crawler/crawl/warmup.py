@@ -223,9 +223,10 @@ class Warmup:
         await self._close_hook.run_before_close(self._release_overdue)
 
     async def _release_overdue(self) -> None:
-        for site, after in self.sites.take_overdue():
-            try:
+        for site, after in self.sites.take_overdue():  # nobody asks for them again
+            with self._failures.isolate_step("say that a site is overdue"):
                 self._report_overdue(site, after)
+            try:
                 await self._release(site)
             except Exception:  # the other sites go on
                 self._failures.report_release()

@@ -33,6 +33,11 @@ double = Kind(float)
 longlong = Py_ssize_t = ulonglong = Kind(int)
 
 
+def cclass(made: Function) -> Function:
+    """Mark a class whose attributes are declared."""
+    return made
+
+
 def cfunc(function: Function) -> Function:
     """Mark a function that others of its module alone call."""
     return function

@@ -15,6 +15,10 @@ LEVELS = 6  # elements above a block that are looked at
 NEAR_LEVELS = 4
 WINDOWS = (3, 8)
 NEIGHBOURS = (-2, -1, 1, 2)
+OF_LISTS = ("size", "link share", "share of text", "mean text")
+SIBLINGS = cython.declare(cython.double, 3.0)  # elements of one kind below the same one are a list
+NEW_LEVELS = (1, 2, 3)
+NEW_WINDOW = cython.declare(cython.Py_ssize_t, 8)
 OF_ABOVE = ("characters", "link share", "share of text", "mean block")
 OF_SITE_ABOVE = ("presence", "elements", "length", "link share", "repeated")
 PAGE = (
@@ -38,6 +42,7 @@ PAGE = (
     *("neighbour -1 same path", "neighbour +1 same path"),
     *("blocks to title", "characters to title"),
     *("times on page", "blocks on path", "share of text on path", "mean text on path"),
+    *(f"{which} list {name}" for which in ("inner", "outer") for name in OF_LISTS),
 )
 SITE = (
     *(f"above {level} text score" for level in range(NEAR_LEVELS)),
@@ -47,15 +52,23 @@ SITE = (
     "site text around",
     *(f"site above {level} {name}" for level in range(NEAR_LEVELS) for name in OF_SITE_ABOVE),
     *("site text above 1", "site text above 2"),
+    *("place shape pages", "place shape", "place shape before", "place shape after"),
+    *("place repeated", "place sameness", "place run"),
+    *("new text before", "new text after", "new text so far"),
+    *(f"new text so far above {level}" for level in NEW_LEVELS),
 )
 PAGE_ROW = {name: number for number, name in enumerate(PAGE)}
 SITE_ROW = {name: number for number, name in enumerate(SITE)}
 UNKNOWN = cython.declare(cython.double, -1.0)
+# A share of n pages is drawn towards nothing by n / (n + this): one of two pages says less than six of twelve.
+FEW_PAGES = cython.declare(cython.double, 2.0)
+LONGEST_RUN = cython.declare(cython.double, 30.0)
 # by level, the rows of what is said of the element there
 _ABOVE = [[PAGE_ROW[f"above {level} {name}"] for name in OF_ABOVE] for level in range(LEVELS)]
 _ABOVE_NAMES = [PAGE_ROW[f"above {level} names"] for level in range(NEAR_LEVELS)]
 _ABOVE_SCORE = [SITE_ROW[f"above {level} text score"] for level in range(NEAR_LEVELS)]
 _SITE_ABOVE = [[SITE_ROW[f"site above {level} {name}"] for name in OF_SITE_ABOVE] for level in range(NEAR_LEVELS)]
+_LISTS = PAGE_ROW["inner list size"]
 _REGION = SITE_ROW["site pages"]  # the rows before it are known without a site
 _WEIGHTS = (
     1.0,
@@ -301,6 +314,7 @@ def page(
     neighbour_rows(rows, homes, paths)
     title_rows(rows, running, title)
     repetition_rows(rows, characters, linked, homes, texts, paths, unlinked)
+    list_rows(rows, homes, parents, first, last, paths, below, links_below, running[count])
 
 
 @cython.cfunc
@@ -600,6 +614,66 @@ def constants(rows: cython.float[:, ::1], first: cython.Py_ssize_t, numbers: cyt
         fill(rows, first + row, numbers[row])
 
 
+@cython.cfunc
+def list_rows(
+    rows: cython.float[:, ::1],
+    homes: cython.const[cython.longlong][::1],
+    parents: cython.const[cython.longlong][::1],
+    first: cython.const[cython.longlong][::1],
+    last: cython.const[cython.longlong][::1],
+    paths: cython.const[cython.uint][::1],
+    below: cython.const[cython.double][::1],
+    links_below: cython.const[cython.double][::1],
+    total: cython.double,
+):
+    """Fill the rows of the lists that a block stands in, the innermost and the outermost."""
+    index: cython.Py_ssize_t
+    groups: cython.Py_ssize_t
+    row: cython.Py_ssize_t
+    of: cython.longlong
+    which: cython.Py_ssize_t
+    above: cython.longlong
+    size: cython.Py_ssize_t = parents.shape[0]
+    count: cython.Py_ssize_t = rows.shape[1]
+    space: cython.longlong[::1] = room(5 * size, "q")
+    keys: cython.longlong[::1] = space[:size]
+    kinds: cython.longlong[::1] = space[size : 2 * size]
+    members: cython.longlong[::1] = space[2 * size : 3 * size]
+    inner: cython.longlong[::1] = space[3 * size : 4 * size]
+    outer: cython.longlong[::1] = space[4 * size :]
+    for index in range(size):
+        above = parents[index]
+        keys[index] = above * _PATHS + paths[index] if last[index] > first[index] else -1
+    groups = group(keys, members, kinds)
+    sums: cython.double[::1] = room(3 * groups, "d")
+    sizes: cython.double[::1] = sums[:groups]
+    characters: cython.double[::1] = sums[groups : 2 * groups]
+    linked: cython.double[::1] = sums[2 * groups :]
+    for index in range(size):
+        sizes[kinds[index]] += 1.0
+        characters[kinds[index]] += below[index]
+        linked[kinds[index]] += links_below[index]
+    inner[0] = outer[0] = -1  # by element, the list that it stands in
+    for index in range(1, size):
+        inner[index], outer[index] = inner[parents[index]], outer[parents[index]]
+        if keys[index] != -1 and sizes[kinds[index]] >= SIBLINGS:
+            inner[index] = kinds[index]
+            if outer[index] < 0:
+                outer[index] = kinds[index]
+    for which in range(2):
+        lists: cython.longlong[::1] = outer if which else inner
+        row = _LISTS + which * len(OF_LISTS)
+        for index in range(count):
+            of = lists[homes[index]]
+            if of < 0:
+                rows[row, index] = rows[row + 1, index] = rows[row + 2, index] = rows[row + 3, index] = UNKNOWN
+                continue
+            rows[row, index] = log_of(sizes[of])
+            rows[row + 1, index] = ratio(linked[of], characters[of])
+            rows[row + 2, index] = ratio(characters[of], total)
+            rows[row + 3, index] = log_of(characters[of] / sizes[of])
+
+
 def main_region(
     blocks: tuple,
     elements: tuple,
@@ -869,6 +943,115 @@ def site(
         if level in (1, 2):
             gather(rows, SITE_ROW[f"site text above {level}"], texts_below, at)
         go_up(at, parents)
+
+
+def places(
+    rows: cython.float[:, ::1],
+    blocks: tuple,
+    elements: tuple,
+    texts: cython.const[cython.double][::1],
+    on_path: cython.const[cython.double][::1],
+    at_place: tuple,
+):
+    """Fill those ``rows`` of ``SITE`` that say what other pages have at a block's place, and where new text is.
+
+    New text stands on no other page and in no link: between it is the article, around it what repeats.
+
+    Args:
+        rows: A row for each name, a column for each block.
+        blocks: As for :func:`page`.
+        elements: As for :func:`page`.
+        texts: By block, how many pages have its text.
+        on_path: By element, how many pages have its path.
+        at_place: By block, how many pages have its shape there; how many shapes they have there, how many of
+            these on several pages, and how much these are the same.
+
+    """
+    characters: cython.const[cython.double][::1] = blocks[0]
+    linked: cython.const[cython.double][::1] = blocks[1]
+    homes: cython.const[cython.longlong][::1] = blocks[4]
+    parents: cython.const[cython.longlong][::1]
+    first: cython.const[cython.longlong][::1]
+    last: cython.const[cython.longlong][::1]
+    shapes: cython.const[cython.double][::1]
+    held: cython.const[cython.double][::1]
+    repeated: cython.const[cython.double][::1]
+    sameness: cython.const[cython.double][::1]
+    parents, first, last = elements[:3]
+    shapes, held, repeated, sameness = at_place
+    index: cython.Py_ssize_t
+    start: cython.Py_ssize_t
+    row: cython.Py_ssize_t
+    level: cython.Py_ssize_t
+    count: cython.Py_ssize_t = homes.shape[0]
+    share: cython.double
+    fits: cython.bint = rows.shape[0] == len(SITE) and rows.shape[1] == count and texts.shape[0] == count
+    fits &= on_path.shape[0] == parents.shape[0]
+    for column in at_place:
+        fits &= len(column) == count
+    check(fits, "the columns of the places do not fit the page")
+    shares: cython.double[::1] = room(count, "d")
+    new: cython.double[::1] = room(count + 1, "d")  # running sums
+    row = SITE_ROW["place shape pages"]
+    for index in range(count):
+        rows[row, index] = shapes[index] if shapes[index] < 12.0 else 12.0
+        share = shapes[index] / (on_path[homes[index]] + FEW_PAGES)
+        shares[index] = share if share < 1.0 else 1.0
+        share = 0.0 if texts[index] > 0.0 or shapes[index] > 0.0 else characters[index] - linked[index]
+        new[index + 1] = new[index] + share
+    row = SITE_ROW["place shape"]
+    for index in range(count):
+        rows[row, index] = shares[index]
+    row = SITE_ROW["place shape before"]
+    for index in range(count):
+        rows[row, index] = shares[index - 1] if index > 0 else UNKNOWN
+    row = SITE_ROW["place shape after"]
+    for index in range(count):
+        rows[row, index] = shares[index + 1] if index + 1 < count else UNKNOWN
+    row = SITE_ROW["place repeated"]
+    for index in range(count):
+        rows[row, index] = repeated[index] / (held[index] + FEW_PAGES)
+    row = SITE_ROW["place sameness"]
+    for index in range(count):
+        rows[row, index] = sameness[index] if held[index] > 1.0 else UNKNOWN
+    run_rows(rows, SITE_ROW["place run"], shapes)
+    row = SITE_ROW["new text before"]
+    for index in range(count):
+        rows[row, index] = log_of(new[index] - new[lower_end(index, NEW_WINDOW)])
+    row = SITE_ROW["new text after"]
+    for index in range(count):
+        rows[row, index] = log_of(new[upper_end(index, NEW_WINDOW + 1, count)] - new[index + 1])
+    row = SITE_ROW["new text so far"]
+    for index in range(count):
+        rows[row, index] = new[index] / larger(new[count], 1.0)
+    at: cython.longlong[::1] = room(count, "q")
+    copy(homes, at)
+    for level in range(1, NEW_LEVELS[len(NEW_LEVELS) - 1] + 1):
+        go_up(at, parents)
+        row = SITE_ROW[f"new text so far above {level}"]
+        for index in range(count):
+            start = first[at[index]]
+            share = new[last[at[index]]] - new[start]
+            rows[row, index] = (new[index] - new[start]) / share if share > 0.0 else UNKNOWN
+
+
+@cython.cfunc
+def run_rows(rows: cython.float[:, ::1], row: cython.Py_ssize_t, shapes: cython.const[cython.double][::1]):
+    """Fill a row with how many blocks on end, each block among them, have shapes that other pages have there."""
+    index: cython.Py_ssize_t
+    start: cython.Py_ssize_t = 0
+    inside: cython.Py_ssize_t
+    count: cython.Py_ssize_t = shapes.shape[0]
+    length: cython.double
+    for index in range(count + 1):
+        if index < count and shapes[index] > 0.0:
+            continue
+        length = index - start
+        for inside in range(start, index):
+            rows[row, inside] = length if length < LONGEST_RUN else LONGEST_RUN
+        if index < count:
+            rows[row, index] = 0.0
+        start = index + 1
 
 
 def largest_lists(

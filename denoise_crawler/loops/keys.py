@@ -18,7 +18,6 @@ def check(fits: cython.bint, message):
 
 
 @cython.cfunc
-@cython.inline
 @cython.exceptval(check=False)
 def slot_of(key: cython.ulonglong, bits: cython.int) -> cython.Py_ssize_t:
     """Return the slot of a key among ``2 ** bits``."""

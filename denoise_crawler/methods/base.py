@@ -6,9 +6,12 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+import numpy as np
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
     from typing_extensions import Self
 
     from denoise_crawler.page import Nodes, Page
@@ -51,13 +54,19 @@ class Method(ABC):
     A method that ``learns`` has one instance per site: :meth:`observe` learns a page, :meth:`merge` what another
     instance learned, :meth:`to_bytes` stores it. A page-only method implements :meth:`judge` alone.
     ``warmup_pages`` is the default number of pages of a site to learn before judging. A method that ``is_sure``
-    tells the confidence of its judgements.
+    tells the confidence of its judgements. ``of_page`` is all that it works out of a page for a judgement, as
+    functions for :meth:`Page.once` whose results hold no element; None if it reads the elements of the tree.
     """
 
     name: ClassVar[str]
     learns: ClassVar[bool] = False
     is_sure: ClassVar[bool] = False
     warmup_pages: ClassVar[int] = 20
+    of_page: ClassVar[tuple[Callable[[Page], object], ...] | None] = None
+
+    @classmethod  # noqa: B027 - most load nothing
+    def prepare(cls) -> None:
+        """Load what is loaded once in a process, where it must not wait for it later."""
 
     @abstractmethod
     def judge(self, page: Page) -> Judgement:
@@ -104,7 +113,7 @@ class Method(ABC):
         """Add what :meth:`to_bytes` of another instance returned."""
 
 
-def inherit(noise: list[bool], ends: list[int]) -> list[bool]:
+def inherit(noise: Sequence[bool] | NDArray[np.bool_], ends: Sequence[int] | NDArray[np.int32]) -> list[bool]:
     """Return ``noise`` with everything below a noise node marked too.
 
     Example:
@@ -112,11 +121,8 @@ def inherit(noise: list[bool], ends: list[int]) -> list[bool]:
         [False, True, True, False]
 
     """
-    result, index = list(noise), 0
-    while index < len(result):
-        if result[index]:
-            result[index : ends[index]] = [True] * (ends[index] - index)
-            index = ends[index]
-        else:
-            index += 1
-    return result
+    marked, size = np.flatnonzero(noise), len(ends)
+    begun = np.bincount(marked, minlength=size)
+    ended = np.bincount(np.asarray(ends)[marked], minlength=size)[:size]
+    noisy: list[bool] = (np.cumsum(begun - ended) > 0).tolist()
+    return noisy

@@ -1,4 +1,4 @@
-"""The guard: replaces a judgement that would leave almost nothing of a page."""
+"""The guard: bounds what is hidden, and replaces a judgement that would leave almost nothing of a page."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from itertools import compress
 from typing import TYPE_CHECKING
 
 from denoise_crawler.methods.fusion.method import Fusion
+from denoise_crawler.methods.hidden_text import without_much_hidden
 from denoise_crawler.page import TEXT
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ MIN_TEXT_CHARACTERS = 200
 
 def apply_guard(page: Page, judgement: Judgement) -> Judgement:
     """Return ``judgement``, or a safer one if it leaves almost nothing of a page with text.
+
+    Text that the page hides goes first, if that was most of it: see :func:`without_much_hidden`.
 
     Characters count outside links. If ``fusion`` finds at least ``MIN_TEXT_CHARACTERS`` on the page alone and
     ``judgement`` keeps less than ``MIN_KEPT_SHARE`` of them, the judgement of ``fusion`` replaces it. If
@@ -39,13 +42,14 @@ def apply_guard(page: Page, judgement: Judgement) -> Judgement:
         [False, False, False]
 
     """
+    judgement = without_much_hidden(page, judgement)
     all_text, kept = _count_unlinked(page, judgement.noise)
     empty = not kept and not _keeps_text(page, judgement.noise)
     # no judgement keeps more than there is, so most pages need no second one
     if not empty and (all_text < MIN_TEXT_CHARACTERS or kept >= MIN_KEPT_SHARE * all_text):
         return judgement
     if all_text >= MIN_TEXT_CHARACTERS:
-        safer = Fusion().judge(page)
+        safer = without_much_hidden(page, Fusion().judge(page))
         _, found = _count_unlinked(page, safer.noise)
         if _is_next_to_nothing(kept, found):
             return _safer(safer, kept, found)

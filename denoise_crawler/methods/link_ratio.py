@@ -4,14 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+import numpy as np
+
 from denoise_crawler.methods.base import Judgement, Method, inherit
-from denoise_crawler.page import TEXT
 from denoise_crawler.page.markup import INLINE
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from denoise_crawler.page import Page
 
 THRESHOLD = 0.7
+
+
+def _sums(counts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the sum of ``counts`` in the subtree of each node."""
+    until = np.concatenate([[0], np.cumsum(counts)])
+    sums: NDArray[np.int64] = until[ends] - until[:-1]
+    return sums
 
 
 class LinkRatio(Method):
@@ -37,19 +47,13 @@ class LinkRatio(Method):
     def judge(self, page: Page) -> Judgement:
         """Mark the blocks with too many links."""
         nodes = page.nodes
-        characters, linked = list(page.characters), [0] * len(nodes)
-        for index in range(len(nodes) - 1, -1, -1):
-            if nodes.tags[index] is TEXT:
-                linked[index] = characters[index] if nodes.links[index] >= 0 else 0
-            if (parent := nodes.parents[index]) >= 0:
-                characters[parent] += characters[index]
-                linked[parent] += linked[index]
-        ratios = [link / total if total else 0.0 for link, total in zip(linked, characters, strict=True)]
-        noise = [
-            ratio > self.threshold and tag not in INLINE for ratio, tag in zip(ratios, nodes.tags, strict=True)
-        ]
-
-        inherited = inherit(noise, nodes.ends)
+        ends, links = np.array(nodes.ends), np.array(nodes.links)
+        characters = np.array(page.characters)
+        linked = np.where(links >= 0, characters, 0)
+        found = _sums(linked, ends) / np.maximum(_sums(characters, ends), 1)
+        marked = found > self.threshold
+        marked[nodes.tagged(INLINE)] = False
+        ratios, inherited = found.tolist(), inherit(marked, ends)
 
         def reason(index: int) -> str:
             decided = index

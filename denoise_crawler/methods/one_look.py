@@ -1,16 +1,14 @@
-"""``one_look``: the first of the two looks that ``fusion`` takes, at the page alone."""
+"""``one_look``: what ``fusion`` says of a page alone, without its site."""
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING, ClassVar
 
 from denoise_crawler.methods.base import Judgement, Method
 from denoise_crawler.methods.fusion.chances import shifted, with_title
-from denoise_crawler.methods.fusion.features import table_of
 from denoise_crawler.methods.fusion.judged_nodes import deciding_blocks, judged_nodes
-from denoise_crawler.methods.fusion.reasons import Verdict, added_by_first_look, why
-from denoise_crawler.methods.fusion.selection import most_f1, without_gaps
+from denoise_crawler.methods.fusion.reasons import Verdict, added_by_topic, why
+from denoise_crawler.methods.fusion.selection import most_f1
 from denoise_crawler.methods.fusion.weights import model_of_file, shipped_model
 from denoise_crawler.methods.fusion.wishes import KEEP, Wishes
 
@@ -47,13 +45,12 @@ class OneLook(Method):
 
     def judge(self, page: Page) -> Judgement:
         """Mark all blocks but those to take."""
-        first = page.once(self.model.first_look)
-        evidence, blocks = first.evidence, first.evidence.blocks
-        chances = with_title(shifted(first.chances, self.wishes.shift), evidence, self.wishes)
-        best = most_f1(chances, blocks.tokens)
-        taken = without_gaps(best, chances, blocks.characters, blocks.around.paths[blocks.elements])
+        alone = page.once(self.model.alone)
+        evidence, blocks = alone.evidence, alone.evidence.blocks
+        look = alone.knowing(None, self.wishes.columns(len(blocks)))
+        chances = with_title(shifted(look.chances, self.wishes.shift), evidence, self.wishes)
+        taken = most_f1(chances, blocks.tokens)
         bar = float(chances[taken].min(initial=1.0))
-        table = cache(lambda: table_of(first.page(), self.model.first_features, len(blocks)))
         block_of: dict[int, int] = {}
 
         def reason(index: int) -> str:
@@ -62,9 +59,9 @@ class OneLook(Method):
             block = block_of.get(index, -1)
             if block < 0:
                 return "without text: goes with what it stands in" if index else ""
-            row = dict(zip(self.model.first_features, map(float, table()[block]), strict=True))
+            row = dict(zip(look.forest.features, map(float, look.table[block]), strict=True))
             verdict = Verdict(bool(taken[block]), float(chances[block]), bar)
-            return why(evidence, added_by_first_look(self.model, row), row, block, verdict)
+            return why(evidence, added_by_topic(look.forest, row), row, block, verdict)
 
         noise, scores = judged_nodes(page.nodes, blocks, taken, chances)
         return Judgement(noise, scores, reason, confidence=self.model.confidence(chances, blocks.tokens, taken))

@@ -12,9 +12,10 @@ from denoise_crawler.errors import MethodError
 from denoise_crawler.page.text import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from denoise_crawler.methods.base import Method
+    from denoise_crawler.page import Page
 
 logger = logging.getLogger(__name__)
 
@@ -81,6 +82,10 @@ class MethodChoice:
         """Return a new method that knows nothing."""
         return METHODS[self.name](**self.options)
 
+    def prepare(self) -> None:
+        """Load what the method loads once in a process."""
+        METHODS[self.name].prepare()
+
     def knowing(self, parts: Iterable[bytes], site: str) -> Method:
         """Return a new method with all that is known of a site.
 
@@ -108,6 +113,11 @@ class MethodChoice:
     def learns(self) -> bool:
         """Whether the method learns sites."""
         return METHODS[self.name].learns
+
+    @property
+    def of_page(self) -> tuple[Callable[[Page], object], ...] | None:
+        """All that the method works out of a page, None if it reads the tree: see :class:`Method`."""
+        return METHODS[self.name].of_page
 
     @property
     def warmup_pages(self) -> int:

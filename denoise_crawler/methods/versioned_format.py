@@ -38,16 +38,18 @@ class VersionedFormat:
         what: The name of the kind in messages.
         error: Raised for bytes of another kind or version, and for bytes that are cut off, damaged or of more than
             64 MB when decompressed.
+        level: How much time zlib takes to write it: a crawl waits meanwhile.
 
     """
 
     magic: bytes
     what: str
     error: type[ValueError]
+    level: int = -1
 
     def write(self, record: object) -> bytes:
         """Return the bytes of ``record``."""
-        return self.magic + zlib.compress(msgspec.msgpack.encode(record))
+        return self.magic + zlib.compress(msgspec.msgpack.encode(record), self.level)
 
     def read(self, data: bytes, kind: type[R], build: Callable[[R], T]) -> T:
         """Read what :meth:`write` returned.

@@ -166,7 +166,7 @@ class _Drawing:
             self._queue_children(node, queued.labels, queued.level, box)
         else:
             name = run_name(node.label, queued.run, _MAX_LABEL_CHARACTERS)
-            box.lines += [name, f"{node.importance or 0.0:.2f} · {counted(node.pages, 'page')}"]
+            box.lines += [name, f"{node.importance:.2f} · {counted(node.pages, 'page')}"]
             self._queue_styles(node, queued.level, box)
 
     def _queue_styles(self, element: ElementNode, level: int, box: _Box) -> None:
@@ -184,7 +184,7 @@ class _Drawing:
             box.lines.append(f"+{counted(folded, 'style')} of {of}{' each' if folded > 1 else ''}")
 
     def _queue_children(self, style: StyleNode, labels: Labels, level: int, box: _Box) -> None:
-        children = iter(self.tree.children_of(style))
+        children = iter(style.unfolded)
         runs = [[next(children) for _ in run] for _, run in groupby(labels)]
         chosen = sorted(range(len(runs)), key=lambda place: (self._is_noise(runs[place]), place))
         for place in sorted(chosen[:_MAX_CHILDREN_OF_STYLE]):

@@ -6,25 +6,17 @@ from typing import TYPE_CHECKING
 
 from lxml import etree
 
-from denoise_crawler.page import TEXT
-from denoise_crawler.page.markup import INLINE
+from denoise_crawler.core import loops
 
 if TYPE_CHECKING:
     from denoise_crawler.page import Element, Nodes
 
-LINE_BREAKS = frozenset({"br", "div"})
-FIRST_UNSPACED = "\u2e80"  # from here on, scripts have no spaces between words
-
 
 class WordJoiner:
-    """Returns what to write between two texts of a line: mostly nothing.
-
-    A space separates words with something left out, a picture or the border of two links between them. ``^``
-    separates a number from its superscript number.
-    """
+    """Returns what to write between two texts of a line, as ``loops/writing.py`` says it."""
 
     def __init__(self, nodes: Nodes) -> None:
-        self._nodes = nodes
+        self._nodes, self._joint = nodes, loops("writing").joint
         self._last, self._end = -1, ""
         self._gap = False
 
@@ -39,21 +31,13 @@ class WordJoiner:
     def between(self, index: int) -> str:
         """Return what to write between the previous text of the line and text node ``index``."""
         nodes, text = self._nodes, self._nodes.texts[index]
-        begin, last, end = text[:1], self._last, self._end
-        gap, self._gap = self._gap, False
-        self._last, self._end = index, text[-1:]
-        if last < 0 or not (begin.isalnum() and end.isalnum()):
+        last, end, gap, link = self._last, self._end, self._gap, nodes.links[index]
+        self._last, self._end, self._gap = index, text[-1], False
+        if last < 0:
             return ""
-        if (
-            end.isdecimal()
-            and begin.isdecimal()
-            and _is_superscript(nodes, index)
-            and not _is_superscript(nodes, last)
-        ):
-            return "^"
-        link = nodes.links[index]
-        other_link = link >= 0 and 0 <= nodes.links[last] != link
-        return " " if (gap or other_link) and (end < FIRST_UNSPACED or begin < FIRST_UNSPACED) else ""
+        parted = gap or (link >= 0 and 0 <= nodes.links[last] != link)
+        joint: str = self._joint(end, text[0], parted, _is_superscript(nodes, index), _is_superscript(nodes, last))
+        return joint
 
 
 def _is_superscript(nodes: Nodes, index: int) -> bool:
@@ -66,15 +50,6 @@ def text_of(nodes: Nodes, index: int) -> str:
     if nodes.tags[parent] != "rt" or nodes.tags[nodes.parents[parent - 1]] == "rp":
         return text
     return f"({text.strip()})"
-
-
-def is_preformatted(nodes: Nodes, index: int, noise: list[bool] | None) -> bool:
-    """Tell whether a ``pre`` can be written as it is: it holds no noise and no block."""
-    below = range(index + 1, nodes.ends[index])
-    tags = nodes.tags
-    return all(tags[one] in INLINE or tags[one] in LINE_BREAKS for one in below) and not (
-        noise and any(noise[one] for one in below if tags[one] is TEXT)
-    )
 
 
 def preformatted_text(element: Element) -> str:

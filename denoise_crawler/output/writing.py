@@ -60,3 +60,9 @@ class Writing:
     changes: str = NO_CHANGES
     history: str | None = None
     history_pages: int = MAX_PAGES
+
+    @property
+    def reads_elements(self) -> bool:
+        """Whether a page is written from the elements of its tree: as anything but text and metadata."""
+        data = self.explain or self.records or self.fields or self.json_ld
+        return self.form != "text" or self.extractor is not None or data

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from lxml import etree
 
+from denoise_crawler.page.byline import byline_of
 from denoise_crawler.page.declarations import MAX_VALUES, clean, strings
 from denoise_crawler.page.headline import letters, site_names
 from denoise_crawler.page.self_description import self_description_of
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
     from denoise_crawler.page.declarations import Declarations
     from denoise_crawler.page.page import Page
-    from denoise_crawler.page.self_description import SelfDescription
 
 _MAX_NAME_CHARACTERS = 200
 _MAX_WORDS = 5  # of a name
@@ -32,7 +32,7 @@ _NAMES = etree.XPath("descendant::*[@itemprop='name']")
 _AUTHOR_PAGE = re.compile(r"/(?:authors?|autor(?:a|es?|en|i|in)?|auteurs?|byline|journalist[a-z]*)/[^/?#]")
 _LOOKS_LIKE_URL = re.compile(r"(?:https?:)?//|www\.|@\w|[\w-]+\.(?:com|org|net)\b", re.IGNORECASE)
 _BY = re.compile(
-    r"(?:(?:written|posted|published|story|text|words)\s+)?(?:by|por|par)[:\s]\s*|"
+    r"(?:(?:written|posted|published|story|text|words|more\s+(?:stories|posts|articles))\s+)?(?:by|por|par)[:\s]\s*|"
     r"(?:text|texte|texto|tekst|autor|author|auteur|från|von|di|av|af|door)(?:\s*:\s*|\s+(?=\w+\s+\w+))",
     re.IGNORECASE,
 )
@@ -54,7 +54,7 @@ def authors_of(page: Page, declared: Declarations) -> str | None:
     if page.tree is None:
         return None
     own, unnamed = page.once(site_names), None
-    for texts in _sources(page.once(self_description_of), declared):
+    for texts in _sources(page, declared):
         if not (names := dict.fromkeys(chain.from_iterable(map(names_in, texts)))):
             continue
         found = "; ".join(islice(names, MAX_VALUES))
@@ -87,15 +87,15 @@ def _names_of_part(text: str) -> list[str]:
     """Part a text where that gives several names of two words or more; else return it whole, if it is a name."""
     parts = [part.strip() for part in _BETWEEN.split(text)]
     people = [part for part in parts if 2 <= len(part.split()) <= _MAX_WORDS and not _OFFICE.search(part)]
-    if len(people) > 1:
+    if len(people) > 1 or (people and all(part in people or _OFFICE.search(part) for part in parts)):
         return people
     head, _, rest = text.partition(",")
     name = head.strip() if _OFFICE.search(rest) else text
-    return [name] if name and not _OFFICE.fullmatch(name) else []
+    return [name] if len(letters(name)) > 1 and not _OFFICE.fullmatch(name) else []
 
 
-def _sources(said: SelfDescription, declared: Declarations) -> Iterator[Iterable[str]]:
-    work, metas = declared.work, declared.metas
+def _sources(page: Page, declared: Declarations) -> Iterator[Iterable[str]]:
+    said, work, metas = page.once(self_description_of), declared.work, declared.metas
     yield strings(*declared.resolved(work.get("author") or work.get("creator")))
     for name in _METAS:
         if name in metas:
@@ -106,6 +106,8 @@ def _sources(said: SelfDescription, declared: Declarations) -> Iterator[Iterable
     yield _texts(_neighbours(said.authors))
     yield _texts(_neighbours(said.author_links))
     yield _texts(_neighbours([link for address, link in said.author_pages if _AUTHOR_PAGE.search(address)]))
+    if beside := page.once(byline_of).authors:
+        yield [beside]
 
 
 def _neighbours(elements: list[_Element]) -> list[_Element]:

@@ -6,8 +6,13 @@ import re
 from datetime import datetime, timedelta, timezone
 
 MAX_DATE_CHARACTERS = 100
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_MONTH = rf"(?P<name>{'|'.join(_MONTHS)})[a-z]*\.?"
+# By month, how its name begins in English, French, German, Spanish, Italian, Portuguese and Dutch
+_BEGINNINGS = (
+    *("jan|ene|gen", "feb|fév|fev", "mar|mär|mrz|maa", "apr|avr|abr", "may|mai|mag|mei", "jun|juin|giu"),
+    *("jul|juil|lug", "aug|aoû|aou|ago", "sep|set", "oct|okt|ott|out", "nov", "dec|déc|dez|dic"),
+)
+_MONTHS = {name: month for month, names in enumerate(_BEGINNINGS, 1) for name in names.split("|")}
+_MONTH = rf"(?P<name>{'|'.join(sorted(_MONTHS, key=len, reverse=True))})[^\W\d_]*\.?"
 _BOUND = r"(?<!\d){}(?!\d)"
 _YEAR = r"(?P<year>[12]\d{3})"
 # Tried in this order. Dates such as 03/04/2011 are ambiguous and not read.
@@ -16,7 +21,7 @@ _DAYS = tuple(
     for form in (
         rf"{_YEAR}\s?(?:[-/.年])\s?(?P<month>\d{{1,2}})\s?(?:[-/.月])\s?(?P<day>\d{{1,2}})\s?日?",
         rf"{_YEAR}(?P<month>[01]\d)(?P<day>[0-3]\d)",
-        rf"(?P<day>\d{{1,2}})(?:st|nd|rd|th)?[\s-]+(?:of\s+)?{_MONTH},?[\s-]+{_YEAR}",
+        rf"(?P<day>\d{{1,2}})(?:st|nd|rd|th|er|\.)?[\s-]+(?:(?:of|de)\s+)?{_MONTH},?[\s-]+(?:de\s+)?{_YEAR}",
         rf"\b{_MONTH}\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?,?\s+{_YEAR}",
         rf"(?P<first>\d{{1,2}})[-/.](?P<second>\d{{1,2}})[-/.]{_YEAR}",
     )
@@ -36,8 +41,8 @@ def iso_date(text: str) -> str | None:
 
     Args:
         text: A text of at most ``MAX_DATE_CHARACTERS`` with a date: year first (``2011/12/15``, ``20111215``,
-            ``2011年12月15日 10:03``), with an English month (``December 15, 2011``), or day first where the order
-            is unambiguous (``15.12.2011``).
+            ``2011年12月15日 10:03``), with the name of a month (``December 15, 2011``, ``15 décembre 2011``), or
+            day first where the order is unambiguous (``15.12.2011``).
 
     Returns:
         The date, with its time and UTC offset if ``text`` has them; None if there is no date to read.
@@ -64,7 +69,7 @@ def iso_date(text: str) -> str | None:
 
 def _parse_day(parts: dict[str, str | None]) -> datetime | None:
     if name := parts.get("name"):
-        month, day = _MONTHS.index(name.lower()) + 1, int(parts["day"] or 0)
+        month, day = _MONTHS[name.lower()], int(parts["day"] or 0)
     elif "first" in parts:
         day, month = sorted((int(parts["first"] or 0), int(parts["second"] or 0)), reverse=True)
         if day <= 12 and day != month:

@@ -7,8 +7,9 @@ from typing import Any
 
 MARKUP = frozenset({"math", "mjx-container"})
 ADDRESS_HINTS = ("atex", "aTeX", "%5C", "%5c", "math", "Math", "imetex", "formula", "equation", "cht=tx", "exvc")
+TEXT_HINTS = ("\\", "^", "$", "=", "_{")
 _BY_TAG: dict[str, dict[str, tuple[str, ...]]] = {tag: {} for tag in MARKUP} | {
-    "img": {"alt": ("\\",), "src": ADDRESS_HINTS, "class": ("ath", "tex", "equation")}
+    "img": {"alt": TEXT_HINTS, "src": ADDRESS_HINTS, "class": ("ath", "tex", "equation")}
 }
 _OF_OTHERS = {
     "class": ("katex", "MathJax", "mwe-math", "hurmet-tex", "math-inline", "math-block", "math-display"),

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 MAX_CHARACTERS = 400
 # An h1 whose letter pairs are shared to this degree with a declared title says the same in other words.
 MIN_LIKENESS = 0.45
+_LEAST_CHARACTERS = 3  # of a title; a shorter one is a label, unless there is no other
 _MIN_NAME_CHARACTERS = 3
 _NO_LETTERS = re.compile(r"[\W_]+")
 _SITE = re.compile(r"(?:organization|website)$", re.IGNORECASE)
@@ -39,13 +40,15 @@ def headline_of(page: Page, declared: Declarations) -> str:
     """
     names = page.once(site_names)
     titles = [_without_site(title, names) for title in _declared_titles(declared)]
+    titles = [title for title in titles if len(title) >= _LEAST_CHARACTERS] or titles
     told = list(map(letters, titles))
     headings: dict[str, str] = {}  # with their letters
     for heading in map(text_of, declared.headings):
         if 0 < len(heading) <= MAX_CHARACTERS and (own := letters(heading)) not in names:
             if own in told:
                 return heading
-            headings[heading] = own
+            if len(heading) >= _LEAST_CHARACTERS or not titles:
+                headings[heading] = own
     begun = [heading for heading, own in headings.items() if told and told[0].startswith(own)]
     said = [*_most_like(headings, told), *zip(titles, told, strict=True)]
     count = Counter(own for _, own in said)

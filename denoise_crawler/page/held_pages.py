@@ -1,11 +1,13 @@
-"""Pages that are read twice: some stay parsed in memory in between."""
+"""Pages that are read twice: some stay in memory in between, parsed or as columns."""
 
 from __future__ import annotations
 
 import pickle
+from collections import deque
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from denoise_crawler.page.page import Page
+from denoise_crawler.page.page_columns import PageColumns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,41 +17,50 @@ if TYPE_CHECKING:
 Key = TypeVar("Key")
 
 _SPOOLED_BYTES = 64 << 20
-_MAX_PARSED_CHARACTERS = 24_000_000  # a page takes some 15 bytes for each, with its tree and what was found in it
+_BYTES_OF_CHARACTER = 15  # of a parsed page, with its tree and what was found in it
+MAX_BYTES = 360_000_000
 
 
-class ParsedPages(Generic[Key]):
-    """Parsed pages up to a bound of memory. Each is given back once.
+class KeptPages(Generic[Key]):
+    """Pages up to a bound of memory, parsed or as columns. Each is given back once.
+
+    Args:
+        most: How many bytes they may hold, about; MAX_BYTES if not given.
 
     Example:
-        >>> parsed, html = ParsedPages(), "<title>One</title>"
-        >>> parsed.hold(1, Page.parse("https://a.example/", html), html)
+        >>> kept, html = KeptPages(), "<title>One</title>"
+        >>> kept.keep(1, Page.parse("https://a.example/", html), html)
         True
-        >>> parsed.take(1, html).title, parsed.take(1, html)
+        >>> kept.take(1, html).title, kept.take(1, html)
         ('One', None)
 
     """
 
-    def __init__(self) -> None:
-        self._pages: dict[Key, tuple[Page, str | bytes]] = {}
-        self._room = _MAX_PARSED_CHARACTERS
+    def __init__(self, most: int | None = None) -> None:
+        self._pages: dict[Key, tuple[Page | PageColumns, int, tuple[int, int]]] = {}
+        self._room = MAX_BYTES if most is None else most
 
-    def hold(self, key: Key, page: Page, html: str | bytes) -> bool:
-        """Hold the page that was made of ``html``; return whether there is room, and nothing at this key."""
-        if len(html) > self._room or key in self._pages:
+    def keep(self, key: Key, page: Page | PageColumns, html: str | bytes) -> bool:
+        """Keep a page that was made of ``html``; return whether there is room, and nothing at this key."""
+        size = page.size if isinstance(page, PageColumns) else _BYTES_OF_CHARACTER * len(html)
+        if size > self._room or key in self._pages:
             return False
-        self._pages[key] = page, html
-        self._room -= len(html)
+        self._pages[key] = page, size, _print_of(html)
+        self._room -= size
         return True
 
-    def take(self, key: Key, html: str | bytes | None = None) -> Page | None:
-        """Give the page back, None if it is not held, or was made of something else than ``html``."""
-        page, source = self._pages.get(key, (None, ""))
-        if page is None or html not in (None, source):
+    def take(self, key: Key, html: str | bytes) -> Page | None:
+        """Give the page back, None if it is not kept, or was made of something else than ``html``."""
+        if key not in self._pages or self._pages[key][2] != _print_of(html):
             return None
-        del self._pages[key]
-        self._room += len(source)
-        return page
+        page, size, _ = self._pages.pop(key)
+        self._room += size
+        return page.page(html) if isinstance(page, PageColumns) else page
+
+
+def _print_of(html: str | bytes) -> tuple[int, int]:
+    """Return what tells ``html`` from any other: nobody outside of this process can make another with its hash."""
+    return len(html), hash(html)
 
 
 class HeldPages:
@@ -64,10 +75,11 @@ class HeldPages:
     """
 
     def __init__(self) -> None:
-        self._parsed = ParsedPages[int]()
+        self._parsed = deque[Page]()
+        self._room = MAX_BYTES // _BYTES_OF_CHARACTER
         from tempfile import SpooledTemporaryFile  # late: most processes hold none
 
-        self._held = self._spooled = 0
+        self._spooled = 0
         self._spool = SpooledTemporaryFile(max_size=_SPOOLED_BYTES)  # noqa: SIM115 - closed by __exit__
 
     def __enter__(self) -> Self:
@@ -79,8 +91,9 @@ class HeldPages:
     def add(self, url: str, html: str | bytes) -> Page:
         """Take a page and return it."""
         page = Page.parse(url, html)
-        if not self._spooled and self._parsed.hold(self._held, page, html):
-            self._held += 1
+        if not self._spooled and len(html) <= self._room:
+            self._parsed.append(page)
+            self._room -= len(html)
         else:
             pickle.dump((url[:], html[:]), self._spool)  # sliced: not a subclass, as lxml gives
             self._spooled += 1
@@ -88,10 +101,8 @@ class HeldPages:
 
     def __iter__(self) -> Iterator[Page]:
         """Yield the pages in order; each is forgotten when it was yielded."""
-        for number in range(self._held):
-            if (page := self._parsed.take(number)) is not None:
-                yield page
-                del page
+        while self._parsed:
+            yield self._parsed.popleft()
         self._spool.seek(0)
         for _ in range(self._spooled):
             url, html = pickle.load(self._spool)  # noqa: S301 - a file of our own, without a name

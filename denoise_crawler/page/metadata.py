@@ -67,10 +67,10 @@ MORE_FIELDS = tuple(MoreMetadata.__dataclass_fields__)
 
 def metadata_fields(page: Page, *, more: bool = False) -> dict[str, Any]:
     """Return the metadata of ``page`` by name, with ``more`` all of it."""
-    found = metadata_of(page)
+    found = page.once(metadata_of)
     fields = {name: getattr(found, name) for name in _FIELDS}
     if more:
-        others = more_metadata_of(page)
+        others = page.once(more_metadata_of)
         fields.update((name, getattr(others, name)) for name in MORE_FIELDS)
     return fields
 

@@ -7,36 +7,37 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import numpy as np
+
 from denoise_crawler.core import compiled
 from denoise_crawler.page.line_numbers import LineNumbers
+from denoise_crawler.page.opaque import BLOCKS, NOTICE, OPAQUE, is_no_notice, is_read
 from denoise_crawler.page.parsing import parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from lxml.etree import _Element
+    from numpy.typing import NDArray
     from typing_extensions import Self
 
 Element: TypeAlias = "_Element"
-
 TEXT = "#text"
 _NEVER_TEXT = frozenset({"script", "style"})
 _SKIPPED = _NEVER_TEXT | {"head", "noscript", "template"}
-# A noscript is a notice or a picture's stand-in. One with more text was never closed, or a forum writes its
-# posts there for those without scripts.
-_NOTICE = 1_000
 _LONGEST_LINK = 1_000  # characters: an ``a`` that holds more was never closed, or holds an article
-_HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "dt", "summary"})
-# Elements whose content is not for reading: pictures and media with what stands in for them, controls …
-_OPAQUE = frozenset(
-    {"iframe", "svg", "object", "video", "audio", "canvas"}
-    | {"button", "select", "option", "datalist", "textarea"}
-)
-# … unless they hold one of these: then they were never closed, and the rest of the page stands in them.
-_BLOCKS = ("p", "div", "table", "ul", "ol", "article", "section", "h1", "h2", "h3", "h4", "h5", "h6")
-
-
 _MADE_WHEN_ASKED_FOR = frozenset({"tags", "parents", "ends", "links"})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Columns:
+    """The nodes of a page as the loops read them: ``tags`` are numbers of ``names``, all columns int32."""
+
+    names: list[str]
+    tags: NDArray[np.int32]
+    parents: NDArray[np.int32]
+    ends: NDArray[np.int32]
+    links: NDArray[np.int32]
 
 
 @dataclass(slots=True, eq=False)
@@ -58,12 +59,13 @@ class Nodes:
     links: list[int]
     elements: Sequence[Element]
     compiled: Any = None
+    _columns: Columns | None = None
 
     @classmethod
     def of_compiled(cls, columns: Any) -> Self:
         """Return the nodes that the compiled core keeps."""
         nodes = cls.__new__(cls)
-        nodes.compiled, nodes.elements, nodes.texts = columns, columns, columns.texts
+        nodes.compiled, nodes.elements, nodes.texts, nodes._columns = columns, columns, columns.texts, None
         return nodes
 
     if not TYPE_CHECKING:  # which would take any name
@@ -82,6 +84,42 @@ class Nodes:
         """Keep all elements from now on: somebody else may take them out of their tree."""
         if self.compiled is not None:
             self.compiled.hold()
+
+    @property
+    def columns(self) -> Columns:
+        """The columns that the loops read."""
+        if self._columns is None:
+            table = np.empty((4, len(self)), np.int32)
+            if self.compiled is not None:
+                names = self.compiled.names
+                self.compiled.fill(list(range(len(names))), table)
+            else:
+                numbers = {name: number for number, name in enumerate(dict.fromkeys(self.tags))}
+                names = list(numbers)
+                table[:] = [numbers[tag] for tag in self.tags], self.parents, self.ends, self.links
+            self._columns = Columns(names, *table)
+        return self._columns
+
+    def attributes_of(
+        self, index: int, readers: Mapping[str, Callable[[str], int]]
+    ) -> tuple[str, str, int] | None:
+        """Return the class and id of a node, and what ``readers`` make of its others; None if it has none."""
+        if self.compiled is not None:
+            found: tuple[str, str, int] | None = self.compiled.attributes_of(index, readers)
+            return found
+        if not (attributes := {str(name): str(value) for name, value in self.elements[index].items()}):
+            return None
+        bits = 0
+        for name in attributes.keys() & readers.keys():
+            bits |= readers[name](attributes[name])
+        return attributes.get("class", ""), attributes.get("id", ""), bits
+
+    def address_of(self, link: int) -> str | None:
+        """Return the address of a link."""
+        address: str | None = (
+            self.elements[link].get("href") if self.compiled is None else self.compiled.address_of(link)
+        )
+        return address
 
     @property
     def has_text(self) -> bool:
@@ -159,7 +197,7 @@ def nodes_of(root: Element, skipped: frozenset[str] = _SKIPPED, *, is_shared: bo
         _leave_out_endless_links(nodes)
         return nodes, depth
     columns, depth = core.walk_tree(
-        root, skipped, _OPAQUE, frozenset(_BLOCKS), TEXT, _NOTICE, _is_no_notice, _is_read,
+        root, skipped, OPAQUE, frozenset(BLOCKS), TEXT, NOTICE, is_no_notice, is_read,
         LineNumbers().fill, is_shared,
     )  # fmt: skip
     columns.leave_out_links(_LONGEST_LINK)
@@ -184,7 +222,7 @@ def _walk_tree(root: Element, skipped: frozenset[str]) -> tuple[Nodes, int]:  # 
                 break
             children, parent, child = above.pop()
         elif type(tag := child.tag) is str and (
-            tag not in skipped or (tag == "noscript" and _is_no_notice(child, swallowing))
+            tag not in skipped or (tag == "noscript" and is_no_notice(child, swallowing))
         ):
             if parent == 0 and (tag == "body" or not above):  # what stands beside the body belongs to it
                 index = 0
@@ -198,7 +236,7 @@ def _walk_tree(root: Element, skipped: frozenset[str]) -> tuple[Nodes, int]:  # 
                 texts.append("")
                 links.append(index if tag == "a" and child.get("href") is not None else links[parent])
                 elements.append(child)
-            if (tag not in _OPAQUE or _is_read(child, swallowing)) and not line_numbers.fill(child):
+            if (tag not in OPAQUE or is_read(child, swallowing)) and not line_numbers.fill(child):
                 if text := child.text:
                     if text.isspace():
                         runs.gap = True
@@ -262,43 +300,6 @@ def hidden_nodes(
         return otherwise
     nodes, _ = nodes_of(inner, is_shared=False)
     return nodes if nodes.has_text else otherwise
-
-
-def _is_read(opaque: Element, swallowing: set[Element]) -> bool:
-    """Tell whether the text of an element that holds none for reading is read after all."""
-    above = opaque.getparent()
-    if opaque.tag == "button" and above is not None and above.tag in _HEADINGS:
-        return True  # a question that opens its answer
-    return _swallows(opaque, swallowing)
-
-
-def _is_no_notice(noscript: Element, swallowing: set[Element]) -> bool:
-    """Tell whether ``noscript`` holds more text than a notice; those inside of it are noted in ``swallowing``."""
-    if noscript in swallowing:
-        return True
-    characters = 0
-    for text in noscript.itertext():
-        characters += len(text.strip())
-        if characters > _NOTICE:
-            swallowing.update(noscript.iter("noscript"))
-            return True
-    return False
-
-
-def _swallows(opaque: Element, swallowing: set[Element]) -> bool:
-    """Tell whether a block stands in ``opaque``; opaque elements around that block are noted in ``swallowing``.
-
-    So nested opaque elements are searched once, not once a level.
-    """
-    if opaque in swallowing:
-        return True
-    if (block := next(opaque.iter(*_BLOCKS), None)) is None:
-        return False
-    for element in block.iterancestors(*_OPAQUE):
-        if element is opaque:
-            break
-        swallowing.add(element)
-    return True
 
 
 class _TextRuns:

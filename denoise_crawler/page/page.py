@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
 from urllib.parse import urljoin
 
@@ -31,6 +31,10 @@ MAX_ATTRIBUTES = 100_000
 MAX_TEXT_BYTES = 1_500_000  # without markup, scripts and style sheets
 MAX_DEPTH = 2_000  # lxml drops everything from level 2,048 on
 _MAX_CACHED_LINK_CHARACTERS = 1_000
+_PLAIN = r"[\w~%+,=&@./-]"  # what urljoin leaves as it is
+_PLAIN_END = rf"(?:\?{_PLAIN}+)?(?:#{_PLAIN}+)?"
+_PLAIN_URL = re.compile(rf"https?://[\w.-]+(?:/{_PLAIN}*)?{_PLAIN_END}", re.ASCII)
+_PLAIN_PATH = re.compile(rf"/(?!/){_PLAIN}*{_PLAIN_END}", re.ASCII)
 _RELATIVE_TO_HOST = re.compile(r"/(?![/\s])|(?:https?:)?//[^/?#\s]")
 
 
@@ -94,6 +98,33 @@ class Page:
         page._markup = Markup(source, tree)
         page._make_tree = page._markup.tree
         return page
+
+    @classmethod
+    def of_columns(
+        cls,
+        whole: Page,
+        nodes: Nodes,
+        read: Mapping[str, object],
+        known: Mapping[Callable[[Page], object], object],
+    ) -> Page:
+        """Make a page of what was read of it before; see :class:`~denoise_crawler.page.page_columns.PageColumns`.
+
+        Args:
+            whole: The same page with its HTML, for whoever asks for the tree.
+            nodes: Its nodes, with the elements of ``whole``.
+            read: Its properties by name.
+            known: What :meth:`once` returns, by function.
+        """
+        page = cls(whole.url, None, site=whole.site, source=whole.source, boxes=whole.boxes)
+        page._make_tree = partial(_whole_tree, whole)
+        page.__dict__.update(read, _is_too_large=False, _nodes_if_small=(nodes, False))
+        page._computed.update(known)
+        return page
+
+    @property
+    def source(self) -> str | bytes:
+        """The HTML that the tree comes from; empty if only the tree was given."""
+        return self._source or b""
 
     @property
     def root(self) -> Element | None:
@@ -202,7 +233,7 @@ class Page:
     def absolute(self, link: str) -> str:
         """Return ``link`` as an absolute URL; an invalid one is returned as it is."""
         if self._host and len(link) <= _MAX_CACHED_LINK_CHARACTERS and _RELATIVE_TO_HOST.match(link):
-            return _cached_join_url(self._host, link)
+            return _join_host(self._host, link)
         return _join_url(self.base, link)
 
     @cached_property
@@ -235,15 +266,25 @@ class Page:
         return None
 
 
+def _whole_tree(page: Page) -> Element | None:
+    """Return the tree of a page whose nodes keep their elements from now on, whoever changes it."""
+    page.nodes.hold()
+    return page.root
+
+
 def _join_url(base: str, link: str) -> str:
+    if _PLAIN_URL.fullmatch(link):
+        return link
     try:
         return urljoin(base, link.strip())
     except ValueError:
         return link
 
 
-# joins a template's links once, not for each page
-_cached_join_url = lru_cache(maxsize=16_384)(_join_url)
+@lru_cache(maxsize=16_384)
+def _join_host(host: str, link: str) -> str:
+    """Join a template's links once, not for each page."""
+    return host + link[1:] if _PLAIN_PATH.fullmatch(link) and "/." not in link else _join_url(host, link)
 
 
 def _has_too_much_text(texts: list[str]) -> bool:

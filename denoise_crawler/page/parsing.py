@@ -158,7 +158,7 @@ class Markup:
             attributes: The most attributes.
 
         """
-        if len(self._html) > size or _count_tags(self._html) > tags:
+        if len(self._html) > size or (len(self._html) > tags and _count_tags(self._html) > tags):
             return True
         if isinstance(self._html, str) and len(self._utf8) > size:
             return True

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from lxml import etree
 
+from denoise_crawler.page.byline import byline_of
 from denoise_crawler.page.dates import iso_date
 from denoise_crawler.page.declarations import MAX_VALUES, first, strings
 from denoise_crawler.page.self_description import self_description_of
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from denoise_crawler.page.self_description import SelfDescription
 
 _MAX_TIME_ELEMENTS = 1_000
+_BEFORE_THE_WEB = "1991"  # the first of January 1970 is a clock that was never set
 _METAS = (
     *("article:published_time", "og:published_time", "datepublished", "parsely-pub-date", "sailthru.date"),
     *("dc.date.issued", "dcterms.issued", "dcterms.created", "dc.date.created", "dc.date", "dcterms.date"),
@@ -47,7 +49,7 @@ def modified(page: Page, declared: Declarations) -> str | None:
 
 
 def _first_date(texts: Iterable[str]) -> str | None:
-    return first(map(iso_date, texts))
+    return first(date for date in map(iso_date, texts) if date and date > _BEFORE_THE_WEB)
 
 
 def _published(page: Page, said: SelfDescription, declared: Declarations) -> Iterator[str]:
@@ -64,6 +66,8 @@ def _published(page: Page, said: SelfDescription, declared: Declarations) -> Ite
         if len(distinct := set(_values(times))) == 1:  # several may belong to other articles
             yield from distinct
     yield from _in_address(page.url)
+    if beside := page.once(byline_of).date:
+        yield beside
     yield from strings(work.get("dateModified"))
 
 

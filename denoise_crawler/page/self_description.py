@@ -1,8 +1,9 @@
-"""The elements by which a page says what it is: titles, ``meta``, scripts with a type, times, microdata."""
+"""The elements by which a page says what it is: titles, ``meta``, scripts with a type, styles, microdata."""
 
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lxml import etree
@@ -15,13 +16,21 @@ if TYPE_CHECKING:
     from denoise_crawler.page.page import Page
 
 _MOST = 20  # authors, dates
+_MOST_TEXTS = 500
+# What stands in the names of properties that are texts: those of articles, recipes, threads, products and jobs.
+_TEXT_PROPERTIES = (
+    "articleBody", "text", "description", "recipeIngredient", "ingredients", "recipeInstructions", "reviewBody",
+    "additionalProperty", "responsibilities", "qualifications", "transcript",
+)  # fmt: skip
 # XPath finds attributes much faster than the elements that have them.
 _PROPERTIES = etree.XPath("/descendant::*/@itemprop")
+_TEXTS = etree.XPath("/descendant::*[not(self::meta)]/@*[name() = 'itemprop' or name() = 'property']")
 _RELATIONS = etree.XPath("/descendant::a/@rel")
 _AUTHOR_PAGES = ("/aut", "/byline/", "/journalist")  # stand in the address of an author's page, and in others
 _ADDRESSES = etree.XPath(f"/descendant::a/@href[{' or '.join(f'contains(., {one!r})' for one in _AUTHOR_PAGES)}]")
+_META = ("property", "name", "itemprop", "http-equiv", "content")
 _PROGRAM = "javascript"  # stands in the type of a script that says nothing
-_TAGS = ("meta", "script", "title", "h1", "time")
+_TAGS = ("meta", "script", "title", "h1", "time", "style")
 
 
 class Meta(NamedTuple):
@@ -38,7 +47,8 @@ class SelfDescription:
     """What a page declares, in document order.
 
     All is read at once, so that it does not matter when a spider changes its tree later. ``scripts`` are those
-    whose type says that they hold no program, with it; ``headings`` are of the first level; ``authors`` and
+    whose type says that they hold no program, with it; ``headings`` are of the first level; ``texts`` are the
+    first elements with a property of microdata or RDFa that may be a text, each with its name; ``authors`` and
     ``dates`` are the first elements with the microdata properties ``author`` and ``datePublished``,
     ``author_links`` the first links to an author, ``author_pages`` links that may lead to the page of one, each
     with its address.
@@ -52,6 +62,8 @@ class SelfDescription:
         self.titles: list[Element] = []
         self.headings: list[Element] = []
         self.times: list[Element] = []
+        self.styles: list[Element] = []
+        self.texts: list[tuple[str, Element]] = []
         self.authors: list[Element] = []
         self.dates: list[Element] = []
         self.author_links: list[Element] = []
@@ -61,7 +73,8 @@ class SelfDescription:
         if (core := compiled("declared")) is not None:
             found = core.declared(root, _compiled_signs(core))
             self._may_show_formulas, self.metas, self.scripts, self.titles, *rest = found
-            self.headings, self.times, self.authors, self.dates, self.author_links, self.author_pages = rest
+            self.headings, self.times, self.styles, self.texts, *rest = rest
+            self.authors, self.dates, self.author_links, self.author_pages = rest
             return
         self.authors, self.dates = (
             _elements_with(root, _PROPERTIES, name) for name in ("author", "datePublished")
@@ -69,11 +82,13 @@ class SelfDescription:
         self.author_links = _elements_with(root, _RELATIONS, "author")
         addresses: Any = _ADDRESSES(root)
         self.author_pages = [(str(address), address.getparent()) for address in addresses]
-        by_tag = {"title": self.titles, "h1": self.headings, "time": self.times}
+        names: Any = _TEXTS(root)
+        texts = (name for name in names if any(one in name for one in _TEXT_PROPERTIES))
+        self.texts = [(str(name), name.getparent()) for name in islice(texts, _MOST_TEXTS)]
+        by_tag = {"title": self.titles, "h1": self.headings, "time": self.times, "style": self.styles}
         for element in root.iter(*_TAGS):
             if element.tag == "meta":
-                names = ("property", "name", "itemprop", "http-equiv", "content")
-                self.metas.append(Meta(*(element.get(name, "") for name in names)))
+                self.metas.append(Meta(*(element.get(name, "") for name in _META)))
             elif element.tag == "script":
                 if (kind := element.get("type")) and _PROGRAM not in kind:
                     self.scripts.append((kind, element))
@@ -92,7 +107,9 @@ def self_description_of(page: Page) -> SelfDescription:
 
 @lru_cache(maxsize=1)
 def _compiled_signs(core: Any) -> Any:
-    return core.Signs(Meta, _MOST, _AUTHOR_PAGES, _PROGRAM, compiled_hints(compiled("attributes")))
+    return core.Signs(
+        Meta, _MOST, _MOST_TEXTS, _TEXT_PROPERTIES, _AUTHOR_PAGES, _PROGRAM, compiled_hints(compiled("attributes"))
+    )
 
 
 def _elements_with(root: Element, naming: etree.XPath, name: str) -> list[Element]:

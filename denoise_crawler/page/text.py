@@ -9,14 +9,30 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import xxhash
+from denoise_crawler.loops.hashes import hash32, hash64
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
+
+__all__ = [
+    "HAN",
+    "KANA",
+    "collapse_spaces",
+    "counted",
+    "hash32",
+    "hash64",
+    "load_dictionary",
+    "printable",
+    "without_controls",
+    "without_lone_surrogates",
+    "words",
+]
 
 HAN = "㐀-䶿一-鿿豈-﫿\U00020000-\U0003ffff"
 KANA = "぀-ヿ"
 _RUN = re.compile(rf"(?P<han>[{HAN}]+)|(?P<kana>[{KANA}])|[^\W_{HAN}{KANA}]+")
+_HAN_OR_KANA = re.compile(f"[{HAN}{KANA}]")
+_WORD = re.compile(r"[^\W_]+")
 _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f]")
 _MAX_CACHED_CHARACTERS = 400
 _MAX_SEGMENTED_CHARACTERS = 400  # jieba's time grows with the square of a run of unknown words
@@ -75,16 +91,6 @@ def without_controls(text: str) -> str:
     return text if text.isprintable() else _CONTROLS.sub("\ufffd", text)
 
 
-def hash64(text: str) -> int:
-    """Return a 64-bit hash (XXH3) that is the same in every process."""
-    return xxhash.xxh3_64_intdigest(text.encode("utf-8", "surrogatepass"))
-
-
-def hash32(text: str) -> int:
-    """Return the low half of :func:`hash64`."""
-    return hash64(text) & 0xFFFFFFFF
-
-
 def words(text: str) -> list[str]:
     """Return the words of ``text`` in order, in lower case.
 
@@ -106,14 +112,26 @@ def _cached_words(text: str) -> tuple[str, ...]:
     return tuple(_split(text))
 
 
-def _split(text: str) -> Iterator[str]:
-    for match in _RUN.finditer(text.lower()):
+def _split(text: str) -> Iterable[str]:
+    small = text.lower()
+    if text.isascii() or _HAN_OR_KANA.search(small) is None:
+        return _WORD.findall(small)
+    return _split_runs(small)
+
+
+def _split_runs(small: str) -> Iterator[str]:
+    for match in _RUN.finditer(small):
         if match.lastgroup == "han":
             run = match.group()
             for start in range(0, len(run), _MAX_SEGMENTED_CHARACTERS):
                 yield from _chinese_segmenter().cut(run[start : start + _MAX_SEGMENTED_CHARACTERS])
         else:
             yield match.group()
+
+
+def load_dictionary() -> None:
+    """Load what :func:`words` needs for Chinese, so that the first Chinese text need not wait for it."""
+    _chinese_segmenter().initialize()
 
 
 @lru_cache(maxsize=1)

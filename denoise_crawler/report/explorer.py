@@ -6,7 +6,6 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from denoise_crawler.methods.style_tree.digest import outline_page
 from denoise_crawler.methods.style_tree.nodes import StyleNode
 from denoise_crawler.output.tree_queue import TreeQueue, selector, sequence_names, styles_by_pages
 from denoise_crawler.page.text import collapse_spaces
@@ -15,8 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from denoise_crawler.methods.style_tree import SiteStyleTree
-    from denoise_crawler.methods.style_tree.digest import PageDigest
-    from denoise_crawler.methods.style_tree.nodes import ElementNode
     from denoise_crawler.output.tree_queue import QueuedNode
     from denoise_crawler.page import Page
 
@@ -85,8 +82,7 @@ class _Explorer:
         self.data = TreeData(tree.pages, threshold)
         self._labels: dict[str, int] = {}
         self._strings: dict[str, int] = {}
-        self._rows: dict[int, int] = {}  # of element nodes, by identity
-        self._children: dict[int, Sequence[ElementNode]] = {}  # of style nodes, by identity
+        self._rows: dict[tuple[int | None, int], int] = {}  # of element nodes, by place
         self._queue: TreeQueue[int] = TreeQueue(max_nodes)
         self._queue.add(tree.root, 0, -1)
         for queued in self._queue:
@@ -96,28 +92,17 @@ class _Explorer:
 
     def add_page(self, number: int, page: Page) -> None:
         """Add the texts of ``page`` to its nodes."""
-        shape, data = outline_page(page), self.data
-        waiting = [(self.tree.root, [0])]
-        while waiting:
-            element, found = waiting.pop()
-            row = self._rows.get(id(element))
+        data = self.data
+        for element, first in self.tree.elements_on(page):
+            row = self._rows.get(element.place)
             if row is None:
                 continue
             if len(data.places[row]) < _MAX_PLACES:
                 data.places[row].append(number)
-            if len(data.texts[row]) < _MAX_TEXTS and (said := _text_of_node(page, found[0])):
+            if len(data.texts[row]) < _MAX_TEXTS and (said := _text_of_node(page, first)):
                 text = self._index_of(self._strings, data.strings, said)
                 if text not in data.texts[row]:
                     data.texts[row].append(text)
-            waiting += self._below(element, shape, found)
-
-    def _below(
-        self, element: ElementNode, shape: PageDigest, found: list[int]
-    ) -> list[tuple[ElementNode, list[int]]]:
-        below: list[tuple[ElementNode, list[int]]] = []
-        for style, places in self.tree.matching_styles(element, shape, found):
-            below += zip(self._children.get(id(style), ()), places.columns, strict=False)
-        return below
 
     def _add(self, queued: QueuedNode[int]) -> None:
         node, level, data, row = queued.node, queued.level, self.data, len(self.data.parents)
@@ -130,14 +115,14 @@ class _Explorer:
         data.names.append(self._index_of(self._labels, data.labels, name))
         data.styles.append(int(isinstance(node, StyleNode)))
         data.counts.append(node.pages)
-        data.importance.append(round(node.importance or 0.0, 3))
+        data.importance.append(round(node.importance, 3))
         data.peaks.append(round(node.peak, 3))
         data.texts.append([])
         data.places.append([])
         if isinstance(node, StyleNode):
             self._queue_children(node, row, level)
             return
-        self._rows[id(node)] = row
+        self._rows[node.place] = row
         styles = [(labels, style) for labels, style in styles_by_pages(node) if labels]
         if len(styles) == 1 and styles[0][1].pages == node.pages:
             self._queue_children(styles[0][1], row, level)
@@ -146,8 +131,7 @@ class _Explorer:
             self._queue.add(style, level + 1, row, labels=labels)
 
     def _queue_children(self, style: StyleNode, row: int, level: int) -> None:
-        children = self._children[id(style)] = self.tree.children_of(style)
-        for child in children:
+        for child in style.unfolded:
             self._queue.add(child, level + 1, row)
 
     def _index_of(self, numbers: dict[str, int], names: list[str], name: str) -> int:

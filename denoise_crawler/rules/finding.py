@@ -134,6 +134,20 @@ def _plan(xpath: str) -> tuple[list[str], list[list[Step]] | None]:
     return tokens, paths_of(tokens)
 
 
+@dataclass(slots=True)
+class _Budget:
+    """The work of a selector on a page: of all its paths, and all their steps."""
+
+    xpath: str
+    taken: int = 0
+
+    def take(self, work: int) -> None:
+        """Add some work; raise SelectorError if it is too much then."""
+        self.taken += work
+        if self.taken > MOST_WORK:
+            raise SelectorError(f"{self.xpath!r:.200} takes too much work on this page ({self.taken:.1e} steps)")
+
+
 def find_in_order(page: Page, xpath: str) -> Any:
     """Return what an expression finds on a page: a list in document order, or one value.
 
@@ -143,8 +157,9 @@ def find_in_order(page: Page, xpath: str) -> Any:
 
     """
     tokens, paths = _plan(xpath)
+    budget = _Budget(xpath)
     if paths is None:
-        _check(_work(tokens, page.once(shape_of), 1), xpath)
+        budget.take(_work(tokens, page.once(shape_of), 1))
         return compiled(xpath)(page.tree)
     found: dict[Any, Any] = {}
     for steps in paths:
@@ -152,7 +167,7 @@ def find_in_order(page: Page, xpath: str) -> Any:
         for number, step in enumerate(steps):
             if not nodes:
                 break
-            nodes = _take(page, step, nodes, xpath, is_first=not number)
+            nodes = _take(page, step, nodes, budget, is_first=not number)
         found.update((_key(node), node) for node in nodes)
     if len(paths) > 1 or len(paths[0]) > 1:
         shape = page.once(shape_of)
@@ -160,17 +175,19 @@ def find_in_order(page: Page, xpath: str) -> Any:
     return list(found.values())
 
 
-def _take(page: Page, step: Step, nodes: list[Any], xpath: str, *, is_first: bool) -> list[Any]:
+def _take(page: Page, step: Step, nodes: list[Any], budget: _Budget, *, is_first: bool) -> list[Any]:
     """Return what a step finds from some nodes, each once."""
     find = compiled(step.text)
     if is_first:
         if "[" in step.tokens or "/" in step.tokens[1:] or "//" in step.tokens[1:]:
             shape = page.once(shape_of)
-            _check(_work(step.tokens, shape, 1), xpath)
-        return list(find(page.tree))
+            budget.take(_work(step.tokens, shape, 1))
+        from_root = list(find(page.tree))
+        budget.take(2 * _RESULT * len(from_root))  # each is put in its place, too
+        return from_root
     shape = page.once(shape_of)
     begins = _needed(step, nodes, shape)
-    _check(_work_of_step(step, begins, shape), xpath)
+    budget.take(_work_of_step(step, begins, shape))
     found: dict[Any, Any] = {}
     for node in begins:
         for one in find(node):
@@ -208,6 +225,7 @@ def _work_of_step(step: Step, nodes: list[Element], shape: Shape) -> int:
     reaches = {"following": shape.nodes, "preceding": shape.nodes, "parent": 1, "self": 1, "attribute": 1}
     reaches |= dict.fromkeys(("following-sibling", "preceding-sibling"), shape.siblings)
     reaches |= dict.fromkeys(("ancestor", "ancestor-or-self"), shape.depth)
+    tokens = step.tokens[2:] if step.tokens[1:2] == ["::"] else step.tokens[1:]
     if step.axis in _ENDS and (step.is_below or not step.counts):
         looked_at = shape.nodes
     elif step.axis == "child":
@@ -215,17 +233,26 @@ def _work_of_step(step: Step, nodes: list[Element], shape: Shape) -> int:
     elif step.axis in _ENDS:
         looked_at = min(shape.depth, len(nodes)) * shape.nodes
     else:
-        looked_at = len(nodes) * (1 if _is_first_only(step) else reaches.get(step.axis, shape.nodes))
+        reach = reaches.get(step.axis, shape.nodes)
+        if _is_first_only(step):  # one with a name may stand far away
+            looked_at = len(nodes) * (1 if _is_any_first(step) else reach)
+            each = _RESULT + (shape.siblings if step.axis in _REVERSE else 0)
+            return _VISIT * looked_at + each * len(nodes) + _work(tokens, shape, len(nodes))
+        looked_at = len(nodes) * reach
     found = min(looked_at, shape.nodes) if step.axis in (*_ENDS, "child") and not step.counts else looked_at
-    tokens = step.tokens[2:] if step.tokens[1:2] == ["::"] else step.tokens[1:]
     sorting = found * shape.siblings if step.axis in _REVERSE else 0
     return _VISIT * looked_at + _RESULT * found + sorting + _work(tokens, shape, looked_at)
 
 
 def _is_first_only(step: Step) -> bool:
-    """Tell whether only the first node on the axis is looked at: its first predicate is ``[1]``."""
+    """Tell whether only the first such node on the axis is wanted: its first predicate is ``[1]``."""
     tokens = step.tokens
     return "[" in tokens and tokens[(at := tokens.index("[")) + 1 : at + 3] == ["1", "]"]
+
+
+def _is_any_first(step: Step) -> bool:
+    """Tell whether the first element on the axis is such a node, whatever its name."""
+    return step.tokens[step.tokens.index("[") - 1] == "*"
 
 
 def _work(tokens: Sequence[str], shape: Shape, nodes: int) -> int:
@@ -254,11 +281,6 @@ def _work(tokens: Sequence[str], shape: Shape, nodes: int) -> int:
                 current = shape.named([word])
             total += current * _OPERAND
     return total
-
-
-def _check(work: int, xpath: str) -> None:
-    if work > MOST_WORK:
-        raise SelectorError(f"{xpath!r:.200} takes too much work on this page ({work:.1e} steps)")
 
 
 def _key(node: Any) -> Any:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import multiprocessing
 import tempfile
+from collections import Counter
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -86,11 +87,26 @@ def test_sites_that_do_not_fit_in_memory_change_nothing() -> None:
     assert cleaned(sites_in_memory=1, workers=1) == cleaned(workers=1)
 
 
-@pytest.mark.parametrize("room", [0, 20_000])
-def test_how_many_pages_stay_parsed_changes_nothing(room: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    all_stay = cleaned(workers=1)
-    monkeypatch.setattr("denoise_crawler.page.held_pages._MAX_PARSED_CHARACTERS", room)
-    assert cleaned(workers=1) == all_stay
+@pytest.mark.parametrize("form", ["text", "markdown"])
+@pytest.mark.parametrize("room", [0, 300_000])
+def test_how_many_pages_are_kept_changes_nothing(form: str, room: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    all_stay = cleaned(workers=1, writing=Writing(form))
+    monkeypatch.setattr("denoise_crawler.page.held_pages.MAX_BYTES", room)
+    assert cleaned(workers=1, writing=Writing(form)) == all_stay
+
+
+def test_a_page_that_is_kept_is_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    pages = [(f"https://a.example/{number}", f"<h1>News</h1><p>Story {number}") for number in range(9)]
+    parsed = Counter[str]()
+    tree = Page.tree
+
+    def watched(page: Page) -> object:
+        parsed[page.url] += page._make_tree is not None
+        return tree.__get__(page)
+
+    monkeypatch.setattr(Page, "tree", property(watched))
+    assert len(list(clean_pages(lambda: pages, workers=1))) == len(parsed) == 9
+    assert set(parsed.values()) == {1}
 
 
 def test_a_page_that_is_another_one_when_it_is_read_again_is_judged_as_it_is_then() -> None:

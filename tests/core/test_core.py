@@ -23,8 +23,9 @@ from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.errors import CoreError, SettingError
 from denoise_crawler.evaluation.gold import read_gold
 from denoise_crawler.methods.fusion import blocks
+from denoise_crawler.methods.fusion.features import table_of
 from denoise_crawler.methods.fusion.method import Fusion
-from denoise_crawler.methods.fusion.weights import feature_names, second_table, shipped_model
+from denoise_crawler.methods.fusion.weights import feature_names, shipped_model
 from denoise_crawler.output.content import formulas
 from denoise_crawler.page import Page, data_table
 from denoise_crawler.page import nodes as page_nodes
@@ -117,7 +118,7 @@ def assert_same_declared(html: str, monkeypatch: pytest.MonkeyPatch) -> None:
         for mode in ("require", "off"):
             monkeypatch.setenv(core.ENVIRONMENT, mode)
             declared = SelfDescription(one)
-            lists = declared.titles, declared.headings, declared.times
+            lists = declared.titles, declared.headings, declared.times, declared.styles, declared.texts
             named = declared.authors, declared.dates, declared.author_links, declared.author_pages
             found.append((declared.metas, declared.scripts, *lists, *named))
         assert found[0] == found[1]
@@ -138,8 +139,7 @@ def counted(nodes: Nodes, counts: list[int], noise: list[bool]) -> tuple[int, ..
 
 
 def assert_same_blocks(nodes: Nodes, same_nodes: Nodes) -> None:
-    found = blocks._compiled_blocks(core._load_modules()["blocks"], nodes, TITLE)
-    expected = blocks._blocks(same_nodes, TITLE)
+    found, expected = blocks.blocks_in(nodes, TITLE), blocks.blocks_in(same_nodes, TITLE)
     assert columns_of(found.around) == columns_of(expected.around)
     assert columns_of(found) == columns_of(expected)
 
@@ -165,16 +165,16 @@ def assert_same_rows(pages: Sequence[tuple[str, str]], monkeypatch: pytest.Monke
         found.append([*looked, np.frombuffer(method.to_bytes(), np.uint8)[:, None]])
     for one, other in zip(*found, strict=True):
         differing = (one != other) & ~(np.isnan(one) & np.isnan(other))
-        assert not differing.any(), [feature_names().second[row] for row in np.flatnonzero(differing.any(axis=0))]
+        assert not differing.any(), [feature_names().blocks[row] for row in np.flatnonzero(differing.any(axis=0))]
 
 
 def looks(method: Fusion, page: Page) -> Iterator[np.ndarray]:
-    first = page.once(method.model.first_look)
-    count = len(first.evidence.blocks)
-    yield first.scores[:, None]
-    for standing in (None, method.evidence.standing(page.key, first.evidence.blocks)):
-        evidence = first.evidence.knowing(standing)
-        yield second_table(first, evidence, method.wishes.columns(count), feature_names().second)
+    alone = page.once(method.model.alone)
+    blocks = alone.evidence.blocks
+    yield alone.scores[:, None]
+    for standing in (None, method.evidence.standing(page.key, blocks)):
+        look = alone.knowing(standing, method.wishes.columns(len(blocks)))
+        yield table_of(look.groups(), feature_names().blocks, len(blocks))
 
 
 @pytest.mark.parametrize("html", ODD_PAGES, ids=range(len(ODD_PAGES)))
@@ -228,13 +228,10 @@ def test_odd_pages_have_the_same_features(monkeypatch: pytest.MonkeyPatch) -> No
 @settings(max_examples=50, deadline=None)
 @given(st.integers(0, 1_200), st.integers(0, 2**32 - 1))
 def test_any_table_has_the_same_scores(rows: int, seed: int) -> None:
-    for trees, features in (
-        (shipped_model().trees, shipped_model().features),
-        (shipped_model().first_trees, shipped_model().first_features),
-    ):
-        table = (5 * np.random.default_rng(seed).normal(size=(rows, len(features)))).astype(np.float32)
-        expected = [trees.by_tree(table[start : start + 2]).sum(axis=0) for start in range(0, rows - rows % 2, 2)]
-        assert trees.scores(table)[: rows - rows % 2].tolist() == [one for pair in expected for one in pair]
+    trees, features = shipped_model().forest.trees, shipped_model().forest.features
+    table = (5 * np.random.default_rng(seed).normal(size=(rows, len(features)))).astype(np.float32)
+    expected = [trees.by_tree(table[start : start + 2]).sum(axis=0) for start in range(0, rows - rows % 2, 2)]
+    assert trees.scores(table)[: rows - rows % 2].tolist() == [one for pair in expected for one in pair]
 
 
 def test_pages_of_a_site_come_out_the_same(monkeypatch: pytest.MonkeyPatch) -> None:

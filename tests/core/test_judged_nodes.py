@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from denoise_crawler import core
 from denoise_crawler.methods.fusion.blocks import blocks_of
+from denoise_crawler.methods.fusion.judged_nodes import judged_nodes
 from denoise_crawler.methods.fusion.method import Fusion
 from denoise_crawler.page import Page
 from tests.strategies import html_pages
@@ -29,9 +30,7 @@ def test_each_node_of_any_page_has_the_same_verdict_and_score(monkeypatch: pytes
 def test_an_element_has_the_highest_score_of_its_text_and_is_kept_with_any_of_it(chances: list[float]) -> None:
     page = Page.parse("https://a.example/", "<div><p>One</p><p>Two</p></div><p>Three</p><hr>")
     taken, scores = np.array([False, True, False]), np.array(chances)
-    compiled = core.compiled("blocks")
-    assert compiled is not None
-    found = compiled.judged_nodes(page.nodes.compiled, page.once(blocks_of).nodes, taken.view(np.uint8), scores)
+    found = judged_nodes(page.nodes, page.once(blocks_of), taken, scores)
     one, two, three = chances
     assert page.nodes.tags[1:3] == ["div", "p"]
     assert found[0] == [False, False, True, True, False, False, True, True, False]

@@ -86,10 +86,10 @@ def what_is_said(pages: list[Page], limit: int) -> list[object]:
     said: list[object] = []
     for page in pages:
         method.observe(page)
-        blocks = page.once(method.model.first_look).evidence.blocks
+        blocks = page.once(method.model.alone).evidence.blocks
         standing = method.evidence.standing(page.key, blocks)
-        columns = () if standing is None else astuple(standing)
-        said += [column.tolist() if isinstance(column, np.ndarray) else column for column in columns]
+        columns = () if standing is None else (*astuple(standing), *standing.places)
+        said += [column.tolist() for column in columns if isinstance(column, np.ndarray)]
         said.append(method.novelty(page))
     return [*said, method.to_bytes()]
 
@@ -134,7 +134,7 @@ def test_columns_that_do_not_fit_are_an_error(
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is measured by /proc")
 def test_columns_of_another_page_are_an_error_and_leave_no_memory_behind() -> None:
     page = Page.parse("https://a.example/1", "<p>One<b>two</b>" * 12_000)
-    _, elements, sums = page.once(Fusion().model.first_look).evidence.columns
+    _, elements, sums = page.once(Fusion().model.alone).evidence.columns
     wrong, before = np.zeros(3), held_bytes()
     for _ in range(200):
         with pytest.raises(ValueError, match="do not fit"):

@@ -32,6 +32,7 @@ BREAKS = {
     "WaitingItems.inherit": "crawl.waiting_items",
     "WaitingItems.count": "crawl.waiting_items",
     "WaitingItems._count": "crawl.waiting_items",
+    "WaitingItems._cache": "crawl.waiting_items",
     "Warmup._prepare_released": "crawl.warmup",
     "Warmup._release_overdue": "crawl.warmup",
     "LeavingItems.judge": "crawl.leaving_items",

@@ -40,3 +40,12 @@ def test_a_callback_runs_in_one_context_and_its_error_costs_no_item(project: Pro
     assert items[-1]["same_task"]
     assert all(item["text"] == "One story of the harbour." for item in items)
     assert project.stats["spider_exceptions/ValueError"] == 1
+
+
+@pytest.mark.parametrize(("given", "said"), [((), 1), (("-s", "CONCURRENT_ITEMS=100"), 0)])
+def test_the_log_says_what_the_tasks_of_each_response_cost_where_nobody_chose_them(
+    project: Project, given: tuple[str, ...], said: int
+) -> None:
+    project.write("test_spiders.py", SPIDER)
+    project.crawl("ahead", *given)
+    assert project.log.count("Scrapy makes 100 tasks for each response (CONCURRENT_ITEMS)") == said

@@ -11,7 +11,7 @@ from denoise_crawler.evaluation.training.examples import labelled, sample_of, wi
 from denoise_crawler.evaluation.training.folds import FOLDS, fold, fold_file
 from denoise_crawler.evaluation.training.kind_odds import kind_odds
 from denoise_crawler.methods.fusion.evidence import Words
-from denoise_crawler.methods.fusion.weights import Model, feature_names, read_weights
+from denoise_crawler.methods.fusion.weights import Model, read_weights
 from denoise_crawler.methods.fusion.wishes import UNSAID
 from denoise_crawler.page import Page
 
@@ -63,9 +63,9 @@ def test_the_command_makes_the_same_weights_each_time_and_one_file_for_each_fold
         "news": {"sites": len(tuning), "pages": 3 * len(tuning)},
         "modern": {"sites": 12, "pages": 36},
     }
-    assert len(weights.second.trees) == 3
+    assert len(weights.blocks.trees) == 3
     page = Page.parse("https://new.example/", gold_page("new.example", 4).html)
-    scores = Model(weights).first_look(page).scores
+    scores = Model(weights).alone(page).scores
     assert scores[10] > scores[0]  # a story, a link of the menu
 
 
@@ -97,7 +97,3 @@ def test_a_word_speaks_for_a_kind_if_its_pages_have_it_more_often() -> None:
     assert "nav" not in odds
     assert np.argmax(odds["thread"]) == 1
     assert np.argmax(odds["story"]) == 0
-
-
-def test_the_second_look_has_all_features_of_the_first() -> None:
-    assert set(feature_names().first) < set(feature_names().second)

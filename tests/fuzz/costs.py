@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 LIMITS = Limits(seconds=1_800, memory=8 << 30, clock=3_600)
 MOST_BYTES = 200_000_000
-BYTES_OF = {"style_tree": 210_000_000}  # docs/attacks.md: what is promised is for the default method
 MOST_SECONDS = 10.0
 METHODS = ("fusion", "style_tree")
 _SMALL = ("<p>A small page of some words.</p>" * 5, "<p>据新华网报道昨天下午的会议在上海举行</p>")
@@ -49,9 +48,7 @@ class Cost:
     @property
     def within_bounds(self) -> bool:
         """Tell whether the memory that is promised was enough."""
-        return all(
-            self.added.get(what, 0) <= BYTES_OF.get(what, MOST_BYTES) for what in METHODS
-        ) and not self.outcome.startswith("!")
+        return all(self.added.get(what, 0) <= MOST_BYTES for what in METHODS) and not self.outcome.startswith("!")
 
 
 def measure(name: str, *, outputs: bool = True) -> Cost:

@@ -67,7 +67,7 @@ def test_a_text_of_50_mb_is_skipped_and_said_so() -> None:
 def test_a_page_just_below_the_limits_adds_no_more_memory_than_is_promised(name: str) -> None:
     cost = measure(name, outputs=False)
     assert cost.outcome == ""
-    assert cost.within_bounds, cost.added
+    assert {method: added for method, added in cost.added.items() if added > MOST_BYTES} == {}
     assert min(cost.added.values()) > 50_000_000
 
 

@@ -14,15 +14,13 @@ from denoise_crawler.errors import EvidenceFormatError, WeightsError
 from denoise_crawler.evaluation.gold import by_site, read_gold
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.fusion.blocks import Blocks, blocks_of
-from denoise_crawler.methods.fusion.chances import with_series
 from denoise_crawler.methods.fusion.class_words import ClassWords, words_of
 from denoise_crawler.methods.fusion.evidence import Evidence, Words
-from denoise_crawler.methods.fusion.features import page_groups, table_of
-from denoise_crawler.methods.fusion.first_look import FirstLook
 from denoise_crawler.methods.fusion.kinds import KindWords
+from denoise_crawler.methods.fusion.look import Forest, Look
 from denoise_crawler.methods.fusion.places import PLACES
 from denoise_crawler.methods.fusion.records import field_reason, record_fields
-from denoise_crawler.methods.fusion.selection import expected_f1, first_of_each, most_f1, without_gaps
+from denoise_crawler.methods.fusion.selection import expected_f1, first_of_each, most_f1
 from denoise_crawler.methods.fusion.site_evidence import SiteEvidence
 from denoise_crawler.methods.fusion.title import title_overlap
 from denoise_crawler.methods.fusion.trees import BoostedTrees, Tree
@@ -31,7 +29,6 @@ from denoise_crawler.methods.fusion.weights import (
     Weights,
     feature_names,
     read_weights,
-    second_groups,
     shipped_model,
     write_weights,
 )
@@ -54,7 +51,7 @@ def blocks(html: str) -> Blocks:
 
 
 def learn(evidence: SiteEvidence, key: int, found: Blocks) -> None:
-    """Learn a page whose first look gave each block a score of its own."""
+    """Learn a page of which each block has a score of its own."""
     evidence.add(key, found, np.linspace(-9.0, 9.0, len(found)))
 
 
@@ -266,18 +263,14 @@ class TestTrees:
 
     def test_what_the_features_add_is_the_score_less_what_was_expected(self) -> None:
         model, found = shipped_model(), blocks("<h1>Title</h1><p>Some words, and a few more of them.</p>")
-        groups = page_groups(Evidence.of(page(0, "<p>x</p>"), found, None, model.words))
-        table = table_of(groups, model.first_features, len(found))
-        added = model.first_trees.contributions([float(value) for value in table[1]])
-        assert sum(added.values()) + model.first_trees.expected == pytest.approx(
-            model.first_trees.scores(table)[1]
-        )
+        look = Look.alone(model.forest, Evidence.of(page(0, "<p>x</p>"), found, None, model.words))
+        added = model.forest.trees.contributions([float(value) for value in look.table[1]])
+        assert sum(added.values()) + model.forest.trees.expected == pytest.approx(look.scores[1])
 
     def test_weights_come_back_from_their_file_and_other_files_are_refused(self) -> None:
         weights = shipped_weights()
         assert read_weights(write_weights(weights)) == weights
-        assert set(weights.first.features) <= set(feature_names().first)
-        assert set(weights.second.features) <= set(feature_names().second)
+        assert set(weights.blocks.features) <= set(feature_names().blocks)
         with pytest.raises(WeightsError, match="no file of weights"):
             read_weights(b"{}")
         with pytest.raises(WeightsError, match="version 9"):
@@ -299,31 +292,6 @@ class TestSelection:
         model = Model(msgspec.structs.replace(shipped_weights(), confidence=[[0.5, 0.4], [0.9, 0.8]]))
         assert model.confidence(chances, tokens, np.array([True, False])) == 0.8
         assert model.confidence(np.array([0.0]), np.array([9.0]), np.array([True])) == 0.0
-
-    def test_a_short_line_between_two_that_are_taken_stays_out_only_if_it_is_surely_noise(self) -> None:
-        taken, places = np.array([True, False, True, False, True, False]), np.full(6, 3, np.uint32)
-        chances, characters = np.array([0.9, 0.1, 0.9, 0.01, 0.9, 0.9]), np.full(6, 20.0)
-        filled = without_gaps(taken, chances, characters, places)
-        assert filled.tolist() == [True, True, True, False, True, False]
-        assert without_gaps(taken, chances, characters * 9, places).tolist() == taken.tolist()
-        places[1] = 4
-        assert without_gaps(taken, chances, characters, places).tolist() == taken.tolist()
-
-    def test_scores_of_blocks_that_look_alike_in_one_element_are_drawn_together_the_more_the_longer_they_are(
-        self,
-    ) -> None:
-        line = "<p>The harbour office counted every ship that came in and every ship that left.</p>"
-
-        def drawn(lines: int) -> list[float]:
-            blocks = blocks_of(Page.parse("", f"<div>{line * lines}</div><div><p>Other</p><p class=x>One</div>"))
-            scores = np.concatenate([np.linspace(2.0, -1.0, lines), [-3.0, 1.0]])
-            return with_series(scores, blocks).tolist()
-
-        few, many = drawn(4), drawn(400)
-        assert few[0] - few[3] > 2.8
-        assert many[0] - many[399] < 1.2
-        assert few[4:] == pytest.approx([-3.0, 1.0])
-        assert many[400:] == pytest.approx([-3.0, 1.0])
 
     def test_a_long_text_is_taken_once_and_a_short_one_as_often_as_it_stands_there(self) -> None:
         taken, texts, series = np.ones(4, bool), np.array([7, 7, 8, 8], np.uint32), [np.arange(4)]
@@ -399,10 +367,10 @@ def test_every_feature_is_a_finite_number_for_each_block(html: str) -> None:
     found = blocks_of(one)
     for standing in (None, evidence.standing(0, found)):
         evidence_of_page = Evidence.of(one, found, None, Words(ClassWords({"nav": -1.0}), KindWords({})))
-        first = FirstLook(evidence_of_page, np.linspace(-9.0, 9.0, len(found)))
-        groups = second_groups(first, evidence_of_page.knowing(standing), Wishes().columns(len(found)))
+        look = Look.alone(Forest([], BoostedTrees([])), evidence_of_page)
+        groups = look.knowing(standing, Wishes().columns(len(found))).groups()
         columns = {name: column for group in groups for name, column in group.items()}
-        assert list(columns) == feature_names().second
+        assert list(columns) == feature_names().blocks
         assert all(len(column) == len(found) and np.isfinite(column).all() for column in columns.values())
 
 

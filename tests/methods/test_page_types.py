@@ -107,9 +107,10 @@ def test_methods_and_weights_that_cannot_tell_say_nothing() -> None:
     ]
     untold = Model(msgspec.structs.replace(shipped_weights(), page_types=None))
     one = page(ARTICLE)
-    assert untold.page_type(one, None, has_fields=False).name is None
-    assert not untold.kinds(one).any()
-    assert shipped_model().page_type(page("<div></div>"), None, has_fields=False).name is None
+    assert untold.page_type(one, one.once(untold.alone), has_fields=False).name is None
+    assert not untold.kinds(one, one.once(untold.alone)).any()
+    empty, model = page("<div></div>"), shipped_model()
+    assert model.page_type(empty, empty.once(model.alone), has_fields=False).name is None
 
 
 def test_a_page_that_the_guard_judges_again_keeps_its_type() -> None:

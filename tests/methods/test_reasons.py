@@ -59,7 +59,7 @@ def judged(pages: list[Page]) -> Judgement:
     return method.judge(pages[0])
 
 
-@pytest.mark.parametrize("name", feature_names().second)
+@pytest.mark.parametrize("name", feature_names().blocks)
 def test_every_feature_has_something_to_be_about(name: str) -> None:
     assert topic_of(name) != "other"
 

@@ -1,20 +1,16 @@
 from __future__ import annotations
 
 import random
-from collections import Counter
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from denoise_crawler import SiteStyleTree
-from denoise_crawler.errors import TreeFormatError
-from denoise_crawler.methods.style_tree import codec
-from denoise_crawler.methods.style_tree.features import FeatureCounts, entropy
-from denoise_crawler.methods.style_tree.importance import combine_importance, node_importance
-from denoise_crawler.methods.style_tree.node_labels import labels_of
 from denoise_crawler.methods.style_tree.nodes import ElementNode, walk
+from denoise_crawler.methods.style_tree.outline import labels_of
 from denoise_crawler.page import Page
+from tests.methods.style_tree_definition import Definition, combine_importance, entropy, node_importance
 from tests.strategies import html_pages
 
 
@@ -57,13 +53,12 @@ def test_the_blogs_two_style_nodes_on_three_pages_have_node_importance_057938() 
     assert div.importance == pytest.approx((1 - 0.81) * 0.57938 + 0.81 * below, abs=1e-5)
 
 
-def test_entropy_reads_p_as_share_of_occurrences_or_of_pages() -> None:
-    counts = {5: 1, 1: 2}  # 5 occurrences on one page, 1 on two others
-    assert 1 - entropy(counts, 3) == pytest.approx(0.275, abs=1e-3)
-    assert 1 - entropy(counts, 3, presence=True) == pytest.approx(0.0, abs=1e-9)
-    assert entropy({1: 3}, 3) == pytest.approx(1.0)
-    assert entropy({7: 1}, 3) == pytest.approx(0.0)
-    assert entropy({1: 1}, 1) == 0.0
+@pytest.mark.parametrize("presence", [False, True])
+def test_entropy_reads_p_as_share_of_occurrences_or_of_pages(presence: bool) -> None:
+    tree = tree_of("<p>a a a a a</p>", "<p>a</p>", "<p>a</p>", presence=presence)
+    leaf = find(tree, "p", "#text").importance
+    assert leaf == pytest.approx(0.0 if presence else 0.275, abs=1e-3)
+    assert leaf == pytest.approx(1 - entropy([5, 1, 1], 3, presence=presence), abs=1e-9)
 
 
 def test_on_one_page_an_inner_node_has_the_node_importance_that_the_rule_says() -> None:
@@ -138,7 +133,7 @@ def test_numbers_and_hashes_in_class_and_id_make_no_label_of_their_own() -> None
 def test_a_word_that_comes_back_on_later_pages_pulls_its_leaf_down() -> None:
     few = tree_of("<p>fresh words</p>", "<p>other things</p>")
     many = tree_of("<p>fresh words</p>", "<p>other things</p>", "<p>fresh words</p>", "<p>fresh words</p>")
-    assert (find(many, "p", "#text").importance or 0) < (find(few, "p", "#text").importance or 0)
+    assert find(many, "p", "#text").importance < (find(few, "p", "#text").importance)
 
 
 # --- learning, merging, forgetting
@@ -164,7 +159,7 @@ def shape(tree: SiteStyleTree) -> list[tuple[object, ...]]:
             depth,
             element.label,
             element.pages,
-            round(element.importance or 0.0, 9),
+            round(element.importance, 9),
             round(element.peak, 9),
             sorted((sequence, style.pages) for sequence, style in element.styles.items()),
         )
@@ -202,16 +197,6 @@ def test_merging_parts_in_any_order_equals_learning_all_pages_at_once(
     assert standings[::2] == standings[1::2]
 
 
-@given(SITE, OPTIONS)
-def test_a_tree_comes_back_from_its_bytes(bodies: list[str], options: dict[str, object]) -> None:
-    tree = learned([page(number, body) for number, body in enumerate(bodies)], options)
-    back = SiteStyleTree.from_bytes(tree.to_bytes(), collapse=options["collapse"], data_node=options["data_node"])
-    assert back.to_bytes() == tree.to_bytes()
-    for number, body in enumerate(bodies):
-        mine, theirs = tree.importances(page(number, body)), back.importances(page(number, body))
-        assert [s.importance for s in mine] == pytest.approx([s.importance for s in theirs])
-
-
 @given(SITE)
 def test_forgetting_a_page_takes_all_of_it_away(bodies: list[str]) -> None:
     pages = [page(number, body) for number, body in enumerate(bodies)]
@@ -236,43 +221,44 @@ def test_learning_or_merging_a_page_again_changes_nothing(bodies: list[str]) -> 
     assert (tree.to_bytes(), shape(tree)) == before
 
 
-@given(st.lists(st.tuples(st.integers(0, 3), st.integers(1, 3)), max_size=20))
-def test_feature_counts_are_undone_by_their_negatives(added: list[tuple[int, int]]) -> None:
-    counts = FeatureCounts()
-    for feature, count in added:
-        counts.add({feature: count})
-    for feature, count in reversed(added):
-        counts.add({feature: count}, -1)
-    assert not counts
-
-
-PAGES_OF_A_LEAF = st.lists(
-    st.dictionaries(st.sampled_from([0, 1, 2, 2**32 - 1]), st.sampled_from([1, 2, 4_095]), max_size=4), max_size=8
+RULES = st.fixed_dictionaries(
+    {"collapse": st.booleans(), "data_node": st.booleans(), "presence": st.booleans()}
+    | {"gamma": st.sampled_from([0.3, 0.9]), "single_page": st.sampled_from([0.0, 1.0])}
 )
 
 
-@given(PAGES_OF_A_LEAF, st.integers(1, 5), st.booleans())
-def test_a_leafs_importance_is_that_of_its_histograms(
-    leaf: list[dict[int, int]], at_most: int, presence: bool
+@settings(max_examples=200)
+@given(SITE, RULES, st.randoms())
+def test_importance_is_that_of_the_definition_in_whatever_order_pages_come(
+    bodies: list[str], rules: dict[str, object], chance: random.Random
 ) -> None:
-    counts, histograms = FeatureCounts(), dict[int, Counter[int]]()
-    for counted in leaf:
-        counts.add(counted)
-        for feature, count in counted.items():
-            histograms.setdefault(feature, Counter())[count] += 1
-    lowest = [
-        entropy(histograms[feature], len(leaf), presence=presence) for feature in sorted(histograms)[:at_most]
-    ]
-    expected = 1 - sum(lowest) / len(lowest) if lowest else 0.0
-    assert counts.importance(len(leaf), at_most, presence=presence) == pytest.approx(expected)
+    pages = [page(number, body) for number, body in enumerate(bodies)]
+    tree = learned(chance.sample(pages, len(pages)), {**rules, "features_per_leaf": 1_000})
+    defined = Definition(pages, **rules)  # type: ignore[arg-type]
+    for number, one in enumerate(pages):
+        for node, standing in enumerate(tree.importances(one)):
+            pages_with, importance, peak = defined.standings[number][node]
+            assert standing.pages == pages_with
+            assert standing.importance == pytest.approx(importance, abs=1e-9)
+            assert standing.peak == pytest.approx(peak, abs=1e-9)
 
 
 def test_a_word_that_stands_on_a_page_more_than_4095_times_counts_as_4095() -> None:
-    leaves = FeatureCounts(), FeatureCounts()
-    for leaf, count in zip(leaves, (4_095, 10**7), strict=True):
-        leaf.add({7: count})
-        leaf.add({7: 1})
-    assert leaves[0].importance(2, 64) == leaves[1].importance(2, 64)
+    trees = [tree_of("<p>" + "word " * count, "<p>word") for count in (4_095, 9_000)]
+    assert find(trees[0], "p", "#text").importance == find(trees[1], "p", "#text").importance
+
+
+@settings(max_examples=50)
+@given(st.lists(html_pages(12), min_size=8, max_size=16), OPTIONS)
+def test_a_tree_that_forgot_more_than_it_knows_is_that_of_the_pages_that_it_knows(
+    bodies: list[str], options: dict[str, object]
+) -> None:
+    pages = sorted((page(number, body) for number, body in enumerate(bodies)), key=lambda one: -one.key)
+    options = {**options, "max_pages": 2}
+    forgetful, never_knew = learned(pages, options), learned(pages[-2:], options)
+    for one in pages:
+        assert forgetful.importances(one) == never_knew.importances(one)
+    assert forgetful.to_bytes() == never_knew.to_bytes()
 
 
 @given(html_pages(), OPTIONS)
@@ -295,7 +281,7 @@ def test_of_many_features_those_with_the_lowest_hash_stay_whatever_the_order() -
     for tree in (one, other, whole):
         tree.refresh()
     assert one.to_bytes() == other.to_bytes()
-    sampled, exact = (find(tree, "p", "#text").importance or 0 for tree in (one, whole))
+    sampled, exact = (find(tree, "p", "#text").importance for tree in (one, whole))
     assert sampled == pytest.approx(exact, abs=3 * 0.5 / 32**0.5)
 
 
@@ -311,38 +297,6 @@ def test_a_tree_stays_small_however_many_pages_come() -> None:
     assert tree.pages == 20
     assert sizes[399] <= 1.1 * sizes[99]
     assert sum(1 for _ in walk(tree.root)) < 200
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [
-        lambda data: b"",
-        lambda data: b"PK\x03\x04" + data,
-        lambda data: data[:3] + b"\x09" + data[4:],
-        lambda data: data[: len(data) // 2],
-        lambda data: data[:20] + bytes([data[20] ^ 255]) + data[21:],
-    ],
-)
-def test_bytes_that_are_no_tree_are_refused(damage) -> None:  # type: ignore[no-untyped-def]
-    data = tree_of("<p>some text</p>", "<p>other text</p>").to_bytes()
-    with pytest.raises(TreeFormatError):
-        SiteStyleTree.from_bytes(damage(data))
-
-
-def test_a_tree_with_limits_out_of_range_is_refused_and_takes_nothing_away() -> None:
-    tree = tree_of("<p>some text</p>")
-    with pytest.raises(TreeFormatError, match="below 1"):
-        tree.merge_bytes(codec.encode(codec.Header(0, 64), [], []))
-    with pytest.raises(TreeFormatError, match="more than 1,048,575 pages"):
-        tree.merge_bytes(codec.encode(codec.Header(2**20, 64), [], []))
-    assert tree.pages == 1
-
-
-@settings(max_examples=200)
-@given(st.binary(max_size=60))
-def test_no_bytes_but_a_trees_are_read(data: bytes) -> None:
-    with pytest.raises(TreeFormatError):
-        SiteStyleTree.from_bytes(data)
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from denoise_crawler import core
 from denoise_crawler.evaluation.measures import tokens
 from denoise_crawler.methods.base import inherit
 from denoise_crawler.output.clean_text import clean_text, clean_texts
@@ -95,3 +97,31 @@ def test_the_texts_of_parts_that_make_up_a_page_have_the_words_of_the_page(html:
     words = " ".join(clean_texts(page, None, parts)).replace("- ", " ").split()
     assert "".join(words) == "".join(clean_text(page).replace("- ", " ").split())
     assert clean_texts(page, None, [range(len(page.nodes))]) == [clean_text(page)]
+
+
+@pytest.mark.parametrize("mode", ["auto", "off"])
+def test_what_is_not_of_the_page_is_refused(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(core.ENVIRONMENT, mode)
+    page = Page.parse("", "<p>A page.")
+    with pytest.raises(ValueError, match="the judgement does not fit"):
+        clean_text(page, [False])
+    for part in (range(1, 10), range(-1, 2), range(2, 1)):
+        with pytest.raises(ValueError, match="no such part"):
+            clean_texts(page, None, [part])
+
+
+@pytest.mark.parametrize("mode", ["auto", "off"])
+@pytest.mark.parametrize("changed", [(1, 2, 5), (1, 1, -1), (2, 1, 9), (2, 2, 2), (0, 0, 1)])
+def test_columns_that_do_not_fit_each_other_are_an_error(
+    mode: str, changed: tuple[int, int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(core.ENVIRONMENT, mode)
+    write = core.loops("writing").texts_of
+    columns = np.array([[2, 2, 1], [-1, 0, 1], [3, 3, 3], [-1, -1, -1]], np.int32)
+    assert write(["", "", "a"], tuple(columns), [], ({}, {}, {}), None, [(0, 3)]) == ["a"]
+    row, node, value = changed
+    columns[row, node] = value
+    with pytest.raises(ValueError, match=r"fit each other|not there"):
+        write(["", "", "a"], tuple(columns), [], ({}, {}, {}), None, [(0, 3)])
+    with pytest.raises(ValueError, match="fit each other"):
+        write(["", "a"], tuple(columns), [], ({}, {}, {}), None, [(0, 2)])

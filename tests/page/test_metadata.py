@@ -82,11 +82,11 @@ def test_an_article_in_json_ld_says_all() -> None:
 
 def test_authors_of_a_graph_are_found_by_their_id_and_several_are_joined() -> None:
     graph = [
-        {"@type": ["Article", "Thing"], "headline": "T", "author": [{"@id": "#a"}, "Bob", {"name": "Bob"}]},
+        {"@type": ["Article", "Thing"], "headline": "Tea", "author": [{"@id": "#a"}, "Bob", {"name": "Bob"}]},
         {"@type": "WebPage", "datePublished": "2011-12-15T10:03:00+01:00", "name": "T - Site"},
         {"@type": "Person", "@id": "#a", "name": "Ann"},
     ]
-    assert read(json_ld({"@graph": graph})) == Metadata("T", "Ann; Bob", "2011-12-15T10:03:00+01:00", None)
+    assert read(json_ld({"@graph": graph})) == Metadata("Tea", "Ann; Bob", "2011-12-15T10:03:00+01:00", None)
 
 
 def test_of_several_articles_the_one_with_the_address_of_the_page_counts() -> None:
@@ -123,14 +123,14 @@ def test_broken_json_ld_counts_as_not_there(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        '<!-- {"@type": "Article", "headline": "T"} -->',
-        '//<![CDATA[\n{"@type": "Article", "headline": "T"}\n//]]>',
-        '{"@type": "Article", "headline": " T\n", "x": "\\ud800"};',
-        '{"@type": "https://schema.org/BlogPosting", "headline": {"@value": "<b>T</b>"}}',
+        '<!-- {"@type": "Article", "headline": "Tea"} -->',
+        '//<![CDATA[\n{"@type": "Article", "headline": "Tea"}\n//]]>',
+        '{"@type": "Article", "headline": " Tea\n", "x": "\\ud800"};',
+        '{"@type": "https://schema.org/BlogPosting", "headline": {"@value": "<b>Tea</b>"}}',
     ],
 )
 def test_json_ld_is_read_as_pages_write_it(text: str) -> None:
-    assert read(json_ld(text)).title == "T"
+    assert read(json_ld(text)).title == "Tea"
 
 
 def test_lone_surrogates_in_json_ld_become_characters_that_can_be_written() -> None:
@@ -138,7 +138,7 @@ def test_lone_surrogates_in_json_ld_become_characters_that_can_be_written() -> N
 
 
 def test_huge_json_ld_is_not_read() -> None:
-    huge = {"@type": "Article", "headline": "T", "articleBody": "x" * MAX_JSON_LD_CHARACTERS}
+    huge = {"@type": "Article", "headline": "Tea", "articleBody": "x" * MAX_JSON_LD_CHARACTERS}
     assert read(json_ld(huge)).title == "fall-back"
     assert read(json_ld({"@graph": [{"@type": "Thing"}] * 60_000})).title == "fall-back"
 

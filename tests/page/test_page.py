@@ -13,7 +13,8 @@ from parsel import Selector
 from denoise_crawler.output.clean_html import clean_html, clean_tree
 from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.page import Page, parsing
-from denoise_crawler.page.nodes import TEXT, Element, _is_no_notice, _swallows
+from denoise_crawler.page.nodes import TEXT, Element
+from denoise_crawler.page.opaque import is_no_notice, swallows
 from denoise_crawler.page.parsing import Markup, _to_clean_utf8, has_endless_tag, is_charset, parse
 from tests.strategies import html_pages
 
@@ -334,7 +335,7 @@ def test_media_that_were_never_closed_are_looked_through_once_not_once_a_level()
     assert root is not None
     outer, *inner = root.iter("video")
     swallowing: set[Element] = set()
-    assert _swallows(outer, swallowing)
+    assert swallows(outer, swallowing)
     assert swallowing == set(inner)
 
 
@@ -373,7 +374,7 @@ def test_nested_noscripts_are_looked_through_once_not_once_a_level() -> None:
     assert root is not None
     outer, *inner = root.iter("noscript")
     swallowing: set[Element] = set()
-    assert _is_no_notice(outer, swallowing)
+    assert is_no_notice(outer, swallowing)
     assert swallowing >= set(inner)
 
 

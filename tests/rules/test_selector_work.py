@@ -90,6 +90,8 @@ def test_a_has_in_a_has_is_refused() -> None:
     [
         *("//*[following::x]", "//*[count(//*)>3]", "p:nth-child(2)", "//p[. = //p]", "(//*//*)[1]"),
         *("//*/following-sibling::*[position()>3]", "//text()/../..", "//p/preceding::*"),
+        " | ".join(["//p", "//*", "//text()"] * 40),
+        *("/html/body" + "/*/.." * 40, "//*/following::x[1]", "//p/preceding::title[1]"),
     ],
 )
 def test_what_is_too_much_work_is_refused_on_a_large_page_and_found_on_a_small_one(selector: str) -> None:

@@ -125,7 +125,7 @@ LARGE: dict[str, tuple[str, Callable[[], bytes], str]] = {
     "many paths": ("fusion", lambda: evidence([fusion_page(100_000, 1)]), "larger than any that is learned"),
     "many blocks": ("fusion", lambda: evidence([fusion_page(1, 30_000)]), "larger than any that is learned"),
     "many nodes": ("style_tree", lambda: style_tree(style_page(1_000_000)), "larger than any that is learned"),
-    "deep nodes": ("style_tree", lambda: style_tree(style_page(5_000, deep=True)), "not nested, or too deep"),
+    "deep nodes": ("style_tree", lambda: style_tree(style_page(5_000, deep=True)), "too deep"),
     "many features": ("feature_tree", lambda: feature_tree(30_000), "more than 20,000 nodes"),
 }
 

@@ -5,8 +5,8 @@
 The sites of the reporting half (a fixed hash of their name) are left out, so that figures on them are figures
 on sites never seen. Of sets too small for halves (``--whole``) all sites are learned from; figures on them come
 from the weights of folds (``--folds``), each made without a fifth of the sites. Each page is shown cold, knowing
-all other pages of its site, and knowing a few of them. The log odds of class words, and what the first look says
-of a page, come from other sites than those whose blocks they describe in training.
+all other pages of its site, and knowing a few of them. The log odds of class words come from other sites than
+those whose blocks they describe in training.
 Needs LightGBM: ``pip install 'denoise-crawler[training]'``.
 """
 
@@ -27,19 +27,20 @@ from denoise_crawler.evaluation.gold import TUNING, by_site, gold_sets, half
 from denoise_crawler.evaluation.training.boosting import Boosting
 from denoise_crawler.evaluation.training.calibration import expected_and_found, knots
 from denoise_crawler.evaluation.training.class_word_odds import log_odds, votes
-from denoise_crawler.evaluation.training.examples import LabelledPage, Rows, first_rows, labelled, second_rows
+from denoise_crawler.evaluation.training.examples import LabelledPage, Rows, labelled, rows
 from denoise_crawler.evaluation.training.folds import FOLDS, fold, fold_file
 from denoise_crawler.evaluation.training.kind_odds import kind_odds, voices
-from denoise_crawler.evaluation.training.page_types import page_type_looks, typed_pages
+from denoise_crawler.evaluation.training.page_types import TypedPage, page_type_forests, typed_pages
+from denoise_crawler.evaluation.training.planted import LEAST_KNOWN, PLANTINGS, planted
 from denoise_crawler.methods.fusion.class_words import ClassWords
 from denoise_crawler.methods.fusion.evidence import Words
-from denoise_crawler.methods.fusion.first_look import FirstLook
 from denoise_crawler.methods.fusion.kinds import KindWords
+from denoise_crawler.methods.fusion.look import Forest, Look
 from denoise_crawler.methods.fusion.trees import BoostedTrees
-from denoise_crawler.methods.fusion.weights import VERSION, Look, Weights, feature_names, write_weights
+from denoise_crawler.methods.fusion.weights import VERSION, Weights, WrittenForest, feature_names, write_weights
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from denoise_crawler.evaluation.training.kind_odds import Voices
     from denoise_crawler.methods.fusion.trees import Tree
@@ -52,14 +53,20 @@ class _Course:
     """The pages that are learned from, by site, and the votes of their sites on class words."""
 
     sites: list[list[LabelledPage]]
+    planted: list[list[LabelledPage]]  # those on which noise could be planted, with it
     boosting: Boosting
     trained_on: dict[str, dict[str, int]]
     votes: list[dict[str, float]] = field(init=False)
     voices: list[Voices] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.votes = [votes(site) for site in self.sites]
+        self.votes = [votes(site) if all(page.told.all() for page in site) else {} for site in self.sites]
         self.voices = [voices(site) for site in self.sites]
+
+    @property
+    def whole(self) -> list[list[LabelledPage]]:
+        """The pages whose gold is all of their content."""
+        return [site for site in self.sites if all(page.told.all() for page in site)]
 
     def words(self, left_out: int | None) -> tuple[dict[str, float], dict[str, list[float]]]:
         """Return the log odds of class words and of the kinds of pages, learned without the sites of a fold."""
@@ -67,65 +74,58 @@ class _Course:
         return log_odds(self.votes[one] for one in those), kind_odds(self.voices[one] for one in those)
 
 
-def train(sets: Sequence[Path], boosting: Boosting, whole: Sequence[Path] = ()) -> tuple[Weights, list[Weights]]:
-    """Return weights from the tuning halves of ``sets`` and all sites of ``whole``, and those without each fold.
-
-    The second look learns from what the first said of sites that it had not seen.
-    """
-    course = _read(sets, whole, boosting)
+def train(
+    sets: Sequence[Path], boosting: Boosting, whole: Sequence[Path] = (), parts: Sequence[Path] = ()
+) -> tuple[Weights, list[Weights]]:
+    """Return weights from the tuning halves of ``sets``, all sites of the others; and those without each fold."""
+    course = _read(sets, whole, parts, boosting)
     words = {left_out: course.words(left_out) for left_out in (*range(FOLDS), None)}
     known = {left_out: Words(ClassWords(odds), KindWords(kinds)) for left_out, (odds, kinds) in words.items()}
-    first = [
-        first_rows(page, known[fold(page.site)]) for site in _told(course.sites, "first look") for page in site
+    shown = *((site, 0) for site in course.sites), *((site, LEAST_KNOWN) for site in course.planted)
+    found = [
+        row for site, least in _told(shown, "features") for row in rows(site, known[fold(site[0].site)], least)
     ]
-    firsts = _fits(boosting, first)
-    del first
-    first_trees = {left_out: BoostedTrees(trees) for left_out, trees in firsts.items()}
-    looks = [_looks(site, known, first_trees) for site in _told(course.sites, "second look")]
-    seconds = _fits(
-        boosting,
-        [row for site, found in zip(course.sites, looks, strict=True) for row in second_rows(site, found)],
-    )
-    second_trees = {left_out: BoostedTrees(trees) for left_out, trees in seconds.items()}
-    typed = [page for site, found in zip(course.sites, looks, strict=True) for page in typed_pages(site, found)]
-    types = page_type_looks(typed, boosting)
-    pairs = [
-        pair
-        for site, found in zip(_told(course.sites, "confidence"), looks, strict=True)
-        for pair in expected_and_found(site, found, second_trees[fold(site[0].site)])
-    ]
+    fits = _fits(boosting, found)
+    del found
+    forests = {left_out: Forest(feature_names().blocks, BoostedTrees(trees)) for left_out, trees in fits.items()}
+    typed: list[TypedPage] = []
+    pairs: list[tuple[float, float]] = []
+    for site in _told(course.whole, "confidence"):
+        left_out = fold(site[0].site)
+        looks = {page: Look.alone(forests[left_out], page.evidence(known[left_out])) for page in site}
+        typed += typed_pages(site, looks)
+        pairs += expected_and_found(site, looks)
+    types = page_type_forests(typed, boosting)
     *without, whole_weights = (
         Weights(
             VERSION, course.trained_on, *words[left_out],
-            Look(feature_names().first, firsts[left_out]), Look(feature_names().second, seconds[left_out]),
-            knots(pairs), types[left_out],
+            WrittenForest(feature_names().blocks, fits[left_out]), knots(pairs), types[left_out],
         )
         for left_out in words
     )  # fmt: skip
     return whole_weights, without
 
 
-def _read(sets: Sequence[Path], whole: Sequence[Path], boosting: Boosting) -> _Course:
+def _read(sets: Sequence[Path], whole: Sequence[Path], parts: Sequence[Path], boosting: Boosting) -> _Course:
     """Read the sites that are learned from."""
     trained_on: dict[str, dict[str, int]] = {}
     sites: list[list[LabelledPage]] = []
-    for paths, everything in ((sets, False), (whole, True)):
+    with_noise: list[list[LabelledPage]] = []
+    for paths, everything, is_part in ((sets, False, False), (whole, True, False), (parts, True, True)):
         for name, pages in gold_sets(paths).items():
             chosen = by_site(page for page in pages if everything or half(page.site) == TUNING)
-            found = [list(labelled(site)) for site in _told(list(chosen.values()), f"reading {name}")]
+            told = _told(list(chosen.values()), f"reading {name}")
+            found = [list(labelled(site, is_part=is_part)) for site in told]
+            if not is_part:
+                with_noise += [
+                    site
+                    for pages in chosen.values()
+                    for number in range(PLANTINGS)
+                    if (site := list(labelled(planted(pages, number))))
+                ]
             trained_on[name] = {"sites": len(found), "pages": sum(map(len, found))}
             sites += [site for site in found if site]
-    return _Course(sites, boosting, trained_on)
-
-
-def _looks(
-    site: Sequence[LabelledPage], known: Mapping[int | None, Words], trees: Mapping[int | None, BoostedTrees]
-) -> dict[LabelledPage, FirstLook]:
-    """Return the first looks at the pages of a site, by trees that saw none of them."""
-    left_out = fold(site[0].site)
-    return {
-        page: FirstLook.at(page.evidence(known[left_out]), trees[left_out], feature_names().first) for page in site
-    }
+    return _Course(sites, with_noise, boosting, trained_on)
 
 
 def _fits(boosting: Boosting, rows: Sequence[Rows]) -> dict[int | None, list[Tree]]:
@@ -169,6 +169,14 @@ def main(argv: list[str] | None = None) -> None:
         help="sets of which all sites are learned from",
     )
     parser.add_argument(
+        "--parts",
+        nargs="+",
+        type=Path,
+        default=[],
+        metavar="GOLD",
+        help="sets whose gold is a part of the content: nothing is learned from text that is not in it",
+    )
+    parser.add_argument(
         "--folds", type=Path, metavar="FOLDER", help="write the weights made without each fold of sites there"
     )
     given = parser.parse_args(argv)
@@ -176,7 +184,7 @@ def main(argv: list[str] | None = None) -> None:
         boosting = Boosting(given.trees, given.leaves, given.rate)
     except MissingExtraError as error:
         sys.exit(f"{parser.prog}: {error}")
-    weights, without = train(given.sets, boosting, given.whole)
+    weights, without = train(given.sets, boosting, given.whole, given.parts)
     given.output.write_bytes(write_weights(weights))
     if given.folds is not None:
         given.folds.mkdir(parents=True, exist_ok=True)

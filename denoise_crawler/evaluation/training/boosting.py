@@ -20,9 +20,9 @@ KIND_LEAVES, KIND_ROUNDS = 4, 80
 class Boosting:
     """How many trees of how many leaves, and how fast they learn."""
 
-    trees: int = 100
-    leaves: int = 24
-    rate: float = 0.12
+    trees: int = 400
+    leaves: int = 31
+    rate: float = 0.1
 
     def __post_init__(self) -> None:
         with needs("training"):  # before the pages are read, which takes long
@@ -42,7 +42,7 @@ class Boosting:
             "objective": "binary",
             "num_leaves": self.leaves,
             "learning_rate": self.rate,
-            "min_data_in_leaf": 60,
+            "min_data_in_leaf": 40,
             "feature_fraction": 0.5,
             "max_bin": 127,
             "seed": seed,

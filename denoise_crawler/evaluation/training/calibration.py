@@ -2,51 +2,45 @@
 
 from __future__ import annotations
 
-import random
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from denoise_crawler.evaluation.measures import score
-from denoise_crawler.evaluation.training.examples import MAX_KNOWN
+from denoise_crawler.evaluation.training.examples import MAX_KNOWN, known_site
 from denoise_crawler.methods.fusion.chances import content_chances
 from denoise_crawler.methods.fusion.selection import expected_f1, most_f1
-from denoise_crawler.methods.fusion.site_evidence import SiteEvidence
-from denoise_crawler.methods.fusion.weights import feature_names, second_table
 from denoise_crawler.methods.fusion.wishes import KEEP, LEAVE, Wishes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from denoise_crawler.evaluation.training.examples import LabelledPage
-    from denoise_crawler.methods.fusion.evidence import Evidence
-    from denoise_crawler.methods.fusion.first_look import FirstLook
-    from denoise_crawler.methods.fusion.trees import BoostedTrees
+    from denoise_crawler.methods.fusion.look import Look
+    from denoise_crawler.methods.fusion.site_evidence import Standing
 
 BINS = 12
 
 
 def expected_and_found(
-    site: Sequence[LabelledPage], looks: Mapping[LabelledPage, FirstLook], trees: BoostedTrees
+    site: Sequence[LabelledPage], looks: Mapping[LabelledPage, Look]
 ) -> Iterator[tuple[float, float]]:
-    """Yield what F1 is expected of each page of a site and what comes of it, cold and knowing the other pages."""
+    """Yield what F1 is expected of each page of a site and what comes of it, cold and knowing the other pages.
+
+    ``looks`` at the pages alone are by trees that saw no page of the site.
+    """
+    scores = {page: look.scores for page, look in looks.items()}
     for one in site:
         others = [other for other in site if other.key != one.key]
         for known in sorted({0, min(len(others), MAX_KNOWN)}):
-            site_evidence = SiteEvidence(MAX_KNOWN)
-            for other in random.Random(one.key).sample(others, known):
-                site_evidence.add(other.key, other.blocks, looks[other].scores)
-            first = looks[one]
-            yield _measured(one, first, first.evidence.knowing(site_evidence.standing(one.key, one.blocks)), trees)
+            standing = known_site(one, others, known, scores).standing(one.key, one.blocks)
+            yield _measured(one, looks[one], standing)
 
 
-def _measured(
-    page: LabelledPage, first: FirstLook, evidence: Evidence, trees: BoostedTrees
-) -> tuple[float, float]:
-    blocks, best = page.blocks, evidence.headline.best
+def _measured(page: LabelledPage, alone: Look, standing: Standing | None) -> tuple[float, float]:
+    blocks, best = page.blocks, alone.evidence.headline.best
     wishes = Wishes(title=KEEP if best >= 0 and page.content[best] else LEAVE)
-    table = second_table(first, evidence, wishes.columns(len(blocks)), feature_names().second)
-    chances = content_chances(trees, evidence, table, wishes)
+    chances = content_chances(alone.knowing(standing, wishes.columns(len(blocks))), wishes)
     taken = most_f1(chances, blocks.tokens)
     text = "\n".join(blocks.texts[block] for block in np.flatnonzero(taken))
     return expected_f1(chances, blocks.tokens, taken), score(text, page.gold).f1

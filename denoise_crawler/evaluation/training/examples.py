@@ -11,16 +11,17 @@ import numpy as np
 from denoise_crawler.evaluation.gold import addresses
 from denoise_crawler.evaluation.training.labels import labels
 from denoise_crawler.methods.fusion.blocks import blocks_of
+from denoise_crawler.methods.fusion.declared_text import declared_of
 from denoise_crawler.methods.fusion.evidence import Evidence, Words
-from denoise_crawler.methods.fusion.features import page_groups, table_of
-from denoise_crawler.methods.fusion.first_look import FirstLook
+from denoise_crawler.methods.fusion.features import table_of
 from denoise_crawler.methods.fusion.kinds import kind_words_of
-from denoise_crawler.methods.fusion.linked_data import linked_data_of
+from denoise_crawler.methods.fusion.look import Forest, Look
 from denoise_crawler.methods.fusion.page_type_features import traits_of
 from denoise_crawler.methods.fusion.places import PLACES
 from denoise_crawler.methods.fusion.site_evidence import SiteEvidence
 from denoise_crawler.methods.fusion.title import description_of
-from denoise_crawler.methods.fusion.weights import feature_names, second_table
+from denoise_crawler.methods.fusion.trees import BoostedTrees
+from denoise_crawler.methods.fusion.weights import feature_names
 from denoise_crawler.methods.fusion.wishes import UNSAID, wish_columns
 from denoise_crawler.page import Page
 from denoise_crawler.page.text import hash64
@@ -31,19 +32,20 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from denoise_crawler.evaluation.gold import GoldPage
-    from denoise_crawler.methods.fusion.blocks import Blocks
+    from denoise_crawler.methods.fusion.blocks import Blocks, Numbers
     from denoise_crawler.methods.fusion.features import Columns
     from denoise_crawler.methods.fusion.trees import Table
 
-KNOWN_PAGES = (1, 2, 4, 9)
+KNOWN_PAGES = (1, 2, 3, 6, 12)
 MAX_KNOWN = 128
-WARM_WEIGHT = 3.0  # what a page counts that knows its site: most pages of gold sets are alone of theirs
+WARM_WEIGHT = 2.0  # what a page counts that knows its site: most pages of gold sets are alone of theirs
 _WARM_SHARE = 0.35
 _FULL_WEIGHT, _LEAST = 200.0, 100.0
 _NEAR = 6
 _FAR_SHARE = 0.2
 _UNSAID_SHARE = 0.25
 _COMMENT = 1 << PLACES.index("comment")
+_CHROME = sum(1 << PLACES.index(place) for place in ("nav", "footer", "aside", "form", "comment"))
 _LEAST_COMMENTS = 40.0  # tokens
 
 
@@ -51,8 +53,9 @@ _LEAST_COMMENTS = 40.0  # tokens
 class LabelledPage:
     """A page, its blocks, and which of them are content.
 
-    ``title``, ``description`` and ``body`` are what it says of itself, ``kind`` is what it is, if somebody said,
-    ``kind_words`` are the words that may tell, ``traits`` the numbers.
+    ``title``, ``description`` and ``declared`` are what it says of itself, ``kind`` is what it is, if somebody
+    said, ``kind_words`` are the words that may tell, ``traits`` the numbers. ``told`` are the blocks of which the
+    gold says whether they are content.
     """
 
     site: str
@@ -60,13 +63,14 @@ class LabelledPage:
     key: int
     title: str
     description: str
-    body: str
+    declared: NDArray[np.float32]
     blocks: Blocks
     content: NDArray[np.bool_]
     gold: str
     kind: str
     kind_words: frozenset[str]
     traits: dict[str, float]
+    told: NDArray[np.bool_]
 
     @property
     def weights(self) -> NDArray[np.float64]:
@@ -77,11 +81,15 @@ class LabelledPage:
     def evidence(self, words: Words) -> Evidence:
         """Return the evidence of the page alone."""
         kinds = words.kinds.says(self.kind_words)
-        return Evidence(self.title, self.description, self.body, kinds, self.blocks, None, words.classes)
+        return Evidence(self.title, self.description, self.declared, kinds, self.blocks, None, words.classes)
 
 
-def labelled(pages: Iterable[GoldPage]) -> Iterator[LabelledPage]:
-    """Yield the pages of one site that have gold and text."""
+def labelled(pages: Iterable[GoldPage], *, is_part: bool = False) -> Iterator[LabelledPage]:
+    """Yield the pages of one site that have gold and text.
+
+    Where the gold is only a part of the content (``is_part``), it tells nothing of other blocks, but for links and
+    what stands in navigation, footers and the like.
+    """
     found = [page for page in pages if page.gold is not None]
     for gold, address in zip(found, addresses(found), strict=True):
         page = Page.parse(address, gold.html, site=gold.site)
@@ -89,10 +97,15 @@ def labelled(pages: Iterable[GoldPage]) -> Iterator[LabelledPage]:
             blocks = page.once(blocks_of)
             content = labels(blocks.texts, gold.gold or "")
             yield LabelledPage(
-                gold.site, page.url, page.key, page.title, description_of(page), linked_data_of(page).body,
+                gold.site, page.url, page.key, page.title, description_of(page), declared_of(page),
                 blocks, content, gold.gold or "", gold.page_type or "", page.once(kind_words_of),
-                traits_of(page),
+                traits_of(page), content | _is_chrome(blocks) if is_part else np.ones(len(blocks), bool),
             )  # fmt: skip
+
+
+def _is_chrome(blocks: Blocks) -> NDArray[np.bool_]:
+    linked = blocks.linked > blocks.characters / 2
+    return linked | (blocks.around.places[blocks.elements] & _CHROME > 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,8 +125,9 @@ def sample_of(page: LabelledPage) -> Sample:
     count = len(page.content)
     sums, order = np.concatenate(([0], np.cumsum(page.content))), np.arange(count)
     near = sums[np.minimum(order + _NEAR + 1, count)] > sums[np.maximum(order - _NEAR, 0)]
-    drawn = np.random.default_rng(page.key).random(count) < _FAR_SHARE
-    return Sample(np.flatnonzero(near | drawn), np.where(near, 1.0, 1.0 / _FAR_SHARE)[near | drawn])
+    drawn = near | (np.random.default_rng(page.key).random(count) < _FAR_SHARE)
+    drawn &= page.told
+    return Sample(np.flatnonzero(drawn), np.where(near, 1.0, 1.0 / _FAR_SHARE)[drawn])
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,29 +146,34 @@ def _rows(page: LabelledPage, table: Table, weight: float) -> Rows:
     return Rows(page.site, table[sample.blocks], page.content[sample.blocks], weights)
 
 
-def first_rows(page: LabelledPage, words: Words) -> Rows:
-    """Return what the first look learns from ``page``."""
-    groups = page_groups(page.evidence(words))
-    return _rows(page, table_of(groups, feature_names().first, len(page.blocks)), 1.0)
+def rows(site: Sequence[LabelledPage], words: Words, least_known: int = 0) -> Iterator[Rows]:
+    """Yield what is learned from the pages of a site: each cold, knowing all others, and knowing a few.
 
-
-def second_rows(site: Sequence[LabelledPage], looks: Mapping[LabelledPage, FirstLook]) -> Iterator[Rows]:
-    """Yield what the second look learns from the pages of a site: cold, knowing all others, knowing a few.
-
-    ``looks`` are the first looks at them, by trees that saw no page of the site.
+    Those that know fewer pages than ``least_known`` are left out.
     """
+    nothing = Forest([], BoostedTrees([]))
     for one in site:
         others = [other for other in site if other.key != one.key]
-        amounts = _amounts(one, len(others))
+        alone = Look.alone(nothing, one.evidence(words))
+        amounts = [known for known in _amounts(one, len(others)) if known >= least_known]
         for known in amounts:
-            site_evidence = SiteEvidence(MAX_KNOWN)
-            for other in random.Random(one.key).sample(others, known):
-                site_evidence.add(other.key, other.blocks, looks[other].scores)
-            first = looks[one]
-            evidence = first.evidence.knowing(site_evidence.standing(one.key, one.blocks))
-            wishes = wishes_of(one, evidence, known)
-            weight = (WARM_WEIGHT if known else 1.0) / len(amounts)
-            yield _rows(one, second_table(first, evidence, wishes, feature_names().second), weight)
+            standing = known_site(one, others, known).standing(one.key, one.blocks)
+            look = alone.knowing(standing, wishes_of(one, alone.evidence, known))
+            table = table_of(look.groups(), feature_names().blocks, len(one.blocks))
+            yield _rows(one, table, WARM_WEIGHT / (len(amounts) - (0 in amounts)) if known else 1.0)
+
+
+def known_site(
+    page: LabelledPage,
+    others: Sequence[LabelledPage],
+    known: int,
+    scores: Mapping[LabelledPage, Numbers] | None = None,
+) -> SiteEvidence:
+    """Return what so many ``others`` of the site say, drawn by the address of ``page``."""
+    evidence = SiteEvidence(MAX_KNOWN)
+    for other in random.Random(page.key).sample(others, known):
+        evidence.add(other.key, other.blocks, np.zeros(len(other.blocks)) if scores is None else scores[other])
+    return evidence
 
 
 def wishes_of(page: LabelledPage, evidence: Evidence, known: int) -> Columns:

@@ -11,14 +11,14 @@ import numpy as np
 from denoise_crawler.evaluation.training.folds import FOLDS, fold
 from denoise_crawler.methods.fusion.kinds import KINDS
 from denoise_crawler.methods.fusion.page_type_features import page_type_row
-from denoise_crawler.methods.fusion.weights import Look, feature_names
+from denoise_crawler.methods.fusion.weights import WrittenForest, feature_names
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from denoise_crawler.evaluation.training.boosting import Boosting
     from denoise_crawler.evaluation.training.examples import LabelledPage
-    from denoise_crawler.methods.fusion.first_look import FirstLook
+    from denoise_crawler.methods.fusion.look import Look
 
 
 class TypedPage(NamedTuple):
@@ -30,7 +30,7 @@ class TypedPage(NamedTuple):
     weight: float
 
 
-def typed_pages(site: Sequence[LabelledPage], looks: Mapping[LabelledPage, FirstLook]) -> list[TypedPage]:
+def typed_pages(site: Sequence[LabelledPage], looks: Mapping[LabelledPage, Look]) -> list[TypedPage]:
     """Return the pages of a site whose type is known; ``looks`` are by trees that saw no page of the site.
 
     The n pages of a type that a site has count as much as the square root of n.
@@ -45,9 +45,9 @@ def typed_pages(site: Sequence[LabelledPage], looks: Mapping[LabelledPage, First
     return found
 
 
-def page_type_looks(pages: Sequence[TypedPage], boosting: Boosting) -> dict[int | None, Look | None]:
+def page_type_forests(pages: Sequence[TypedPage], boosting: Boosting) -> dict[int | None, WrittenForest | None]:
     """Return the trees learned from all ``pages``, and without those of each fold; None where there are none."""
-    found: dict[int | None, Look | None] = {}
+    found: dict[int | None, WrittenForest | None] = {}
     for left_out in (*range(FOLDS), None):
         used = [page for page in pages if left_out is None or fold(page.site) != left_out]
         if not used:
@@ -56,5 +56,5 @@ def page_type_looks(pages: Sequence[TypedPage], boosting: Boosting) -> dict[int 
         kinds = np.array([page.kind for page in used])
         table, weights = np.array([page.row for page in used]), np.array([page.weight for page in used])
         trees = boosting.fit_kinds(table, kinds, weights, len(KINDS))
-        found[left_out] = Look(feature_names().page_types, trees)
+        found[left_out] = WrittenForest(feature_names().page_types, trees)
     return found

@@ -1,4 +1,4 @@
-"""How likely each block is content, from the second look, the site's styles and what is wished."""
+"""How likely each block is content, from the trees, the site's styles and what is wished."""
 
 from __future__ import annotations
 
@@ -6,31 +6,25 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from denoise_crawler.methods.fusion.first_look import chances_of
-from denoise_crawler.methods.fusion.groups import groups_of
+from denoise_crawler.methods.fusion.look import chances_of
 from denoise_crawler.methods.fusion.wishes import KEEP
 
 if TYPE_CHECKING:
-    from denoise_crawler.methods.fusion.blocks import Blocks, Numbers
+    from denoise_crawler.methods.fusion.blocks import Numbers
     from denoise_crawler.methods.fusion.evidence import Evidence
+    from denoise_crawler.methods.fusion.look import Look
     from denoise_crawler.methods.fusion.site_evidence import Standing
-    from denoise_crawler.methods.fusion.trees import BoostedTrees, Table
     from denoise_crawler.methods.fusion.wishes import Wishes
 
 _TITLE_CHANCE = 0.9
-# Of what is said of a block by its series, at most; tokens. Tuned on half of the sites with gold structure.
-SERIES_SHARE, SERIES_PRIOR = 0.9, 2_000.0
 STYLE_SHARE, STYLE_PRIOR = 0.4, 30.0  # of what is said of a block by its style, at most; tokens
-# Log odds that a text on four of five pages loses. Authors repeat headings and steps ("Directions"), too.
-EVERYWHERE = 1.0
 
 
-def content_chances(trees: BoostedTrees, evidence: Evidence, table: Table, wishes: Wishes) -> Numbers:
-    """Return by block how likely it is content that is wished; ``table`` is that of the second look."""
-    scores = trees.scores(table)
+def content_chances(look: Look, wishes: Wishes) -> Numbers:
+    """Return by block how likely it is content that is wished."""
+    scores, evidence = look.scores, look.evidence
     if evidence.standing is not None:
         scores = with_style(scores, evidence.standing)
-    scores = with_series(scores, evidence.blocks) - EVERYWHERE * evidence.everywhere
     return with_title(chances_of(scores + wishes.shift), evidence, wishes)
 
 
@@ -62,20 +56,4 @@ def with_style(scores: Numbers, standing: Standing) -> Numbers:
     """
     share = STYLE_SHARE * standing.style_tokens / (standing.style_tokens + STYLE_PRIOR)
     drawn: Numbers = (1.0 - share) * scores + share * standing.style_scores
-    return drawn
-
-
-def with_series(scores: Numbers, blocks: Blocks) -> Numbers:
-    """Return the ``scores`` of blocks, drawn towards the mean of their series.
-
-    A series is what looks alike in one element. The longer it is, the more it says: scores fall along a text that
-    is longer than most pages, and its end is as much content as its beginning.
-    """
-    own, around, tokens = blocks.elements, blocks.around, blocks.tokens
-    keys = (around.parents[own] << 32) | around.paths[own]
-    _, series = groups_of(keys)
-    size = np.bincount(series, tokens)
-    mean = np.bincount(series, tokens * scores) / np.maximum(size, 1.0)
-    share = (SERIES_SHARE * size / (size + SERIES_PRIOR))[series]
-    drawn: Numbers = (1.0 - share) * scores + share * mean[series]
     return drawn

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _FORMAT = VersionedFormat(b"FSE\x03", "site evidence", EvidenceFormatError)
 
 
+_OLD_COLUMNS = 13
 _MOST_PATHS = 2 * MAX_ELEMENTS  # the parser adds elements that the page leaves out
 
 
@@ -46,14 +47,17 @@ def _columns(one: Sketch) -> list[NDArray[Any]]:
     of_paths: list[NDArray[Any]] = [one.paths, one.parents, one.elements]
     of_styles: list[NDArray[Any]] = [one.styles, one.style_tokens, one.style_scores]
     of_blocks: list[NDArray[Any]] = [one.homes, one.texts, one.characters, one.linked, one.masked, one.links]
-    return [*of_paths, *of_blocks, *of_styles, one.kinds]
+    return [*of_paths, *of_blocks, *of_styles, one.kinds, one.shapes]
 
 
 def _sketch(record: _Record) -> Sketch:
-    if len(record.columns) != 13 or not 0 <= record.key < 1 << 64:
+    columns = record.columns
+    if len(columns) == _OLD_COLUMNS:  # of a release that knew no shapes
+        columns = [*columns, bytes(len(columns[4]))]
+    if len(columns) != _OLD_COLUMNS + 1 or not 0 <= record.key < 1 << 64:
         raise ValueError("a page that does not fit together")
-    paths, parents, elements, homes, texts, characters, linked, masked, links, *of_styles = record.columns
-    styles, style_tokens, style_scores, kinds = of_styles
+    paths, parents, elements, homes, texts, characters, linked, masked, links, *of_styles = columns
+    styles, style_tokens, style_scores, kinds, shapes = of_styles
     one = Sketch(
         key=record.key,
         paths=_hashes(paths),
@@ -63,6 +67,7 @@ def _sketch(record: _Record) -> Sketch:
         texts=_hashes(texts),
         characters=_numbers(characters),
         linked=_numbers(linked),
+        shapes=_hashes(shapes),
         masked=_hashes(masked),
         links=_hashes(links),
         styles=_hashes(styles),
@@ -79,7 +84,9 @@ def _check(one: Sketch) -> None:
     paths, blocks = len(one.paths), len(one.homes)
     if max(blocks, len(one.masked), len(one.links), len(one.styles)) > MAX_BLOCKS or paths > _MOST_PATHS:
         raise ValueError("a page larger than any that is learned")
-    lengths = [len(one.parents), len(one.elements)], [len(one.texts), len(one.characters), len(one.linked)]
+    lengths = [len(one.parents), len(one.elements)], [
+        len(one.texts), len(one.characters), len(one.linked), len(one.shapes),
+    ]  # fmt: skip
     fits = all(length == paths for length in lengths[0]) and all(length == blocks for length in lengths[1])
     fits = fits and len(one.styles) == len(one.style_tokens) == len(one.style_scores)
     if not fits or (blocks and not paths):

@@ -10,8 +10,8 @@ import numpy as np
 
 from denoise_crawler.core import loops
 from denoise_crawler.methods.fusion.class_words import ClassWords
+from denoise_crawler.methods.fusion.declared_text import declared_of
 from denoise_crawler.methods.fusion.kinds import KindWords
-from denoise_crawler.methods.fusion.linked_data import linked_data_of
 from denoise_crawler.methods.fusion.main_region import MainRegion, main_region
 from denoise_crawler.methods.fusion.site_sums import REPEATED_SHARE
 from denoise_crawler.methods.fusion.title import Headline, description_of, headline_of
@@ -58,13 +58,13 @@ class Sums(NamedTuple):
 class Evidence:
     """All there is to know of a page's blocks; what several features need is worked out once.
 
-    ``title``, ``description`` and ``body`` (its article's letters and digits, if it declares them) are what the
-    page says of itself, ``kinds`` how much its markup speaks for each of ``KINDS``.
+    ``title`` and ``description`` are what the page says of itself, ``declared`` how its blocks agree with what it
+    declares (see :func:`declared_of`), ``kinds`` how much its markup speaks for each of ``KINDS``.
     """
 
     title: str
     description: str
-    body: str
+    declared: NDArray[np.float32]
     kinds: Numbers
     blocks: Blocks
     standing: Standing | None
@@ -73,8 +73,10 @@ class Evidence:
     @classmethod
     def of(cls, page: Page, blocks: Blocks, standing: Standing | None, words: Words) -> Evidence:
         """Return the evidence for the ``blocks`` of ``page``, which it does not hold on to."""
-        body = page.once(linked_data_of).body
-        return cls(page.title, description_of(page), body, words.kinds.of(page), blocks, standing, words.classes)
+        return cls(
+            page.title, page.once(description_of), page.once(declared_of), words.kinds.of(page), blocks, standing,
+            words.classes,
+        )  # fmt: skip
 
     @cached_property
     def named(self) -> Numbers:

@@ -10,9 +10,9 @@ import numpy as np
 
 from denoise_crawler.core import loops
 from denoise_crawler.methods.fusion.blocks import blocks_of
+from denoise_crawler.methods.fusion.declared_text import DECLARED
 from denoise_crawler.methods.fusion.evidence import Evidence, Words
 from denoise_crawler.methods.fusion.kinds import KINDS
-from denoise_crawler.methods.fusion.linked_data import BODY_COLUMNS, NO_BODY, body_columns
 from denoise_crawler.methods.fusion.places import PLACES
 from denoise_crawler.methods.fusion.title import begins
 from denoise_crawler.page import Page
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     Columns: TypeAlias = dict[str, Numbers]
 
 # made here, of texts and words, or as simple as a row of bits; all other features are made by the loops
-_SAID = "title overlap", "first heading", "begins description", *BODY_COLUMNS
+_SAID = "title overlap", "first heading", "begins description", *DECLARED
 _IN = tuple(f"in {place}" for place in PLACES)
 _KINDS = tuple(f"page kind {kind}" for kind in KINDS)
 
@@ -68,7 +68,7 @@ def page_groups(evidence: Evidence) -> Iterator[Rows]:
     said = headline.overlap, headline.first_heading, begins(evidence.description, blocks)
     for row, column in enumerate(said, len(names) - len(_SAID)):
         rows[row] = column
-    rows[-len(BODY_COLUMNS) :] = list(body_columns(evidence.body, blocks).values()) if evidence.body else NO_BODY
+    rows[-len(DECLARED) :] = evidence.declared
     yield Rows(names, rows)
 
 
@@ -87,12 +87,13 @@ def site_groups(evidence: Evidence) -> Iterator[Rows]:
         )  # fmt: skip
         links, pages = evidence.blocks.link_hashes, float(standing.pages)
         core.site(rows, *columns, links, pages, by_block, by_element)
+        core.places(rows, *columns[:2], standing.texts, standing.path_pages, tuple(standing.places))
     yield Rows(core.SITE, rows)
 
 
 @lru_cache(maxsize=1)
 def evidence_of_nothing() -> Evidence:
-    """Return the evidence of a page without text: what the first look says of it has its names."""
+    """Return the evidence of a page without text: its features have the names of all others."""
     page = Page.parse("", "")
     return Evidence.of(page, blocks_of(page), None, Words.none())
 
@@ -108,7 +109,10 @@ def table_of(groups: Iterable[Columns | Rows], names: Sequence[str], count: int)
         found += group
         if isinstance(group, Rows):
             rows, places = places_of(group.names, wanted)
-            by_feature[places] = group.numbers[rows]
+            if isinstance(places, slice):
+                np.take(group.numbers, rows, axis=0, out=by_feature[places], mode="clip")  # "raise" copies twice
+            else:
+                by_feature[places] = group.numbers[rows]
             continue
         for name, column in group.items():
             if name in numbers:

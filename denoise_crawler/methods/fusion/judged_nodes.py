@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from denoise_crawler.core import compiled
+from denoise_crawler.core import loops
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -38,18 +37,7 @@ def judged_nodes(
 
     An element is noise if all its text is; one without text goes with its parent.
     """
-    if nodes.compiled is not None and (core := compiled("blocks")) is not None:
-        noise, by_node = core.judged_nodes(nodes.compiled, blocks.nodes, taken.view(np.uint8), chances)
-        return noise, by_node
-    count, ends = len(nodes), np.array(nodes.ends, np.int64)
-    texts = np.fromiter(chain.from_iterable(blocks.nodes), np.int64)
-    block_of = np.repeat(np.arange(len(blocks)), [len(one) for one in blocks.nodes])
-    has_text, has_kept, scores = np.zeros(count + 1, np.int64), np.zeros(count + 1, np.int64), np.zeros(count + 1)
-    has_text[texts + 1], has_kept[texts + 1], scores[texts] = 1, taken[block_of], chances[block_of]
-    has_text, has_kept = has_text.cumsum(), has_kept.cumsum()
-    noise = (has_kept[ends] == has_kept[:-1]).tolist()
-    for index in np.flatnonzero(has_text[ends] == has_text[:-1]).tolist():
-        if index:
-            noise[index] = noise[nodes.parents[index]]
-    below = np.column_stack([np.arange(count), ends]).ravel()
-    return noise, np.maximum.reduceat(scores, below)[::2].tolist()
+    noise, by_node = loops("blocks").judged(
+        nodes.columns.parents, blocks.nodes, taken.view(np.uint8), chances, chances.tolist()
+    )
+    return noise, by_node

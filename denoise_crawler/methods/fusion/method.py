@@ -9,18 +9,27 @@ import numpy as np
 from denoise_crawler.methods.base import Judgement, Method
 from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.methods.fusion.chances import content_chances, shifted
+from denoise_crawler.methods.fusion.declared_text import declared_of
+from denoise_crawler.methods.fusion.introduced import introduced_lists
 from denoise_crawler.methods.fusion.judged_nodes import deciding_blocks, judged_nodes
+from denoise_crawler.methods.fusion.kinds import said_words_of
 from denoise_crawler.methods.fusion.linked_data import linked_data_of
+from denoise_crawler.methods.fusion.page_type_features import traits_of
 from denoise_crawler.methods.fusion.product_values import product_values
-from denoise_crawler.methods.fusion.reasons import Verdict, added_by_topic, everywhere_reason, together_reason, why
+from denoise_crawler.methods.fusion.reasons import Verdict, added_by_topic, together_reason, why
 from denoise_crawler.methods.fusion.records import field_reason, record_fields
-from denoise_crawler.methods.fusion.selection import most_f1, without_gaps
+from denoise_crawler.methods.fusion.sections import headings_of
+from denoise_crawler.methods.fusion.selection import most_f1
 from denoise_crawler.methods.fusion.site_evidence import SiteEvidence
+from denoise_crawler.methods.fusion.title import description_of
 from denoise_crawler.methods.fusion.together import Together
-from denoise_crawler.methods.fusion.weights import model_of_file, second_table, shipped_model
+from denoise_crawler.methods.fusion.units import units_of
+from denoise_crawler.methods.fusion.weights import model_of_file, shipped_model
 from denoise_crawler.methods.fusion.wishes import KEEP, LEAVE, Wishes
+from denoise_crawler.page.unseen import unseen_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -31,6 +40,7 @@ if TYPE_CHECKING:
     from denoise_crawler.page import Page
 
 MAX_PAGES = 128
+REPEATING = ("forum", "documentation")  # types of pages that quote themselves: a post in its answer, a step again
 
 
 class Fusion(Method):
@@ -47,6 +57,10 @@ class Fusion(Method):
     is_sure: ClassVar[bool] = True
     # the learning curve is flat from two other pages on; fields and texts that stand everywhere need five
     warmup_pages: ClassVar[int] = 6
+    of_page: ClassVar[tuple[Callable[[Page], object], ...] | None] = (
+        *(blocks_of, units_of, introduced_lists, headings_of, linked_data_of, said_words_of, description_of),
+        *(declared_of, unseen_of, traits_of),
+    )
 
     def __init__(
         self,
@@ -86,8 +100,8 @@ class Fusion(Method):
     def observe(self, page: Page) -> None:
         """Add ``page`` to the evidence."""
         if self.evidence.wants(page.key):
-            scores, kinds = page.once(self.model.first_look).scores, page.once(self.model.kinds)
-            self.evidence.add(page.key, page.once(blocks_of), scores, kinds)
+            look = page.once(self.model.alone)
+            self.evidence.add(page.key, page.once(blocks_of), look.scores, self.model.kinds(page, look))
 
     def merge(self, other: Self) -> None:
         """Add the pages of ``other``'s evidence."""
@@ -103,21 +117,18 @@ class Fusion(Method):
 
     def judge(self, page: Page) -> Judgement:
         """Mark all blocks but those to take."""
-        first = page.once(self.model.first_look)
-        blocks = first.evidence.blocks
-        evidence = first.evidence.knowing(self.evidence.standing(page.key, blocks))
-        table = second_table(first, evidence, self.wishes.columns(len(blocks)), self.model.features)
-        own = content_chances(self.model.trees, evidence, table, self.wishes)
+        alone = page.once(self.model.alone)
+        blocks = alone.evidence.blocks
+        look = alone.knowing(self.evidence.standing(page.key, blocks), self.wishes.columns(len(blocks)))
+        evidence, own = look.evidence, content_chances(look, self.wishes)
         together = Together.of(page, blocks)
         chances = together.chances(own)
-        places = blocks.around.paths[blocks.elements]
         fields = record_fields(evidence)
-        page_type = self.model.page_type(page, evidence.standing, has_fields=bool(fields.any()))
-        cut = most_f1(shifted(chances, page_type.shift), blocks.tokens)
-        likely = without_gaps(cut, chances, blocks.characters, places)
+        page_type = self.model.page_type(page, look, has_fields=bool(fields.any()))
+        likely = most_f1(shifted(chances, page_type.shift), blocks.tokens)
         values = _values(page, page_type, evidence)
         best = together.best(likely, fields | values)
-        once = together.once(best)
+        once = best if page_type.name in REPEATING else together.once(best)
         fixed = fields | values
         if (title := evidence.headline.sure) >= 0:
             fixed[title] = True
@@ -141,12 +152,10 @@ class Fusion(Method):
             joint = whole and (taken[block] or chance is not None)  # an introduction only keeps
             if joint and best[block] != (own[block] >= bar):
                 return together_reason(bool(taken[block]), whole, chance)
-            if evidence.everywhere[block] and not taken[block]:
-                return everywhere_reason(evidence, block)
             repeated = bool(best[block] and not taken[block])
             verdict = Verdict(bool(taken[block]), float(own[block]), bar, repeated)
-            row = dict(zip(self.model.features, map(float, table[block]), strict=True))
-            return why(evidence, added_by_topic(self.model, row), row, block, verdict)
+            row = dict(zip(look.forest.features, map(float, look.table[block]), strict=True))
+            return why(evidence, added_by_topic(look.forest, row), row, block, verdict)
 
         noise, scores = judged_nodes(page.nodes, blocks, taken, chances)
         confidence = self.model.confidence(chances, blocks.tokens, likely)

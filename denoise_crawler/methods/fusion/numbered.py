@@ -9,6 +9,8 @@ import numpy as np
 from denoise_crawler.core import loops
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from denoise_crawler.methods.fusion.blocks import Hashes, Indices, Numbers
@@ -72,13 +74,13 @@ class PageCounts:
         self.counts[numbers] += 1.0
         return numbers
 
-    def of(self, wanted: Hashes, left_out: NDArray[np.int32] | None) -> Numbers:
-        """Return the counts of ``wanted`` without the page that has the numbers ``left_out``."""
+    def of(self, wanted: Hashes, left_out: Sequence[NDArray[np.int32]]) -> Numbers:
+        """Return the counts of ``wanted`` without the pages that have the numbers ``left_out``."""
         numbers = self.numbered.find(wanted)
         counts: Numbers = self.counts[numbers]
-        if left_out is not None:
+        for one in left_out:
             its = np.zeros(len(self.counts), np.bool_)
-            its[left_out] = True
+            its[one] = True
             counts -= its[numbers]
         return counts
 

@@ -12,12 +12,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from denoise_crawler.methods.fusion.class_words import words_of
-from denoise_crawler.page import TEXT
 
 if TYPE_CHECKING:
     from collections.abc import Collection
-
-    from denoise_crawler.page import Nodes
 
 HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "dt", "summary"})
 WHOLE = frozenset({"body", "article", "main"})  # whose classes and ids are made from the title of the page
@@ -52,18 +49,6 @@ def spoken_names(tag: str, class_name: str, identity: str, heading: str, title: 
         class_name = " ".join([one for one in class_name.split() if not _is_slug(one, title)])
         identity = "" if _is_slug(identity, title) else identity
     return f"{class_name} {identity}" if identity else class_name
-
-
-def heading_of(nodes: Nodes, index: int) -> str:
-    """Return the text of the heading that node ``index`` is, or that its text begins with; empty without one."""
-    end = nodes.ends[index]
-    for at in range(index, min(end, index + NEAR)):
-        tag = nodes.tags[at]
-        if tag is TEXT:
-            break
-        if tag in HEADINGS:
-            return "".join(nodes.texts[at : min(nodes.ends[at], at + NEAR)])[:LONGEST_HEADING]
-    return ""
 
 
 @lru_cache(maxsize=4_096)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from denoise_crawler.methods.fusion.blocks import Numbers
-    from denoise_crawler.methods.fusion.first_look import FirstLook
+    from denoise_crawler.methods.fusion.look import Look
     from denoise_crawler.methods.fusion.site_evidence import Standing
     from denoise_crawler.methods.fusion.trees import Tree
 
@@ -38,14 +38,14 @@ class PageTypeTrees:
         self._features = features
         self._trees = BoostedTrees(trees)
 
-    def scores(self, traits: Mapping[str, float], first: FirstLook) -> Numbers:
+    def scores(self, traits: Mapping[str, float], look: Look) -> Numbers:
         """Return the score of each kind, their mean 0.
 
         Args:
             traits: What the page says of itself: :func:`page_type_features.traits_of`.
-            first: The first look at the page.
+            look: What the trees say of its blocks.
         """
-        row = page_type_row(traits, first)
+        row = page_type_row(traits, look)
         table = np.array([[row[name] for name in self._features]], np.float32)
         scores = self._trees.leaves(table)[:, 0].reshape(-1, len(KINDS)).sum(axis=0)
         centred: Numbers = np.clip(scores - scores.mean(), -MOST_TYPE_SCORE, MOST_TYPE_SCORE)

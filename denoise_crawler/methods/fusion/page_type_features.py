@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from denoise_crawler.core import loops
+from denoise_crawler.methods.fusion.evidence import running
 from denoise_crawler.methods.fusion.kinds import KINDS, said_words_of
 from denoise_crawler.methods.fusion.linked_data import linked_data_of
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from denoise_crawler.methods.fusion.blocks import Blocks, Numbers
-    from denoise_crawler.methods.fusion.first_look import FirstLook
+    from denoise_crawler.methods.fusion.look import Look
     from denoise_crawler.page import Page
 
 _COUNTED_TAGS = (
@@ -51,13 +52,13 @@ def traits_of(page: Page) -> dict[str, float]:
     return {**_declared(page), **_address(page.url), **_tags(page)}
 
 
-def page_type_row(traits: Mapping[str, float], first: FirstLook) -> dict[str, float]:
-    """Return by name all numbers that tell the type of a page: its ``traits``, and what the first look saw."""
+def page_type_row(traits: Mapping[str, float], look: Look) -> dict[str, float]:
+    """Return by name all numbers that tell the type of a page: its ``traits``, and what the trees see."""
     return {
-        **{f"words of {kind}": float(says) for kind, says in zip(KINDS, first.evidence.kinds, strict=True)},
+        **{f"words of {kind}": float(says) for kind, says in zip(KINDS, look.evidence.kinds, strict=True)},
         **traits,
-        **_text(first.evidence.blocks, first),
-        **_largest_lists(first),
+        **_text(look.evidence.blocks, look),
+        **_largest_lists(look),
     }
 
 
@@ -93,11 +94,11 @@ def _tags(page: Page) -> dict[str, float]:
     return {f"elements {tag}": log for tag, log in zip(_COUNTED_TAGS, logs, strict=True)}
 
 
-def _text(blocks: Blocks, first: FirstLook) -> dict[str, float]:
+def _text(blocks: Blocks, look: Look) -> dict[str, float]:
     unlinked = blocks.characters - blocks.linked
     total = max(float(blocks.characters.sum()), 1.0)
     long = unlinked >= _PARAGRAPH
-    likely, in_paragraphs = float(first.likely_sums[-1]), float(unlinked[long].sum())
+    likely, in_paragraphs = float(look.likely_sums[-1]), float(unlinked[long].sum())
     counts = _count_signs(blocks.texts)
     sizes = (len(blocks), total, long.sum(), unlinked.max(initial=0.0), *counts, likely)
     count, characters, paragraphs, longest, prices, questions, mentions, tokens = np.log1p(sizes).tolist()
@@ -113,9 +114,9 @@ def _text(blocks: Blocks, first: FirstLook) -> dict[str, float]:
         "questions": questions,
         "mentions": mentions,
         "content tokens": tokens,
-        "content share": likely / max(float(first.token_sums[-1]), 1.0),
-        "content blocks": float((first.chances > 1 / 2).mean()) if len(blocks) else 0.0,
-        "content link share": _share(blocks.linked, blocks.characters, first.chances),
+        "content share": likely / max(float(blocks.tokens.sum()), 1.0),
+        "content blocks": float((look.chances > 1 / 2).mean()) if len(blocks) else 0.0,
+        "content link share": _share(blocks.linked, blocks.characters, look.chances),
     }
 
 
@@ -129,9 +130,9 @@ def _share(part: Numbers, whole: Numbers, weights: Numbers) -> float:
     return float((part * weights).sum()) / max(float((whole * weights).sum()), 1.0)
 
 
-def _largest_lists(first: FirstLook) -> dict[str, float]:
+def _largest_lists(look: Look) -> dict[str, float]:
     """Return what the two lists of alike elements hold that have most of the page's text."""
-    evidence = first.evidence
+    evidence = look.evidence
     whole = max(float(evidence.character_sums[-1]), 1.0)
     row = dict.fromkeys(
         (
@@ -142,7 +143,7 @@ def _largest_lists(first: FirstLook) -> dict[str, float]:
         0.0,
     )
     _, elements, sums = evidence.columns
-    columns = first.likely_sums, first.element_tokens
+    columns = look.likely_sums, evidence.below(running(evidence.blocks.tokens))
     lists = loops("features").largest_lists(elements, sums, *columns, _SIBLINGS, 2)
     for place, (size, text, linked, likely, tokens) in enumerate(lists, 1):
         log_size, log_mean = np.log1p((size, text / size)).tolist()

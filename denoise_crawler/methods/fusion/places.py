@@ -6,12 +6,8 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from denoise_crawler.methods.fusion.own_names import WHOLE, heading_of, spoken_names
-
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from denoise_crawler.page import Nodes
 
 LONGEST_NAMES = 1_000  # characters of a class and id: what is remembered must be bounded
 # What a block can stand in, one bit each.
@@ -34,28 +30,8 @@ _ROLES = dict.fromkeys(("main", "article"), _BITS["body_role"]) | dict.fromkeys(
 )
 _TEXT_PROPERTIES = frozenset({"articleBody", "description", "text", "reviewBody"})
 _HIDING = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden")
+_DIGITS = re.compile(r"\d+")
 _COMMENTS = re.compile(r"comment|disqus|respond|repl(?:y|ies)|reviews?\b|discuss", re.IGNORECASE)
-
-
-def attributes_of(nodes: Nodes, index: int, places: int, title: frozenset[str]) -> tuple[int, str]:
-    """Return ``places`` with what the attributes of a node add, and its class and id, which are cut if endless."""
-    attributes = nodes.elements[index].items()
-    if not attributes:
-        return places, ""
-    class_name = identity = ""
-    for name, value in attributes:
-        if name == "class":
-            class_name = str(value)
-        elif name == "id":
-            identity = str(value)
-        elif name in READ:
-            places |= READ[name](str(value))
-    class_name, identity = class_name[:LONGEST_NAMES], identity[:LONGEST_NAMES]
-    names, tag = f"{class_name} {identity}" if identity else class_name, nodes.tags[index]
-    if names and ((heading := heading_of(nodes, index) if identity else "") or tag in WHOLE):
-        names = spoken_names(tag, class_name, identity, heading, title)
-    names = names[:LONGEST_NAMES]
-    return (places | comment_place(names) if names else places), names
 
 
 READ: dict[str, Callable[[str], int]] = {
@@ -68,6 +44,6 @@ READ: dict[str, Callable[[str], int]] = {
 
 
 @lru_cache(maxsize=16_384)
-def comment_place(names: str) -> int:
-    """Return the bit of comments for a class and id that name them, else 0."""
-    return _BITS["comment"] if _COMMENTS.search(names) else 0
+def said_by(names: str) -> tuple[int, str]:
+    """Return the bit of comments for a class and id that name them, else 0; and both without digits."""
+    return _BITS["comment"] if _COMMENTS.search(names) else 0, _DIGITS.sub("", names)

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import fsum
 from typing import TYPE_CHECKING
 
 from denoise_crawler.methods.fusion.tellers import TELLERS, Case
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from denoise_crawler.methods.fusion.evidence import Evidence
-    from denoise_crawler.methods.fusion.trees import BoostedTrees
-    from denoise_crawler.methods.fusion.weights import Model
+    from denoise_crawler.methods.fusion.look import Forest
 
 MOST = 3
-FIRST_LOOK = "first look"
 _LEAST_SHARE = 0.08  # of what the strongest evidence adds to the score
 _DOUBTFUL = 0.2
 
@@ -62,38 +59,16 @@ def why(
     return "; ".join(([doubt] if doubt else []) + told[: MOST - bool(doubt)]) or _in_sum(verdict)
 
 
-def added_by_topic(model: Model, row: Mapping[str, float]) -> dict[str, float]:
+def added_by_topic(forest: Forest, row: Mapping[str, float]) -> dict[str, float]:
     """Return what the features of a block, by name, add to its score, summed by what they are about.
 
-    What the first look at it and around it adds is parted among what made its own first look. See
-    :meth:`BoostedTrees.contributions`.
+    See :meth:`BoostedTrees.contributions`.
     """
-    added = _added(model.trees, model.features, row)
-    first = fsum(added.pop(name) for name in list(added) if topic_of(name) == FIRST_LOOK)
-    of_first = _added(model.first_trees, model.first_features, row)
-    whole = fsum(of_first.values())
-    sums = _by_topic(added)
-    if first * whole > 0:
-        for name, amount in of_first.items():
-            topic = topic_of(name)
-            sums[topic] = sums.get(topic, 0.0) + first * amount / whole
-    return sums
-
-
-def added_by_first_look(model: Model, row: Mapping[str, float]) -> dict[str, float]:
-    """Return what the features of a block add to its score in the first look, summed by what they are about."""
-    return _by_topic(_added(model.first_trees, model.first_features, row))
-
-
-def _added(trees: BoostedTrees, features: Sequence[str], row: Mapping[str, float]) -> dict[str, float]:
-    of_numbers = trees.contributions([row[name] for name in features])
-    return {features[number]: amount for number, amount in of_numbers.items()}
-
-
-def _by_topic(added: Mapping[str, float]) -> dict[str, float]:
+    of_numbers = forest.trees.contributions([row[name] for name in forest.features])
     sums: dict[str, float] = {}
-    for name, amount in added.items():
-        sums[topic_of(name)] = sums.get(topic_of(name), 0.0) + amount
+    for number, amount in of_numbers.items():
+        topic = topic_of(forest.features[number])
+        sums[topic] = sums.get(topic, 0.0) + amount
     return sums
 
 
@@ -119,15 +94,10 @@ def topic_of(feature: str) -> str:
 # What features are about, by how their names begin or end; the first that fits.
 _TOPICS: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
     ("list", ("inner list", "outer list"), ()),
-    (
-        FIRST_LOOK,
-        tuple(
-            f"first {what}" for what in ("score", "chance", "tokens", "share", "best", "rank", "content", "blocks")
-        ),
-        (),
-    ),
     ("wishes", ("wish ",), ()),
     ("whole page", ("page ", "site pages", "longest", "main region s"), ()),
+    ("same at this place", ("place shape", "place repeated", "place sameness", "place run"), ()),
+    ("new text", ("new text",), ()),
     ("repeated text", ("site text", "site masked"), (" repeated",)),
     ("repeated link", ("site link",), ()),
     ("site's habits", ("site ",), ()),
@@ -149,13 +119,6 @@ _TOPICS: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
 
 
 TOPICS = frozenset(TELLERS)
-
-
-def everywhere_reason(evidence: Evidence, block: int) -> str:
-    """Say of a text that nearly all pages of the site have that they do."""
-    standing = evidence.standing
-    assert standing is not None  # noqa: S101
-    return f"the same text stands on {int(standing.texts[block])} of {standing.pages} other pages"
 
 
 def together_reason(kept: bool, whole: str, chance: float | None = None) -> str:

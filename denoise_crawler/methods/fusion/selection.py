@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from denoise_crawler.methods.fusion.blocks import Hashes, Indices, Numbers
 
 REPEATED_CHARACTERS = 40
-MOST_GAP, _GAP_CHARACTERS = 2, 80
-SURE_NOISE = 0.05
 
 
 def most_f1(chances: Numbers, tokens: Numbers) -> NDArray[np.bool_]:
@@ -39,24 +37,6 @@ def expected_f1(chances: Numbers, tokens: Numbers, taken: NDArray[np.bool_]) -> 
     expected = chances * tokens
     whole = float(tokens[taken].sum() + expected.sum())
     return 2.0 * float(expected[taken].sum()) / whole if whole else 1.0
-
-
-def without_gaps(
-    taken: NDArray[np.bool_], chances: Numbers, characters: Numbers, places: Hashes
-) -> NDArray[np.bool_]:
-    """Take as well the one or two short blocks in a row between two that are taken, unless they are surely noise.
-
-    All of them stand in the same place (``places``): a line of a post is no furniture.
-    """
-    result, order = taken.copy(), np.flatnonzero(taken)
-    steps = np.diff(order)
-    for place in np.flatnonzero((steps > 1) & (steps <= MOST_GAP + 1)).tolist():
-        before, after = int(order[place]), int(order[place + 1])
-        gap = slice(before + 1, after)
-        alike = (places[gap] == places[before]) & (characters[gap] <= _GAP_CHARACTERS)
-        if places[before] == places[after] and (alike & (chances[gap] >= SURE_NOISE)).all():
-            result[gap] = True
-    return result
 
 
 def first_of_each(

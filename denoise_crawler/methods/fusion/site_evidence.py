@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from denoise_crawler.methods.fusion.blocks import Blocks, Numbers
+    from denoise_crawler.methods.fusion.place_sums import AtPlace
     from denoise_crawler.methods.fusion.sketch import Sketch
 
 
@@ -25,16 +26,18 @@ class Standing:
     """What ``pages`` other pages of the site say of one page.
 
     By block, the number of those pages that have its text, its text with every number alike, and the link it
-    begins with; the tokens on those pages that are in its style, and the mean score of these by the first look
+    begins with; the tokens on those pages that are in its style, and the mean score of these without its site
     (``style_tokens``, ``style_scores``). By block-level element, what stands on its path, summed over those
     pages: ``path_pages`` that have it, ``path_elements``, ``path_characters``, ``path_linked`` and
-    ``path_repeated`` (characters of texts that come back). ``alike`` is how many pages are built as this one is,
+    ``path_repeated`` (characters of texts that come back). ``places`` is what they have at the place of each
+    block. ``alike`` is how many pages are built as this one is,
     ``kinds`` the mean of what each of these says of its own kind.
     """
 
     pages: int
     alike: float
     kinds: Numbers
+    places: AtPlace
     texts: Numbers
     masked: Numbers
     links: Numbers
@@ -81,7 +84,7 @@ class SiteEvidence:
         return self._sketches.wants(key)
 
     def add(self, key: int, blocks: Blocks, scores: Numbers, kinds: Numbers = NO_KINDS) -> None:
-        """Learn a page by its ``blocks``, the ``scores`` of the first look at it, and its ``kinds``."""
+        """Learn a page by its ``blocks``, the ``scores`` they have without its site, and its ``kinds``."""
         if self.wants(key):
             self._unite([sketch(key, blocks, scores, kinds)])
 
@@ -100,7 +103,8 @@ class SiteEvidence:
     def standing(self, key: int, blocks: Blocks) -> Standing | None:
         """Return what the other pages say of the page with this key; None if there are none.
 
-        A page with the same texts is no other page.
+        A page with the same texts is no other page, and one with most of the same running text says nothing of
+        that: it is a copy of the article.
         """
         own = key if key in self._sums else None
         if own is None:
@@ -110,7 +114,9 @@ class SiteEvidence:
             return None
         paths = self._sums.paths_of(blocks)
         alike, kinds = self._sums.kinds_of_alike(blocks, paths, own)
-        return Standing(pages, alike, kinds, *self._sums.of(blocks, paths, own))
+        copies = self._sums.copies_of(blocks, own)
+        at_place = self._sums.places_of(blocks, paths, own, copies)
+        return Standing(pages, alike, kinds, at_place, *self._sums.of(blocks, paths, own, copies))
 
     def novelty(self, blocks: Blocks) -> float:
         """Return the share of the characters of ``blocks`` that stand where no page of the site has any."""

@@ -11,6 +11,7 @@ from denoise_crawler.core import loops
 from denoise_crawler.methods.fusion.groups import distinct, groups_of
 from denoise_crawler.methods.fusion.kinds import KINDS
 from denoise_crawler.methods.fusion.numbered import Numbered, PageCounts, grown
+from denoise_crawler.methods.fusion.place_sums import PlaceSums
 from denoise_crawler.methods.fusion.sketch import HUNDREDTHS
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from denoise_crawler.methods.fusion.blocks import Blocks, Indices, Numbers
+    from denoise_crawler.methods.fusion.place_sums import AtPlace
     from denoise_crawler.methods.fusion.sketch import Sketch
 
     Kept: TypeAlias = NDArray[np.int32]  # numbers of a page, in half of their bytes
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 REPEATED_SHARE = 0.2
 REPEATED_PAGES = 2
 MIN_ALIKE = 0.5
+MOST_COPIES = 0.25  # of the pages: what more of them have is no article
+_PARAGRAPH = 80.0  # characters outside links
 # What is summed by path: pages, elements, characters, characters inside links.
 _SUMS = 4
 _NOWHERE = np.uint32(0xFFFFFFFF)  # the hash of no path
@@ -43,6 +47,7 @@ class _Counted:
     links: Kept
     paths: Kept
     styles: Kept
+    placed: Kept
 
 
 class _Built(NamedTuple):
@@ -82,6 +87,7 @@ class SiteSums:
     def __init__(self) -> None:
         self._pages: dict[int, tuple[Sketch, _Counted]] = {}
         self._texts, self._masked, self._links = PageCounts(), PageCounts(), PageCounts()
+        self._places = PlaceSums()
         self._paths = Numbered()
         self._parents: NDArray[np.int64] = np.zeros(1, np.int64)  # by number of a path; parents have lower numbers
         self._sums = np.zeros((1, _SUMS))
@@ -132,7 +138,7 @@ class SiteSums:
         sums[:, 3] = _with_what_is_below(page.homes, page.linked, page.parents)
         self._sums[paths] += sums
         masked, links = self._masked.add(page.masked), self._links.add(page.links)
-        styles = self._styles.add(page.styles)
+        styles, placed = self._styles.add(page.styles), self._places.add(page, paths)
         self._style_sums = grown(self._style_sums, len(self._styles) + 1)
         self._style_sums[styles] += _of_styles(page)
         blocks, row = self._characters.add(page.characters), len(self._ends.numbers)
@@ -141,7 +147,7 @@ class SiteSums:
         self._ends.add(np.array([self._page_paths.add(paths).stop]))
         self._kinds = grown(self._kinds, row + 1)
         self._kinds[row] = page.kinds
-        kept = [numbers.astype(np.int32) for numbers in (texts, masked, links, paths, styles)]
+        kept = [numbers.astype(np.int32) for numbers in (texts, masked, links, paths, styles, placed)]
         self._pages[page.key] = page, _Counted(row, blocks, sums, *kept)
         self._repeated = self._built = None
 
@@ -153,6 +159,7 @@ class SiteSums:
         self._links.counts[counted.links] -= 1.0
         self._sums[counted.paths] -= counted.sums
         self._style_sums[counted.styles] -= _of_styles(page)
+        self._places.remove(counted.placed)
         self._characters.numbers[counted.blocks] = 0
         self._repeated = self._built = None
 
@@ -160,8 +167,26 @@ class SiteSums:
         """Return by element of a page the number of its path."""
         return self._paths.find(blocks.around.paths)
 
-    def of(self, blocks: Blocks, paths: Indices, left_out: int | None) -> list[Numbers]:
+    def copies_of(self, blocks: Blocks, left_out: int | None) -> list[int]:
+        """Return the keys of the pages, few of all, that hold half of the running text of a page and more.
+
+        Theirs is the same article, not the same template.
+        """
+        running = blocks.characters - blocks.linked
+        long = running >= _PARAGRAPH
+        sizes, half = np.zeros(len(self._texts.counts)), running[long].sum() / 2
+        sizes[self._texts.numbered.find(blocks.text_hashes[long])] = running[long]
+        sizes[0] = 0.0  # that of all texts that no page has
+        if sizes.sum() < half or not half:
+            return []
+        others = ((key, counted.texts) for key, (_, counted) in self._pages.items() if key != left_out)
+        found = [key for key, texts in others if sizes[texts].sum() >= half]
+        return found if len(found) <= max(1.0, MOST_COPIES * len(self)) else []
+
+    def of(self, blocks: Blocks, paths: Indices, left_out: int | None, copies: Sequence[int]) -> list[Numbers]:
         """Return what the pages but ``left_out`` (a key) say of a page with these ``paths``.
+
+        The texts and links of ``copies`` say nothing of it.
 
         By block the pages with its text, its masked text and its link, the tokens in its style and the mean score
         of these; by element the sums of its path, and last the characters of texts that come back.
@@ -174,14 +199,22 @@ class SiteSums:
             place, its = _places(paths, own.paths, len(below))
             sums[place] -= own.sums[its]
             characters[place] -= _with_what_is_below(page.homes, again, page.parents)[its]
+        silent = self._counted(left_out, copies)
         return [
-            self._texts.of(blocks.text_hashes, own.texts if own else None),
-            self._masked.of(blocks.masked_hashes, own.masked if own else None),
-            self._links.of(blocks.link_hashes, own.links if own else None),
+            self._texts.of(blocks.text_hashes, [one.texts for one in silent]),
+            self._masked.of(blocks.masked_hashes, [one.masked for one in silent]),
+            self._links.of(blocks.link_hashes, [one.links for one in silent]),
             *self._style_of(blocks, left_out),
             *np.ascontiguousarray(sums.T),
             characters,
         ]
+
+    def places_of(self, blocks: Blocks, paths: Indices, left_out: int | None, copies: Sequence[int]) -> AtPlace:
+        """Return what the pages but ``left_out`` and ``copies`` have at the place of each of ``blocks``."""
+        return self._places.of(blocks, paths, [one.placed for one in self._counted(left_out, copies)])
+
+    def _counted(self, left_out: int | None, copies: Sequence[int]) -> list[_Counted]:
+        return [self._pages[key][1] for key in (left_out, *copies) if key is not None]
 
     def _style_of(self, blocks: Blocks, left_out: int | None) -> list[Numbers]:
         """Return by block the tokens in its style on the pages but ``left_out``, and their mean score."""

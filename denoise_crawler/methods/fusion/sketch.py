@@ -22,9 +22,10 @@ class Sketch:
 
     Its paths that have text on or below them, parents first: ``paths`` (hashes), ``parents`` (indices, -1 for
     the body), ``elements`` (how many elements have that path). Its blocks: ``homes`` (indices of paths),
-    ``texts`` (hashes), ``characters``, ``linked``. ``masked`` and ``links`` are the distinct hashes, ascending.
+    ``texts`` (hashes), ``characters``, ``linked``, ``shapes`` (hashes, 0 where that of the text is the same).
+    ``masked`` and ``links`` are the distinct hashes, ascending.
     So are its ``styles``; ``style_tokens`` are the tokens in each, ``style_scores`` the sum over them of what the
-    first look at the page gave, in hundredths. ``kinds`` is how much the page itself speaks for each of ``KINDS``,
+    look at the page alone gave, in hundredths. ``kinds`` is how much the page itself speaks for each of ``KINDS``,
     in hundredths.
     """
 
@@ -36,6 +37,7 @@ class Sketch:
     texts: Hashes
     characters: Indices
     linked: Indices
+    shapes: Hashes
     masked: Hashes
     links: Hashes
     styles: Hashes
@@ -54,7 +56,7 @@ def texts_digest(distinct_masked: Hashes) -> bytes:
 def sketch(key: int, blocks: Blocks, scores: Numbers, kinds: Numbers) -> Sketch:
     """Reduce a page's ``blocks`` (the first ``MAX_BLOCKS``) to what its site keeps of them.
 
-    ``scores`` are those of the first look at the page, which knows nothing of its site, as ``kinds`` does: so a
+    ``scores`` are those of a look at the page alone, which knows nothing of its site, as ``kinds`` does: so a
     sketch is the same whenever the page is learned.
     """
     around, limit = blocks.around, MAX_BLOCKS
@@ -78,6 +80,7 @@ def sketch(key: int, blocks: Blocks, scores: Numbers, kinds: Numbers) -> Sketch:
         blocks.text_hashes[:limit],
         blocks.characters[:limit].astype(np.int64),
         blocks.linked[:limit].astype(np.int64),
+        np.where(blocks.shapes == blocks.text_hashes, np.uint32(0), blocks.shapes)[:limit],
         distinct(blocks.masked_hashes[:limit]),
         distinct(blocks.link_hashes[:limit]),
         styles,

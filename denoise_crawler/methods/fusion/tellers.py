@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from denoise_crawler.methods.fusion.class_words import words_of
 from denoise_crawler.methods.fusion.places import PLACES
+from denoise_crawler.page.declared_texts import FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -51,6 +52,26 @@ def _repeated_text(case: Case) -> str:
     if same:
         return f"the same text stands on {_of(same, pages)}"
     return f"the same text with other numbers stands on {_of(masked, pages)}" if masked else ""
+
+
+def _same_at_this_place(case: Case) -> str:
+    standing = case.evidence.standing
+    if standing is None:
+        return ""
+    same, have = int(standing.places.shapes[case.block]), int(standing.path_pages[case.home])
+    if case.taken:
+        return f"something else on each of the {have} pages with this place" if have > 1 and not same else ""
+    what = "it" if standing.texts[case.block] >= same else "its like"
+    return f"{what} stands at this place on {same} of the {have} other pages that have it" if same else ""
+
+
+def _new_text(case: Case) -> str:
+    so_far = case.values.get("new text so far", -1.0)
+    if case.taken:
+        return "among text that no other page has" if 0.0 < so_far < 1.0 else ""
+    if so_far <= 0.0:
+        return "before all text that only this page has" if so_far == 0.0 else ""
+    return "after all text that only this page has" if so_far >= 1.0 else ""
 
 
 def _repeated_link(case: Case) -> str:
@@ -130,9 +151,19 @@ def _description(case: Case) -> str:
 
 def _declared(case: Case) -> str:
     inside = case.values.get("in body declared", -1.0)
+    fields = [field for field in FIELDS if case.values.get(f"{field} declared", -1.0) >= _MOSTLY]
+    if fields and (fields[0] == "comment") != case.taken:
+        return f"most of its words are in what the page declares as {_FIELD_NAMES[fields[0]]}"
     if case.taken:
         return "in the article as the page declares it (JSON-LD)" if inside > 0 else ""
     return "not in the article as the page declares it (JSON-LD)" if inside == 0 else ""
+
+
+_MOSTLY = 0.6  # of the words of a block
+_FIELD_NAMES = {
+    "body": "its text", "description": "its description", "ingredient": "ingredients", "step": "steps",
+    "answer": "questions and answers", "comment": "comments", "record": "a record",
+}  # fmt: skip
 
 
 def _main_text(case: Case) -> str:
@@ -146,6 +177,8 @@ def _main_text(case: Case) -> str:
 
 
 def _landmark(case: Case) -> str:
+    if not case.taken and case.values.get("in unseen", 0.0) > 0:
+        return "hidden from readers"
     inside = int(case.evidence.blocks.around.places[case.home])
     named = [place for bit, place in enumerate(PLACES) if inside >> bit & 1]
     told = [place for place in named if (place in _CHROME) != case.taken]
@@ -215,13 +248,10 @@ def _place(case: Case) -> str:
 
 
 def _list(case: Case) -> str:
-    size, agreeing = case.values.get("outer list size", -1.0), case.values.get("outer list agreeing", -1.0)
-    if size < 0:
+    size, linked = case.values.get("inner list size", -1.0), case.values.get("inner list link share", -1.0)
+    if size < 0 or (linked < 1 / 2) != case.taken:
         return ""
-    among = f"one of {round(expm1(size))} alike on this page"
-    if case.taken:
-        return f"{among}, most of them content" if agreeing > 1 / 2 else ""
-    return f"{among}, most of them noise" if agreeing < 1 / 2 else ""
+    return f"one of {round(expm1(size))} alike on this page{'' if case.taken else ', most of them links'}"
 
 
 def _silent(_: Case) -> str:
@@ -247,6 +277,8 @@ def _side(distance: int) -> str:
 
 
 TELLERS: dict[str, Teller] = {
+    "same at this place": _same_at_this_place,
+    "new text": _new_text,
     "repeated text": _repeated_text,
     "repeated link": _repeated_link,
     "site's habits": _habits,
@@ -264,7 +296,6 @@ TELLERS: dict[str, Teller] = {
     "surroundings": _surroundings,
     "place": _place,
     "list": _list,
-    "first look": _silent,
     "wishes": _silent,
     "whole page": _silent,
     "markup": _silent,

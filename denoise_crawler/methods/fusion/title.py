@@ -102,7 +102,7 @@ def begins(description: str, blocks: Blocks) -> Numbers:
 
 
 def description_of(page: Page) -> str:
-    """Return the longest description that the page gives of itself, empty without any."""
+    """Return the longest description that the page gives of itself, empty without any; by ``page.once``."""
     found = (
         collapse_spaces(meta.content)
         for meta in page.once(self_description_of).metas

@@ -51,7 +51,7 @@ class BoostedTrees:
         self._trees = trees
         orders = [_leaves_from_left(tree) for tree in trees]
         # by split and tree, so that a step goes over all trees; a split that a tree has not never fails
-        size = max(len(tree.features) for tree in trees), len(trees)
+        size = max((len(tree.features) for tree in trees), default=0), len(trees)
         features, thresholds = np.zeros(size, np.int64), np.full(size, np.inf, np.float32)
         ruled_out, self._leaves = np.zeros(size, np.uint32), np.zeros((len(trees), MAX_LEAVES))
         for number, (tree, order) in enumerate(zip(trees, orders, strict=True)):

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import zlib
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
 
+from denoise_crawler.core import loops
 from denoise_crawler.errors import TreeFormatError
-from denoise_crawler.methods.style_tree.digest import PageDigest
-from denoise_crawler.methods.style_tree.features import MAX_TREE_PAGES
-from denoise_crawler.methods.versioned_format import VersionedFormat, pack_numbers, unpack_numbers
-from denoise_crawler.page import MAX_DEPTH, MAX_ELEMENTS, TEXT
+from denoise_crawler.methods.style_tree.columns import MAX_TREE_PAGES
+from denoise_crawler.methods.style_tree.digest import PageDigest, narrow
+from denoise_crawler.methods.versioned_format import VersionedFormat, pack_numbers
+from denoise_crawler.page import MAX_DEPTH, MAX_ELEMENTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
 
-_FORMAT = VersionedFormat(b"SST\x01", "site style tree", TreeFormatError)
+_FORMAT = VersionedFormat(b"SST\x01", "site style tree", TreeFormatError, level=1)
 
 
 _MAX_NODES = 4 * MAX_ELEMENTS  # per page: the parser adds omitted elements, and each has a text
@@ -36,7 +35,7 @@ class Header:
     features_per_leaf: int
 
 
-class PageRecord(msgspec.Struct, array_like=True):
+class _PageRecord(msgspec.Struct, array_like=True):
     """The columns of one page as bytes, with a number for each label."""
 
     key: int
@@ -51,101 +50,80 @@ class _TreeRecord(msgspec.Struct, array_like=True):
     max_pages: int
     features_per_leaf: int
     labels: list[str]
-    pages: list[PageRecord]
+    pages: list[_PageRecord]
 
 
-def encode(header: Header, labels: Sequence[str], records: Iterable[PageRecord]) -> bytes:
+def encode(header: Header, labels: Sequence[str], pages: Iterable[PageDigest]) -> bytes:
     """Convert a tree to bytes.
 
     Args:
         header: The limits of the tree.
         labels: The labels by number.
-        records: The pages, in the order of their keys.
+        pages: The pages, in the order of their keys.
 
     """
-    records = list(records)
-    numbers = [unpack_numbers(record.labels) for record in records]
-    used = np.unique(np.concatenate([*numbers, np.empty(0, np.uint32)]))
+    pages = list(pages)
+    used = np.unique(np.concatenate([np.empty(0, np.uint8), *(np.unique(page.labels) for page in pages)]))
     order = sorted(used.tolist(), key=labels.__getitem__)
     places = np.zeros(len(labels), np.uint32)
     places[order] = np.arange(len(order))
-    pages = [
-        msgspec.structs.replace(record, labels=pack_numbers(places[own]))
-        for record, own in zip(records, numbers, strict=True)
-    ]
+    records = [_record_of(page, places) for page in pages]
     return _FORMAT.write(
-        _TreeRecord(header.max_pages, header.features_per_leaf, [labels[number] for number in order], pages)
+        _TreeRecord(header.max_pages, header.features_per_leaf, [labels[number] for number in order], records)
     )
 
 
-def decode(data: bytes) -> tuple[Header, list[PageDigest]]:
-    """Read what :func:`encode` returned; raise :class:`TreeFormatError` for anything else."""
+def decode(data: bytes) -> tuple[Header, list[str], list[PageDigest]]:
+    """Read what :func:`encode` returned; raise :class:`TreeFormatError` for anything else.
+
+    Returns:
+        The limits, the labels by number, the pages.
+
+    """
     return _FORMAT.read(data, _TreeRecord, _digests)
 
 
-def record_of(page: PageDigest, numbers: Mapping[str, int]) -> PageRecord:
-    """Convert ``page`` to a record; ``numbers`` are the numbers of labels."""
-    return PageRecord(
+def _record_of(page: PageDigest, numbers: NDArray[np.uint32]) -> _PageRecord:
+    return _PageRecord(
         page.key,
-        pack_numbers([numbers[label] for label in page.labels]),
+        pack_numbers(numbers[page.labels]),
         pack_numbers(_differences(page.ends)),
-        pack_numbers(_differences(page.starts)),
+        pack_numbers(_differences(np.concatenate([[0], np.cumsum(page.features, dtype=np.int64)]))),
         pack_numbers(page.hashes),
         pack_numbers(page.counts),
     )
 
 
-def page_of(record: PageRecord, labels: Sequence[str]) -> PageDigest:
-    """Convert a record to its page; ``labels`` are the labels by number."""
-    return PageDigest(
-        record.key,
-        [labels[number] for number in unpack_numbers(record.labels).tolist()],
-        np.cumsum(unpack_numbers(record.ends), dtype=np.uint32).tolist(),
-        np.cumsum(unpack_numbers(record.starts), dtype=np.uint32).tolist(),
-        unpack_numbers(record.hashes).tolist(),
-        unpack_numbers(record.counts).tolist(),
-    )
-
-
-def pack_page(record: PageRecord) -> bytes:
-    """Compress ``record`` to keep it in memory."""
-    return zlib.compress(msgspec.msgpack.encode(record))
-
-
-def unpack_page(data: bytes) -> PageRecord:
-    """Decompress what :func:`pack_page` returned."""
-    return msgspec.msgpack.decode(zlib.decompress(data), type=PageRecord)
-
-
-def _digests(record: _TreeRecord) -> tuple[Header, list[PageDigest]]:
+def _digests(record: _TreeRecord) -> tuple[Header, list[str], list[PageDigest]]:
     if not 1 <= record.max_pages <= MAX_TREE_PAGES or record.features_per_leaf < 1:
         raise ValueError(f"limits below 1, or more than {MAX_TREE_PAGES:,} pages")
-    labels = [TEXT if label == TEXT else label for label in record.labels]
     if any(len(page.labels) > 4 * _MAX_NODES for page in record.pages):
         raise ValueError("a page larger than any that is learned")
-    return Header(record.max_pages, record.features_per_leaf), [
-        _check_page(page_of(page, labels)) for page in record.pages
-    ]
+    header = Header(record.max_pages, record.features_per_leaf)
+    return header, record.labels, [_page_of(page, len(record.labels)) for page in record.pages]
 
 
-def _check_page(page: PageDigest) -> PageDigest:
-    size = len(page.labels)
-    whole = size > 0 and len(page.ends) == size == len(page.starts) - 1 and page.ends[0] == size
-    features = len(page.hashes)
-    if not whole or page.starts[-1] != features or len(page.counts) != features or 0 in page.counts:
+def _page_of(record: _PageRecord, labels: int) -> PageDigest:
+    numbers, hashes, counts = _numbers(record.labels), _numbers(record.hashes), _numbers(record.counts)
+    ends = np.cumsum(_numbers(record.ends), dtype=np.uint32)
+    starts = np.cumsum(_numbers(record.starts), dtype=np.uint32)
+    size, features = len(numbers), np.diff(starts.astype(np.int64))
+    whole = 0 < size == len(ends) == len(features) and ends.max() <= size and numbers.max() < labels
+    if not whole or starts[0] or starts[-1] != len(hashes) or len(counts) != len(hashes) or not counts.all():
         raise ValueError("a page that does not fit together")
-    if any(one > next_one for one, next_one in pairwise(page.starts)):
+    if (features < 0).any():
         raise ValueError("a page whose features are out of order")
-    open_ends = [size]
-    for index, end in enumerate(page.ends):
-        while open_ends[-1] <= index:
-            open_ends.pop()
-        if not index < end <= open_ends[-1] or len(open_ends) > MAX_DEPTH + 2:
-            raise ValueError("a page whose nodes are not nested, or too deep")
-        open_ends.append(end)
-    return page
+    if loops("style_tree").depth_of(ends.astype(np.int32)) > MAX_DEPTH + 1:
+        raise ValueError("a page whose nodes are too deep")
+    sizes = narrow(ends - np.arange(size, dtype=np.uint32))
+    return PageDigest(record.key, narrow(numbers), sizes, narrow(features), hashes.copy(), narrow(counts))
 
 
-def _differences(numbers: Sequence[int]) -> NDArray[np.uint32]:
+def _numbers(data: bytes) -> NDArray[np.uint32]:
+    return np.frombuffer(data, "<u4")
+
+
+def _differences(numbers: NDArray[Any]) -> NDArray[np.uint32]:
     """Return the differences between neighbours (modulo 2³²), which compress well."""
-    return np.array(numbers, np.uint32) - np.array([0, *numbers[:-1]], np.uint32)
+    plain = numbers.astype(np.uint32)
+    return plain - np.concatenate([[0], plain[:-1]]).astype(np.uint32)

@@ -3,153 +3,161 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from functools import cached_property
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from denoise_crawler.methods.style_tree.node_labels import labels_of
-from denoise_crawler.page import TEXT
-from denoise_crawler.page.text import hash32, words
+import numpy as np
+
+from denoise_crawler.core import compiled
+from denoise_crawler.methods.style_tree.outline import outline_of
+from denoise_crawler.page.text import HAN, KANA, hash32, words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable
     from re import Pattern
 
-    from denoise_crawler.methods.style_tree.nodes import Labels
+    from numpy.typing import NDArray
+
+    from denoise_crawler.methods.style_tree.outline import Outline
     from denoise_crawler.page import Page
 
-
-class ChildGroup(NamedTuple):
-    """Nodes of a page with the same sequence of children, and the child nodes at each place of the sequence."""
-
-    parents: list[int]
-    columns: list[list[int]]
+# the first and last of the letters that are words, or of which words are cut
+_LETTERS = np.array([tuple(map(ord, part.split("-"))) for part in re.findall(".-.", HAN + KANA)], np.uint32)
 
 
-_NO_CHILDREN = ChildGroup([], [])
-_LEAF: Mapping[Labels, ChildGroup] = {(): _NO_CHILDREN}
-
-
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class PageDigest:
-    """One page as columns over its nodes in document order.
+    """One page as columns over its nodes in document order, as narrow as its numbers allow.
 
-    The subtree of node i is ``range(i, ends[i])``. The features of leaf i are ``hashes[starts[i]:starts[i + 1]]``
-    (32 bits, ascending); ``counts`` are their occurrences on this page.
+    The label of node i has the number ``labels[i]``, its subtree is ``range(i, i + sizes[i])``. It has the next
+    ``features[i]`` of the ``hashes`` (32 bits, ascending); ``counts`` are their occurrences on this page.
     """
 
     key: int
-    labels: list[str]
-    ends: list[int]
-    starts: list[int]
-    hashes: list[int]
-    counts: list[int]
+    labels: NDArray[np.unsignedinteger]
+    sizes: NDArray[np.unsignedinteger]
+    features: NDArray[np.unsignedinteger]
+    hashes: NDArray[np.uint32]
+    counts: NDArray[np.unsignedinteger]
 
-    def children(self, index: int) -> list[int]:
-        """Return the children of node ``index``."""
-        ends, found = self.ends, []
-        child, end = index + 1, ends[index]
-        while child < end:
-            found.append(child)
-            child = ends[child]
-        return found
-
-    def group_by_children(self, nodes: Sequence[int], *, collapse: bool) -> Mapping[Labels, ChildGroup]:
-        """Group ``nodes`` of one element node by their sequence of children.
-
-        Args:
-            nodes: The nodes.
-            collapse: Whether a run of equal siblings counts as one child.
-
-        Returns:
-            The groups by sequence; the group of nodes without children lists no nodes.
-
-        """
-        labels, ends = self.labels, self.ends
-        if len(nodes) == 1 and ends[nodes[0]] == nodes[0] + 1:
-            return _LEAF
-        found: dict[Labels, ChildGroup] = {}
-        for node in nodes:
-            if ends[node] == node + 1:
-                found[()] = _NO_CHILDREN
-                continue
-            sequence: list[str] = []
-            columns: list[list[int]] = []
-            child, end, last = node + 1, ends[node], None
-            while child < end:
-                label = labels[child]
-                if label == last and collapse:
-                    columns[-1].append(child)
-                else:
-                    sequence.append(label)
-                    columns.append([child])
-                    last = label
-                child = ends[child]
-            known = found.get(key := tuple(sequence))
-            if known is None:
-                found[key] = ChildGroup([node], columns)
-                continue
-            known.parents.append(node)
-            for column, more in zip(known.columns, columns, strict=True):
-                column.extend(more)
-        return found
-
-    def features(self, nodes: Iterable[int]) -> dict[int, int]:
-        """Return by hash how often each feature occurs in ``nodes``."""
-        starts, counted = self.starts, dict[int, int]()
-        for node in nodes:
-            first, last = starts[node], starts[node + 1]
-            if first == last:
-                continue
-            having = zip(self.hashes[first:last], self.counts[first:last], strict=True)
-            if not counted:
-                counted = dict(having)
-                continue
-            for feature, count in having:
-                counted[feature] = counted.get(feature, 0) + count
-        return counted
+    @property
+    def ends(self) -> NDArray[np.int32]:
+        """Where the subtree of each node ends."""
+        return np.arange(len(self.sizes), dtype=np.int32) + self.sizes.astype(np.int32)
 
 
-def outline_page(page: Page) -> PageDigest:
-    """Return the labels and shape of ``page``, without features."""
-    return PageDigest(page.key, labels_of(page), page.nodes.ends, [0], [], [])
+def narrow(numbers: NDArray[Any]) -> NDArray[np.unsignedinteger]:
+    """Return numbers of at most 32 bits in as few bytes as the largest needs."""
+    most = int(numbers.max(initial=0))
+    return numbers.astype(np.uint8 if most < 1 << 8 else np.uint16 if most < 1 << 16 else np.uint32)
 
 
-def digest_page(page: Page, features_per_leaf: int) -> PageDigest:
-    """Reduce ``page`` to what a tree keeps: for each leaf at most ``features_per_leaf`` features."""
-    nodes = page.nodes
-    result = outline_page(page)
-    own = _own_url_pattern(page.url)
-    for index, (tag, text, link) in enumerate(zip(nodes.tags, nodes.texts, nodes.links, strict=True)):
-        if tag is TEXT or nodes.ends[index] == index + 1:
-            counted = Counter(hash32(word) for word in words(text)) if text else Counter[int]()
-            counted.update(hash32(url) for url in _leaf_urls(page, index, link, own))
-            lowest = sorted(counted)[:features_per_leaf]
-            result.hashes.extend(lowest)
-            result.counts.extend(counted[feature] for feature in lowest)
-        result.starts.append(len(result.hashes))
-    return result
+def digest_page(page: Page, features_per_leaf: int, numbers: NDArray[np.uint32]) -> PageDigest:
+    """Reduce ``page`` to what a tree keeps.
+
+    Args:
+        page: The page.
+        features_per_leaf: The most features of a leaf.
+        numbers: The tree's numbers of the labels of the page's outline.
+
+    """
+    outline, nodes = page.once(outline_of), page.nodes
+    leaves = np.flatnonzero(outline.ends == np.arange(1, len(nodes) + 1))
+    sizes, hashes = _word_hashes(nodes.texts, leaves)
+    of_leaf, of_hash = _address_hashes(page, outline, leaves)
+    of_leaf = np.concatenate([np.repeat(np.arange(len(leaves)), sizes), of_leaf])
+    features, found, counts = _count(of_leaf, np.concatenate([hashes, of_hash]), len(leaves), features_per_leaf)
+    by_node = np.zeros(len(nodes), np.int64)
+    by_node[leaves] = features
+    return PageDigest(
+        page.key,
+        narrow(numbers[outline.numbers]),
+        narrow(outline.ends - np.arange(len(nodes))),
+        narrow(by_node),
+        found,
+        narrow(counts),
+    )
 
 
-def _own_url_pattern(url: str) -> Pattern[str]:
-    """Match the page's own URL in a link: the whole URL, or its path as the value of a parameter."""
-    whole = url.partition("#")[0]
-    if not whole:
-        return re.compile("(?!)")  # matches nothing
-    path = "/" + whole.partition("://")[2].partition("/")[2]
-    forms = [re.escape(form) for form in (whole, quote(whole, safe="", errors="replace"))]
-    forms += ["(?<==)" + re.escape(form) for form in (path, quote(path, safe="", errors="replace"))]
-    return re.compile(f"(?:{'|'.join(forms)})(?![\\w/.-])")
+def _count(
+    leaves: NDArray[np.int64], hashes: NDArray[np.uint32], size: int, at_most: int
+) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.int64]]:
+    """Count the features of leaves.
+
+    Args:
+        leaves: The number of the leaf of each feature.
+        hashes: The hash of each.
+        size: The number of leaves.
+        at_most: The most features of a leaf, those with the lowest hashes.
+
+    Returns:
+        By leaf how many it has that differ; their hashes, leaf by leaf and ascending; how often each occurs.
+
+    """
+    rows, counts = np.unique(leaves.astype(np.uint64) << np.uint64(32) | hashes, return_counts=True)
+    leaves = (rows >> np.uint64(32)).astype(np.int64)
+    features = np.bincount(leaves, minlength=size)
+    lowest = np.arange(len(rows)) - (np.cumsum(features) - features)[leaves] < at_most
+    return np.minimum(features, at_most), rows[lowest].astype(np.uint32), counts[lowest]
 
 
-def _leaf_urls(page: Page, index: int, link: int, own: Pattern[str]) -> Iterator[str]:
-    """Yield the leaf's ``src`` and the ``href`` around it, prefixed so that no word equals them.
+def _word_hashes(texts: list[str], leaves: NDArray[np.int64]) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+    """Return how many words each leaf has, and their hashes."""
+    if (core := compiled("words")) is not None:
+        sizes, found = core.word_hashes(texts, leaves.tolist(), _LETTERS, _hashes_of)
+        return np.frombuffer(sizes, np.uint32), np.frombuffer(found, np.uint32)
+    hashes = [_hashes_of(texts[leaf]) for leaf in leaves.tolist()]
+    return np.array([*map(len, hashes)], np.uint32), np.fromiter(chain.from_iterable(hashes), np.uint32)
+
+
+def _hashes_of(text: str) -> list[int]:
+    """Return the hashes of the words of a text."""
+    return list(map(hash32, words(text)))
+
+
+def _address_hashes(
+    page: Page, outline: Outline, leaves: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
+    """Return numbers of leaves and the hashes of their addresses: those of pictures, and those they link to."""
+    addresses, sources = _Addresses(page), outline.sources
+    of_links = {link: addresses.link(href) for link, href in outline.links.items() if href}
+    of_sources = {leaf: hash32("src " + page.absolute(source)) for leaf, source in sources.items() if source}
+    by_link, by_leaf = np.full(len(outline.ends) + 1, -1), np.full(len(outline.ends), -1)
+    by_link[list(of_links)] = list(of_links.values())
+    by_leaf[list(of_sources)] = list(of_sources.values())
+    both = np.concatenate([by_link[outline.linked[leaves]], by_leaf[leaves]])
+    said = np.flatnonzero(both >= 0)
+    return said % max(len(leaves), 1), both[said].astype(np.uint32)
+
+
+class _Addresses:
+    """The hashes of the links of a page, prefixed so that no word equals them.
 
     ``self`` replaces the page's own URL in a link (``#main``, "share this", "sign in and come back"); otherwise
     such links would differ on every page and look like content.
     """
-    if page.nodes.tags[index] is not TEXT and (src := page.nodes.elements[index].get("src")):
-        yield "src " + page.absolute(src)
-    if link >= 0 and (href := page.nodes.elements[link].get("href")):
-        yield "href " + own.sub("self", page.absolute(href))
+
+    def __init__(self, page: Page) -> None:
+        self._page = page
+        whole = page.url.partition("#")[0]
+        path = "/" + whole.partition("://")[2].partition("/")[2]
+        self._forms = [whole, quote(whole, safe="", errors="replace")] if whole else []
+        self._paths = [path, quote(path, safe="", errors="replace")] if whole else []
+        self._signs = [*self._forms, *(f"={path}" for path in self._paths)]
+
+    def link(self, href: str) -> int:
+        """Return the hash of an ``href``."""
+        address = self._page.absolute(href)
+        if any(sign in address for sign in self._signs):
+            address = self._own_url.sub("self", address)
+        return hash32("href " + address)
+
+    @cached_property
+    def _own_url(self) -> Pattern[str]:
+        """The page's own URL in a link: the whole URL, or its path as the value of a parameter."""
+        forms: Iterable[str] = map(re.escape, self._forms)
+        paths = (f"(?<==){re.escape(path)}" for path in self._paths)
+        return re.compile(f"(?:{'|'.join([*forms, *paths])})(?![\\w/.-])")

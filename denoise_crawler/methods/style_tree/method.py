@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 from denoise_crawler.methods.base import Judgement, Method, inherit
 from denoise_crawler.methods.style_tree import SiteStyleTree
+from denoise_crawler.methods.style_tree.outline import outline_of
+from denoise_crawler.page.text import load_dictionary
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -41,6 +43,11 @@ class StyleTree(Method):
             raise ValueError(f"threshold must lie between 0 and 1, not {threshold}")
         self.threshold = threshold
         self.tree = SiteStyleTree(collapse=collapse, **options)  # type: ignore[arg-type]
+
+    @classmethod
+    def prepare(cls) -> None:
+        """Load the dictionary of Chinese words."""
+        load_dictionary()
 
     @property
     def pages_known(self) -> int:
@@ -88,21 +95,18 @@ class StyleTree(Method):
 
     def judge(self, page: Page) -> Judgement:
         """Mark the subtrees without a node of at least the threshold's importance."""
-        rated = self.tree.importances(page)
-        noise = [node.peak < self.threshold for node in rated]
+        rated = self.tree.rate(page)
+        noise = inherit(rated.peak < self.threshold, page.once(outline_of).ends)
 
         def reason(index: int) -> str:
-            node = rated[index]
-            if not node.pages:
+            pages, importance = int(rated.pages[index]), float(rated.importance[index])
+            if not pages:
                 return "the site's other pages do not have this"
-            compared = "below" if node.importance < self.threshold else "at least"
-            return (
-                f"importance {node.importance:.2f}, {compared} {self.threshold:g}; "
-                f"on {node.pages} of {self.tree.pages} pages"
-            )
+            compared = "below" if importance < self.threshold else "at least"
+            on = f"on {pages} of {self.tree.pages} pages"
+            return f"importance {importance:.2f}, {compared} {self.threshold:g}; {on}"
 
-        scores = [node.importance for node in rated]
-        return Judgement(inherit(noise, page.nodes.ends), scores, reason)
+        return Judgement(noise, rated.importance.tolist(), reason)
 
 
 class StyleTreeData(StyleTree):

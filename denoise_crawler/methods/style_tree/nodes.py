@@ -1,96 +1,120 @@
-"""Element nodes and style nodes: the pages of a site, laid over one another."""
+"""Element nodes and style nodes of a site's tree, as those who draw it see them."""
 
 from __future__ import annotations
 
-from types import MappingProxyType
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+import numpy as np
 
-    from denoise_crawler.methods.style_tree.features import FeatureCounts
+from denoise_crawler.methods.style_tree.columns import COUNT, EMPTY, LABEL, PAGES, TreeColumns
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 Labels: TypeAlias = "tuple[str, ...]"
 
 
-class ElementNode:
-    """(TAG, Attr, Ss): a label, the style nodes below it, and the number of pages that have it.
+@dataclass(frozen=True, slots=True)
+class TreeView:
+    """A tree in columns, the key of the page if it is that of one, the labels by number.
 
-    ``features`` count its own words and URLs; None without any. ``importance`` is its CompImp, None until
-    computed, and ``peak`` the highest CompImp in its subtree.
+    ``unfold`` returns the children of a style node that is folded.
     """
 
-    __slots__ = ("_styles", "features", "importance", "label", "pages", "peak")
+    columns: TreeColumns
+    key: int | None
+    labels: Sequence[str]
+    unfold: Callable[[int], Sequence[ElementNode]]
 
-    def __init__(self, label: str) -> None:
-        self.label = label
-        self.pages = 0
-        self.features: FeatureCounts | None = None
-        self.importance: float | None = None
-        self.peak = 0.0
-        # None if no page has anything below, which is true of half of all nodes: then the only style node is that
-        # of the empty sequence
-        self._styles: dict[Labels, StyleNode] | None = None
+
+@dataclass(frozen=True, slots=True)
+class ElementNode:
+    """(TAG, Attr, Ss): a label, the style nodes below it, and the number of pages that have it."""
+
+    view: TreeView
+    row: int
+
+    @property
+    def place(self) -> tuple[int | None, int]:
+        """Where it is: the key of the page in whose own tree, and its row there."""
+        return self.view.key, self.row
+
+    @property
+    def label(self) -> str:
+        """The label."""
+        return self.view.labels[self._column(LABEL)]
+
+    @property
+    def pages(self) -> int:
+        """The number of pages that have it."""
+        return self._column(PAGES)
+
+    @property
+    def features(self) -> int:
+        """The number of its own words and URLs, counted apart by occurrences on a page."""
+        return self._column(COUNT)
+
+    @property
+    def importance(self) -> float:
+        """Its CompImp."""
+        return float(self.view.columns.scores[self.row, 0])
+
+    @property
+    def peak(self) -> float:
+        """The highest CompImp in its subtree."""
+        return float(self.view.columns.scores[self.row, 1])
 
     @property
     def is_leaf(self) -> bool:
         """Tell whether no page has anything below this element."""
-        return self._styles is None or (len(self._styles) == 1 and () in self._styles)
+        return not self.view.columns.styles_of(self.row)
 
     @property
     def styles(self) -> Mapping[Labels, StyleNode]:
         """The style nodes by their sequence of children's labels."""
-        if self._styles is not None:
-            return MappingProxyType(self._styles)
-        return {(): StyleNode(self.pages)} if self.pages else {}
+        found: dict[Labels, StyleNode] = {}
+        if empty := self._column(EMPTY):
+            found[()] = StyleNode(self.view, -1, empty)
+        for row in reversed(self.view.columns.styles_of(self.row)):
+            style = StyleNode(self.view, row, int(self.view.columns.styles[row, PAGES]))
+            found[tuple(child.label for child in style.unfolded)] = style
+        return found
 
-    def count_page(self, sequences: Mapping[Labels, object]) -> Iterator[tuple[Labels, StyleNode]]:
-        """Count one more page that has ``sequences`` here; yield the style nodes with children."""
-        self.pages += 1
-        self.importance = None
-        if self._styles is None:
-            if len(sequences) == 1 and () in sequences:
-                return
-            self._styles = {(): StyleNode(self.pages - 1)} if self.pages > 1 else {}
-        for sequence in sequences:
-            if (style := self._styles.get(sequence)) is None:
-                style = self._styles[sequence] = StyleNode()
-            style.pages += 1
-            style.importance = None
-            if sequence:
-                yield sequence, style
-
-    def uncount_page(self, sequences: Mapping[Labels, object]) -> Iterator[tuple[Labels, StyleNode]]:
-        """Undo :meth:`count_page`; yield the style nodes with children that other pages still have."""
-        self.pages -= 1
-        self.importance = None
-        if self._styles is None:
-            return
-        for sequence in sequences:
-            style = self._styles[sequence]
-            style.pages -= 1
-            style.importance = None
-            if not style.pages:
-                del self._styles[sequence]
-            elif sequence:
-                yield sequence, style
+    def _column(self, number: int) -> int:
+        return int(self.view.columns.elements[self.row, number])
 
 
+@dataclass(frozen=True, slots=True)
 class StyleNode:
-    """(Es, n): one sequence of children, and the number of pages that have it here.
+    """(Es, n): one sequence of children, and the number of pages that have it here."""
 
-    While only one page has it, it has no element nodes below: we read them from the page's digest, since most such
-    sequences never occur again. ``folded`` is then the page's key and its nodes with this sequence.
-    """
+    view: TreeView
+    row: int  # -1: that of the empty sequence
+    pages: int
 
-    __slots__ = ("children", "folded", "importance", "pages", "peak")
+    @property
+    def importance(self) -> float:
+        """Its CompImp."""
+        return 0.0 if self.row < 0 else float(self.view.columns.style_scores[self.row, 0])
 
-    def __init__(self, pages: int = 0) -> None:
-        self.pages = pages
-        self.children: Sequence[ElementNode] = ()
-        self.folded: tuple[int, tuple[int, ...]] | None = None
-        self.importance: float | None = None
-        self.peak = 0.0
+    @property
+    def peak(self) -> float:
+        """The highest CompImp in its subtree."""
+        return 0.0 if self.row < 0 else float(self.view.columns.style_scores[self.row, 1])
+
+    @property
+    def children(self) -> Sequence[ElementNode]:
+        """Its children, none while only one page has it: that page's own tree has them."""
+        if self.row < 0:
+            return ()
+        rows = self.view.columns.children(np.array([self.row], np.int32))
+        return [ElementNode(self.view, row) for row in rows.tolist()]
+
+    @property
+    def unfolded(self) -> Sequence[ElementNode]:
+        """Its children, whatever tree has them."""
+        return self.children or (self.view.unfold(self.row) if self.row >= 0 else ())
 
 
 def walk(root: ElementNode) -> Iterator[tuple[int, ElementNode]]:

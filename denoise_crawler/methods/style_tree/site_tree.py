@@ -3,26 +3,37 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
+import numpy as np
+
+from denoise_crawler.methods.base import inherit
 from denoise_crawler.methods.style_tree import codec
-from denoise_crawler.methods.style_tree.digest import digest_page, outline_page
-from denoise_crawler.methods.style_tree.features import MAX_TREE_PAGES, FeatureCounts
-from denoise_crawler.methods.style_tree.importance import ImportanceRules, refresh
-from denoise_crawler.methods.style_tree.nodes import ElementNode
-from denoise_crawler.methods.style_tree.sample import PageSample
-from denoise_crawler.page import TEXT
+from denoise_crawler.methods.style_tree.columns import (
+    MAX_TREE_PAGES,
+    OWN,
+    PAGES,
+    PageTree,
+    SiteColumns,
+)
+from denoise_crawler.methods.style_tree.digest import digest_page
+from denoise_crawler.methods.style_tree.importance import ImportanceRules
+from denoise_crawler.methods.style_tree.nodes import ElementNode, TreeView
+from denoise_crawler.methods.style_tree.outline import outline_of
+from denoise_crawler.methods.style_tree.sample import ROOT, TEXTS, PageSample, label_hash
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from denoise_crawler.methods.style_tree.digest import ChildGroup, PageDigest
-    from denoise_crawler.methods.style_tree.nodes import Labels, StyleNode
+    from numpy.typing import NDArray
+
+    from denoise_crawler.methods.style_tree.columns import TreeColumns
+    from denoise_crawler.methods.style_tree.digest import PageDigest
     from denoise_crawler.page import Page
 
-    _Place: TypeAlias = tuple[ElementNode, PageDigest, list[int]]  # an element node and the page's nodes there
-
 MAX_PAGES = 128
+_MAX_ROWS = 300_000  # of the trees of single pages that are kept while pages are added
+_TREES_KEPT = 1  # when that is done: the page that was learned last is judged next
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +48,13 @@ class NodeImportance:
     peak: float
 
 
-UNSEEN = NodeImportance(0, 1.0, 1.0)
+@dataclass(frozen=True, slots=True, eq=False)
+class Ratings:
+    """The columns of :class:`NodeImportance` over the nodes of a page."""
+
+    pages: NDArray[np.int32]
+    importance: NDArray[np.float64]
+    peak: NDArray[np.float64]
 
 
 class SiteStyleTree:
@@ -84,8 +101,9 @@ class SiteStyleTree:
             raise ValueError(f"gamma must lie between 0 and 1, not {gamma}")
         self.collapse = collapse
         self.rules = ImportanceRules(gamma, single_page, presence, data_node, features_per_leaf)
-        self.root = ElementNode("body")
         self._sample = PageSample(max_pages)
+        self._columns = SiteColumns(ROOT)
+        self._trees: dict[int, PageTree] = {}
 
     @property
     def max_pages(self) -> int:
@@ -96,6 +114,11 @@ class SiteStyleTree:
     def pages(self) -> int:
         """The number of pages in the tree."""
         return len(self._sample)
+
+    @property
+    def root(self) -> ElementNode:
+        """The element node of the body, to look at the tree as it is now."""
+        return ElementNode(self._view(self._columns), 0)
 
     def __contains__(self, page: Page) -> bool:
         return page.key in self._sample
@@ -108,12 +131,13 @@ class SiteStyleTree:
         """Learn ``page``; return whether it changed the tree."""
         if not self.wants(page):
             return False
-        self._add_digest(digest_page(page, self.rules.features_per_leaf))
+        numbers = self._sample.numbers(page.once(outline_of).labels)
+        self._add_digests([digest_page(page, self.rules.features_per_leaf, numbers)])
         return True
 
     def merge(self, other: SiteStyleTree) -> None:
         """Learn all pages of ``other``; the result equals learning both trees' pages, in any order."""
-        self._merge_digests(other._header, other._sample)
+        self._merge_digests(other._header, other._sample.labels, list(other._sample))
 
     def merge_bytes(self, data: bytes) -> None:
         """Learn all pages of a tree as bytes; raise :class:`TreeFormatError` for other bytes."""
@@ -121,7 +145,7 @@ class SiteStyleTree:
 
     def to_bytes(self) -> bytes:
         """Return the tree as bytes; equal trees give equal bytes."""
-        return codec.encode(self._header, self._sample.labels, self._sample.records())
+        return codec.encode(self._header, self._sample.labels, self._sample)
 
     @classmethod
     def from_bytes(cls, data: bytes, **options: object) -> SiteStyleTree:
@@ -135,144 +159,157 @@ class SiteStyleTree:
             TreeFormatError: The bytes are no tree, damaged, or of a newer version.
 
         """
-        header, digests = codec.decode(data)
+        header, labels, digests = codec.decode(data)
         options.update(max_pages=header.max_pages, features_per_leaf=header.features_per_leaf)
         tree = cls(**options)  # type: ignore[arg-type]
-        tree._merge_digests(header, digests)
+        tree._merge_digests(header, labels, digests)
         return tree
 
     def importances(self, page: Page) -> list[NodeImportance]:
         """Return the importance of each node of ``page``, in document order."""
+        rated = self.rate(page)
+        columns = (column.tolist() for column in (rated.pages, rated.importance, rated.peak))
+        return [NodeImportance(*row) for row in zip(*columns, strict=True)]
+
+    def rate(self, page: Page) -> Ratings:
+        """Return the columns of :meth:`importances`."""
         self.refresh()
-        shape = page.once(outline_page)
-        result = [UNSEEN] * len(shape.labels)
-        waiting: list[tuple[ElementNode, list[int]]] = [(self.root, [0])] if self.pages else []
-        while waiting:
-            element, found = waiting.pop()
-            importance = NodeImportance(element.pages, element.importance or 0.0, element.peak)
-            for index in found:
-                result[index] = importance
-            for style, below in self.matching_styles(element, shape, found):
-                waiting.extend(zip(self.children_of(style), below.columns, strict=True))
-        return result
+        own = self._laid(page)
+        pages, scores = np.zeros(own.used, np.int32), np.ones((own.used, 2))
+        for _, columns, found in self._found(own):
+            known = found >= 0
+            pages[known] = columns.elements[found[known], PAGES]
+            scores[known] = columns.scores[found[known]]
+        return Ratings(pages[own.places], *scores[own.places].T)
 
     def known_nodes(self, page: Page) -> list[bool]:
         """Tell for each node of ``page`` whether the tree has it; faster than :meth:`importances`.
 
         Everything below a sequence of children that only one page has counts as known.
         """
-        shape = page.once(outline_page)
-        result = [False] * len(shape.labels)
-        waiting: list[tuple[ElementNode, list[int]]] = [(self.root, [0])] if self.pages else []
-        while waiting:
-            element, found = waiting.pop()
-            for index in found:
-                result[index] = True
-            for style, below in self.matching_styles(element, shape, found):
-                if style.folded is None:
-                    waiting.extend(zip(style.children, below.columns, strict=True))
-                    continue
-                for parent in below.parents:
-                    result[parent : shape.ends[parent]] = [True] * (shape.ends[parent] - parent)
-        return result
+        own = self._laid(page)
+        found, folded = self._find(own)
+        known, below = found >= 0, np.zeros(own.used, np.bool_)
+        below[own.children(folded[:, 0])] = True
+        unfolded = np.array(inherit(below[own.places], page.once(outline_of).ends))
+        either: list[bool] = (unfolded | known[own.places]).tolist()
+        return either
 
-    def matching_styles(
-        self, element: ElementNode, shape: PageDigest, found: list[int]
-    ) -> Iterator[tuple[StyleNode, ChildGroup]]:
-        """Yield the style nodes of ``element`` that match children of the nodes ``found``, with those nodes."""
-        if element.is_leaf:
-            return
-        for sequence, below in shape.group_by_children(found, collapse=self.collapse).items():
-            if sequence and (style := element.styles.get(sequence)) is not None:
-                yield style, below
-
-    def children_of(self, style: StyleNode) -> Sequence[ElementNode]:
-        """Return the children of ``style`` with their importance; those of a folded one are rebuilt each time."""
-        if style.folded is None:
-            return style.children
-        children = self._unfold(style)
-        for child in children:
-            refresh(child, self.rules, self._unfold)
-        return children
+    def elements_on(self, page: Page) -> Iterator[tuple[ElementNode, int]]:
+        """Yield the element nodes that the tree has of ``page``, each with the first of its nodes there."""
+        self.refresh()
+        own = self._laid(page)
+        first = np.empty(own.used, np.int64)
+        first[own.places[::-1]] = np.arange(len(own.places))[::-1]
+        for key, columns, found in self._found(own):
+            view, rows = self._view(columns, key), found.tolist()
+            yield from (
+                (ElementNode(view, rows[element]), int(first[element]))
+                for element in np.flatnonzero(found >= 0).tolist()
+            )
 
     def refresh(self) -> None:
         """Update the importance of all nodes that changed since the last time."""
-        if self.root.importance is None and self.pages:
-            refresh(self.root, self.rules, self._unfold)
+        if self.pages:
+            self._columns.rate(self.rules)
 
-    def _unfold(self, style: StyleNode) -> Sequence[ElementNode]:
-        """Build the children of a folded style node, with all below them."""
-        page, ((sequence, below),) = self._find_folded(style)
-        children = [ElementNode(label) for label in sequence]
-        self._add_counts(list(_places(children, page, below)), fold=False)
-        return children
+    def _laid(self, page: Page) -> PageTree:
+        return page.once(_lay_collapsed if self.collapse else _lay)
 
-    def _find_folded(self, style: StyleNode) -> tuple[PageDigest, Iterable[tuple[Labels, ChildGroup]]]:
-        """Return the only page that has a folded style node, and its children there."""
-        assert style.folded is not None  # noqa: S101
-        key, parents = style.folded
-        page = self._sample[key]
-        return page, page.group_by_children(parents, collapse=self.collapse).items()
+    def _find(self, page: PageTree) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Return by element node of a page its row in the site's tree, and its style nodes folded there."""
+        found = np.full(page.used, -1, np.int32)
+        if self.pages:
+            found[0] = 0
+        return found, self._columns.find(page, found)
+
+    def _found(self, page: PageTree) -> Iterator[tuple[int | None, TreeColumns, NDArray[np.int32]]]:
+        """Yield each tree that has nodes of a page, with the rows there by element node of the page (-1: none).
+
+        The first is the site's, the others are those of the pages with these keys.
+        """
+        found, folded = self._find(page)
+        yield None, self._columns, found
+        owners = self._columns.owners[folded[:, 1]]
+        for key in np.unique(owners).tolist():
+            tree, own = self._tree_of(self._sample[key]), folded[owners == key]
+            below = np.full(page.used, -1, np.int32)
+            theirs = self._columns.styles[own[:, 1], OWN]
+            below[page.children(own[:, 0])] = tree.children(theirs)
+            tree.find(page, below)
+            yield key, tree, below
+
+    def _view(self, columns: TreeColumns, key: int | None = None) -> TreeView:
+        return TreeView(columns, key, self._sample.labels, self._unfold)
+
+    def _unfold(self, style: int) -> Sequence[ElementNode]:
+        """Return the children of a folded style node of the site's tree."""
+        columns = self._columns
+        key = int(columns.owners[style])
+        tree = self._tree_of(self._sample[key])
+        view = self._view(tree, key)
+        return [ElementNode(view, row) for row in tree.children(columns.styles[[style], OWN]).tolist()]
 
     @property
     def _header(self) -> codec.Header:
         return codec.Header(self.max_pages, self.rules.features_per_leaf)
 
-    def _merge_digests(self, header: codec.Header, digests: Iterable[PageDigest]) -> None:
-        """Add the pages of another tree with this ``header``."""
+    def _merge_digests(self, header: codec.Header, labels: Sequence[str], digests: Sequence[PageDigest]) -> None:
+        """Add the pages of another tree with this ``header`` and these ``labels``."""
         if header.features_per_leaf != self.rules.features_per_leaf:
             raise ValueError("trees with another features_per_leaf cannot be merged")
-        digests = list(digests)
         if len(digests) == header.max_pages < self.max_pages:  # a sample cannot grow again
-            self._remove_pages(self._sample.shrink(header.max_pages))
-        for found in digests:
-            if self._sample.wants(found.key):
-                self._add_digest(found)
+            self._take_out(self._sample.shrink(header.max_pages))
+        wanted = (found for found in digests if self._sample.wants(found.key))
+        self._add_digests(self._sample.renumbered(wanted, labels))
 
-    def _add_digest(self, found: PageDigest) -> None:
-        page, surplus = self._sample.add(found)
-        self._remove_pages(surplus)
-        self._add_counts([(self.root, page, [0])])
+    def _add_digests(self, digests: Iterable[PageDigest]) -> None:
+        for digest in digests:
+            self._take_out(self._sample.add(digest))
+            self._add(digest)
+            if self._sample.has_many_labels:
+                self._forget_labels()
+            elif self._columns.is_sparse:
+                self._columns.compact()
+        while len(self._trees) > _TREES_KEPT:
+            del self._trees[next(iter(self._trees))]
 
-    def _add_counts(self, waiting: list[_Place], *, fold: bool = True) -> None:
-        """Add the page nodes at some places to the counts of the tree."""
-        while waiting:
-            element, page, found = waiting.pop()
-            self._count_features(element, page, found, 1)
-            groups = page.group_by_children(found, collapse=self.collapse)
-            for sequence, style in element.count_page(groups):
-                below = groups[sequence]
-                if style.pages == 1 and fold:
-                    style.folded = (page.key, tuple(below.parents))
-                    continue
-                if not style.children:
-                    style.children = tuple([ElementNode(label) for label in sequence])
-                if style.folded is not None:
-                    other, ((_, folded),) = self._find_folded(style)
-                    waiting.extend(_places(style.children, other, folded))
-                    style.folded = None
-                waiting.extend(_places(style.children, page, below))
+    def _add(self, digest: PageDigest) -> None:
+        page = self._tree_of(digest)
+        keys = self._columns.owners_of(page)
+        self._columns.add([(digest.key, page), *((key, self._tree_of(self._sample[key])) for key in keys)])
 
-    def _remove_pages(self, pages: Iterable[PageDigest]) -> None:
-        """Subtract ``pages`` from the counts of the tree."""
-        waiting: list[_Place] = [(self.root, page, [0]) for page in pages]
-        while waiting:
-            element, page, found = waiting.pop()
-            self._count_features(element, page, found, -1)
-            groups = page.group_by_children(found, collapse=self.collapse)
-            for sequence, style in element.uncount_page(groups):
-                waiting.extend(_places(style.children, page, groups[sequence]))
+    def _take_out(self, digests: Iterable[PageDigest]) -> None:
+        for digest in digests:
+            self._columns.take_out(self._tree_of(digest))
+            del self._trees[digest.key]
 
-    def _count_features(self, element: ElementNode, page: PageDigest, found: list[int], sign: int) -> None:
-        if self.rules.data_node:
-            texts = [child for node in found for child in page.children(node) if page.labels[child] is TEXT]
-            found = [*found, *texts]
-        if counted := page.features(found):
-            if element.features is None:
-                element.features = FeatureCounts()
-            element.features.add(counted, sign)
+    def _forget_labels(self) -> None:
+        """Give the labels of the pages that are known new numbers."""
+        self._sample.forget_labels()
+        self._columns = SiteColumns(ROOT)
+        self._trees.clear()
+        for digest in self._sample:
+            self._add(digest)
+
+    def _tree_of(self, digest: PageDigest) -> PageTree:
+        """Return the tree of one page of the sample, with features and importance."""
+        trees = self._trees
+        if (tree := trees.pop(digest.key, None)) is None:
+            labels = digest.labels.astype(np.int32)
+            tree = PageTree(labels, self._sample.hashes, digest.ends, collapse=self.collapse)
+            tree.learn(digest, self.rules, TEXTS)
+            while trees and tree.used + sum(other.used for other in trees.values()) > _MAX_ROWS:
+                del trees[next(iter(trees))]
+        trees[digest.key] = tree
+        return tree
 
 
-def _places(children: Sequence[ElementNode], page: PageDigest, below: ChildGroup) -> Iterator[_Place]:
-    for child, found in zip(children, below.columns, strict=True):
-        yield child, page, found
+def _lay(page: Page, *, collapse: bool = False) -> PageTree:
+    outline = page.once(outline_of)
+    hashes = np.array([label_hash(label) for label in outline.labels], np.uint64)
+    return PageTree(outline.numbers, hashes, outline.ends, collapse=collapse)
+
+
+def _lay_collapsed(page: Page) -> PageTree:
+    return _lay(page, collapse=True)

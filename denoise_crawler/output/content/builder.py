@@ -136,7 +136,7 @@ class Builder:
         elif tag == "br":
             self._pieces.append(LineBreak())
             self._joints.new_line()
-        elif tag not in INLINE or (tag == "code" and self._is_block_of_code(index)):
+        elif tag not in INLINE or (tag == "code" and is_code(self.nodes, index)):
             self._end_line()
             if self._is_gone(index):
                 return end
@@ -209,9 +209,6 @@ class Builder:
     def _is_gone(self, index: int) -> bool:
         """Tell whether nothing of a block-level element is written; noise in a table leaves a gap there."""
         return self.noise is not None and self.noise[index] and not self.tables
-
-    def _is_block_of_code(self, index: int) -> bool:
-        return self.nodes.elements[index].get("style") is not None and is_code(self.nodes, index)
 
     def _is_left_out(self, index: int) -> bool:
         """Tell whether a node is a permalink, a share link, a control of a heading, or the label of a footnote."""

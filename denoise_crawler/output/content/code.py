@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from denoise_crawler.output.content.blocks import Code
 from denoise_crawler.output.content.code_language import code_language
-from denoise_crawler.output.content.code_lines import code_text
+from denoise_crawler.output.content.code_lines import EDITOR_LINE, code_text
 from denoise_crawler.page import TEXT
 from denoise_crawler.page.markup import INLINE
 
@@ -28,6 +28,11 @@ _CODE_TABLE = re.compile(
 _CODE_BOX = re.compile(r"(?:^|\s)(?:CodeMirror-code|cm-content|view-lines|syntaxhighlighter|crayon-pre)(?:\s|$)")
 _VERSE = re.compile(r"(?:^|[\s_-])(?:verse|poem|poetry|lyrics)(?:$|[\s_-])", re.IGNORECASE)
 _KEEPS_SPACES = re.compile(r"white-space:\s*pre\b(?!-line)")
+_BLOCK_STYLE = re.compile(r"display:\s*(?:block|flex|grid|table)\b")
+_BLOCK_CLASS = re.compile(r"(?:^|[\s_-])(?:block|codeblock)(?:$|[\s_-])", re.IGNORECASE)
+_IN_LONE_CODE = INLINE | frozenset({"br", "div"})
+_ONE_LINE = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "dt", "summary", "caption", "figcaption", "td", "th"})
+_MAX_NEAR = 50  # nodes that are looked at beside a code
 _NUMBERS = re.compile(r"[\s\d]*")
 
 
@@ -46,12 +51,67 @@ def is_code(nodes: Nodes, index: int) -> bool:
     if tag == "table":
         return _CODE_TABLE.search(classes) is not None or _is_numbered_code(nodes, index)
     if tag == "code":
-        return _KEEPS_SPACES.search(element.get("style", "")) is not None and any(
-            "\n" in str(text).strip() for text in element.itertext("*")
-        )
+        return _is_block_of_code(nodes, index)
     if element.get("data-lang") and "code" in classes:
         return all(one in INLINE or one == "br" for one in nodes.tags[index + 1 : nodes.ends[index]])
-    return _CODE_BOX.search(classes) is not None
+    return _CODE_BOX.search(classes) is not None or _holds_editor_lines(nodes, index)
+
+
+def _is_block_of_code(nodes: Nodes, index: int) -> bool:
+    """Tell whether a ``code`` without a ``pre`` is a block: it keeps its lines, or stands alone and has some."""
+    alone = _stands_alone(nodes, index)
+    element = nodes.elements[index]
+    style = element.get("style", "")
+    keeps_spaces = _KEEPS_SPACES.search(style) is not None
+    if not keeps_spaces and not alone:
+        return False
+    has_lines = "\n" in "".join(map(str, element.itertext("*"))).strip()
+    if keeps_spaces and has_lines:
+        return True
+    if not alone or not all(tag in _IN_LONE_CODE for tag in nodes.tags[index + 1 : nodes.ends[index]]):
+        return False
+    if has_lines or _BLOCK_STYLE.search(style) or _BLOCK_CLASS.search(element.get("class", "")):
+        return True
+    return any(tag == "br" for tag in nodes.tags[index + 1 : nodes.ends[index]])
+
+
+def _stands_alone(nodes: Nodes, index: int) -> bool:
+    """Tell whether the line that an inline element stands in holds nothing else, and is no heading or cell."""
+    block = _block_around(nodes, index)
+    if nodes.tags[block] in _ONE_LINE or nodes.links[index] >= 0:
+        return False
+    end = nodes.ends[index]
+    for one in range(index - 1, max(block, index - _MAX_NEAR) - 1, -1):
+        if nodes.tags[one] is TEXT and _block_around(nodes, one) == block:
+            return False
+        if nodes.tags[one] is TEXT or nodes.tags[one] not in INLINE:
+            break
+    else:
+        return False
+    for one in range(end, min(nodes.ends[block], end + _MAX_NEAR)):
+        if nodes.tags[one] is TEXT:
+            return False
+        if nodes.tags[one] not in INLINE:
+            break
+    return True
+
+
+def _holds_editor_lines(nodes: Nodes, index: int) -> bool:
+    """Tell whether all that stands right in an element are the lines of an editor."""
+    one = 0
+    for one in nodes.children(index):
+        if nodes.tags[one] != "div" or not EDITOR_LINE.search(nodes.elements[one].get("class", "")):
+            return False
+    return one > 0
+
+
+def _block_around(nodes: Nodes, index: int) -> int:
+    """Return the block-level element that a node stands in."""
+    for _ in range(_MAX_NEAR):
+        index = nodes.parents[index]
+        if index <= 0 or nodes.tags[index] not in INLINE:
+            break
+    return max(index, 0)
 
 
 def kept_share(nodes: Nodes, index: int, noise: list[bool] | None) -> float:

@@ -27,6 +27,9 @@ _GUTTER = re.compile(
 _LINE = re.compile(
     r"(?:^|\s)(?:line|code-line|view-line|cl|cm-line|react-code-line|token-line|ec-line|hljs-line|CodeMirror-line)(?:\s|$)"
 )
+_SPACES = re.compile(r"[ \t\r\n\f]+")  # those that cannot break a line are kept
+EDITOR_LINE = re.compile(r"(?:^|\s)(?:cm-line|view-line|CodeMirror-line)(?:\s|$)")
+_TOP = re.compile(r"(?:^|[;\s])top:\s*(\d{1,7})px")
 _NUMBERS = re.compile(r"[\s\d]*\d[\s\d]*[.:|]?\s*")
 _UNSELECTABLE = re.compile(r"user-select:\s*none", re.IGNORECASE)
 MIN_NUMBERED_SHARE = 0.9  # of the rows that begin with the number of their line
@@ -38,10 +41,25 @@ def code_text(block: _Element) -> str:
     A row (a ``div``, an item, a row of a table, or an element with the class of a line where no line ends stand
     between them) is a line.
     """
-    text = _Walk(block).text().replace("\xa0", " ").replace("\u200b", "")
+    if placed := _placed_lines(block):
+        text = "\n".join(_Walk(line).text().strip("\n") for line in placed)
+    else:
+        text = _Walk(block).text()
+    text = text.replace("\xa0", " ").replace("\u200b", "")
     lines = [line.rstrip() for line in text.splitlines()]
     filled = [number for number, line in enumerate(lines) if line]
     return "\n".join(lines[filled[0] : filled[-1] + 1]) if filled else ""
+
+
+def _placed_lines(block: _Element) -> list[_Element]:
+    """Return the lines of an editor from top to bottom, if each says where it stands: the tree has any order."""
+    placed: list[tuple[int, _Element]] = []
+    for line in block.iterchildren("*"):
+        top = _TOP.search(line.get("style", "")) if EDITOR_LINE.search(line.get("class", "")) else None
+        if top is None:
+            return []
+        placed.append((int(top.group(1)), line))
+    return [line for _, line in sorted(placed, key=lambda pair: pair[0])]
 
 
 @dataclass(slots=True)
@@ -54,8 +72,11 @@ class _Walk:
     _gutters: set[_Element] = field(default_factory=set)
     _parts: list[str] = field(default_factory=list)
     _row_start: int = 0
+    _flows: bool = False  # line ends of the source are none
 
     def text(self) -> str:
+        self._flows = self.block.tag == "code" and "white-space" not in self.block.get("style", "")
+        self._flows = self._flows and self.block.find(".//br") is not None
         self._find_gutters()
         self._find_rows()
         self._find_row_numbers()
@@ -83,6 +104,9 @@ class _Walk:
             return
         if text.isspace() and holder is not None and holder in self._holders:
             return
+        if self._flows:
+            text = _SPACES.sub(" ", text)
+            text = text.lstrip(" ") if self._at_line_start() else text
         self._parts.append(text)
 
     def _at_line_start(self) -> bool:

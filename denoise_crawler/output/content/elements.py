@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from denoise_crawler.output.content.blocks import Footnote, LineBreak, Quote, Rule, Text
 from denoise_crawler.output.content.callouts import BOXES, callout_kind, is_title
 from denoise_crawler.output.content.code import MIN_KEPT_SHARE, code_of, is_code, is_verse, kept_share
+from denoise_crawler.output.content.contents import as_list, links_of_contents
 from denoise_crawler.output.content.embeds import EMBEDS, embed_of
 from denoise_crawler.output.content.links import safe_url
 from denoise_crawler.output.content.nested import LISTS, OpenBox, OpenTable, inline_content
@@ -34,15 +35,18 @@ def begin_element(builder: Builder, index: int, tag: str) -> int:
     element = builder.nodes.elements[index]
     if tag == "code":
         return _add_code(builder, index)
-    if not (element.get("class") or element.get("data-callout")):
-        return 0
     if element.get("data-lang") and is_code(builder.nodes, index):
         return _add_code(builder, index)
-    if tag in BOXES and (kind := callout_kind(element)):
-        return _begin_box(builder, index, kind)
-    if builder.boxes and builder.boxes[-1].end > index and is_title(element):
-        return _begin_title(builder, index)
-    return _add_code(builder, index) if tag in ("div", "section") and is_code(builder.nodes, index) else 0
+    if element.get("class") or element.get("data-callout"):
+        if tag in BOXES and (kind := callout_kind(element)):
+            return _begin_box(builder, index, kind)
+        if builder.boxes and builder.boxes[-1].end > index and is_title(element):
+            return _begin_title(builder, index)
+    if tag in ("div", "section") and is_code(builder.nodes, index):
+        return _add_code(builder, index)
+    if links := links_of_contents(builder.nodes, index):
+        builder.gather(index, lambda around, blocks: around.extend(as_list(blocks, links)))
+    return 0
 
 
 def _begin_note(builder: Builder, index: int, label: str) -> int:

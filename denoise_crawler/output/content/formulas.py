@@ -16,10 +16,11 @@ from lxml import etree
 
 from denoise_crawler.core import compiled
 from denoise_crawler.output.content.blocks import Formula, Text
+from denoise_crawler.output.content.chtml import math_of_chtml
 from denoise_crawler.output.content.formula_scripts import FORMULA_SCRIPT, places_of_scripts
 from denoise_crawler.output.content.mathml import latex_of_math, readable_math
 from denoise_crawler.page import TEXT
-from denoise_crawler.page.formula_hints import ADDRESS_HINTS, MARKUP, compiled_hints
+from denoise_crawler.page.formula_hints import ADDRESS_HINTS, MARKUP, TEXT_HINTS, compiled_hints
 from denoise_crawler.page.self_description import self_description_of
 
 if TYPE_CHECKING:
@@ -49,6 +50,14 @@ _LATEX_PICTURE = re.compile(
     r"latex|mathtex|mimetex|texvc|/math/render/|formula|equation|chart\?cht=tx", re.IGNORECASE
 )
 _PICTURE_CLASS = re.compile(r"(?:^|[\s_-])(?:la)?tex(?:$|[\s_-])|math|formula|equation", re.IGNORECASE)
+MAX_FORMULA_HEIGHT = 60  # pixels
+_IN_LINE = re.compile(r"vertical-align:|height:\s*[\d.]+e[mx]\b", re.IGNORECASE)
+_ALIGNED = frozenset({"middle", "absmiddle", "absbottom", "bottom", "baseline", "texttop"})
+_PATH = re.compile(r"[A-Za-z]:\\|\\\\")
+_LATEX = re.compile(r"\\[a-zA-Z]{2,}|[\w)}\]]\^\{|\w_\{")
+_EQUATION = re.compile(r"[\w)\]}]\s*[=^]\s*[\w(\[{\\-]")
+_WORD = re.compile(r"[^\W\d_]+")
+_FORMULA_WORD = re.compile(r"\w{1,2}|a?r?c?(?:sin|cos|tan)h?|log|exp|lim|max|min|det|mod|gcd", re.ASCII)
 _QUERIES = ("latex", "chl", "tex", "eq", "formula", "math")
 
 
@@ -131,6 +140,8 @@ def _formula_in(tag: str, element: _Element, used: set[object]) -> Formula | Tex
         latex = _latex_of_picture(element)
         return Formula(clean_latex(latex)) if latex else None
     math = element if tag == "math" else next(element.iter("math"), None)
+    if math is None and tag == "mjx-container":
+        math = math_of_chtml(element)
     latex = _latex_in(element, math, used)
     if latex and len(latex) <= MAX_LATEX_CHARACTERS:
         return Formula(clean_latex(latex), _is_display(element, math))
@@ -195,7 +206,7 @@ def _next_elements(element: _Element) -> list[_Element]:
 def _latex_of_picture(picture: _Element) -> str:
     """Return the LaTeX that a picture's address or alternative text holds; empty if it is no formula."""
     address, alternative = picture.get("src", ""), picture.get("alt", "").strip()
-    if "\\" not in alternative and not any(hint in address for hint in ADDRESS_HINTS):
+    if not any(map(alternative.__contains__, TEXT_HINTS)) and not any(map(address.__contains__, ADDRESS_HINTS)):
         classes = picture.get("class", "")  # nearly all pictures end here: looking for words is fast
         if "ath" not in classes and "tex" not in classes and "equation" not in classes:
             return ""
@@ -204,7 +215,24 @@ def _latex_of_picture(picture: _Element) -> str:
     hinted = _PICTURE_CLASS.search(picture.get("class", "")) or _LATEX_PICTURE.search(address[:300])
     if alternative and (hinted or _STYLED.fullmatch(alternative)) and re.search(r"[\\^_{=]", alternative):
         return alternative.strip("$ ")
-    return ""
+    return alternative if _is_small(picture) and _reads_as_formula(alternative) else ""
+
+
+def _is_small(picture: _Element) -> bool:
+    """Tell whether a picture is as high as a formula in a line, or is set to stand in one."""
+    height = picture.get("height", "").strip().removesuffix("px")
+    if height.isascii() and height.isdecimal() and len(height) < 4:
+        return int(height) <= MAX_FORMULA_HEIGHT
+    return _IN_LINE.search(picture.get("style", "")) is not None or picture.get("align", "") in _ALIGNED
+
+
+def _reads_as_formula(text: str) -> bool:
+    """Tell whether the text of a picture is LaTeX, or an equation of letters and numbers."""
+    if len(text) > MAX_LATEX_CHARACTERS or _PATH.match(text):
+        return False
+    if _LATEX.search(text) or (len(text) > 2 and text[0] == text[-1] == "$"):
+        return True
+    return _EQUATION.search(text) is not None and all(map(_FORMULA_WORD.fullmatch, _WORD.findall(text)))
 
 
 def _latex_in_address(address: str) -> str:

@@ -51,6 +51,12 @@ def test_the_language_is_what_the_markup_says(html: str, language: str) -> None:
         "<div><div class=CodeMirror-linenumber>2</div><pre class=CodeMirror-line></pre></div>"
         "<div><div class=CodeMirror-linenumber>3</div><pre class=CodeMirror-line>  b</pre></div></div>",
         "<p><code style='white-space: pre'>\na\n\n  b\n</code>",
+        "<div><code>a\n\n  b</code></div>",
+        "<p><span><code>a<br>\n<br>\n&nbsp; b</code></span>",
+        "<div><div class=cm-line>a</div><div class=cm-line><br></div><div class=cm-line>  b</div></div>",
+        "<section><div class=view-line style='top:38px'><span>&nbsp; b</span></div>"
+        "<div class=view-line style='top:0px'><span>a</span></div>"
+        "<div class=view-line style='top:19px'><span></span></div></section>",
     ],
 )
 def test_every_line_of_code_is_kept_without_numbers_and_buttons(html: str) -> None:
@@ -66,3 +72,22 @@ def test_a_block_of_code_is_kept_whole_or_not_at_all() -> None:
     html = "<pre><b>a line of code</b>\nb</pre>"
     assert blocks_of(html, [False, False, False, False, True]) == [Code("a line of code\nb")]
     assert blocks_of(html, [False, False, True, True, False]) == []
+
+
+@pytest.mark.parametrize("style", ["style='display: block'", "class=code-block", "class='highlight block'"])
+def test_a_code_that_stands_alone_and_is_styled_as_a_block_is_one(style: str) -> None:
+    assert blocks_of(f"<p>Run:<div><code {style}>make it</code></div>")[-1] == Code("make it")
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        *("<p>Run <code>a\nb</code>", "<p><code>a\nb</code> runs", "<p><b>Run</b> <code class=block>a</code>"),
+        *("<h2><code>a\nb</code></h2>", "<dl><dt><code>a\nb</code></dl>", "<p><code>make it</code>"),
+        *("<p><a href=/x><code>a\nb</code></a>", "<code>never closed<h2>A\nheading</h2><p>Text</p>"),
+        "<table><tr><th>a<th>b<tr><td>c<td><code>a\nb</code></table>",
+        "<p>Run" + "<i></i>" * 100 + "<code>a\nb</code>",
+    ],
+)
+def test_a_code_in_a_line_a_heading_or_a_cell_is_no_block(html: str) -> None:
+    assert not [block for block in blocks_of(html) if isinstance(block, Code)]

@@ -134,6 +134,33 @@ def test_no_reader_of_markdown_finds_markup_in_a_formula(latex: str) -> None:
     assert not re.search(r"<[a-z/]", markdown)
 
 
+@pytest.mark.parametrize(
+    ("picture", "latex"),
+    [
+        ("width=20 height=19 alt='x^2'", "x^2"),
+        ("style='vertical-align: -3px' alt='\\frac{a}{b}'", r"\frac{a}{b}"),
+        ("style='height: 2.5ex' alt='E = m c^2'", "E = m c^2"),
+        ("align=middle alt='$a_1$'", "a_1"),
+        ("height=25px alt='sin x = 1'", "sin x = 1"),
+    ],
+)
+def test_a_small_picture_whose_text_reads_as_a_formula_is_one(picture: str, latex: str) -> None:
+    html = f"<p>So <img src=1.gif {picture}> holds."
+    assert written(html, pictures="leave") == f"So ${latex}$ holds."
+    assert written(html, "text") == f"So {latex} holds."
+
+
+@pytest.mark.parametrize(
+    "picture",
+    [
+        *("height=400 alt='x^2'", "alt='x^2'", "height=40 alt='price = 5 dollars'", "height=9 alt='^'"),
+        *("height=20 alt='C:\\Users\\me'", "height=20 alt='$'", "height=20 alt='a_b.png'"),
+    ],
+)
+def test_a_large_picture_or_one_with_another_text_is_a_picture(picture: str) -> None:
+    assert "$" not in written(f"<p>So <img src=1.gif {picture}> holds.", pictures="leave")
+
+
 PROSE = st.lists(
     st.sampled_from(["$5", "$", "5$", "US$", "$10.50", "cost", "and", "$AAPL", "a_b", "or.", "(", "$$", "100"]),
     max_size=25,
@@ -167,5 +194,5 @@ def test_a_formula_that_was_never_closed_does_not_swallow_the_page() -> None:
     ],
 )
 def test_only_an_address_that_names_formulas_has_the_page_searched_for_them(address: str, may_show: bool) -> None:
-    page = Page.parse("", f"<p>A picture <img src='{address}' alt='x^2'> stands here.")
+    page = Page.parse("", f"<p>A picture <img src='{address}' alt='x'> stands here.")
     assert page.once(self_description_of).has_no_formula(page.nodes) is not may_show

@@ -1,0 +1,121 @@
+"""What stands beside the heading of a page: when it was published and by whom, where no tag says so."""
+
+from __future__ import annotations
+
+import re
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
+
+from denoise_crawler.page.dates import iso_date
+from denoise_crawler.page.nodes import TEXT
+from denoise_crawler.page.self_description import self_description_of
+from denoise_crawler.page.text import collapse_spaces
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from denoise_crawler.page.nodes import Nodes
+    from denoise_crawler.page.page import Page
+
+_NODES_BEFORE, _NODES_AFTER = 40, 160  # of the heading
+_LONGEST = 90  # characters of a text that is a date or a byline, not a sentence with one
+_CONTENT = 1_200  # characters after the heading: what follows is the article
+_HEADINGS = frozenset({"h1"})
+_SMALLER_HEADINGS = frozenset({"h2", "h3"})
+_BY = re.compile(
+    r"(?:(?:written|posted|published|story|text|words)\s+)?by(?:\s*:)?(?:\s+(?P<rest>.*))?", re.IGNORECASE
+)
+_OF_AUTHORS = re.compile(r"\b(?:by-?lines?|authors?|article-?author|autor|auteur|writer)\b", re.IGNORECASE)
+_OF_OTHERS = re.compile(r"bio|image|avatar|photo|credit|social|follow|comment|related|more|list", re.IGNORECASE)
+_WORD = r"[^\W\d_a-z](?:[\w’'.-]*\w)?\.?"  # begins with a capital letter
+_PARTICLE = r"(?:de|del|della|der|den|di|da|la|le|van|von|bin|al|el|y)"
+_NAME = re.compile(rf"{_WORD}(?:\s+(?:{_PARTICLE}\s+)*{_WORD}){{1,3}}")
+_AND = re.compile(r"\s*,\s*(?:and\s+)?|\s+(?:and|&)\s+", re.IGNORECASE)
+_ENDS = re.compile(r"\s*(?:[|•·–—]|\s-\s|\bfor\b|\bon\b|\bat\b|\bin\b).*")
+_UPDATED = re.compile(r"updated|modified|copyright|©|更新", re.IGNORECASE)
+
+
+class Byline(NamedTuple):
+    """The first date and the authors that stand beside the heading, None without any."""
+
+    date: str | None
+    authors: str | None
+
+
+def byline_of(page: Page) -> Byline:
+    """Return what stands beside the heading of ``page``; call it by ``page.once``."""
+    nodes = page.nodes
+    heading = _heading(page)
+    if heading is None:
+        return Byline(None, None)
+    around = [index for index in _around(nodes, heading) if nodes.tag_of(index) == TEXT]
+    texts = [(index, collapse_spaces(nodes.texts[index])) for index in around]
+    return Byline(_date(texts), _authors(nodes, texts))
+
+
+def _heading(page: Page) -> int | None:
+    """Return the heading of the first level that a title holds, else the first one, else the first smaller one."""
+    nodes = page.nodes
+    found = nodes.tagged(_HEADINGS) or nodes.tagged(_SMALLER_HEADINGS)[:1]
+    if len(found) < 2:
+        return found[0] if found else None
+    titles = {collapse_spaces("".join(map(str, one.itertext()))) for one in page.once(self_description_of).titles}
+    for index in found:
+        said = collapse_spaces("".join(nodes.texts[index : nodes.end_of(index)]))
+        if said and any(said in title for title in titles):
+            return index
+    return found[0]
+
+
+def _around(nodes: Nodes, heading: int) -> Iterator[int]:
+    """Yield the nodes behind the heading up to the article, then those before it, the nearest first."""
+    behind, characters = [], 0
+    end = nodes.end_of(heading)
+    for index in range(end, min(end + _NODES_AFTER, len(nodes))):
+        characters += len(nodes.texts[index])
+        behind.append(index)
+        if characters > _CONTENT:
+            break
+    return chain(behind, range(heading - 1, max(heading - _NODES_BEFORE, 0), -1))
+
+
+def _date(texts: list[tuple[int, str]]) -> str | None:
+    for _, text in texts:
+        if 6 <= len(text) <= _LONGEST and not _UPDATED.search(text) and (found := iso_date(text)):
+            return found
+    return None
+
+
+def _authors(nodes: Nodes, texts: list[tuple[int, str]]) -> str | None:
+    for place, (index, text) in enumerate(texts):
+        if len(text) > _LONGEST:
+            continue
+        if said := _BY.fullmatch(text):
+            following = texts[place + 1][1] if place + 1 < len(texts) else ""
+            if found := _names(said["rest"] or following):
+                return found
+        elif _is_of_authors(nodes, index) and (found := _names(text)):
+            return found
+    return None
+
+
+def _is_of_authors(nodes: Nodes, index: int) -> bool:
+    """Tell by the classes of the element that a text stands in, and of that around it, that it names authors."""
+    element = nodes.elements[index]
+    for one in (element, element.getparent()):
+        if one is not None:
+            said = f"{one.get('class', '')} {one.get('id', '')}"
+            if _OF_AUTHORS.search(said.replace("_", "-")):
+                return not _OF_OTHERS.search(said)
+    return False
+
+
+def _names(text: str) -> str | None:
+    """Return the names that a text begins with, parted by "; "; None if it begins with none."""
+    parts = [_ENDS.sub("", part) for part in _AND.split(text)]
+    people = []
+    for part in parts:
+        if not _NAME.fullmatch(part):
+            break
+        people.append(part)
+    return "; ".join(people) or None

@@ -1,0 +1,175 @@
+"""Which nodes of a page the eye does not see, and which it sees once a panel is opened."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from denoise_crawler.core import compiled
+from denoise_crawler.page.nodes import TEXT
+from denoise_crawler.page.self_description import self_description_of
+from denoise_crawler.page.style_sheet import HIDES, OPENS, hiding_selectors, is_hiding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from denoise_crawler.page.nodes import Element, Nodes
+    from denoise_crawler.page.page import Page
+
+    Hints = Mapping[str, tuple[str, ...]]
+
+# Classes whose text is for screen readers, or for nobody, on all sites that have them.
+_KNOWN = (
+    "sr-only", "visually-hidden", "visuallyhidden", "screen-reader-text", "screen-reader-only",
+    "element-invisible", "w-condition-invisible",
+)  # fmt: skip
+_KNOWN_SET = frozenset(_KNOWN)
+PANEL_WORDS = re.compile(
+    r"accordion|collaps|toggl|expand|faq|\btab(?:s\b|[-_]?(?:pane|content|body))", re.IGNORECASE
+)
+_BY_TAG: Mapping[str, Hints] = {"details": {}}
+_SIGNS: Hints = {
+    "style": ("none", "hidden", "collapse", "clip", ":-", ": -", "NONE", "HIDDEN"), "class": _KNOWN,
+    "hidden": ("",), "role": ("tabpanel",), "aria-expanded": ("",),
+}  # fmt: skip
+_WORDS_AT_ONCE = 16
+_MOST_CONTROLS = 64
+_TARGETS = "data-target", "data-bs-target", "href"
+
+
+class Unseen(NamedTuple):
+    """By node, whether it is hidden for good, and whether it stands in a panel that opens."""
+
+    hidden: NDArray[np.bool_]
+    panel: NDArray[np.bool_]
+
+
+def unseen_of(page: Page) -> Unseen | None:
+    """Return what of ``page`` is not seen, None if all is; ask for it by ``page.once``.
+
+    Read are attributes and the page's own style sheets; ``aria-hidden`` hides nothing from the eye.
+
+    Example:
+        >>> from denoise_crawler.page import Page
+        >>> page = Page.parse("https://a.example/", "<div>Seen</div><div hidden>Spam</div>")
+        >>> unseen_of(page).hidden.tolist()
+        [False, False, False, True, True]
+
+    """
+    nodes, styles = page.nodes, page.once(self_description_of).styles
+    selectors = hiding_selectors(sheet.text or "" for sheet in styles if _applies(sheet))
+    elements = {index: nodes.elements[index] for index in _find(nodes, _BY_TAG, _SIGNS)}
+    controls = _Controls(element for element in elements.values() if element.get("aria-expanded"))
+    classes = sorted({name for one in selectors if (name := one.partition(".")[2])})
+    identities = sorted({*controls.names, *(name for one in selectors if (name := one.partition("#")[2]))})
+    for start in range(0, max(len(classes), len(identities)), _WORDS_AT_ONCE):
+        words = {
+            "class": classes[start : start + _WORDS_AT_ONCE],
+            "id": identities[start : start + _WORDS_AT_ONCE],
+        }
+        for index in _find(nodes, {}, {name: tuple(some) for name, some in words.items() if some}):
+            elements[index] = nodes.elements[index]
+    kinds = {index: _kind(element, selectors, controls) for index, element in elements.items() if index}
+    hidden, panels = ([index for index, kind in kinds.items() if kind == one] for one in (HIDES, OPENS))
+    return Unseen(_below(nodes, hidden), _below(nodes, panels)) if hidden or panels else None
+
+
+class _Controls:
+    """What some elements open: the identities that they name, and the elements that they stand in."""
+
+    def __init__(self, elements: Iterable[Element]) -> None:
+        self.names: dict[str, None] = {}
+        self.parents: set[Element] = set()
+        for element in elements:
+            if len(self.parents) >= _MOST_CONTROLS:
+                break
+            self.names.update(dict.fromkeys(element.get("aria-controls", "").split()[:2]))
+            targets = (element.get(name, "") for name in _TARGETS)
+            self.names.update(dict.fromkeys(target[1:] for target in targets if target[:1] == "#"))
+            parent = element.getparent()
+            for above in (parent, None if parent is None else parent.getparent()):
+                if above is not None and above.tag != "body":
+                    self.parents.add(above)
+
+    def open(self, element: Element) -> bool:
+        """Tell whether an element is opened."""
+        return element.get("id") in self.names or element.getparent() in self.parents
+
+
+def _kind(element: Element, selectors: Mapping[str, str], controls: _Controls) -> str:
+    """Return whether an element ``HIDES`` what is in it, or ``OPENS``; empty for neither."""
+    tag = str(element.tag)
+    if tag == "details" or element.get("role") == "tabpanel" or element.get("id") in controls.names:
+        return OPENS
+    classes, hiding, style = element.get("class", "").split(), element.get("hidden"), element.get("style")
+    named = _named(tag, classes, element.get("id"), selectors) if selectors else set[str]()
+    hides = HIDES in named or not _KNOWN_SET.isdisjoint(classes) or (style is not None and is_hiding(style))
+    if hiding == "until-found" or OPENS in named:
+        return OPENS
+    if not hides and hiding is None:
+        return ""
+    return OPENS if controls.open(element) or _is_named_panel(element) else HIDES
+
+
+def _named(tag: str, classes: list[str], identity: str | None, selectors: Mapping[str, str]) -> set[str]:
+    """Return what the selectors do that fit an element."""
+    names = [f".{name}" for name in classes]
+    if identity:
+        names.append(f"#{identity}")
+    return {selectors[one] for name in names for one in (name, tag + name) if one in selectors}
+
+
+def _is_named_panel(element: Element) -> bool:
+    """Tell whether the names of an element, or of what it stands in, say that it opens."""
+    parent = element.getparent()
+    return any(
+        PANEL_WORDS.search(f"{one.get('class', '')[:200]} {one.get('id', '')[:200]}") is not None
+        for one in (element, parent)
+        if one is not None
+    )
+
+
+def _below(nodes: Nodes, found: Iterable[int]) -> NDArray[np.bool_]:
+    """Return by node whether it stands at or below one of those ``found``."""
+    edges = np.zeros(len(nodes) + 1, np.int64)
+    for index in found:
+        edges[index] += 1
+        edges[nodes.end_of(index)] -= 1
+    below: NDArray[np.bool_] = np.cumsum(edges[:-1]) > 0
+    return below
+
+
+def _applies(sheet: Element) -> bool:
+    """Tell whether a style sheet is one for screens, with scripts."""
+    parent, media = sheet.getparent(), sheet.get("media", "").strip().lower()
+    return media in ("", "all", "screen") and (parent is None or parent.tag != "noscript")
+
+
+def _find(nodes: Nodes, by_tag: Mapping[str, Hints], otherwise: Hints) -> Sequence[int]:
+    """Return the nodes of elements that have one of the words of hints in an attribute."""
+    core: Any = compiled("attributes")
+    if core is not None and nodes.compiled is not None:
+        hints = _fixed(core) if by_tag else core.Hints({}, dict(otherwise))
+        found: list[int] = hints.find(nodes.compiled)
+        return found
+    return list(_hinted(nodes, by_tag, otherwise))
+
+
+@lru_cache(maxsize=1)
+def _fixed(core: Any) -> Any:
+    return core.Hints(dict(_BY_TAG), dict(_SIGNS))
+
+
+def _hinted(nodes: Nodes, by_tag: Mapping[str, Hints], otherwise: Hints) -> Iterator[int]:
+    """Do the same in Python."""
+    for index, tag in enumerate(nodes.tags):
+        if tag is not TEXT:
+            hints = by_tag.get(tag, otherwise)
+            attributes = nodes.elements[index].items() if hints else ()
+            if not hints or any(word in value for name, value in attributes for word in hints.get(str(name), ())):
+                yield index
