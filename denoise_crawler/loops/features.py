@@ -615,6 +615,47 @@ def constants(rows: cython.float[:, ::1], first: cython.Py_ssize_t, numbers: cyt
 
 
 @cython.cfunc
+def alike_siblings(
+    parents: cython.const[cython.longlong][::1],
+    first: cython.const[cython.longlong][::1],
+    last: cython.const[cython.longlong][::1],
+    paths: cython.const[cython.uint][::1],
+    keys: cython.longlong[::1],
+    members: cython.longlong[::1],
+    kinds: cython.longlong[::1],
+):
+    """Give elements with one path below the same element one number, and return how many numbers there are.
+
+    It fills the ``keys`` and the ``kinds`` (the numbers) of elements, and the first of the ``members`` of each
+    kind. The key of elements without text is -1.
+    """
+    index: cython.Py_ssize_t
+    above: cython.longlong
+    for index in range(parents.shape[0]):
+        above = parents[index]
+        keys[index] = above * _PATHS + paths[index] if last[index] > first[index] else -1
+    return group(keys, members, kinds)
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def add_by_kind(
+    kinds: cython.longlong[::1],
+    below: cython.const[cython.double][::1],
+    links_below: cython.const[cython.double][::1],
+    sizes: cython.double[::1],
+    characters: cython.double[::1],
+    linked: cython.double[::1],
+) -> cython.void:
+    """Add up the elements of each kind, their characters and those inside links."""
+    index: cython.Py_ssize_t
+    for index in range(kinds.shape[0]):
+        sizes[kinds[index]] += 1.0
+        characters[kinds[index]] += below[index]
+        linked[kinds[index]] += links_below[index]
+
+
+@cython.cfunc
 def list_rows(
     rows: cython.float[:, ::1],
     homes: cython.const[cython.longlong][::1],
@@ -632,7 +673,6 @@ def list_rows(
     row: cython.Py_ssize_t
     of: cython.longlong
     which: cython.Py_ssize_t
-    above: cython.longlong
     size: cython.Py_ssize_t = parents.shape[0]
     count: cython.Py_ssize_t = rows.shape[1]
     space: cython.longlong[::1] = room(5 * size, "q")
@@ -641,18 +681,12 @@ def list_rows(
     members: cython.longlong[::1] = space[2 * size : 3 * size]
     inner: cython.longlong[::1] = space[3 * size : 4 * size]
     outer: cython.longlong[::1] = space[4 * size :]
-    for index in range(size):
-        above = parents[index]
-        keys[index] = above * _PATHS + paths[index] if last[index] > first[index] else -1
-    groups = group(keys, members, kinds)
+    groups = alike_siblings(parents, first, last, paths, keys, members, kinds)
     sums: cython.double[::1] = room(3 * groups, "d")
     sizes: cython.double[::1] = sums[:groups]
     characters: cython.double[::1] = sums[groups : 2 * groups]
     linked: cython.double[::1] = sums[2 * groups :]
-    for index in range(size):
-        sizes[kinds[index]] += 1.0
-        characters[kinds[index]] += below[index]
-        linked[kinds[index]] += links_below[index]
+    add_by_kind(kinds, below, links_below, sizes, characters, linked)
     inner[0] = outer[0] = -1  # by element, the list that it stands in
     for index in range(1, size):
         inner[index], outer[index] = inner[parents[index]], outer[parents[index]]
@@ -1059,7 +1093,6 @@ def largest_lists(
     sums: tuple,
     likely: cython.const[cython.double][::1],
     tokens: cython.const[cython.double][::1],
-    siblings: cython.Py_ssize_t,
     most: cython.Py_ssize_t,
 ):
     """Return the lists of alike elements that have most text outside links, at most ``most`` of them.
@@ -1071,7 +1104,6 @@ def largest_lists(
         sums: As for :func:`page`.
         likely: Running sums by block of the tokens that are expected to be content.
         tokens: By element, the tokens below it.
-        siblings: How many elements of one kind below the same one are a list.
         most: How many lists to return.
 
     """
@@ -1086,7 +1118,6 @@ def largest_lists(
     index: cython.Py_ssize_t
     groups: cython.Py_ssize_t
     count: cython.Py_ssize_t = parents.shape[0]
-    above: cython.longlong
     check(
         likely.shape[0] == running.shape[0] and tokens.shape[0] == count,
         "the columns of the page do not fit each other",
@@ -1094,28 +1125,23 @@ def largest_lists(
     kinds: cython.longlong[::1] = room(3 * count, "q")
     keys: cython.longlong[::1] = kinds[:count]
     of: cython.longlong[::1] = kinds[count : 2 * count]
-    members: cython.longlong[::1] = kinds[2 * count :]  # the first of each kind
-    for index in range(count):
-        above = parents[index]
-        keys[index] = above * _PATHS + paths[index] if last[index] > first[index] else -1
-    groups = group(keys, members, of)
+    members: cython.longlong[::1] = kinds[2 * count :]
+    groups = alike_siblings(parents, first, last, paths, keys, members, of)
     space: cython.double[::1] = room(5 * groups, "d")
     sizes: cython.double[::1] = space[:groups]
     characters: cython.double[::1] = space[groups : 2 * groups]
     linked: cython.double[::1] = space[2 * groups : 3 * groups]
     content: cython.double[::1] = space[3 * groups : 4 * groups]
     words: cython.double[::1] = space[4 * groups :]
+    add_by_kind(of, below, links_below, sizes, characters, linked)
     for index in range(count):
-        sizes[of[index]] += 1.0
-        characters[of[index]] += below[index]
-        linked[of[index]] += links_below[index]
         content[of[index]] += likely[last[index]] - likely[first[index]]
         words[of[index]] += tokens[index]
     kind: cython.Py_ssize_t
     found = []
     for kind in range(groups):
         index = members[kind]
-        if keys[index] != -1 and sizes[kind] >= siblings:
+        if keys[index] != -1 and sizes[kind] >= SIBLINGS:
             held = (sizes[kind], characters[kind], linked[kind], content[kind], words[kind])
             found.append((linked[kind] - characters[kind], keys[index], held))
     return [held for _, _, held in sorted(found)[:most]]

@@ -83,13 +83,9 @@ def _kind_of(tag: str) -> int:
 
 def _columns(page: Page) -> tuple[np.ndarray, ...]:
     """Return by node what it is, its parent, the end of its subtree and the link that it stands in."""
-    nodes = page.nodes
-    if nodes.compiled is None:
-        kinds = list(map(_kind_of, nodes.tags))
-        return tuple(np.array(column, np.int32) for column in (kinds, nodes.parents, nodes.ends, nodes.links))
-    table = np.empty((4, len(nodes)), np.int32)
-    nodes.compiled.fill(list(map(_kind_of, nodes.compiled.names)), table)
-    return tuple(table)
+    columns = page.nodes.columns
+    kinds = np.array([_kind_of(name) for name in columns.names], np.int32)
+    return kinds[columns.tags], columns.parents, columns.ends, columns.links
 
 
 def _shown(page: Page, noise: list[bool] | None) -> Shown:

@@ -138,7 +138,7 @@ def test_columns_of_another_page_are_an_error_and_leave_no_memory_behind() -> No
     wrong, before = np.zeros(3), held_bytes()
     for _ in range(200):
         with pytest.raises(ValueError, match="do not fit"):
-            core.loops("features").largest_lists(elements, sums, wrong, wrong, 3, 2)
+            core.loops("features").largest_lists(elements, sums, wrong, wrong, 2)
     assert held_bytes() - before < 20_000_000
 
 

@@ -36,7 +36,6 @@ _COUNTED_TAGS = (
 )
 _CURRENCIES = "$€£¥"
 _PARAGRAPH = 100  # characters outside links
-_SIBLINGS = 3
 _DECLARED = {
     "article": ("article", "newsarticle", "blogposting", "reportagenewsarticle", "report"),
     "product": ("product", "productgroup", "offer", "aggregateoffer", "individualproduct"),
@@ -144,7 +143,7 @@ def _largest_lists(look: Look) -> dict[str, float]:
     )
     _, elements, sums = evidence.columns
     columns = look.likely_sums, evidence.below(running(evidence.blocks.tokens))
-    lists = loops("features").largest_lists(elements, sums, *columns, _SIBLINGS, 2)
+    lists = loops("features").largest_lists(elements, sums, *columns, 2)
     for place, (size, text, linked, likely, tokens) in enumerate(lists, 1):
         log_size, log_mean = np.log1p((size, text / size)).tolist()
         row |= {

@@ -8,6 +8,7 @@ import numpy as np
 
 from denoise_crawler.methods.fusion.groups import distinct
 from denoise_crawler.methods.fusion.numbered import PageCounts, grown
+from denoise_crawler.methods.fusion.styles import SPREAD
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from denoise_crawler.methods.fusion.sketch import Sketch
 
 OFTEN = 3  # pages that have the same at one place
-_SPREAD = 0x9E3779B97F4A7C15  # 2**64 by the golden ratio: multiplied with it, the upper bits differ
 
 
 class AtPlace(NamedTuple):
@@ -95,4 +95,4 @@ def _summed(counts: Numbers) -> tuple[Numbers, Numbers, Numbers]:
 def _keys(paths: Hashes, shapes: Hashes) -> Hashes:
     """Return hashes of shapes at their places."""
     both = (paths.astype(np.uint64) << np.uint64(32)) | shapes
-    return ((both * np.uint64(_SPREAD)) >> np.uint64(32)).astype(np.uint32)
+    return ((both * np.uint64(SPREAD)) >> np.uint64(32)).astype(np.uint32)

@@ -19,7 +19,7 @@ _LENGTHS = (15, 40, 120)  # characters that part short blocks from longer ones
 _LINKED = 0.9
 _DIGITS = re.compile(r"\d+")
 _LEAST_LABEL, _LONGEST_LABEL = 3, 80  # characters
-_SPREAD = 0x9E3779B97F4A7C15  # 2**64 by the golden ratio: multiplied with it, the upper bits differ
+SPREAD = 0x9E3779B97F4A7C15  # 2**64 by the golden ratio: multiplied with it, the upper bits differ
 
 
 def styles_of(blocks: Blocks) -> Hashes:
@@ -30,7 +30,7 @@ def styles_of(blocks: Blocks) -> Hashes:
     """
     around, styles = blocks.around, np.empty(len(blocks), np.uint32)
     by_element, by_block = (around.parents, around.tags), (blocks.characters, blocks.linked)
-    parts = _LENGTHS, _LINKED, _SPREAD, _look
+    parts = _LENGTHS, _LINKED, SPREAD, _look
     loops("texts").styles_of(blocks.texts, around.names, blocks.elements, *by_element, *by_block, *parts, styles)
     return styles
 
