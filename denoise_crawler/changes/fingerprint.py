@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-
 MAX_STAMP = 80  # characters of a line that is only a time stamp or a counter
 _AGO = re.compile(rf"(?:\b(?:about |over |almost ))?(?:{AGO})|\bjust now\b", re.IGNORECASE)
 _CLOCK = r"\d{1,2}[:.h]\d{2}(?:[:.]\d{2})?(?:\s?[ap]\.?m\.?)?"

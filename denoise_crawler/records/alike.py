@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from denoise_crawler.page import Element, Nodes, Page
 
-
 POST, ITEM = "post", "item"
 MAX_NAMES = 12  # of an element
 MAX_NAME_CHARACTERS = 80

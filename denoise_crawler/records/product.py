@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from denoise_crawler.page import Nodes, Page
     from denoise_crawler.page.declarations import Item
 
-
 _MAX_DECLARED = 200
 _MAX_ELEMENTS = 500
 _PRODUCT = re.compile(r"^(?:\w+:)?(?:Individual)?Product(?:Model|Group)?$")

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from denoise_crawler.page import Nodes, Page
 
-
 _MAX_DATE_CHARACTERS = 60
 _MONTH = (
     r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|märz|mai|okt|dez|janv|févr|mars|avril|juin|juil|août|déc"
