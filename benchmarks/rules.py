@@ -18,8 +18,7 @@ from denoise_crawler.evaluation.gold import REPORTING, addressed, by_site, half,
 from denoise_crawler.evaluation.measures import mean, score
 from denoise_crawler.methods import Judgement
 from denoise_crawler.page import Page
-from denoise_crawler.rules.agreement import Agreement, agreement
-from denoise_crawler.rules.derive import JudgedPage, derive_rules
+from denoise_crawler.rules.derive import Agreement, JudgedPage, agreement, derive_rules
 from denoise_crawler.rules.learned import LearnedRules, as_site_file
 from denoise_crawler.rules.obeying import judge_by_rules
 

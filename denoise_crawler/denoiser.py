@@ -24,8 +24,7 @@ from denoise_crawler.page.held_pages import HeldPages
 from denoise_crawler.page.metadata import metadata_fields
 from denoise_crawler.page.site import layout_name
 from denoise_crawler.rules import NO_RULES, SiteRules
-from denoise_crawler.rules.obeying import obey
-from denoise_crawler.rules.values import values_of
+from denoise_crawler.rules.obeying import obey, values_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -63,7 +63,7 @@ class SeenTexts:
         self._paths: OrderedDict[tuple[str, int], set[str]] = OrderedDict()  # by content, the first addresses
 
     def see(self, site: str, url: str, title: str, text: str, content: int) -> Copies:
-        """Remember a page, and tell what it is a copy of.
+        """Remember a page; return what it is a copy of.
 
         Args:
             site: Its site.
@@ -86,7 +86,7 @@ class SeenTexts:
         return Copies(other, is_error)
 
     def _is_shared(self, site: str, url: str, content: int) -> bool:
-        """Tell whether a text stands under several addresses that differ in more than their query."""
+        """Return True if a text stands under several addresses that differ in more than their query."""
         paths = self._paths.setdefault((site, content), set())
         self._paths.move_to_end((site, content))
         if len(paths) < SAME_TEXT:
@@ -96,13 +96,13 @@ class SeenTexts:
         return len(paths) >= SAME_TEXT
 
     def _nearest(self, site: str, url: str, code: int) -> str | None:
-        found = [
+        alike = [
             other
             for band in _bands(site, code)
             for other in self._bands.get(band, ())
             if other != url and (self._pages[other][1] ^ code).bit_count() <= MAX_DISTANCE
         ]
-        return min(found, key=lambda other: (self._pages[other][1] ^ code).bit_count(), default=None)
+        return min(alike, key=lambda other: (self._pages[other][1] ^ code).bit_count(), default=None)
 
     def _add(self, site: str, url: str, code: int) -> None:
         for band in _bands(site, code):

@@ -29,8 +29,7 @@ from denoise_crawler.errors import SourceError, StoreError
 from denoise_crawler.page import Page
 from denoise_crawler.page.text import counted, printable
 from denoise_crawler.reading import Reading
-from denoise_crawler.rules.agreement import Agreement, agreement
-from denoise_crawler.rules.derive import MAX_PAGES
+from denoise_crawler.rules.derive import MAX_PAGES, Agreement, agreement
 from denoise_crawler.rules.learned import as_data, as_site_file, as_text
 
 if TYPE_CHECKING:

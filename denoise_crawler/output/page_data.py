@@ -11,6 +11,7 @@ from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.output.clean_text import clean_text, clean_texts
 from denoise_crawler.output.content.blocks import BlockList
 from denoise_crawler.output.writing import NO_CHANGES
+from denoise_crawler.page.declarations import declarations_of
 
 if TYPE_CHECKING:
     from denoise_crawler.output.clean_page import CleanPage
@@ -36,13 +37,11 @@ class PageData:
         if self._writing.records:
             clean_page.records = page_records(page, noise, clean_page.page_type)
         if self._writing.fields:
-            from denoise_crawler.records.product_fields import product_fields
+            from denoise_crawler.records.product import product_fields
 
             clean_page.fields = product_fields(page, clean_page.page_type)
         if self._writing.json_ld:
-            from denoise_crawler.records.json_ld import json_ld_items
-
-            clean_page.json_ld = BlockList(json_ld_items(page))
+            clean_page.json_ld = BlockList(page.once(declarations_of).items)
         if watch and self._watch is not None and noise is not None:
             text, whole = clean_text(page, _without_links(page, noise, clean_page.page_type)), clean_text(page)
             seen = self._watch.see(page.site, page.url, clean_page.title, text, whole)
@@ -52,7 +51,7 @@ class PageData:
 
 def _without_links(page: Page, noise: list[bool], page_type: str | None) -> list[bool]:
     """Add lines of nothing but links to the noise: on a page that is no list they lead to news, and are none."""
-    from denoise_crawler.records.page_records import LISTS
+    from denoise_crawler.records import LISTS
 
     if page_type in LISTS:
         return noise
@@ -82,14 +81,14 @@ def page_records(page: Page, noise: list[bool] | None, page_type: str | None) ->
         {'kind': 'post', 'user': 'Bob', 'time': 'May 3, 2024', 'text': 'It is, until six.'}
 
     """
-    from denoise_crawler.records.page_records import find_records
+    from denoise_crawler.records import find_records
 
-    found = find_records(page, noise, page_type)[:MAX_RECORDS]
+    records = find_records(page, noise, page_type)[:MAX_RECORDS]
     gone = [False] * len(page.nodes)
-    for record in found:
+    for record in records:
         for part in record.left_out:
             gone[part.start : part.stop] = [True] * len(part)
-    texts = clean_texts(page, gone, [record.inside for record in found])
+    texts = clean_texts(page, gone, [record.inside for record in records])
     return BlockList(
-        {"kind": record.kind, **record.values, "text": text} for record, text in zip(found, texts, strict=True)
+        {"kind": record.kind, **record.values, "text": text} for record, text in zip(records, texts, strict=True)
     )

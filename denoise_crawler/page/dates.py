@@ -34,6 +34,14 @@ _TIME = re.compile(
 _COMPACT_TIME = re.compile(
     r"T(?P<hour>\d{2})(?P<minute>\d{2})(?P<second>\d{2})?(?P<half>)(?P<zone>Z|[+-]\d{2}:?\d{2})?"
 )
+# How long ago something was, in English, German, French, Spanish, Chinese and Japanese
+AGO = (
+    r"\b(?:\d+|an?|one|few)\s*(?:seconds?|secs?|minutes?|mins?|hours?|hrs?|days?|weeks?|months?|years?|[smhdwy])\s+ago\b"
+    r"|\bvor\s+\w+\s+(?:sekunden?|minuten?|stunden?|tag|wochen?|monat|jahr)\w*"
+    r"|\bil y a\s+\w+\s+(?:secondes?|minutes?|heures?|jours?|semaines?|mois|ans?)\b"
+    r"|\bhace\s+\w+\s+(?:segundos?|minutos?|horas?|días?|semanas?|mes(?:es)?|años?)\b"
+    r"|\d+\s*(?:秒|分钟|分|小时|時間|天|日|个月|か月|年)前"
+)
 
 
 def iso_date(text: str) -> str | None:

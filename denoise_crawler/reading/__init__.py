@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from denoise_crawler.errors import SourceError
-from denoise_crawler.reading import folder
-from denoise_crawler.reading.account import DamageExample, Notes, Reading
+from denoise_crawler.reading import html_file
+from denoise_crawler.reading.account import DamageExample, Notes, Reading, ReadOptions
 from denoise_crawler.reading.compression import windows
 from denoise_crawler.reading.formats import FORMATS, UNDERSTOOD, format_of
-from denoise_crawler.reading.options import ReadOptions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -60,7 +59,7 @@ def total_bytes(paths: Iterable[str | Path]) -> int:
     """Return the size of all files in ``paths``: the final :attr:`Reading.bytes_read`."""
     reading = Reading()
     files = (
-        file for path in map(Path, paths) for file in (folder.files(path, reading) if path.is_dir() else [path])
+        file for path in map(Path, paths) for file in (html_file.files(path, reading) if path.is_dir() else [path])
     )
     return sum(file.stat().st_size for file in files if file.is_file())
 
@@ -82,7 +81,7 @@ def _check_path(path: Path, options: ReadOptions) -> None:
 def _read_paths(paths: list[Path], reading: Reading, options: ReadOptions) -> Iterator[tuple[str, str | bytes]]:
     for path in paths:
         top = path if path.is_dir() else path.parent
-        for file in folder.files(path, reading) if path.is_dir() else [path]:
+        for file in html_file.files(path, reading) if path.is_dir() else [path]:
             for page in _pages_of_file(Notes(file, reading, top), options):
                 reading.pages += 1
                 yield page

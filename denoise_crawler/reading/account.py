@@ -1,4 +1,4 @@
-"""Counts what reading finds: pages, damage and what is skipped, by kind."""
+"""What reading is asked for and what it finds: pages, damage and what is skipped, by kind."""
 
 from __future__ import annotations
 
@@ -14,6 +14,16 @@ if TYPE_CHECKING:
 
 _MAX_EXAMPLES = 3
 _MAX_EXAMPLE_CHARACTERS = 200  # characters
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """The options of :func:`read_pages`."""
+
+    base: str | None
+    url_field: str
+    html_field: str
+    file_format: str | None
 
 
 class DamageExample(NamedTuple):

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from denoise_crawler.reading.account import Notes
-    from denoise_crawler.reading.window import Window
+    from denoise_crawler.reading.compression import Window
 
-    Found: TypeAlias = tuple[str, str | bytes]
+    ArchivedPage: TypeAlias = tuple[str, str | bytes]
 
 MAX_RECORD_BYTES = 64 << 20  # longer records are skipped
 _LOOKAHEAD_BYTES = 512
@@ -40,9 +40,9 @@ def _record_offsets(window: Window, start: re.Pattern[bytes], notes: Notes) -> I
 def pages_of_records(
     windows: Iterable[Window],
     start: re.Pattern[bytes],
-    take_page: Callable[[Window, Notes, int], Found | None],
+    take_page: Callable[[Window, Notes, int], ArchivedPage | None],
     notes: Notes,
-) -> Iterator[Found]:
+) -> Iterator[ArchivedPage]:
     """Yield the pages of a file's records; what ``take_page`` raises is noted as damage.
 
     Args:
@@ -61,14 +61,14 @@ def pages_of_records(
     for window in windows:
         for at in _record_offsets(window, start, notes):
             try:
-                found = take_page(window, notes, at)
+                page = take_page(window, notes, at)
             except OSError:
                 raise
             except Exception as error:  # a bad record must not stop the records after it
                 notes.note_damage("unreadable record", at, f"{type(error).__name__}: {error}")
                 continue
-            if found is not None:
-                yield found
+            if page is not None:
+                yield page
 
 
 def parse_content_length(value: str) -> int | None:
@@ -136,7 +136,7 @@ def _ends_at_record(window: Window, length: int, start: re.Pattern[bytes]) -> bo
 
 
 def _is_whole_page(body: bytes, length: int) -> bool:
-    """Tell whether the first ``length`` bytes are a complete page."""
+    """Return True if the first ``length`` bytes are a complete page."""
     headers = _HEADERS_END.search(body, 0, length)
     declared = _CONTENT_LENGTH.search(body, 0, headers.start()) if headers else None
     if headers and declared and headers.end() + int(declared[1]) == length:

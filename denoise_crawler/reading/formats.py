@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from denoise_crawler.reading.options import ReadOptions
-    from denoise_crawler.reading.window import Window
+    from denoise_crawler.reading.account import ReadOptions
+    from denoise_crawler.reading.compression import Window
 
 _HEAD_BYTES = 1 << 16
 
@@ -27,7 +27,7 @@ class Format:
     Attributes:
         title: What messages call it.
         endings: The endings of the names of its files.
-        recognize: Tells whether a file that starts with these bytes has the format.
+        recognize: Returns True if a file that starts with these bytes has the format.
         pages: Yields the pages of a file, given as windows without gaps, and notes what it finds.
         outweighs_name: Whether the content says more than the name of the file.
 

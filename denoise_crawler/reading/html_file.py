@@ -1,27 +1,45 @@
-"""Reads HTML files, one page each, as wget and other mirrors leave them."""
+"""Reads HTML files, one page each, in the folders that wget and other mirrors leave."""
 
 from __future__ import annotations
 
 import os
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from denoise_crawler.reading.account import Notes
 from denoise_crawler.reading.archive_records import MAX_RECORD_BYTES
 from denoise_crawler.reading.http_response import looks_like_html
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from denoise_crawler.reading.account import Notes
-    from denoise_crawler.reading.options import ReadOptions
-    from denoise_crawler.reading.window import Window
+    from denoise_crawler.reading.account import Reading, ReadOptions
+    from denoise_crawler.reading.compression import Window
 
 _PAGE = re.compile(rb"<(?:!doctype\s+html|html|head|body|title|meta|frameset)\b", re.IGNORECASE)
 
 
+def files(folder: Path, reading: Reading) -> Iterator[Path]:
+    """Yield the files below ``folder`` by name, those of a folder before those of its subfolders.
+
+    Links to folders are not followed. Unreadable folders are noted in ``reading``.
+    """
+
+    def unreadable(error: OSError) -> None:
+        Notes(Path(error.filename or folder), reading).note_damage(
+            "unreadable folder", 0, str(error.strerror or error)
+        )
+
+    for place, subfolders, names in os.walk(folder, onerror=unreadable):
+        subfolders.sort()
+        for name in sorted(names):
+            yield Path(place, name)
+
+
 def recognize(head: bytes) -> bool:
-    """Tell whether a file starts like a page."""
+    """Return True if a file starts like a page."""
     return looks_like_html(head) and _PAGE.search(head[:4096]) is not None
 
 

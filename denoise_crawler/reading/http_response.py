@@ -104,7 +104,7 @@ def parse_response(raw: bytes) -> Response:
 
 
 def looks_like_html(body: bytes) -> bool:
-    """Tell whether ``body`` starts like text with a tag."""
+    """Return True if ``body`` starts like text with a tag."""
     head = body[:4096]
     return read_bom(head)[0] is not None or (b"\0" not in head and _TAG.search(head) is not None)
 

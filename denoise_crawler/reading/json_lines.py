@@ -11,13 +11,12 @@ from denoise_crawler.reading.archive_records import MAX_RECORD_BYTES
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from denoise_crawler.reading.account import Notes
-    from denoise_crawler.reading.options import ReadOptions
-    from denoise_crawler.reading.window import Window
+    from denoise_crawler.reading.account import Notes, ReadOptions
+    from denoise_crawler.reading.compression import Window
 
 
 def recognize(head: bytes) -> bool:
-    """Tell whether a file starts with a JSON object."""
+    """Return True if a file starts with a JSON object."""
     return head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b'{"')
 
 

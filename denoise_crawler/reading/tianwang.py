@@ -22,9 +22,8 @@ from denoise_crawler.reading.http_response import extract_html
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from denoise_crawler.reading.account import Notes
-    from denoise_crawler.reading.options import ReadOptions
-    from denoise_crawler.reading.window import Window
+    from denoise_crawler.reading.account import Notes, ReadOptions
+    from denoise_crawler.reading.compression import Window
 
 _RECORD = re.compile(
     rb"^version[ \t]*:[^\r\n]{0,60}\r?\n(?=[A-Za-z][A-Za-z-]{0,30}[ \t]*:)", re.MULTILINE | re.IGNORECASE
@@ -35,7 +34,7 @@ _MAX_FIELDS = 100
 
 
 def recognize(head: bytes) -> bool:
-    """Tell whether one of the first lines of a file starts a record."""
+    """Return True if one of the first lines of a file starts a record."""
     return _RECORD.search(head) is not None
 
 

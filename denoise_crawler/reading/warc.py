@@ -20,9 +20,8 @@ from denoise_crawler.reading.http_response import HTML_TYPES, extract_html, pars
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from denoise_crawler.reading.account import Notes
-    from denoise_crawler.reading.options import ReadOptions
-    from denoise_crawler.reading.window import Window
+    from denoise_crawler.reading.account import Notes, ReadOptions
+    from denoise_crawler.reading.compression import Window
 
 _RECORD = re.compile(rb"^WARC/\d\.\d+[ \t]*\r?\n", re.MULTILINE)
 _LOOKAHEAD_BYTES = 4096
@@ -34,7 +33,7 @@ _KINDS = frozenset(
 
 
 def recognize(head: bytes) -> bool:
-    """Tell whether a file starts with a record.
+    """Return True if a file starts with a record.
 
     Raises:
         MissingExtraError: It does, and warcio is not installed.

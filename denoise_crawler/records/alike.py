@@ -1,21 +1,41 @@
-"""Elements of a page that are alike: same tag and a class, a kind of id or a property in common."""
+"""What the records of a page are, and the elements of a page that are alike, in which they are found."""
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from denoise_crawler.page import TEXT
+from denoise_crawler.page.text import collapse_spaces
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from denoise_crawler.page import Element, Nodes, Page
 
+POST, ITEM = "post", "item"
 MAX_NAMES = 12  # of an element
 MAX_NAME_CHARACTERS = 80
 _DIGITS = re.compile(r"\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class FoundRecord:
+    """One record of a page.
+
+    Attributes:
+        kind: ``post`` or ``item``.
+        inside: The subtree that holds its text.
+        left_out: Subtrees in it that are no text of the record: its user, a signature, its price.
+        values: What else is known of it, by name: ``user``, ``time``, ``title``, ``price``, ``link``.
+    """
+
+    kind: str
+    inside: range
+    left_out: tuple[range, ...] = ()
+    values: dict[str, str] = field(default_factory=dict)
 
 
 def alike_elements(page: Page) -> dict[str, list[int]]:
@@ -32,7 +52,7 @@ def alike_elements(page: Page) -> dict[str, list[int]]:
 
     """
     nodes = page.nodes
-    found: dict[str, list[int]] = defaultdict(list)
+    alike: dict[str, list[int]] = defaultdict(list)
     firsts = ["body"]
     for index, tag in enumerate(nodes.tags):
         if index == 0 or tag == TEXT:
@@ -41,8 +61,8 @@ def alike_elements(page: Page) -> dict[str, list[int]]:
         names = list(names_of(nodes, index)) or [f"{tag}<{firsts[nodes.parents[index]]}"[:MAX_NAME_CHARACTERS]]
         firsts.append(names[0])
         for name in names:
-            found[name].append(index)
-    return found
+            alike[name].append(index)
+    return alike
 
 
 def names_of(nodes: Nodes, index: int) -> Iterator[str]:
@@ -64,10 +84,25 @@ def _own_names(element: Element) -> Iterator[str]:
         yield f"@{kind}"[:MAX_NAME_CHARACTERS]
 
 
+def texts_of_most(nodes: Nodes, elements: Sequence[int], shortest: int = 1) -> frozenset[str]:
+    """Return the texts, of at least ``shortest`` characters, that more than half of the elements hold.
+
+    They are no words of a single post or item. A text that only two elements hold is none of them.
+    """
+    elements_with = Counter(
+        text
+        for element in elements
+        for text in {collapse_spaces(text) for text in nodes.texts[element : nodes.ends[element]]}
+        if len(text) >= shortest
+    )
+    most = max(2.0, len(elements) / 2)
+    return frozenset(text for text, count in elements_with.items() if count > most)
+
+
 def outermost(nodes: Nodes, indices: list[int]) -> list[int]:
     """Return those of the elements that stand in no other of them."""
-    found: list[int] = []
+    outer: list[int] = []
     for index in indices:
-        if not found or index >= nodes.ends[found[-1]]:
-            found.append(index)
-    return found
+        if not outer or index >= nodes.ends[outer[-1]]:
+            outer.append(index)
+    return outer

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 
 from denoise_crawler.page import TEXT
 from denoise_crawler.page.text import collapse_spaces
-from denoise_crawler.records.alike import alike_elements, outermost
-from denoise_crawler.records.found_record import ITEM, FoundRecord
-from denoise_crawler.records.prices import find_price
+from denoise_crawler.records.alike import ITEM, FoundRecord, alike_elements, outermost, texts_of_most
+from denoise_crawler.records.product_text import find_price
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,7 +24,6 @@ _LEAST = 0.1  # likeness; below, the page is no list
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _TITLE = re.compile(r"title|titel|name|headline|heading|subject", re.IGNORECASE)
 _NO_PAGE = ("#", "javascript:", "mailto:", "tel:")
-_MOST_ITEMS = 0.5  # a text that more of the items have is no item's
 
 
 def find_items(page: Page, noise: list[bool] | None = None) -> list[FoundRecord]:
@@ -49,7 +47,7 @@ def find_items(page: Page, noise: list[bool] | None = None) -> list[FoundRecord]
         candidates = [index for index in outermost(nodes, members) if tally.kept_in(index)]
         if len(candidates) >= MIN_ITEMS and (likeness := tally.likeness(candidates)) > best:
             best, items = likeness, candidates
-    often = _furniture(nodes, items)
+    often = texts_of_most(nodes, items)
     return [_item(page, item, often) for item in items]
 
 
@@ -90,17 +88,6 @@ def _links(nodes: Nodes) -> list[str]:
         href if tag == "a" and (href := element.get("href", "").strip()) and not href.startswith(_NO_PAGE) else ""
         for tag, element in zip(nodes.tags, nodes.elements, strict=True)
     ]
-
-
-def _furniture(nodes: Nodes, items: Sequence[int]) -> frozenset[str]:
-    items_with = Counter(
-        line
-        for item in items
-        for line in {collapse_spaces(text) for text in nodes.texts[item : nodes.ends[item]]}
-        if line
-    )
-    most = max(2.0, _MOST_ITEMS * len(items))
-    return frozenset(line for line, count in items_with.items() if count > most)
 
 
 def _item(page: Page, item: int, often: frozenset[str]) -> FoundRecord:

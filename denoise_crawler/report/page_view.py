@@ -9,7 +9,7 @@ from denoise_crawler.methods.base import Judgement
 from denoise_crawler.output.explanation import blocks, first_reasons
 from denoise_crawler.output.painted import painted_html
 from denoise_crawler.page import TEXT
-from denoise_crawler.rules.block_selector import selector_of
+from denoise_crawler.rules.path_selector import selector_of
 
 if TYPE_CHECKING:
     from denoise_crawler.denoiser import Cleaned

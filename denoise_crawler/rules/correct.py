@@ -89,8 +89,8 @@ def path_for(folder: str | Path, url: str) -> Path:
     """
     host = _host(url)
     rules = SiteRules.read(folder) if Path(folder).exists() else SiteRules(str(folder))
-    found = rules.of(url)
-    return Path(folder) / (file_for(host) if found is None else rules.paths.get(found.name, found.name))
+    file = rules.of(url)
+    return Path(folder) / (file_for(host) if file is None else rules.paths.get(file.name, file.name))
 
 
 def _host(url: str) -> str:

@@ -161,18 +161,18 @@ def find_in_order(page: Page, xpath: str) -> Any:
     if paths is None:
         budget.take(_work(tokens, page.once(shape_of), 1))
         return compiled(xpath)(page.tree)
-    found: dict[Any, Any] = {}
+    results: dict[Any, Any] = {}
     for steps in paths:
         nodes: list[Any] = [page.tree]
         for number, step in enumerate(steps):
             if not nodes:
                 break
             nodes = _take(page, step, nodes, budget, is_first=not number)
-        found.update((_key(node), node) for node in nodes)
+        results.update((_key(node), node) for node in nodes)
     if len(paths) > 1 or len(paths[0]) > 1:
         shape = page.once(shape_of)
-        return sorted(found.values(), key=lambda node: _place(node, shape))
-    return list(found.values())
+        return sorted(results.values(), key=lambda node: _place(node, shape))
+    return list(results.values())
 
 
 def _take(page: Page, step: Step, nodes: list[Any], budget: _Budget, *, is_first: bool) -> list[Any]:
@@ -188,11 +188,11 @@ def _take(page: Page, step: Step, nodes: list[Any], budget: _Budget, *, is_first
     shape = page.once(shape_of)
     begins = _needed(step, nodes, shape)
     budget.take(_work_of_step(step, begins, shape))
-    found: dict[Any, Any] = {}
+    results: dict[Any, Any] = {}
     for node in begins:
         for one in find(node):
-            found[_key(one)] = one
-    return list(found.values())
+            results[_key(one)] = one
+    return list(results.values())
 
 
 def _needed(step: Step, nodes: list[Element], shape: Shape) -> list[Element]:
@@ -212,13 +212,13 @@ def _needed(step: Step, nodes: list[Element], shape: Shape) -> list[Element]:
 
 
 def _topmost(nodes: list[Element], shape: Shape) -> list[Element]:
-    found, end = list[Any](), 0
+    outer, end = list[Any](), 0
     for node in nodes:
         place = shape.places.get(node, -1)
         if place >= end:
-            found.append(node)
+            outer.append(node)
             end = shape.ends[place]
-    return found
+    return outer
 
 
 def _work_of_step(step: Step, nodes: list[Element], shape: Shape) -> int:
@@ -239,19 +239,19 @@ def _work_of_step(step: Step, nodes: list[Element], shape: Shape) -> int:
             each = _RESULT + (shape.siblings if step.axis in _REVERSE else 0)
             return _VISIT * looked_at + each * len(nodes) + _work(tokens, shape, len(nodes))
         looked_at = len(nodes) * reach
-    found = min(looked_at, shape.nodes) if step.axis in (*_ENDS, "child") and not step.counts else looked_at
-    sorting = found * shape.siblings if step.axis in _REVERSE else 0
-    return _VISIT * looked_at + _RESULT * found + sorting + _work(tokens, shape, looked_at)
+    results = min(looked_at, shape.nodes) if step.axis in (*_ENDS, "child") and not step.counts else looked_at
+    sorting = results * shape.siblings if step.axis in _REVERSE else 0
+    return _VISIT * looked_at + _RESULT * results + sorting + _work(tokens, shape, looked_at)
 
 
 def _is_first_only(step: Step) -> bool:
-    """Tell whether only the first such node on the axis is wanted: its first predicate is ``[1]``."""
+    """Return True if only the first such node on the axis is wanted: its first predicate is ``[1]``."""
     tokens = step.tokens
     return "[" in tokens and tokens[(at := tokens.index("[")) + 1 : at + 3] == ["1", "]"]
 
 
 def _is_any_first(step: Step) -> bool:
-    """Tell whether the first element on the axis is such a node, whatever its name."""
+    """Return True if the first element on the axis is such a node, whatever its name."""
     return step.tokens[step.tokens.index("[") - 1] == "*"
 
 

@@ -76,9 +76,9 @@ class SiteRules:
         """Return ``rules``, or those of a folder, whose problems are logged as warnings; raise RulesError."""
         if isinstance(rules, SiteRules):
             return rules
-        found = cls.read(rules)
-        found.log_problems()
-        return found
+        read = cls.read(rules)
+        read.log_problems()
+        return read
 
     def log_problems(self) -> None:
         """Log a warning for each problem, the first MAX_LOGGED of them."""
@@ -88,7 +88,7 @@ class SiteRules:
             logger.warning("%s: %d more lines are wrong", printable(self.folder), more)
 
     def __bool__(self) -> bool:
-        """Tell whether there is any file."""
+        """Return True if there is any file."""
         return bool(self.texts)
 
     def __getstate__(self) -> tuple[str, dict[str, str]]:

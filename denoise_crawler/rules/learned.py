@@ -75,10 +75,10 @@ def as_text(learned: LearnedRules) -> str:
     whole = len(learned.pages)
     lines = [printable(f"{learned.site}: derived from {counted(whole, 'judged page')}")]
     for directive, head in _HEADS.items():
-        found = learned.of(directive)
-        lines += ["", head] if found else []
-        width = max((len(rule.css) for rule in found), default=0)
-        for rule in found:
+        rules = learned.of(directive)
+        lines += ["", head] if rules else []
+        width = max((len(rule.css) for rule in rules), default=0)
+        for rule in rules:
             share = "" if rule.characters is None else f", {rule.characters:.0%} of their text"
             when = ", if nothing above is found" if rule.otherwise else ""
             lines.append(
@@ -110,12 +110,12 @@ def as_site_file(learned: LearnedRules) -> str:
     lines = [printable(f"# {learned.site}: derived from {counted(len(learned.pages), 'judged page')}")]
     before = ""
     for rule in learned.file().rules:
-        found = [one for one in learned.of(rule.directive) if one.xpath in rule.value.split(" | ")]
+        origins = [one for one in learned.of(rule.directive) if one.xpath in rule.value.split(" | ")]
         if rule.directive not in (before, PRUNE):
             lines.append("")
         before = rule.directive
-        if found:
-            lines.append(f"# on {', '.join(f'{one.pages:,}' for one in found)} pages")
+        if origins:
+            lines.append(f"# on {', '.join(f'{one.pages:,}' for one in origins)} pages")
         lines.append(f"{rule.directive}: {rule.value}")
     # an address with a line break would write a line of its own
     urls = [url for url in learned.pages if url.isprintable()][:MOST_TEST_URLS]

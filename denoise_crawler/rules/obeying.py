@@ -1,19 +1,30 @@
-"""Obeys the rules of a page's site: they decide about nodes before any evidence does."""
+"""Obeys the rules of a site: they decide about nodes before any evidence, and find the title, author and date."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from lxml import etree
+
 from denoise_crawler.errors import SelectorError
 from denoise_crawler.methods.guard import leaves_next_to_nothing
-from denoise_crawler.rules.selectors import find_nodes, name_once
-from denoise_crawler.rules.site_file import BODY, BY_NAME, KEEP, STRIP, TITLE
+from denoise_crawler.page.dates import iso_date
+from denoise_crawler.page.text import collapse_spaces, without_controls, without_lone_surrogates
+from denoise_crawler.rules.selectors import find, find_nodes, name_once
+from denoise_crawler.rules.site_file import AUTHOR, BODY, BY_NAME, DATE, KEEP, STRIP, TITLE, VALUES
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from denoise_crawler.methods import Judgement
-    from denoise_crawler.page import Page
+    from denoise_crawler.page import Element, Page
     from denoise_crawler.rules.site_file import Rule, SiteFile
+
+MAX_VALUE_CHARACTERS = 500
+_MAX_AUTHORS = 20
+_BY = re.compile(r"\Aby\s+", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,18 +62,18 @@ def decisions(page: Page, file: SiteFile, *, keeps_title: bool = True) -> list[D
     marks: dict[int, Decision] = {}
     outside: Decision | None = None
     for rule in file.of(BODY):
-        if body := _found(page, rule):
+        if body := _nodes_of(page, rule):
             outside = Decision(rule, kept=False, outside=True)
             marks.update(dict.fromkeys(body, Decision(rule, None if file.prunes else True)))
             break
     for rule in file.of(STRIP, *BY_NAME):
-        marks.update(dict.fromkeys(_found(page, rule), Decision(rule, kept=False)))
+        marks.update(dict.fromkeys(_nodes_of(page, rule), Decision(rule, kept=False)))
     for rule in file.of(TITLE):
-        if title := [node for node in _found(page, rule) if _has_text(page, node)]:
+        if title := [node for node in _nodes_of(page, rule) if _has_text(page, node)]:
             marks[title[0]] = Decision(rule, keeps_title)
             break
     for rule in file.of(KEEP):
-        marks.update(dict.fromkeys(_found(page, rule), Decision(rule, kept=True)))
+        marks.update(dict.fromkeys(_nodes_of(page, rule), Decision(rule, kept=True)))
     return _inherited(page, marks, outside)
 
 
@@ -107,7 +118,7 @@ def judge_by_rules(page: Page, file: SiteFile) -> list[bool]:
     return _with_parents_kept(page, _noise([False] * len(page.nodes), decisions(page, file)))
 
 
-def _found(page: Page, rule: Rule) -> list[int]:
+def _nodes_of(page: Page, rule: Rule) -> list[int]:
     try:
         return find_nodes(page, rule.selector)
     except SelectorError as error:  # XPath shows some mistakes only on some pages
@@ -152,3 +163,62 @@ def _passed_over(judgement: Judgement, file: SiteFile) -> Judgement:
         return f"{own} ({because})" if own else because
 
     return replace(judgement, reason=reason, passed_over=file.name)
+
+
+def values_of(page: Page, file: SiteFile) -> dict[str, str]:
+    """Return what the rules of a file find of ``title``, ``author`` and ``date`` (ISO 8601).
+
+    Of several rules for the same value, the first that finds one is obeyed.
+
+    Args:
+        page: The page.
+        file: The rules of its host.
+
+    Example:
+        >>> from denoise_crawler import Page
+        >>> from denoise_crawler.rules.site_file import parse_site_file
+        >>> page = Page.parse("", "<h1>Storm</h1><time datetime=2024-05-01>yesterday</time>")
+        >>> values_of(page, parse_site_file("title: h1" + chr(10) + "date: time"))
+        {'title': 'Storm', 'date': '2024-05-01'}
+
+    """
+    values = dict[str, str]()
+    for name in VALUES:
+        for rule in file.of(name):
+            if value := _VALUE_READERS[name](list(_texts(page, rule))):
+                values[name] = value
+                break
+    return values
+
+
+def _texts(page: Page, rule: Rule) -> Iterator[str]:
+    try:
+        places = find(page, rule.selector)
+    except SelectorError as error:
+        name_once(rule, error)
+        return
+    for one in places:
+        text = one if isinstance(one, str) else _value_of(one, rule.directive)
+        if text := without_controls(collapse_spaces(without_lone_surrogates(text))):
+            yield text
+
+
+def _value_of(element: Element, directive: str) -> str:
+    said = element.get("content") or (element.get("datetime") if directive == DATE else None)
+    return said or str(etree.tostring(element, method="text", encoding="unicode", with_tail=False))
+
+
+def _first_short(texts: list[str]) -> str:
+    return next((text for text in texts if len(text) <= MAX_VALUE_CHARACTERS), "")
+
+
+def _authors(texts: list[str]) -> str:
+    short = [name for name in (_BY.sub("", text, count=1) for text in texts) if len(name) <= MAX_VALUE_CHARACTERS]
+    return "; ".join(list(dict.fromkeys(short))[:_MAX_AUTHORS])
+
+
+def _first_date(texts: list[str]) -> str:
+    return next(filter(None, map(iso_date, texts)), "")
+
+
+_VALUE_READERS = {TITLE: _first_short, AUTHOR: _authors, DATE: _first_date}

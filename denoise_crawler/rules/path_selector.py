@@ -1,19 +1,23 @@
-"""Selectors made of the names of elements, to be written as CSS or as XPath."""
+"""Selectors made of the names of elements, as CSS or as XPath; one that finds a single element of a page."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+from denoise_crawler.page import TEXT
 
-    from denoise_crawler.page import Element
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from denoise_crawler.page import Element, Page
 
 _PLAIN = re.compile(r"-?[A-Za-z_][\w-]*")  # a name that CSS needs no escape for
 _PLAIN_TAG = re.compile(r"[a-z][a-z0-9]*")
 MOST_NAME_CHARACTERS = 60
+_MAX_STEPS = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +49,7 @@ class Names:
         return f"{self.tag}[{' and '.join(conditions)}]" if conditions else self.tag
 
     def fit(self, other: Names) -> bool:
-        """Tell whether an element with the names ``other`` has these as well."""
+        """Return True if an element with the names ``other`` has these as well."""
         return (
             self.tag in ("*", other.tag)
             and self.id in ("", other.id)
@@ -82,7 +86,7 @@ class PathSelector:
         return "//" + ("/" if self.direct else "//").join(step.xpath for step in self.steps)
 
     def fits(self, path: Sequence[Names]) -> bool:
-        """Tell whether the last element of ``path`` (from the body on) is found."""
+        """Return True if the last element of ``path`` (from the body on) is found."""
         if self.direct:
             end = path[len(path) - len(self.steps) :] if len(path) >= len(self.steps) else ()
             return bool(end) and all(map(Names.fit, self.steps, end))
@@ -111,3 +115,73 @@ def names_of(element: Element, known: Iterable[str] | None = None) -> Names:
 
 def _is_plain(name: str) -> bool:
     return len(name) <= MOST_NAME_CHARACTERS and name.isascii() and _PLAIN.fullmatch(name) is not None
+
+
+def selector_of(page: Page, node: int) -> str:
+    """Return a CSS selector that finds the element of ``node`` alone, as short as its names allow.
+
+    Args:
+        page: The page.
+        node: An element.
+
+    Returns:
+        The selector; empty where there is none without an escape, or it would be very long.
+
+    Example:
+        >>> from denoise_crawler import Page
+        >>> page = Page.parse("", "<div class=story><p>One.<p class=ad>Two.<p>Three.</div>")
+        >>> [selector_of(page, node) for node, tag in enumerate(page.nodes.tags) if tag == "p"]
+        ['div.story > p:nth-of-type(1)', 'p.ad', 'div.story > p:nth-of-type(3)']
+
+    """
+    named, steps = page.once(_named_elements), list[str]()
+    element: Element | None = page.nodes.elements[node]
+    while element is not None and len(steps) < _MAX_STEPS:
+        if unique := named.unique(element):
+            return " > ".join([unique, *reversed(steps)])
+        names = names_of(element)
+        if names.tag == "*" or element not in named.places:
+            return ""
+        steps.append(f"{names.tag}:nth-of-type({named.places[element]})")
+        element = element.getparent()
+    return ""
+
+
+@dataclass(slots=True)
+class _NamedElements:
+    """How many elements have a name, and the place of each among those of its tag inside its parent."""
+
+    counts: Counter[Names] = field(default_factory=Counter)
+    places: dict[Element, int] = field(default_factory=dict)
+
+    def unique(self, element: Element) -> str:
+        """Return a name that this element alone has; empty if there is none."""
+        if element.tag in ("body", "html"):
+            return str(element.tag) if self.counts[Names(str(element.tag))] == 1 else ""
+        return next((one.css for one in _single_names(names_of(element)) if self.counts[one] == 1), "")
+
+
+def _named_elements(page: Page) -> _NamedElements:
+    named = _NamedElements()
+    if page.tree is None:
+        return named
+    siblings: Counter[tuple[Element | None, str]] = Counter()
+    for element in page.tree.iter():
+        if not isinstance(element.tag, str) or element.tag == TEXT:
+            continue
+        key = element.getparent(), element.tag
+        siblings[key] += 1
+        named.places[element] = siblings[key]
+        names = names_of(element)
+        named.counts.update(_single_names(names))
+        if names.tag in ("body", "html"):
+            named.counts[Names(names.tag)] += 1
+    return named
+
+
+def _single_names(names: Names) -> Iterator[Names]:
+    if names.tag == "*":
+        return
+    if names.id:
+        yield Names(names.tag, names.id)
+    yield from (Names(names.tag, classes=(name,)) for name in names.classes)

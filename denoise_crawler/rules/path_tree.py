@@ -1,4 +1,4 @@
-"""The paths of a site's pages merged to one tree, and the fewest marks in it that tell content from noise.
+"""The paths of a site's pages merged to one tree, and the fewest marks and shortest selectors for its content.
 
 Each path has the weight of the text that was kept there, and of the text that was dropped. A mark says of a path
 that all below it is kept, or dropped, down to the next mark. What a mark costs is set against what it mends, so
@@ -8,10 +8,11 @@ that few are made. Time is linear in the number of paths.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 from denoise_crawler.page import TEXT
-from denoise_crawler.rules.path_selector import Names, names_of
+from denoise_crawler.rules.path_selector import Names, PathSelector, names_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -20,6 +21,13 @@ if TYPE_CHECKING:
 
 LEAST_TEXT = 200  # characters: a page with less kept text weighs less than others
 MAX_PATHS = 200_000
+# Tags that say by themselves what stands in them.
+_MEANINGFUL_TAGS = frozenset(
+    {"article", "main", "nav", "aside", "footer", "header", "figure", "figcaption", "form", "time", "address"}
+    | {"h1", "h2", "h3", "h4", "h5", "h6", "blockquote", "pre", "table", "ul", "ol", "dl", "hr", "label", "iframe"}
+)
+_MOST_CLASSES = 4
+_MOST_AROUND = 8
 
 
 @dataclass(slots=True)
@@ -56,11 +64,11 @@ class PathTree:
 
     def path(self, number: int) -> list[Names]:
         """Return the names of a path from the body on."""
-        found: list[Names] = []
+        names: list[Names] = []
         while number >= 0:
-            found.append(self.names[number])
+            names.append(self.names[number])
             number = self.parents[number]
-        return found[::-1]
+        return names[::-1]
 
     def marks(self, price: float, least_pages: int) -> dict[int, bool]:
         """Return the marks that mend most: of each marked path whether it is kept.
@@ -76,17 +84,17 @@ class PathTree:
             parent, to_drop = self.parents[number], price if self.pages[number] >= least_pages else float("inf")
             if_dropped[parent] += min(if_dropped[number], if_kept[number] + price)
             if_kept[parent] += min(if_kept[number], if_dropped[number] + to_drop)
-        states, found = [False], dict[int, bool]()
+        states, marks = [False], dict[int, bool]()
         if if_kept[0] < if_dropped[0]:
-            states[0] = found[0] = True
+            states[0] = marks[0] = True
         for number in range(1, size):
             above = states[self.parents[number]]
             marked = price if not above or self.pages[number] >= least_pages else float("inf")
             same, other = (if_kept, if_dropped) if above else (if_dropped, if_kept)
             states.append(above)
             if other[number] + marked < same[number]:
-                states[number] = found[number] = not above
-        return found
+                states[number] = marks[number] = not above
+        return marks
 
     def regions(self, marks: dict[int, bool]) -> tuple[list[float], list[float], list[bool]]:
         """Return by path its state by ``marks``, and the weights kept and dropped down to the next marks."""
@@ -102,11 +110,11 @@ class PathTree:
 
     def by_name(self) -> dict[str, list[int]]:
         """Return the paths whose last element has a tag (``div``), id (``#story``) or class (``.ad``)."""
-        found: dict[str, list[int]] = {}
+        paths: dict[str, list[int]] = {}
         for number, names in enumerate(self.names):
             for name in _all_names(names):
-                found.setdefault(name, []).append(number)
-        return found
+                paths.setdefault(name, []).append(number)
+        return paths
 
     def _path(self, parent: int, names: Names) -> int:
         number = self._numbers.get((parent, names))
@@ -133,3 +141,77 @@ def _all_names(names: Names) -> Iterator[str]:
     if names.id:
         yield f"#{names.id}"
     yield from (f".{name}" for name in names.classes)
+
+
+class ShortSelectors:
+    """Finds selectors for the marks of a tree.
+
+    Args:
+        tree: The paths of a site.
+        marks: The marked paths, and whether each is kept.
+        harm: How much a selector may do wrong elsewhere, in pages of kept text.
+
+    """
+
+    def __init__(self, tree: PathTree, marks: dict[int, bool], harm: float) -> None:
+        self._tree, self._marks, self._most_harm = tree, marks, harm
+        self._kept, self._dropped, self._states = tree.regions(marks)
+        self._by_name = tree.by_name()
+
+    def best(self, number: int) -> PathSelector:
+        """Return the shortest selector for a marked path that does little harm, else the one that does least."""
+        path = self._tree.path(number)
+        best, least = PathSelector((path[-1],)), float("inf")
+        for candidate in _candidates(path):
+            harm = self._harm(candidate, self._marks[number])
+            if harm <= self._most_harm:
+                return candidate
+            if harm < least:
+                best, least = candidate, harm
+        return best
+
+    def _harm(self, selector: PathSelector, keeps: bool) -> float:
+        last = selector.steps[-1]
+        names = [f"#{last.id}"] if last.id else [f".{name}" for name in last.classes] or [last.tag]
+        paths = min((self._by_name.get(name, []) for name in names), key=len)
+        harm = 0.0
+        for number in paths:
+            if number in self._marks or self._states[number] == keeps:
+                continue
+            if last.fit(self._tree.names[number]) and selector.fits(self._tree.path(number)):
+                gain = self._kept[number] - self._dropped[number]
+                harm += -gain if keeps else gain
+        return harm
+
+
+def _candidates(path: Sequence[Names]) -> Iterator[PathSelector]:
+    """Yield selectors for the last element of ``path``, the shortest first."""
+    last = path[-1]
+    own = list(_own_names(last))
+    for names in own:
+        yield PathSelector((names,))
+    around = [names for above in reversed(path[1:-1]) for names in _own_names(above) if names.id or names.classes]
+    inner = own or [Names(last.tag)]
+    for outer in around[:_MOST_AROUND]:
+        for names in (*inner[:_MOST_CLASSES], Names(last.tag)):
+            yield PathSelector((outer, names))
+    chain = [_one_name(names) for names in path]
+    for start in range(len(chain) - 2, -1, -1):
+        if start == 0 or chain[start].id or chain[start].classes:
+            yield PathSelector(tuple(chain[start:]), direct=True)
+
+
+def _one_name(names: Names) -> Names:
+    return Names(names.tag, names.id) if names.id else Names(names.tag, classes=names.classes[:1])
+
+
+def _own_names(names: Names) -> Iterator[Names]:
+    if names.id:
+        yield Names(names.tag, names.id)
+    classes = names.classes[:_MOST_CLASSES]
+    yield from (Names(names.tag, classes=(name,)) for name in classes)
+    yield from (Names(names.tag, classes=pair) for pair in combinations(classes, 2))
+    if len(classes) > 2:
+        yield Names(names.tag, classes=classes)
+    if names.tag in _MEANINGFUL_TAGS:
+        yield Names(names.tag)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 import re
-from functools import lru_cache
-from typing import TYPE_CHECKING, TypeAlias
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Any
 
 from lxml import etree
 
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from denoise_crawler.page import Element, Page
     from denoise_crawler.rules.site_file import Rule
 
-    Found: TypeAlias = list[Element | str]
-
 logger = logging.getLogger(__name__)
 
 MAX_SELECTOR_CHARACTERS = 4_000
@@ -30,7 +28,7 @@ _TRIAL = etree.HTML("<html><head><title>t</title></head><body><div id='a' class=
 
 
 def is_xpath(selector: str) -> bool:
-    """Tell whether a selector is written as XPath; else it is CSS.
+    """Return True if a selector is written as XPath; else it is CSS.
 
     Example:
         >>> is_xpath("//div[@id='story']"), is_xpath("div#story"), is_xpath("concat(//h1, '')")
@@ -73,12 +71,32 @@ def compile_selector(selector: str) -> etree.XPath:
 
 
 def _css_as_xpath(selector: str) -> str:
-    from denoise_crawler.rules.css import css_as_xpath  # late: most processes obey no CSS
+    """Return a CSS selector as XPath; raise ValueError, which says where it is wrong."""
+    from cssselect import SelectorError as CssError  # late: most processes obey no CSS
 
-    return css_as_xpath(selector)
+    try:
+        return str(_css_translator().css_to_xpath(selector))
+    except CssError as error:
+        raise ValueError(str(error)) from None
 
 
-def find(page: Page, selector: str) -> Found:
+@cache
+def _css_translator() -> Any:
+    from parsel.csstranslator import HTMLTranslator
+
+    class Translator(HTMLTranslator):
+        """Writes CSS as XPath; of ``h2 + p`` only the next element is looked at."""
+
+        def xpath_direct_adjacent_combinator(self, left: Any, right: Any) -> Any:
+            right.add_name_test()
+            condition, right.condition = right.condition, ""
+            joined = left.join("/following-sibling::*[1]/self::", right)
+            return joined.add_condition(condition) if condition else joined
+
+    return Translator()
+
+
+def find(page: Page, selector: str) -> list[Element | str]:
     """Return the elements or texts that a selector finds in ``page``, in order.
 
     Raises:
@@ -93,12 +111,12 @@ def find(page: Page, selector: str) -> Found:
     if page.tree is None:
         return []
     try:
-        found = find_in_order(page, compile_selector(selector).path)
+        result = find_in_order(page, compile_selector(selector).path)
     except etree.XPathError as error:
         raise SelectorError(f"{selector!r:.200} cannot be used: {error}") from None
-    if isinstance(found, list):
-        return [one if isinstance(one, etree._Element) else str(one) for one in found]
-    return [str(found)] if isinstance(found, str) else []
+    if isinstance(result, list):
+        return [one if isinstance(one, etree._Element) else str(one) for one in result]
+    return [str(result)] if isinstance(result, str) else []
 
 
 def find_nodes(page: Page, selector: str) -> list[int]:

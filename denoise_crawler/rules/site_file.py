@@ -28,7 +28,7 @@ BY_NAME = {
 }
 PRUNE, TEST_URL = "prune", "test_url"
 OBEYED = frozenset({*WITH_SELECTOR, *BY_NAME, PRUNE})
-# Directives of the format that we know and pass over: they change the page's source or say what to fetch.
+# Directives of the format that are known and passed over: they change the page's source or say what to fetch.
 PASSED_OVER = frozenset(
     {TEST_URL, "test_contains", "single_page_link", "single_page_link_in_feed", "next_page_link", "tidy", "parser"}
     | {"replace_string", "find_string", "http_header", "convert_double_br_tags", "autodetect_on_failure"}
@@ -94,7 +94,7 @@ def parse_site_file(text: str, name: str = "") -> SiteFile:
         name: Its name, for messages.
 
     Returns:
-        The rules, without those that we know and pass over.
+        The rules, without the directives that are passed over.
 
     Example:
         >>> found = parse_site_file("body: div.story\n# a comment\nstrip //p\nstirp: p.ad", "a.example.txt")
@@ -107,17 +107,17 @@ def parse_site_file(text: str, name: str = "") -> SiteFile:
         a.example.txt, line 4: there is no directive 'stirp'; did you mean 'strip'?
 
     """
-    found = SiteFile(name)
+    file = SiteFile(name)
     for number, line in _lines(text):
-        if len(found.rules) >= MAX_RULES:
-            found.problems.append(f"{name}, line {number}: only the first {MAX_RULES:,} rules of a file are read")
+        if len(file.rules) >= MAX_RULES:
+            file.problems.append(f"{name}, line {number}: only the first {MAX_RULES:,} rules of a file are read")
             break
         try:
             if rule := _parse_line(line, name, number):
-                found.rules.append(rule)
+                file.rules.append(rule)
         except ValueError as error:
-            found.problems.append(printable(f"{name}, line {number}: {error}"))
-    return found
+            file.problems.append(printable(f"{name}, line {number}: {error}"))
+    return file
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
@@ -127,7 +127,7 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _parse_line(line: str, file: str, number: int) -> Rule | None:
-    """Return the rule of a line, None for one that we pass over; raise ValueError if it is wrong."""
+    """Return the rule of a line, None for a directive that is passed over; raise ValueError if it is wrong."""
     match = _LINE.fullmatch(line)
     if match is None:
         raise ValueError(f"{line!r:.200} has no colon")

@@ -86,18 +86,18 @@ def tokens_of(xpath: str) -> list[str]:
         ['//', 'p', '[', '@', 'id', '=', "'a b'", ']', '/', '..']
 
     """
-    found, at, text = list[str](), 0, xpath.rstrip()
+    tokens, at, text = list[str](), 0, xpath.rstrip()
     while at < len(text):
         match = _TOKEN.match(text, at)
         if match is None:
             raise SelectorError(f"{text[at]!r:.20} is not known in XPath")
-        found.append(match[1])
+        tokens.append(match[1])
         at = match.end()
-    return found
+    return tokens
 
 
 def is_operator(tokens: Sequence[str], at: int) -> bool:
-    """Tell whether a word is an operator; names and stars are operators only behind an operand."""
+    """Return True if a word is an operator; names and stars are operators only behind an operand."""
     word = tokens[at]
     if word in _NAMED_OPERATORS or word == "*":
         return at > 0 and tokens[at - 1] not in _BEFORE_OPERAND
@@ -115,14 +115,14 @@ def reach_of(tokens: Sequence[str], at: int) -> str | None:
 
 
 def is_name(tokens: Sequence[str], at: int) -> bool:
-    """Tell whether a token is the name or star of elements, not of an axis, a function or an attribute."""
+    """Return True if a token is the name or star of elements, not of an axis, a function or an attribute."""
     before, after = (tokens[at - 1] if at else ""), (tokens[at + 1] if at + 1 < len(tokens) else "")
     is_word = tokens[at] == "*" or tokens[at][0].isalpha() or tokens[at][0] == "_"
     return is_word and after not in ("(", "::") and before not in ("@", "$")
 
 
 def reads_text(tokens: Sequence[str]) -> bool:
-    """Tell whether an expression may read the text of elements: in a function, or to compare it."""
+    """Return True if an expression may read the text of elements: in a function, or to compare it."""
     for at, word in enumerate(tokens):
         if word in _COMPARED and (_is_element_behind(tokens, at) or _is_element_before(tokens, at)):
             return True

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from denoise_crawler import Denoiser, Page, Writing, denoise_pages
 from denoise_crawler.changes.copies import Copies, SeenTexts, simhash
-from denoise_crawler.changes.fingerprint import MAX_LINES, Fingerprint
-from denoise_crawler.changes.history import PageHistory
-from denoise_crawler.changes.stable_lines import stable_lines
+from denoise_crawler.changes.fingerprint import MAX_LINES, Fingerprint, stable_lines
+from denoise_crawler.changes.page_changes import PageHistory
 from denoise_crawler.crawl.stored_denoiser import open_denoiser
 from denoise_crawler.methods import MethodChoice
 

@@ -1,0 +1,329 @@
+"""The posts of a thread: texts that take turns with the dates of their posts; who wrote each, when, and where."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING
+
+from denoise_crawler.page import TEXT
+from denoise_crawler.page.dates import AGO
+from denoise_crawler.page.text import collapse_spaces
+from denoise_crawler.records.alike import POST, FoundRecord, alike_elements, names_of, outermost, texts_of_most
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from denoise_crawler.page import Nodes, Page
+
+_MAX_DATE_CHARACTERS = 60
+_MONTH = (
+    r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|märz|mai|okt|dez|janv|févr|mars|avril|juin|juil|août|déc"
+    r"|ene|abr|ago|dic|gen|mag|giu|lug|set|ott|mrt|mei|янв|фев|мар|апр|мая|июн|июл|авг|сен|окт|ноя|дек|stycz|lut|kwi"
+    r"|maj|cze|lip|sie|wrz|paź|lis|gru)"
+)
+_DAY = r"(?:yesterday|today|gestern|heute|hier|ayer|hoy|ieri|oggi)"
+_DATE = re.compile(
+    r"(?<!\d)(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](?:\d{4}|\d{2}))(?!\d)"
+    r"|\d{4}\s?年\s?\d{1,2}\s?月"
+    rf"|\b{_MONTH}\w*\.?,?\s+\d{{1,4}}\b|\b\d{{1,2}}(?:st|nd|rd|th|\.)?[\s-]+{_MONTH}\w*\b"
+    rf"|{AGO}|^{_DAY}\W*$|\b{_DAY}(?:\W+\w{{1,2}})?\W*\d{{1,2}}[:.h]\d\d",
+    re.IGNORECASE,
+)
+_ENDS = " ·|-–—,"
+_OFTEN, _SHORT = 2, 60  # a short text that stands more often is no prose
+_DATE_INSIDE = 0.6  # what holds the date as well is less likely the text of a post alone
+_NAMED_WORTH = 1.3
+_POST_NAMES = re.compile(r"post|messag|msg|content|comment|text|body|repl|answer|entry", re.IGNORECASE)
+_MAX_USER_CHARACTERS = 40
+_SURE_USER, _SURER_USER = 0.5, 1.0  # of the best name, and of those for posts that have none
+_TRIED = 3
+_SAID, _DENIED, _CONSTANT, _AGREED, _BASE = 1.0, 0.7, 1.2, 0.05, 0.7
+_USER = re.compile(
+    r"user|author|auteur|autor|nick|poster|member|creator|mitglied|profile?\b|ersteller|verfasser", re.IGNORECASE
+)
+_NO_USER = re.compile(
+    r"title|titel|avatar|rank|locat|date|time|repl|quot|zitat|count|signat|sig\b|stat|button|icon|group|badge|role"
+    r"|info_|extra|action|menu|like",
+    re.IGNORECASE,
+)
+_ADDRESS = re.compile(
+    r"(?:^|[/?&=])(?:users?|members?|profiles?|u|people|authors?|mitglied\w*|memberlist|viewprofile|~)(?:[/.?&=]|$)"
+)
+_LETTER = re.compile(r"[^\W\d_]")
+_CLOCK = re.compile(r"^\d{1,2}[:.]\d\d")
+_SIGNATURE = re.compile(r"signatur|(?:^|[-_\s])sig(?:$|[-_\s])", re.IGNORECASE)
+_QUOTE = re.compile(r"quote|zitat|citation", re.IGNORECASE)
+_PERMANENT = re.compile(r"permalink|bookmark|postlink|post-?number|hashpermalink|postcounter", re.IGNORECASE)
+_NUMBER = re.compile(r"\d{2,}")
+_SHORTEST = 4  # characters; a shorter text may be what several posts say
+_MAX_ATTRIBUTE = 200  # characters of an attribute
+
+
+def find_date(text: str) -> str | None:
+    """Return a short text from its date on, None if it is long or has no date.
+
+    Example:
+        >>> find_date("Posted on 12.03.2020, 19:29"), find_date("3 hours ago"), find_date("A story.")
+        ('12.03.2020, 19:29', '3 hours ago', None)
+
+    """
+    if len(text) > _MAX_DATE_CHARACTERS:
+        return None
+    date = _DATE.search(text)
+    return text[date.start() :].strip(_ENDS) if date else None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tally:
+    """Running sums by node of prose, characters and dates; ``sums[end] - sums[start]`` is that of a range."""
+
+    prose: Sequence[int]
+    characters: Sequence[int]
+    dates: Sequence[int]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Thread:
+    """The posts of a page: the elements with their texts (``bodies``), and the nodes that are each post's own.
+
+    ``spaces[i]`` goes from where the post before ends to the end of the largest element with this post alone.
+    ``dates_inside`` is True if the bodies hold the dates of their posts, and so what else is said of them;
+    ``likeness`` (0 to 1.3) how much they look like posts.
+    """
+
+    bodies: list[int]
+    spaces: list[range]
+    dates_inside: bool
+    likeness: float
+
+
+def thread_of(page: Page) -> Thread:
+    """Find the posts of ``page``; none if it has no thread."""
+    nodes, tally = page.nodes, page.once(_tally_of)
+    best, bodies = 0.0, list[int]()
+    for name, members in page.once(alike_elements).items():
+        candidates = outermost(nodes, members)
+        if len(candidates) > 1:
+            likeness = _likeness(nodes, tally, candidates) * (_NAMED_WORTH if _POST_NAMES.search(name) else 1.0)
+            if likeness > best:
+                best, bodies = likeness, candidates
+    with_date = sum(tally.dates[nodes.ends[body]] > tally.dates[body] for body in bodies)
+    return Thread(bodies, _spaces(nodes, bodies), 2 * with_date > len(bodies), best)
+
+
+def _tally_of(page: Page) -> Tally:
+    nodes = page.nodes
+    texts = [collapse_spaces(text) for text in nodes.texts]
+    often = Counter(text for text in texts if text and len(text) <= _SHORT)
+    dated = [
+        find_date(text) is not None if text else tag == "time" and end == index + 1
+        for index, (tag, text, end) in enumerate(zip(nodes.tags, texts, nodes.ends, strict=True))
+    ]
+    prose = (
+        0 if nodes.links[index] >= 0 or often[text] > _OFTEN or dated[index] else page.characters[index]
+        for index, text in enumerate(texts)
+    )
+    sums = (list(accumulate(numbers, initial=0)) for numbers in (prose, page.characters, map(int, dated)))
+    return Tally(*sums)
+
+
+def _likeness(nodes: Nodes, tally: Tally, bodies: Sequence[int]) -> float:
+    """Say how much elements look like the texts of posts: they hold the prose, little else, and dates between."""
+    spans = [(body, nodes.ends[body]) for body in bodies]
+    prose = [tally.prose[end] - tally.prose[start] for start, end in spans]
+    if not (total := sum(prose)):
+        return 0.0
+    held = [tally.characters[end] - tally.characters[start] for start, end in spans]
+    coverage = total / tally.prose[-1]
+    density = sum(one / every for one, every in zip(prose, held, strict=True) if every) / sum(map(bool, held))
+    borders = zip([0, *(end for _, end in spans)], [*bodies, len(nodes)], strict=True)
+    between = [tally.dates[start] > tally.dates[end] for end, start in borders]
+    inside = sum(1 / dates for start, end in spans if (dates := tally.dates[end] - tally.dates[start]))
+    count = len(bodies)
+    turns = max(sum(between[:-1]), sum(between[1:]), _DATE_INSIDE * inside) / count
+    return coverage * density**2 * turns * count / (count + 1)
+
+
+def _spaces(nodes: Nodes, bodies: Sequence[int]) -> list[range]:
+    """Return the own nodes of each post; what stands before the first is as long as before the others."""
+    own = [_own_element(nodes, bodies, number) for number in range(len(bodies))]
+    gaps = [after.start - before.stop for before, after in pairwise(own)]
+    starts = [max(own[0].start - min(gaps, default=0), 0), *(one.stop for one in own[:-1])] if own else []
+    return [range(start, one.stop) for start, one in zip(starts, own, strict=True)]
+
+
+def _own_element(nodes: Nodes, bodies: Sequence[int], number: int) -> range:
+    """Return the largest element that holds this body and no other."""
+    index = bodies[number]
+    before = bodies[number - 1] if number else -1
+    behind = bodies[number + 1] if number + 1 < len(bodies) else len(nodes)
+    while (above := nodes.parents[index]) > max(before, 0) and nodes.ends[above] <= behind:
+        index = above
+    return range(index, nodes.ends[index])
+
+
+def users_of(nodes: Nodes, thread: Thread) -> list[int]:
+    """Return by post the text node that names its user, -1 where there is none."""
+    by_name: dict[str, dict[int, int]] = defaultdict(dict)
+    following = _next_texts(nodes)
+    for number, (space, body) in enumerate(zip(thread.spaces, thread.bodies, strict=True)):
+        closed = range(0) if thread.dates_inside else range(body, nodes.ends[body])
+        for name, text in _candidates(nodes, space, closed, following):
+            by_name[name].setdefault(number, text)
+    users = [-1] * len(thread.bodies)
+    for place, (likeness, texts) in enumerate(_best_names(nodes, by_name, len(users))):
+        if likeness < (_SURER_USER if place else _SURE_USER):
+            break
+        for number, text in texts.items():
+            users[number] = text if users[number] < 0 else users[number]
+    return users
+
+
+def _best_names(
+    nodes: Nodes, by_name: dict[str, dict[int, int]], posts: int
+) -> list[tuple[float, dict[int, int]]]:
+    """Return the likeliest names with their texts by post; those that lead to the same texts agree."""
+    agreeing = Counter(tuple(texts.values()) for texts in by_name.values())
+    ranked = [
+        (_user_likeness(nodes, name, texts, posts) + _AGREED * agreeing[tuple(texts.values())], name)
+        for name, texts in by_name.items()
+    ]
+    return [(likeness, by_name[name]) for likeness, name in sorted(ranked, reverse=True)[:_TRIED]]
+
+
+def _user_likeness(nodes: Nodes, name: str, texts: dict[int, int], posts: int) -> float:
+    """Say how much the elements of this name look like those of users."""
+    said = _SAID * bool(_USER.search(name)) - _DENIED * bool(_NO_USER.search(name))
+    values = {collapse_spaces(nodes.texts[text]) for text in texts.values()}
+    constant = _CONSTANT * (len(values) == 1 and len(texts) > 2)
+    return len(texts) / posts * (_BASE + said - constant)
+
+
+def _candidates(nodes: Nodes, space: range, closed: range, following: Sequence[int]) -> Iterator[tuple[str, int]]:
+    """Yield the names of elements that begin with what may be a name, and its text node."""
+    for index in space:
+        if nodes.tags[index] == TEXT or index in closed:
+            continue
+        text = following[index]
+        if text < nodes.ends[index] and _may_be_name(nodes.texts[text]):
+            for name in _user_names(nodes, index):
+                yield name, text
+
+
+def _user_names(nodes: Nodes, index: int) -> Iterator[str]:
+    names = list(names_of(nodes, index))
+    yield from names
+    if nodes.tags[index] == "a" and _ADDRESS.search(nodes.elements[index].get("href", "")):
+        yield "a user"
+    elif not names:
+        above = nodes.parents[index]
+        yield f"{nodes.tags[index]}<{next(names_of(nodes, above), nodes.tags[above])}"
+
+
+def _may_be_name(text: str) -> bool:
+    line = collapse_spaces(text) if len(text) < 10 * _MAX_USER_CHARACTERS else text
+    return (
+        len(line) <= _MAX_USER_CHARACTERS
+        and _LETTER.search(line) is not None
+        and find_date(line) is None
+        and not _CLOCK.match(line)
+    )
+
+
+def _next_texts(nodes: Nodes) -> list[int]:
+    """Return by node the first text at or behind it."""
+    following = len(nodes)
+    firsts = [following] * following
+    for index in range(following - 1, -1, -1):
+        if nodes.tags[index] == TEXT and not nodes.texts[index].isspace():
+            following = index
+        firsts[index] = following
+    return firsts
+
+
+def find_posts(page: Page) -> list[FoundRecord]:
+    """Return the posts of a thread in document order; none if the page has no thread.
+
+    Example:
+        >>> from denoise_crawler import Page
+        >>> post = "<div class=post><a class=user>{}</a> <i>May {}, 2024</i><div class=body>{}</div></div>"
+        >>> html = post.format("Ann", 2, "Is it open today?") + post.format("Bob", 3, "It is, until six.")
+        >>> [record.values["user"] for record in find_posts(Page.parse("https://a.example/", html))]
+        ['Ann', 'Bob']
+
+    """
+    nodes, thread = page.nodes, page.once(thread_of)
+    often = texts_of_most(nodes, thread.bodies, _SHORTEST)
+    posts = []
+    for body, space, user in zip(thread.bodies, thread.spaces, users_of(nodes, thread), strict=True):
+        inside = range(body, nodes.ends[body])
+        time = _time(nodes, space, inside)
+        said = {"user": _text(nodes, user), "time": _moment(nodes, time), "link": _link(page, space, body)}
+        values = {name: value for name, value in said.items() if value}
+        posts.append(FoundRecord(POST, inside, tuple(_left_out(nodes, inside, often, {user, time})), values))
+    return posts
+
+
+def _text(nodes: Nodes, index: int) -> str:
+    return collapse_spaces(nodes.texts[index]) if index >= 0 else ""
+
+
+def _time(nodes: Nodes, space: range, body: range) -> int:
+    """Return the node that says when, the nearest before the text, else behind it, else in it; -1 without one."""
+    for part in (range(body.start - 1, space.start - 1, -1), range(body.stop, space.stop), body):
+        for index in part:
+            if _machine_time(nodes, index) or find_date(_text(nodes, index)):
+                return index
+    return -1
+
+
+def _moment(nodes: Nodes, index: int) -> str:
+    """Return the time that a node says: that of ``time`` elements for machines, else as written."""
+    if index < 0:
+        return ""
+    above = _machine_time(nodes, index) or _machine_time(nodes, nodes.parents[index])
+    return above or find_date(_text(nodes, index)) or ""
+
+
+def _machine_time(nodes: Nodes, index: int) -> str:
+    return nodes.elements[index].get("datetime", "").strip() if nodes.tags[index] == "time" else ""
+
+
+def _left_out(nodes: Nodes, inside: range, often: frozenset[str], said: set[int]) -> Iterator[range]:
+    """Yield the subtrees of a post that are not its text; what it quotes is its text."""
+    end = inside.start + 1
+    for index in inside:
+        if index < end:
+            continue
+        names = "" if nodes.tags[index] == TEXT else _attributes(nodes, [index])
+        if _SIGNATURE.search(names) or index in said or _text(nodes, index) in often:
+            end = nodes.ends[index]
+            yield range(index, end)
+        elif nodes.tags[index] == "blockquote" or _QUOTE.search(names):
+            end = nodes.ends[index]
+
+
+def _attributes(nodes: Nodes, indices: Iterable[int], attributes: Sequence[str] = ("class", "id")) -> str:
+    return " ".join(
+        nodes.elements[index].get(name, "")[:_MAX_ATTRIBUTE] for index in indices for name in attributes
+    )
+
+
+def _link(page: Page, space: range, body: int) -> str:
+    """Return the address of a post: of the link that says so, one with its element's number, or its element."""
+    nodes = page.nodes
+    numbers = set(_NUMBER.findall(_attributes(nodes, (space.start, body), ("id",))))
+    numbered = ""
+    for index in space:
+        if nodes.tags[index] != "a" or not (href := nodes.elements[index].get("href", "")):
+            continue
+        if _PERMANENT.search(_attributes(nodes, [index], ("class", "title", "rel"))):
+            return page.absolute(href)
+        if not numbered and not numbers.isdisjoint(_NUMBER.findall(href.partition("#")[2])):
+            numbered = page.absolute(href)
+    ids = (nodes.elements[index].get("id", "") for index in (body, space.start))
+    own = next((f"{page.url.partition('#')[0]}#{one}" for one in ids if _NUMBER.search(one)), "")
+    return numbered or own
