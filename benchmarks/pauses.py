@@ -11,12 +11,11 @@ from dataclasses import dataclass, field
 from time import perf_counter, thread_time
 from typing import TYPE_CHECKING, Any
 
-from denoise_crawler.crawl.leaving_items import LeavingItems
+from denoise_crawler.crawl.item_fate import ItemFate
 from denoise_crawler.crawl.middleware import ResponseSources
 from denoise_crawler.crawl.page_cleaner import PageCleaner
+from denoise_crawler.crawl.parking import WaitingItems
 from denoise_crawler.crawl.sites import Sites
-from denoise_crawler.crawl.waiting_items import WaitingItems
-from denoise_crawler.crawl.warmup import Warmup
 from denoise_crawler.workers.async_worker import Connection
 
 if TYPE_CHECKING:
@@ -33,12 +32,12 @@ STAGES: dict[tuple[type, str], str] = {
     (Connection, "data_received"): "answers",
 }
 WAITING_STAGES: dict[tuple[type, str], str] = {
-    (Warmup, "take"): "take",
+    (ItemFate, "take"): "take",
     (Sites, "save"): "save",
     (Sites, "save_all"): "save",
-    (LeavingItems, "fill"): "fill",
-    (Warmup, "_on_spider_opened"): "_on_spider_opened",
-    (Warmup, "_on_engine_stopped"): "_on_engine_stopped",
+    (ItemFate, "fill"): "fill",
+    (ItemFate, "_on_spider_opened"): "_on_spider_opened",
+    (ItemFate, "_on_engine_stopped"): "_on_engine_stopped",
 }
 ENDING = "(the end of the crawl)"
 
@@ -87,9 +86,9 @@ class Meter:
         self._time_each(WaitingItems, "release", "release")
         sources_of = ResponseSources.__init__
 
-        def begin(sources: ResponseSources, warmup: Warmup, response: Any, crawler: Any) -> None:
+        def begin(sources: ResponseSources, fate: ItemFate, response: Any, crawler: Any) -> None:
             _cause.set(response.url)
-            sources_of(sources, warmup, response, crawler)
+            sources_of(sources, fate, response, crawler)
 
         ResponseSources.__init__ = begin  # type: ignore[method-assign, assignment]
 

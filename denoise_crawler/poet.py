@@ -13,9 +13,9 @@ from typing import Any
 import msgspec
 from scrapy.http import Response
 
+from denoise_crawler.crawl.item_fate import ItemFate
 from denoise_crawler.crawl.setup_errors import abort_on_missing_extra
 from denoise_crawler.crawl.source_page import response_origin, source_of_response
-from denoise_crawler.crawl.warmup import Warmup
 from denoise_crawler.output.clean_page import CleanPage
 
 with abort_on_missing_extra("poet"):
@@ -29,7 +29,7 @@ _FIXTURE_FILE = "page.json"
 class CleanText(CleanPage):
     """The clean page of a response. It is judged at once, by what is known of its site at that time.
 
-    ``warm`` tells whether the site was known. A page that cannot be judged (no HTML, empty) has no text.
+    ``warm`` says whether the site was known. A page that cannot be judged (no HTML, empty) has no text.
     """
 
     def __str__(self) -> str:
@@ -49,29 +49,29 @@ class CleanTextProvider(PageObjectInputProvider):
     def __init__(self, injector: Any) -> None:
         super().__init__(injector)  # type: ignore[no-untyped-call]
         self._crawler = injector.crawler
-        self._warmup = Warmup.of(injector.crawler)
+        self._fate = ItemFate.of(injector.crawler)
 
     # scrapy-poet evaluates these annotations, so their names must exist at run time.
     async def __call__(self, to_provide: set[Callable[..., Any]], response: Response) -> Sequence[CleanText]:  # noqa: ARG002
         """Return the clean text of ``response``."""
-        warmup = self._warmup
-        source = source_of_response(response, warmup.settings.site, response_origin(response, self._crawler))
+        fate = self._fate
+        source = source_of_response(response, fate.settings.site, response_origin(response, self._crawler))
         if source is None:
-            warmup.outcomes.count_without_page()
-        if source is None or await warmup.leaving.is_skipped(source):
-            return [CleanText(url=response.url, site=warmup.settings.site(response.url))]
-        async with warmup.sites.turns.of(source):
-            if not warmup.by_addon:
-                await warmup.learn(source)
-            await warmup.leaving.judge(source)
+            fate.report.count("untouched")
+        if source is None or await fate.is_skipped(source):
+            return [CleanText(url=response.url, site=fate.settings.site(response.url))]
+        async with fate.sites.turns.of(source):
+            if not fate.by_addon:
+                await fate.learn(source)
+            await fate.clean(source)
         clean = CleanText(url=source.page.url, site=source.page.site)
         if source.cleaned is None:
             clean.error = source.error
             return [clean]
         try:
-            return [warmup.filler.fill(clean, source.cleaned.clean_page).item]
+            return [fate.filler.fill(clean, source.cleaned.clean_page).item]
         except Exception:  # our mistake must not cost the page object
-            warmup.report_failure(source.page.url)
+            fate.report.page_failed(source.page.url)
             return [clean]
 
 

@@ -27,7 +27,8 @@ class DenoisePipeline:
         return cls(crawler)
 
     async def process_item(self, item: Any) -> Any:
-        """Return ``item`` filled; as it is if it has no page. Raise what :meth:`LeavingItems.emit` raises."""
+        """Return ``item`` filled; as it is if it has no page. Raise what :meth:`ItemFate.fill` raises."""
         if self._pages.passes_by(item):
             return item
-        return await self._pages.warmup.leaving.emit(item, self._pages.source_of(item))
+        [filled] = await self._pages.fate.fill(item, self._pages.source_of(item))
+        return filled

@@ -9,10 +9,10 @@ from weakref import WeakKeyDictionary
 from scrapy.exceptions import NotConfigured
 
 from denoise_crawler.crawl.csv_columns import keep_text_column
+from denoise_crawler.crawl.item_fate import ItemFate
 from denoise_crawler.crawl.settings import is_off
 from denoise_crawler.crawl.setup_errors import abort_on_setup_error
 from denoise_crawler.crawl.source_page import Origin, SourcePage
-from denoise_crawler.crawl.warmup import Warmup
 from denoise_crawler.page import Page
 from denoise_crawler.pipelines.advice import ItemAdvice, check_order
 
@@ -30,10 +30,10 @@ class ItemPages:
 
     def __init__(self, crawler: Crawler) -> None:
         with abort_on_setup_error(crawler):
-            self.warmup = Warmup.of(crawler)
+            self.fate = ItemFate.of(crawler)
         keep_text_column(crawler)
-        self._advice = ItemAdvice(self.warmup.settings)
-        if not self.warmup.by_addon:
+        self._advice = ItemAdvice(self.fate.settings)
+        if not self.fate.by_addon:
             check_order(crawler.settings)
         self._sources: OrderedDict[tuple[str, str | bytes], SourcePage] = OrderedDict()
 
@@ -53,25 +53,25 @@ class ItemPages:
         return cls._of_crawler[crawler]
 
     def passes_by(self, item: Any) -> bool:
-        """Tell whether the pipelines leave ``item`` alone: it waited before, or the add-on handles it."""
-        return self.warmup.by_addon or self.warmup.is_replayed(item)
+        """Return True if the pipelines leave ``item`` alone: it waited before, or the add-on handles it."""
+        return self.fate.by_addon or self.fate.was_released(item)
 
     def source_of(self, item: Any) -> SourcePage | None:
         """Return the page in the HTML field of ``item``, None if there is none."""
-        html = self.warmup.filler.html_of(item)
+        html = self.fate.filler.html_of(item)
         if html is None:
             self._advice.warn_of_missing_html(item)
             return None
-        url = self.warmup.filler.url_of(item)
+        url = self.fate.filler.url_of(item)
         if not url:
             self._advice.warn_of_missing_url(item)
         if (url, html) in self._sources:
             self._sources.move_to_end((url, html))
             return self._sources[url, html]
         try:
-            page = Page.parse(url, html, site=self.warmup.settings.site(url))
+            page = Page.parse(url, html, site=self.fate.settings.site(url))
         except Exception:  # a page that we fail on loses its text, but no item
-            self.warmup.report_failure(url)
+            self.fate.report.page_failed(url)
             return None
         source = SourcePage(page, Origin(page.key.to_bytes(8, "big")), html=html)
         self._sources[url, html] = source

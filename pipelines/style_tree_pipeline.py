@@ -48,7 +48,7 @@ class StyleTreePipeline:
         if self._pages.passes_by(item):
             return item
         source = self._pages.source_of(item)
-        if not await self._pages.warmup.must_wait(item, source):
+        if not await self._pages.fate.waits(item, source):
             return item
         assert source is not None  # noqa: S101 - an item without a page does not wait
         raise ParkedItem(source.page.site)

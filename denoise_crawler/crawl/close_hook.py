@@ -36,18 +36,17 @@ class CloseHook:
     Args:
         crawler: The crawl.
         release: Releases the items; called once when the crawl ends.
-        must_stay: Tells whether the items stay in the store because a later run continues the crawl.
+        job: The job folder, an empty string without one. If it keeps requests for a later run, the items stay in
+            the store for that.
     """
 
-    def __init__(
-        self, crawler: Crawler, release: Callable[[], Awaitable[None]], must_stay: Callable[[], bool]
-    ) -> None:
-        self._crawler, self._release, self._must_stay = crawler, release, must_stay
+    def __init__(self, crawler: Crawler, release: Callable[[], Awaitable[None]], job: str) -> None:
+        self._crawler, self._release, self._job = crawler, release, job
         self._releasing: Deferred[None] | None = None
         crawler.signals.connect(self._wrap_close, signals.spider_opened)
 
     def must_keep_items(self) -> bool:
-        """Tell whether waiting items must stay in the store: the crawl is stopping, and pipelines download files.
+        """Return True if waiting items must stay in the store: the crawl stops, and pipelines download files.
 
         With a polite gap between requests their files may take an hour. Nobody who stops a crawl waits for that,
         and no item may leave without its files.
@@ -100,7 +99,7 @@ class CloseHook:
         if self._releasing is not None:
             await maybe_deferred_to_future(_follow(self._releasing))
             return
-        if self._must_stay():
+        if self._is_paused():
             return
         self._releasing = Deferred()
         try:
@@ -108,6 +107,10 @@ class CloseHook:
         finally:
             done, self._releasing = self._releasing, None
             done.callback(None)
+
+    def _is_paused(self) -> bool:
+        scheduler = scrapy_internals.scheduler_of(self._crawler)
+        return bool(self._job and scheduler is not None and scheduler.has_pending_requests())
 
 
 def _follow(first: Deferred[None]) -> Deferred[None]:

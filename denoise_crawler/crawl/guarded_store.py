@@ -34,11 +34,6 @@ class GuardedStore:
         self._on_error = on_error
         self._call_safely = partial(_call_safely, on_error)
         self._hidden_origins: set[bytes] = set()
-        self._write: Callable[[], None] = lambda: None
-
-    def write_first(self, write: Callable[[], None]) -> None:
-        """Call ``write`` before waiting items are read and before the file is closed."""
-        self._write = write
 
     def site(self, name: str, key: str) -> SiteState:
         """Return how far a site has come; the state of a new site if it cannot be read."""
@@ -62,9 +57,9 @@ class GuardedStore:
         finally:
             self._call_safely(transaction.close, None)
 
-    def park(self, page: ParkedPage, items: list[bytes]) -> bool:
-        """Let items of ``page`` wait; return False if that fails."""
-        return self._call_safely(lambda: self._store.park(page, *items), False, done=True)
+    def park(self, page: ParkedPage, item: bytes) -> bool:
+        """Let an item of ``page`` wait; return False if that fails."""
+        return self._call_safely(lambda: self._store.park(page, item), False, done=True)
 
     def keep_sample(self, site: str, url: str, html: str, most: int) -> bool:
         """Keep a page as a sample of its site; return whether there is room for another one."""
@@ -82,12 +77,10 @@ class GuardedStore:
 
     def pages_waiting(self, site: str | None = None) -> list[tuple[str, int]]:
         """Return the site and the row number of each page that has waiting items, as the store does."""
-        self._write()
         return self._call_safely(lambda: self._store.pages_waiting(site), [])
 
     def waiting(self, site: str | None = None, *, inherited: bool = True) -> Iterator[Parked]:
         """Yield the waiting items that can be read."""
-        self._write()
         try:
             for parked in self._store.waiting(site, inherited=inherited):
                 if parked.origin not in self._hidden_origins or not parked.inherited:
@@ -95,17 +88,12 @@ class GuardedStore:
         except Exception as error:
             self._on_error(error)
 
-    def hand_on(self, parked: list[Parked]) -> bool:
-        """Note that items wait no longer. If that fails they go on waiting and must not leave now."""
-        return self._call_safely(lambda: self._store.hand_on(parked), False, done=True)
-
-    def take_back(self, parked: list[Parked]) -> None:
-        """Note that items that were handed on wait again."""
-        self._call_safely(lambda: self._store.take_back(parked), None)
+    def release(self, parked: Parked) -> bool:
+        """Note that an item waits no longer. If that fails it goes on waiting and must not leave now."""
+        return self._call_safely(lambda: self._store.release(parked), False, done=True)
 
     def waiting_count(self, site: str | None = None, *, inherited: bool = True) -> int:
         """Return how many items wait."""
-        self._write()
         return self._call_safely(lambda: self._store.waiting_count(site, inherited=inherited), 0)
 
     def supersede(self, origin: bytes) -> int:
@@ -120,8 +108,7 @@ class GuardedStore:
         return self._call_safely(self._store.inherit, 0)
 
     def close(self, *, safe: bool) -> None:
-        """Close the file. Unless the feeds are ``safe``, the items that were handed on wait again."""
-        self._write()
+        """Close the file. Unless the feeds are ``safe``, the items that were released wait again."""
         self._call_safely(lambda: self._store.close(safe=safe), None)
 
 

@@ -5,22 +5,23 @@ from __future__ import annotations
 import dataclasses
 import logging
 import sys
+from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from itemadapter import ItemAdapter
+from scrapy import Item
 
 from denoise_crawler.crawl.field_types import takes_list
-from denoise_crawler.crawl.several_items import copy_item
-from denoise_crawler.crawl.unparkable import FirstOfClass
+from denoise_crawler.crawl.unparkable import class_path
 from denoise_crawler.errors import PartError
 from denoise_crawler.output.by_record import by_record
 from denoise_crawler.output.clean_page import CleanPage
 
 if TYPE_CHECKING:
+    from denoise_crawler.crawl.report import CrawlReport
     from denoise_crawler.crawl.settings import DenoiseSettings
-
-logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -41,14 +42,14 @@ class FillResult:
 class ItemFiller:
     """Fills the empty fields of items. The settings name the fields; values that an item has stay."""
 
-    def __init__(self, settings: DenoiseSettings) -> None:
+    def __init__(self, settings: DenoiseSettings, report: CrawlReport) -> None:
+        self._report = report
         self._html_field = settings.html_field
         self._url_field = settings.url_field
         self._part_field = settings.part_field
         self._by_record = settings.by_record
         self._targets = {"text": settings.text_field, **settings.extra_fields}
         self._clean_page_targets = {field.name: field.name for field in fields(CleanPage)}
-        self._reported = FirstOfClass()
 
     def html_of(self, item: Any) -> str | bytes | None:
         """Return the HTML in the HTML field of ``item``, None if there is none."""
@@ -126,7 +127,9 @@ class ItemFiller:
             self._report_refusal(item, source, target, error)
             return item, False
 
-    def fill_each(self, item: Any, clean_page: CleanPage, *, whole: bool) -> list[FillResult]:
+    # --- items that go on, counted
+
+    def fill_each(self, item: Any, clean_page: CleanPage, *, whole: bool) -> list[Any]:
         """Fill an item; or copies of it, one for each record of its page, if the settings say so.
 
         Args:
@@ -137,9 +140,42 @@ class ItemFiller:
         Returns:
             The items to pass on.
         """
-        if not (whole and self._by_record and clean_page.records):
-            return [self.fill(item, clean_page)]
-        return [self.fill(copy_item(item), record) for record in by_record(clean_page)]
+        if whole and self._by_record and clean_page.records:
+            results = [self.fill(_copy(item), record) for record in by_record(clean_page)]
+        else:
+            results = [self.fill(item, clean_page)]
+        for result in results:
+            self._report.count("unfilled", int(not result.has_text))
+            self._report.item_left(has_text=self.has_text(result.item), wrote=result.wrote)
+        return [result.item for result in results]
+
+    def complete(self, item: Any) -> list[Any]:
+        """Return an item with nothing to fill: it has its own text, or its class has no field for one."""
+        if self.has_text(item):
+            self._report.once(
+                "own text",
+                "%s items have a text of their own and pass as they are",
+                type(item).__qualname__,
+                level=logging.INFO,
+                key=class_path(type(item)),
+            )
+        else:
+            self._report.count("unfilled")
+        return self.as_it_came(item)
+
+    def as_it_came(self, item: Any) -> list[Any]:
+        """Return an item without the text of a page."""
+        self._report.item_left(has_text=self.has_text(item))
+        return [item]
+
+    def unfilled(self, item: Any, error: str | None) -> list[Any]:
+        """Return an item on whose page we failed as it came, but for a field that wants the ``error``."""
+        with suppress(Exception):  # an item class that we do not understand must not cost the item
+            self.as_it_came(item)
+        with suppress(Exception):
+            if error:
+                return [self.fill_error(item, error)]
+        return [item]
 
     def _value(self, item: Any, name: str) -> Any:
         if type(item) is dict:  # the most common kind
@@ -150,8 +186,6 @@ class ItemFiller:
             return None
 
     def _report_refusal(self, item: Any, source: str, target: str, error: Exception) -> None:
-        if not self._reported.is_first(type(item)):
-            return
         setting = "DENOISE_TEXT_FIELD" if source == "text" else "DENOISE_EXTRA_FIELDS"
         known = target in ItemAdapter(item).field_names()
         message = (
@@ -162,8 +196,21 @@ class ItemFiller:
             "%s. Their items go on without it."
         )
         named = (source, target) if known else (target, source)
-        say = logger.error if known else logger.warning  # a class may lack the field on purpose
-        say(message, type(item).__qualname__, *named, " ".join(str(error).split()), setting)
+        self._report.once(
+            "refusal",
+            message,
+            type(item).__qualname__,
+            *named,
+            " ".join(str(error).split()),
+            setting,
+            level=logging.ERROR if known else logging.WARNING,  # a class may lack the field on purpose
+            key=class_path(type(item)),
+        )
+
+
+def _copy(item: Any) -> Any:
+    """Return a copy of an item with fields of its own."""
+    return item.copy() if isinstance(item, dict | Item) else copy(item)
 
 
 def _is_empty(value: Any) -> bool:

@@ -22,9 +22,9 @@ from twisted.internet.error import CannotListenError
 from twisted.web.resource import Resource
 from twisted.web.server import Site
 
-from denoise_crawler.crawl.leaving_items import LeavingItems
+from denoise_crawler.crawl.item_fate import ItemFate
+from denoise_crawler.crawl.report import page_cleaned
 from denoise_crawler.crawl.settings import DenoiseSettings
-from denoise_crawler.crawl.warmup import Warmup
 from denoise_crawler.page import Page
 from denoise_crawler.report.figures import PageFigures, Sizes
 from denoise_crawler.report.page_view import page_view
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from denoise_crawler.crawl.inline_cleaner import CleanedPage
-    from denoise_crawler.crawl.source_page import SourcePage
 
 logger = logging.getLogger(__name__)
 
@@ -59,7 +58,7 @@ _HEADERS = {
 
 @dataclass(slots=True)
 class LiveSite:
-    """One site: pages the warm-up saw, items cleaned and waiting, characters before and after."""
+    """One site: pages seen in its warm-up, items cleaned and waiting, characters before and after."""
 
     name: str
     pages_seen: int = 0
@@ -79,51 +78,37 @@ class RecentPage:
     html: str
 
 
-class RecordingLeavingItems(LeavingItems):
-    """Leaving items that are remembered: sums by site, and the recent pages."""
+class Cleaned:
+    """What a crawl has cleaned: sums by site, and the recent pages.
 
-    def __init__(self, *parts: Any) -> None:
-        super().__init__(*parts)
+    Args:
+        crawler: The crawl.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self.fate = ItemFate.of(crawler)
         self.recent: deque[RecentPage] = deque(maxlen=_MAX_RECENT_PAGES)
-        self.cleaned: dict[str, LiveSite] = {}
+        self._sizes: dict[str, Sizes] = {}
+        crawler.signals.connect(self._add, page_cleaned)
 
-    async def fill(self, item: Any, source: SourcePage) -> Any:
-        """Fill ``item`` and count it."""
-        filled = await super().fill(item, source)
-        self._live_site(source.page.site).cleaned += 1
-        return filled
-
-    def count_cleaned(self, source: SourcePage, cleaned: CleanedPage) -> None:
-        """Count a cleaned page, and keep it to be looked at."""
-        super().count_cleaned(source, cleaned)
-        page, figures = source.page, _figures(cleaned)
-        self._live_site(page.site).sizes.add(figures.sizes)
-        html = page.markup
+    def _add(self, page: Page, cleaned: CleanedPage) -> None:
+        figures, html = _figures(cleaned), page.markup
+        self._sizes.setdefault(page.site, Sizes()).add(figures.sizes)
         number = self.recent[0].number + 1 if self.recent else 1
         self.recent.appendleft(
             RecentPage(number, page.site, figures, html if len(html) <= _MAX_HTML_CHARACTERS else "")
         )
 
-    def _live_site(self, name: str) -> LiveSite:
-        return self.cleaned.setdefault(name, LiveSite(name))
-
-
-class RecordingWarmup(Warmup):
-    """A warm-up that remembers what it cleaned."""
-
-    _leaving_items = RecordingLeavingItems
-    leaving: RecordingLeavingItems
-
-    def live_sites(self) -> list[LiveSite]:
+    def sites(self) -> list[LiveSite]:
         """Return the sites of this crawl, those with most cleaned items first."""
-        progress_by_site = dict(self.sites.all_progress())
-        found = {name: LiveSite(name) for name in progress_by_site} | self.leaving.cleaned
-        for name, progress in progress_by_site.items():
-            found[name].pages_seen, found[name].ready = progress.pages_seen, progress.ready
-        ordered = sorted(found.values(), key=lambda site: (-site.cleaned, -site.pages_seen, site.name))
-        for site in ordered[:_MAX_SITES]:
-            site.waiting = self.waiting.count(site.name)
-        return ordered
+        found = [
+            LiveSite(name, at.pages_seen, at.ready, at.items_cleaned, sizes=self._sizes.get(name, Sizes()))
+            for name, at in self.fate.sites.all_progress()
+        ]
+        found.sort(key=lambda site: (-site.cleaned, -site.pages_seen, site.name))
+        for site in found[:_MAX_SITES]:
+            site.waiting = self.fate.waiting.count(site.name)
+        return found
 
 
 def _figures(cleaned: CleanedPage) -> PageFigures:
@@ -140,14 +125,9 @@ class LivePage:
             raise NotConfigured
         if not crawler.settings.getbool("TWISTED_REACTOR_ENABLED"):
             raise NotConfigured("DENOISE_LIVE needs a Twisted reactor: set it to False")
-        warmup = RecordingWarmup.of(crawler)
-        if not isinstance(warmup, RecordingWarmup):
-            raise NotConfigured(
-                "DENOISE_LIVE: give denoise_crawler.crawl.live.LivePage a lower number in EXTENSIONS"
-            )
         self._ports = settings.live_ports
         self._crawler = crawler
-        self._site: Any = _QuietSite(_LiveResource(warmup, crawler))  # type: ignore[no-untyped-call]
+        self._site: Any = _QuietSite(_LiveResource(Cleaned(crawler), crawler))  # type: ignore[no-untyped-call]
         self._port: Any = None
         crawler.signals.connect(self._start, signals.engine_started)
         crawler.signals.connect(self._stop, signals.engine_stopped)
@@ -182,9 +162,9 @@ class _QuietSite(Site):
 class _LiveResource(Resource):
     isLeaf = True  # noqa: N815 - Twisted's name
 
-    def __init__(self, warmup: RecordingWarmup, crawler: Crawler) -> None:
+    def __init__(self, cleaned: Cleaned, crawler: Crawler) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self._warmup, self._crawler = warmup, crawler
+        self._cleaned, self._crawler = cleaned, crawler
 
     def render(self, request: Request) -> bytes:
         """Answer a request."""
@@ -209,32 +189,31 @@ class _LiveResource(Resource):
         if path == "/denoise/now":
             return 200, render_page("live_now.html", **self._current_state())
         number = path.removeprefix("/denoise/page/")
-        recent = next((recent for recent in self._warmup.leaving.recent if str(recent.number) == number), None)
+        recent = next((recent for recent in self._cleaned.recent if str(recent.number) == number), None)
         if recent is None:
             return 404, "There is no such page; only the last ones are kept."
         return 200, self._page(recent)
 
     def _current_state(self) -> dict[str, Any]:
-        warmup = self._warmup
-        counts = warmup.counts
-        sites = warmup.live_sites()
+        fate, counts = self._cleaned.fate, self._cleaned.fate.report
+        sites = self._cleaned.sites()
         spider = self._crawler.spidercls.name if self._crawler.spidercls else ""
         return {
             "spider": spider,
-            "method": warmup.settings.choice.name,
-            "quota": warmup.settings.warmup_pages,
+            "method": fate.settings.choice.name,
+            "quota": fate.settings.warmup_pages,
             "counts": {name: counts.of(name) for name in _COUNTS},
-            "waiting": warmup.waiting.count(),
+            "waiting": fate.waiting.count(),
             "sizes": Sizes(visible=counts.of("characters_before"), kept=counts.of("characters_after")),
             "sites": sites[:_MAX_SITES],
             "more_sites": max(0, len(sites) - _MAX_SITES),
-            "last": list(warmup.leaving.recent),
+            "last": list(self._cleaned.recent),
             "version": version("denoise-crawler"),
         }
 
     def _page(self, recent: RecentPage) -> str:
         page = Page.parse(recent.figures.url, recent.html, site=recent.site)
-        cleaned = self._warmup.sites.cleaner.view(page)
+        cleaned = self._cleaned.fate.sites.cleaner.view(page)
         return render_page(
             "live_page.html",
             scripts=["page.js"],

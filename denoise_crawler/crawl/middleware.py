@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Any
 
 from itemadapter import is_item
 
 from denoise_crawler.crawl.csv_columns import keep_text_column
+from denoise_crawler.crawl.item_fate import ItemFate
 from denoise_crawler.crawl.output_ahead import OutputAhead
 from denoise_crawler.crawl.pages import given_page, is_opted_out
 from denoise_crawler.crawl.setup_errors import abort_on_setup_error
-from denoise_crawler.crawl.several_items import each_item
 from denoise_crawler.crawl.source_page import SourcePage, response_origin, source_of_response
-from denoise_crawler.crawl.warmup import Warmup
 from denoise_crawler.errors import GivenPageError
 from denoise_crawler.page import Page
+from denoise_crawler.page.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from typing_extensions import Self
-
-    from denoise_crawler.crawl.item_batches import WaitingItem
 
 
 _UNREAD = object()
@@ -39,8 +38,8 @@ class WarmupMiddleware:
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
         with abort_on_setup_error(crawler):
-            self._warmup = Warmup.of(crawler)
-        self._warmup.by_addon = True
+            self._fate = ItemFate.of(crawler)
+        self._fate.by_addon = True
         keep_text_column(crawler)
         self._ahead = OutputAhead(crawler)
 
@@ -59,39 +58,27 @@ class WarmupMiddleware:
         Yields:
             The requests, and the items that do not wait.
         """
-        sources = None if is_opted_out(response) else ResponseSources(self._warmup, response, self._crawler)
-        refused: list[WaitingItem] = []
-        try:
-            async for output in result:
-                taken = output
-                if is_item(output):
-                    taken = await self._take(output, sources, refused)
-                async for item in self._warmup.emit_refused(refused):
-                    yield item
-                for item in each_item(taken):
-                    yield item
-        except Exception:
-            self._warmup.waiting.write()
-            async for item in self._warmup.emit_refused(refused):
+        sources = None if is_opted_out(response) else ResponseSources(self._fate, response, self._crawler)
+        async for output in result:
+            if not is_item(output):
+                yield output
+                continue
+            for item in await self._take(output, sources):
                 yield item
-            raise
-        self._warmup.waiting.write()
-        async for item in self._warmup.emit_refused(refused):
-            yield item
 
-    async def _take(self, item: Any, sources: ResponseSources | None, refused: list[WaitingItem]) -> Any | None:
-        """Return the item to pass on now, None if it waits. Without ``sources`` its request opted out."""
+    async def _take(self, item: Any, sources: ResponseSources | None) -> list[Any]:
+        """Return what goes on now for an item. Without ``sources`` its request opted out."""
         if sources is None:
-            self._warmup.counts.add("opted_out")
-            return item
-        return await self._warmup.take(item, sources.source_of(item), refused)
+            self._fate.report.count("opted_out")
+            return [item]
+        return await self._fate.take(item, sources.source_of(item))
 
 
 class ResponseSources:
     """Finds the page of each item of one response. Items of the same page share one :class:`SourcePage`."""
 
-    def __init__(self, warmup: Warmup, response: Response, crawler: Crawler) -> None:
-        self._warmup, self._filler, self._site_of = warmup, warmup.filler, warmup.settings.site
+    def __init__(self, fate: ItemFate, response: Response, crawler: Crawler) -> None:
+        self._report, self._filler, self._site_of = fate.report, fate.filler, fate.settings.site
         self._response, self._origin = response, response_origin(response, crawler)
         self._last_item_page: SourcePage | None = None
         self._body_page: SourcePage | None = None
@@ -103,10 +90,11 @@ class ResponseSources:
             html = self._filler.html_of(item)
             return self._from_body() if html is None else self._from_html(html, self._filler.url_of(item))
         except GivenPageError as error:
-            self._warmup.outcomes.report_wrong_page(self._response, error)
+            message, url = "%s: %s. Its items pass unchanged.", printable(self._response.url)
+            self._report.first("wrong_pages", message, url, printable(error), level=logging.ERROR)
             return None
         except Exception:  # a page that we fail on loses its text, but no item
-            self._warmup.report_failure(self._response.url)
+            self._report.page_failed(self._response.url)
             return None
 
     def _from_html(self, html: str | bytes, url: str) -> SourcePage:

@@ -15,7 +15,7 @@ from denoise_crawler.crawl.guarded_store import GuardedKnowledge
 from denoise_crawler.crawl.inline_cleaner import InlineCleaner
 from denoise_crawler.crawl.site_turns import SiteTurns
 from denoise_crawler.crawl.warmup_clocks import WarmupClocks
-from denoise_crawler.errors import AskAgainError, WorkerError
+from denoise_crawler.errors import AskAgainError, GivenUpError, WorkerError, describe_error
 from denoise_crawler.page.text import printable
 from denoise_crawler.store import SiteState
 from denoise_crawler.store.shared import SharedStore
@@ -24,10 +24,11 @@ from denoise_crawler.store.stored_knowledge import StoredKnowledge
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from denoise_crawler.crawl.counts import Counts
     from denoise_crawler.crawl.guarded_store import GuardedStore
     from denoise_crawler.crawl.inline_cleaner import CleanedPage, Cleaner
+    from denoise_crawler.crawl.report import CrawlReport
     from denoise_crawler.crawl.settings import DenoiseSettings
+    from denoise_crawler.crawl.source_page import SourcePage
     from denoise_crawler.crawl.warmup_clocks import OverdueSite
     from denoise_crawler.methods.site_knowledge import Knowledge
     from denoise_crawler.page import Page
@@ -45,6 +46,7 @@ class SiteProgress:
         keys: The keys of those pages, until the site is ready.
         overdue: Whether the time for the warm-up is over.
         sampled: Whether the store has enough samples of the site.
+        items_cleaned: How many items have got the text of their page.
     """
 
     pages_seen: int
@@ -52,6 +54,7 @@ class SiteProgress:
     keys: set[int] = field(default_factory=set)
     overdue: bool = False
     sampled: bool = False
+    items_cleaned: int = 0
 
 
 class Sites:
@@ -60,21 +63,21 @@ class Sites:
     Args:
         settings: The settings of the crawl.
         store: Keeps the progress of the sites, and what was learned of them unless DENOISE_SHARED_STORE is set.
-        counts: The stats.
+        report: The report of the crawl.
 
     Attributes:
         turns: The turns in which pages are learned and judged.
     """
 
-    def __init__(self, settings: DenoiseSettings, store: GuardedStore, counts: Counts) -> None:
-        self._settings, self._store, self._counts = settings, store, counts
+    def __init__(self, settings: DenoiseSettings, store: GuardedStore, report: CrawlReport) -> None:
+        self._settings, self._store, self._report = settings, store, report
         self._key = settings.choice.key
         self._progress: dict[str, SiteProgress] = {}
         self.turns = SiteTurns()
         self._clocks = WarmupClocks(settings.warmup_seconds, settings.warmup_longest)
         self._newly_known: set[str] = set()
         self._cleaning = settings.cleaning()
-        self.cleaner: Cleaner = InlineCleaner(self._cleaning, self._knowledge(), counts.timed)
+        self.cleaner: Cleaner = InlineCleaner(self._cleaning, self._knowledge(), report.timed)
         if settings.workers:
             self._use_workers()
         self._relearning = asyncio.Lock()
@@ -101,7 +104,7 @@ class Sites:
         except Exception as error:  # without processes the pages can still be cleaned
             logger.error("%s. This crawl cleans its pages itself, as with DENOISE_WORKERS = 0.", printable(error))
             await self.cleaner.close()
-            self.cleaner = InlineCleaner(self._cleaning, self._knowledge(), self._counts.timed)
+            self.cleaner = InlineCleaner(self._cleaning, self._knowledge(), self._report.timed)
         finally:
             self._starting = None
 
@@ -109,17 +112,53 @@ class Sites:
         if self._starting is not None:
             await asyncio.shield(self._starting)
 
+    async def learn(self, source: SourcePage) -> None:
+        """Learn a page in its turn, if it has anything to read. A new one counts towards the quota of its site."""
+        try:
+            source.skipped = await self._learn(source.page)
+            source.looked_at = True
+        except Exception as error:  # the page can still be judged
+            self._fail(source, error)
+
+    async def clean(self, source: SourcePage) -> None:
+        """Judge a page in its turn, once, by what is known of its site now; write its text."""
+        if source.cleaned is not None or source.failed:
+            return
+        try:
+            await self.look(source)
+            if not (source.skipped or source.failed):
+                source.cleaned = await self._clean(source.page)
+                self._report.page_cleaned(
+                    source.page, source.cleaned, self._settings.writing, self._settings.choice.name
+                )
+        except Exception as error:  # its items leave without a text
+            source.failed = True
+            self._fail(source, error)
+
+    async def look(self, source: SourcePage) -> None:
+        """Find out whether there is anything to read on a page."""
+        try:
+            if not (source.looked_at or source.failed):
+                source.skipped = await self.skipped(source.page)
+                source.looked_at = True
+        except Exception as error:
+            source.failed = True
+            self._fail(source, error)
+
     async def skipped(self, page: Page) -> str | None:
         """Return why ``page`` has nothing to read, None if it has something."""
         await self._started()
         return await self.cleaner.skipped(page)
 
-    async def learn(self, page: Page) -> str | None:
-        """Learn ``page``. A new page counts towards the quota of its site.
+    def _fail(self, source: SourcePage, error: Exception) -> None:
+        """Report, inside an ``except`` block, that we failed on a page: once, however many items it has."""
+        if source.error is None:
+            source.error = describe_error(error)
+            if not isinstance(error, GivenUpError):
+                self._report.page_failed(source.page.url)
 
-        Returns:
-            Why the page has nothing to read; None if it has, and was learned.
-        """
+    async def _learn(self, page: Page) -> str | None:
+        """Learn ``page``; return why it has nothing to read, None if it has something."""
         await self._started()
         progress = self.progress(page.site)
         try:
@@ -144,19 +183,18 @@ class Sites:
         if (most := self._settings.sample_pages) and not progress.sampled:
             progress.sampled = not self._store.keep_sample(page.site, page.url, page.markup, most)
 
-    async def clean(self, page: Page) -> CleanedPage:
-        """Judge ``page`` by what is known of its site now, and write its text."""
+    async def _clean(self, page: Page) -> CleanedPage:
         while True:
             await self._learn_lost(page.site)
             with suppress(AskAgainError):
                 return await self.cleaner.clean(page, warm=self.is_ready(page.site))
 
     def is_ready(self, site: str) -> bool:
-        """Tell whether the quota of ``site`` is reached."""
+        """Return True if the quota of ``site`` is reached."""
         return self.progress(site).ready
 
     def must_wait(self, site: str) -> bool:
-        """Tell whether items of ``site`` have to wait: its quota is not reached, and its time is not over."""
+        """Return True if items of ``site`` have to wait: its quota is not reached, and its time is not over."""
         progress = self.progress(site)
         return not (progress.ready or progress.overdue)
 
@@ -242,11 +280,11 @@ class Sites:
         progress.keys.clear()
         self._clocks.stop(site)
         self._newly_known.add(site)
-        self._counts.add("sites_ready")
+        self._report.count("sites_ready")
         await self.save(site)
 
     def _report_new_layout(self, site: str, layout: str) -> None:
-        self._counts.add("drifts")
+        self._report.count("drifts")
         self._store.save_state(layout, self._key, SiteState(self._settings.warmup_pages, ready=True))
         logger.warning(
             "%s has pages unlike those it is known by: it was redesigned, or has another section. %d of them "
@@ -266,7 +304,7 @@ class Sites:
         from denoise_crawler.crawl.workers_cleaner import WorkersCleaner
 
         number, seconds, core = self._settings.workers, self._settings.page_seconds, self._settings.core
-        self.cleaner = WorkersCleaner(self._cleaning, number, seconds, core, self._knowledge(), self._counts)
+        self.cleaner = WorkersCleaner(self._cleaning, number, seconds, core, self._knowledge(), self._report)
 
     def _knowledge(self) -> Knowledge:
         """Return what is known of sites: in the store, or in a store that several crawls share."""
@@ -277,7 +315,9 @@ class Sites:
         return GuardedKnowledge(StoredKnowledge(shared, choice), self._report_shared_store)
 
     def _report_shared_store(self, error: Exception) -> None:
-        if not self._counts.add("store_errors"):
-            logger.error(
-                "%s. This crawl goes on with what it learns itself and writes it as soon as that works.", error
-            )
+        self._report.first(
+            "store_errors",
+            "%s. This crawl goes on with what it learns itself and writes it as soon as that works.",
+            error,
+            level=logging.ERROR,
+        )

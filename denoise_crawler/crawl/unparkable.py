@@ -1,4 +1,4 @@
-"""Why an item cannot be stored, and which classes were already reported."""
+"""Why an item cannot be stored."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from typing import Any
 
 from denoise_crawler.errors import DenoiseError
 
-_MAX_CLASSES = 1_000
 _MAX_STEPS_SHOWN = 4
 
 
@@ -39,25 +38,6 @@ class UnstorableError(DenoiseError, ValueError):
             holders.add(holder)
         shown = "".join(step for _, step in steps[:_MAX_STEPS_SHOWN])
         return f"item{shown}{'…' if len(steps) > _MAX_STEPS_SHOWN else ''} {self.args[0]}"
-
-
-class FirstOfClass:
-    """Tells which class comes for the first time, so that each is reported once.
-
-    It remembers names, because a spider may make a class of the same name for each page. After 1,000 names it
-    reports no more.
-    """
-
-    def __init__(self) -> None:
-        self._names: set[str] = set()
-
-    def is_first(self, kind: type) -> bool:
-        """Return True for the first class of this name, False afterwards."""
-        name = class_path(kind)
-        if name in self._names or len(self._names) >= _MAX_CLASSES:
-            return False
-        self._names.add(name)
-        return True
 
 
 def class_path(kind: type) -> str:

@@ -1,33 +1,23 @@
-"""What a crawl does with items of pages that it is less sure of than DENOISE_MIN_CONFIDENCE."""
+"""Items that the settings want dropped: of pages that are unsure, or unchanged since they were last seen."""
 
 from __future__ import annotations
 
-import logging
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING
 
-from scrapy import signals
 from scrapy.exceptions import DropItem
 
 from denoise_crawler.errors import LowConfidenceError, SettingError
 from denoise_crawler.methods import METHODS
-from denoise_crawler.output.low_confidence import DROP, RENDER, check_low_confidence, is_fallback
+from denoise_crawler.output.low_confidence import DROP, RENDER, check_low_confidence
 from denoise_crawler.output.writing import DROP_UNCHANGED
 from denoise_crawler.page.text import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
 
-    from denoise_crawler.crawl.counts import Counts
-    from denoise_crawler.crawl.source_page import SourcePage
+    from denoise_crawler.crawl.report import CrawlReport
     from denoise_crawler.output.clean_page import CleanPage
     from denoise_crawler.output.writing import Writing
-
-    Emit: TypeAlias = Callable[[Any, SourcePage | None], Awaitable[Any]]
-
-logger = logging.getLogger(__name__)
 
 
 class UnwantedItem(DropItem):
@@ -48,43 +38,21 @@ class LowConfidenceItem(UnwantedItem):
         super().__init__(f"confidence {clean_page.confidence} of {printable(clean_page.url)}", log_level="DEBUG")
 
 
-class UnsurePages:
-    """Counts unsure pages, and drops their items if the user wants that."""
+def check_wanted(clean_page: CleanPage, writing: Writing, report: CrawlReport, *, has_text: bool) -> None:
+    """Raise LowConfidenceItem or UnchangedItem if an item of this page is to be dropped.
 
-    def __init__(self, crawler: Crawler, writing: Writing, counts: Counts) -> None:
-        self._crawler, self._writing, self._counts = crawler, writing, counts
-
-    def count(self, clean_page: CleanPage) -> None:
-        """Count a page if it is unsure, and what was named for it if that gave no text; log the first one."""
-        self._counts.add("unchanged", int(bool(clean_page.unchanged)))
-        self._counts.add("error_pages", int(bool(clean_page.soft_404)))
-        if not clean_page.low_confidence:
-            return
-        self._counts.add("unsure")
-        action = self._writing.low_confidence
-        gave_none = is_fallback(action) and not (clean_page.method or "").endswith(f"/{action}")
-        if gave_none and not self._counts.add("unsure_fallbacks"):
-            logger.warning("%s wrote nothing of %s: our own text stays", action, printable(clean_page.url))
-
-    def check(self, clean_page: CleanPage, *, has_text: bool) -> None:
-        """Raise LowConfidenceItem or UnchangedItem if an item of this page is to be dropped."""
-        if clean_page.low_confidence and not has_text and self._writing.low_confidence == DROP:
-            self._counts.add("unsure_dropped")
-            raise LowConfidenceItem(clean_page)
-        if clean_page.unchanged and self._writing.changes == DROP_UNCHANGED:
-            self._counts.add("unchanged_dropped")
-            raise UnchangedItem(clean_page)
-
-    async def pass_on(self, emit: Emit, item: Any, source: SourcePage | None) -> Any | None:
-        """Return what ``emit`` returns; None for an item that it drops, which Scrapy is told as by a pipeline."""
-        try:
-            return await emit(item, source)
-        except UnwantedItem as error:
-            response = None if source is None else source.response
-            self._crawler.signals.send_catch_log(
-                signals.item_dropped, item=item, response=response, spider=self._crawler.spider, exception=error
-            )
-            return None
+    Args:
+        clean_page: The page.
+        writing: What the settings say of such pages.
+        report: Counts the item.
+        has_text: Whether the item has a text of its own.
+    """
+    if clean_page.low_confidence and not has_text and writing.low_confidence == DROP:
+        report.count("unsure_dropped")
+        raise LowConfidenceItem(clean_page)
+    if clean_page.unchanged and writing.changes == DROP_UNCHANGED:
+        report.count("unchanged_dropped")
+        raise UnchangedItem(clean_page)
 
 
 def check_actions(minimum: float, action: str, method: str, settings: BaseSettings) -> None:

@@ -23,9 +23,9 @@ from denoise_crawler.workers.async_worker import AsyncWorker
 from denoise_crawler.workers.process import Begin, Call, Reply, encode
 
 if TYPE_CHECKING:
-    from denoise_crawler.crawl.counts import Counts
     from denoise_crawler.crawl.inline_cleaner import CleanedPage
     from denoise_crawler.crawl.page_cleaner import Learned
+    from denoise_crawler.crawl.report import CrawlReport
     from denoise_crawler.denoiser import Cleaned, Cleaning
     from denoise_crawler.methods.site_knowledge import Knowledge
     from denoise_crawler.output.clean_page import CleanPage
@@ -62,7 +62,7 @@ class WorkersCleaner:
         seconds: float,
         core: str | None,
         knowledge: Knowledge,
-        counts: Counts,
+        counts: CrawlReport,
     ) -> None:
         self._cleaning, self._knowledge, self._counts = cleaning, knowledge, counts
         share = replace(cleaning, sites_in_memory=ceil(cleaning.sites_in_memory / workers))
@@ -204,7 +204,7 @@ class WorkersCleaner:
         self._windows[worker] = PageWindow()
 
     def _forget(self, worker: AsyncWorker) -> None:
-        self._counts.add("workers_died")
+        self._counts.count("workers_died")
         lost = {site for site in self._unsaved if self._worker_of(site) is worker}
         self._unsaved -= lost
         self.lost |= lost

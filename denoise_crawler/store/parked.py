@@ -30,17 +30,16 @@ class ParkedPage:
     row: int = 0
 
     def is_storable(self) -> bool:
-        """Tell whether the HTML and the response are small enough to be read back."""
+        """Return True if the HTML and the response are small enough to be read back."""
         others = len(self.response.data) if self.response is not None else 0
         return max(others, len(self.html)) <= MAX_BYTES and len(self.html.encode("utf-8", "replace")) <= MAX_BYTES
 
 
 @dataclass(frozen=True, slots=True)
 class Parked:
-    """A waiting item as bytes; ``row`` is its row id, ``page`` that of its page (see :meth:`Store.page`)."""
+    """A waiting item as bytes; ``id`` is its row id, ``page`` that of its page (see :meth:`Store.page`)."""
 
     id: int
-    row: int
     site: str
     page: int
     item: bytes

@@ -27,7 +27,7 @@ from denoise_crawler.store.run_files import RunFiles
 from denoise_crawler.store.site_state import SiteState, StoredSite
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
 
 logger = logging.getLogger(__name__)
@@ -170,12 +170,15 @@ class Store:
 
     # --- items that wait
 
-    def park(self, page: ParkedPage, *items: bytes) -> None:
-        """Store items of a page until its site is known; the first items bring the page and its response."""
+    def park(self, page: ParkedPage, item: bytes) -> None:
+        """Store an item of a page until its site is known; the first one brings the page and its response.
+
+        The item is in the file when this returns.
+        """
         self._begin_run()
         with transaction(self._db) as db:
             response, row = self._write_page(db, page)
-            parked_rows.insert(db, self.run, row, items)
+            parked_rows.insert(db, self.run, row, item)
         page.row = row
         if page.response is not None:
             page.response.row = response
@@ -205,7 +208,7 @@ class Store:
         yield from (self.page(row) for (row,) in self._db.execute("SELECT id FROM page ORDER BY id").fetchall())
 
     def pages_waiting(self, site: str | None = None) -> list[tuple[str, int]]:
-        """Return (site, row id) of each page with waiting items of this run; of a site also of those handed on."""
+        """Return (site, row id) of each page with waiting items of this run; of a site also of those released."""
         name = None if site is None else without_lone_surrogates(site)
         return self._db.execute(
             "SELECT site, page.id FROM parked JOIN page ON page.id = page WHERE run = ?1 AND "
@@ -222,32 +225,27 @@ class Store:
 
         """
         name, last = None if site is None else without_lone_surrogates(site), -1
-        while spans := parked_rows.spans_waiting(self._db, self.run, name, last, inherited=inherited):
-            last = spans[-1].last
-            for span in spans:
-                for row in parked_rows.rows_waiting(self._db, span):
-                    yield from self._items_of(row)
+        while ids := parked_rows.ids_waiting(self._db, self.run, name, last, inherited=inherited):
+            last = ids[-1]
+            for row in ids:
+                if (parked := self._read(row)) is not None:
+                    yield parked
 
-    def _items_of(self, row: parked_rows.Row) -> Iterator[Parked]:
+    def _read(self, row: int) -> Parked | None:
+        """Return a waiting item; None if it is damaged, or another reader took it."""
+        if (found := parked_rows.row_waiting(self._db, row)) is None:
+            return None
         try:
-            items = parked_rows.items_of(row.items, row.number)
+            [item] = parked_rows.items_of(found.items)
         except ValueError as error:
             logger.error("Items that wait in %s cannot be read (%s) and stay there", self.path, error)
-            return
-        for number, item in enumerate(items, row.first):
-            yield Parked(number, row.first, row.site, row.page, item, row.origin, bool(row.inherited))
+            return None
+        return Parked(row, found.site, found.page, item, found.origin, bool(found.inherited))
 
-    def hand_on(self, parked: Sequence[Parked]) -> None:
-        """Mark items as released; they stay in the file until :meth:`close`, when feeds are safe."""
-        self._set_released(parked, True)
-
-    def take_back(self, parked: Sequence[Parked]) -> None:
-        """Mark released items as waiting again."""
-        self._set_released(parked, False)
-
-    def _set_released(self, parked: Sequence[Parked], released: bool) -> None:
+    def release(self, parked: Parked) -> None:
+        """Note that an item waits no longer; it stays in the file until :meth:`close`, when feeds are safe."""
         with transaction(self._db) as db:
-            parked_rows.set_released(db, (one.id for one in parked), released)
+            db.execute("UPDATE parked SET released = 1 WHERE id = ?", (parked.id,))
 
     def _write_page(self, db: sqlite3.Connection, page: ParkedPage) -> tuple[int, int]:
         """Write a page and its response unless they are stored; return the row ids of response and page."""
@@ -304,6 +302,7 @@ class Store:
         with transaction(self._db) as db:
             if self._runs.has_ended_well(run):
                 db.execute("DELETE FROM parked WHERE run = ? AND released", (run,))
+            parked_rows.split_packed(db, run)
             [taken] = db.execute(f"SELECT {_ITEMS} FROM parked WHERE run = ?", (run,)).fetchone()  # noqa: S608
             db.execute("UPDATE parked SET run = ?, inherited = 1, released = 0 WHERE run = ?", (self.run, run))
             db.execute("DELETE FROM run WHERE name = ?", (run,))

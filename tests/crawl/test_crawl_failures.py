@@ -28,17 +28,17 @@ BREAKS = {
     "Sites.learn": "crawl.sites",
     "Sites.save": "crawl.sites",
     "Sites.is_ready": "crawl.sites",
-    "WaitingItems.park": "crawl.waiting_items",
-    "WaitingItems.inherit": "crawl.waiting_items",
-    "WaitingItems.count": "crawl.waiting_items",
-    "WaitingItems._count": "crawl.waiting_items",
-    "WaitingItems._cache": "crawl.waiting_items",
-    "Warmup._prepare_released": "crawl.warmup",
-    "Warmup._release_overdue": "crawl.warmup",
-    "LeavingItems.judge": "crawl.leaving_items",
-    "LeavingItems.judge_for": "crawl.leaving_items",
-    "LeavingItems.emit_judged": "crawl.leaving_items",
-    "ItemLimits.uncount_released": "crawl.item_limits",
+    "WaitingItems.park": "crawl.parking",
+    "WaitingItems.inherit": "crawl.parking",
+    "WaitingItems.count": "crawl.parking",
+    "WaitingItems._count": "crawl.parking",
+    "WaitingItems._cache": "crawl.parking",
+    "ItemFate._fill_released": "crawl.item_fate",
+    "ItemFate._release_overdue": "crawl.item_fate",
+    "Sites.clean": "crawl.sites",
+    "ItemFate._judge_for": "crawl.item_fate",
+    "ItemFate._filled": "crawl.item_fate",
+    "ItemLimits.uncount_released": "crawl.parking",
     "SharedTurn.begin_item": "crawl.site_turns",
     "SiteTurns.of": "crawl.site_turns",
     "Fusion.to_bytes": "methods.fusion.method",
@@ -46,9 +46,7 @@ BREAKS = {
 }
 
 # Where the limit of 64 MB is looked up.
-LIMITED = [
-    f"denoise_crawler.{name}" for name in ("methods.versioned_format", "store.parked", "crawl.waiting_items")
-]
+LIMITED = [f"denoise_crawler.{name}" for name in ("methods.versioned_format", "store.parked", "crawl.parking")]
 
 
 def broken(what: str, module: str) -> str:
@@ -85,7 +83,7 @@ def test_a_mistake_in_one_step_costs_no_item_and_leaves_the_store_closed(
 def test_what_waits_stays_for_the_next_run_where_it_cannot_be_let_go(tmp_path: Path, server: DemoServer) -> None:
     crawls = Crawls(tmp_path, server)
     settings = (tmp_path / "project_settings.py").read_text()
-    crawls.write("project_settings.py", settings + broken("WaitingItems.release", "crawl.waiting_items"))
+    crawls.write("project_settings.py", settings + broken("WaitingItems.release", "crawl.parking"))
     assert crawls.run(feed="first.jsonl", quota=500) == []
     assert crawls.code == 0
     assert crawls.stats["denoise/failed"] == 1

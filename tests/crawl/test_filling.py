@@ -9,9 +9,11 @@ import pytest
 import scrapy
 from itemadapter import ItemAdapter
 from pydantic import BaseModel
+from scrapy.utils.test import get_crawler
 
 from denoise_crawler import CleanPage
 from denoise_crawler.crawl.item_filler import FillResult, ItemFiller
+from denoise_crawler.crawl.report import CrawlReport
 from denoise_crawler.crawl.settings import DenoiseSettings
 
 PAGE = CleanPage(
@@ -92,7 +94,7 @@ KINDS = pytest.mark.parametrize("kind", [dict, ScrapyItem, Dataclass, Attrs, Mod
 
 
 def filler(**changed: Any) -> ItemFiller:
-    return ItemFiller(DenoiseSettings(**changed))
+    return ItemFiller(DenoiseSettings(**changed), CrawlReport(get_crawler()))
 
 
 def text_of(item: object, name: str = "text") -> Any:

@@ -7,10 +7,8 @@ from typing import Any
 import pytest
 
 from denoise_crawler.crawl.item_codec import pack, unpack
-from denoise_crawler.crawl.item_filler import ItemFiller
-from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.errors import UnparkableError
-from tests.crawl.test_filling import PAGE
+from tests.crawl.test_filling import PAGE, filler
 
 sqlalchemy = pytest.importorskip("sqlalchemy")
 orm = pytest.importorskip("sqlalchemy.orm")
@@ -83,7 +81,7 @@ def test_a_row_of_sqlalchemy_is_refused_and_what_it_keeps_is_named(item: Any, wh
 
 
 def test_a_row_of_sqlalchemy_is_filled_and_saved() -> None:
-    filled = ItemFiller(DenoiseSettings()).fill(DataRow("u"), PAGE)
+    filled = filler().fill(DataRow("u"), PAGE)
     engine = sqlalchemy.create_engine("sqlite://")
     DataBase.metadata.create_all(engine)
     with orm.Session(engine) as session:
@@ -96,7 +94,7 @@ def test_a_row_of_sqlalchemy_is_filled_and_saved() -> None:
 def test_an_item_of_a_django_model_comes_back_and_still_makes_its_model(article: Any) -> None:
     found = unpack(pack(article(url="a.example")))
     assert type(found) is article
-    found = ItemFiller(DenoiseSettings()).fill(found, PAGE).item
+    found = filler().fill(found, PAGE).item
     assert (found.instance.url, found.instance.text) == ("a.example", PAGE.text)
     assert found.is_valid()
 

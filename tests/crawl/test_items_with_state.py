@@ -15,13 +15,16 @@ import attrs
 import pytest
 import scrapy
 from pydantic import BaseModel, PrivateAttr
+from scrapy.utils.test import get_crawler
 
 from denoise_crawler.crawl.item_codec import pack, unpack
-from denoise_crawler.crawl.unparkable import FirstOfClass
+from denoise_crawler.crawl.report import CrawlReport
+from denoise_crawler.crawl.unparkable import class_path
 from denoise_crawler.errors import UnparkableError
 from tests.item_kinds import state
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
 
@@ -241,19 +244,20 @@ def test_a_module_that_nobody_has_loaded_is_not_imported_and_its_item_comes_back
     assert type(unpack(packed)).__name__ == "Product"
 
 
-def test_a_class_is_told_of_once_and_classes_of_one_name_count_as_one() -> None:
-    told = FirstOfClass()
-    assert [told.is_first(kind) for kind in (PostInit, dict, PostInit, dict, Cached)] == [
-        True,
-        True,
-        False,
-        False,
-        True,
-    ]
+def said(kinds: Iterable[type], caplog: pytest.LogCaptureFixture) -> list[str]:
+    """Return what is logged of classes, as a crawl does with those whose items cannot wait."""
+    report = CrawlReport(get_crawler())
+    for kind in kinds:
+        report.first("unparkable", "%s cannot wait", kind.__name__, key=class_path(kind))
+    return [record.getMessage() for record in caplog.records]
+
+
+def test_a_class_is_reported_once_and_classes_of_one_name_count_as_one(caplog: pytest.LogCaptureFixture) -> None:
     made = [type("Made", (), {}) for _ in range(3)]
-    assert [told.is_first(kind) for kind in made] == [True, False, False]
+    assert said((PostInit, dict, PostInit, dict, Cached, *made), caplog) == [
+        f"{name} cannot wait" for name in ("PostInit", "dict", "Cached", "Made")
+    ]
 
 
-def test_the_names_of_classes_that_were_told_of_are_bounded() -> None:
-    told = FirstOfClass()
-    assert sum(told.is_first(type(f"Made{number}", (), {})) for number in range(2_000)) == 1_000
+def test_the_classes_that_are_reported_are_bounded(caplog: pytest.LogCaptureFixture) -> None:
+    assert len(said((type(f"Made{number}", (), {}) for number in range(2_000)), caplog)) == 1_000

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from scrapy.utils.test import get_crawler
 
-from denoise_crawler.crawl.counts import Counts
+from denoise_crawler.crawl.report import CrawlReport
 from denoise_crawler.crawl.workers_cleaner import WorkersCleaner
 from denoise_crawler.denoiser import Cleaning, Denoiser
 from denoise_crawler.errors import (
@@ -52,7 +52,7 @@ async def workers(
     **options: object,
 ) -> AsyncIterator[WorkersCleaner]:
     job = Cleaning(MethodChoice("fusion", options), writing or Writing(), warmup_pages=6)
-    counts = Counts(get_crawler())
+    counts = CrawlReport(get_crawler())
     cleaner = WorkersCleaner(job, number, seconds, None, InMemoryKnowledge() if known is None else known, counts)
     try:
         yield cleaner
@@ -216,7 +216,7 @@ def test_an_option_that_another_process_cannot_get_is_refused() -> None:
     async def test() -> None:
         job = Cleaning(MethodChoice(), Writing(extractor_options={"made": lambda: None}), warmup_pages=6)
         with pytest.raises(SettingError, match="DENOISE_WORKERS is set, but an option cannot be given"):
-            WorkersCleaner(job, 1, 1.0, None, InMemoryKnowledge(), Counts(get_crawler()))
+            WorkersCleaner(job, 1, 1.0, None, InMemoryKnowledge(), CrawlReport(get_crawler()))
 
     run(test)
 
@@ -284,7 +284,7 @@ import asyncio
 import os
 import signal
 from scrapy import signals
-from denoise_crawler.crawl.warmup import Warmup
+from denoise_crawler.crawl.item_fate import ItemFate
 
 
 class Killing:
@@ -301,7 +301,7 @@ class Killing:
     async def watch(self):
         while self.crawler.stats.get_value("denoise/pages", 0) < PAGES:
             await asyncio.sleep(0.001)
-        worker = Warmup.of(self.crawler).sites.cleaner._workers[0]
+        worker = ItemFate.of(self.crawler).sites.cleaner._workers[0]
         worker._process.send_signal(signal.SIGSTOP)
         while not worker._waiting:  # until it has a page in hand
             await asyncio.sleep(0.001)
@@ -345,7 +345,7 @@ def test_a_site_is_learned_again_from_what_waits_when_its_worker_dies(tmp_path: 
 import os
 import signal
 from scrapy import signals
-from denoise_crawler.crawl.warmup import Warmup
+from denoise_crawler.crawl.item_fate import ItemFate
 
 
 class Killing:
@@ -359,7 +359,7 @@ class Killing:
     def idle(self):  # all pages are learned and wait
         self.left -= 1
         if self.left == 0:
-            worker = Warmup.of(self.crawler).sites.cleaner._workers[0]
+            worker = ItemFate.of(self.crawler).sites.cleaner._workers[0]
             os.kill(worker._process.pid, signal.SIGKILL)
 """
     settings = WORKERS + 'EXTENSIONS["killing.Killing"] = 1\n'

@@ -135,7 +135,7 @@ def test_items_of_a_run_whose_feed_failed_wait_again(path: Path) -> None:
     store = Store(path, owner="one")
     store.inherit()
     for parked in store.waiting():
-        store.hand_on([parked])
+        store.release(parked)
     store.close(safe=False)
     with closing(Store(path, owner="one")) as after:
         assert waiting(after) == [b"item 0", b"item 1"]
@@ -150,7 +150,7 @@ def test_a_run_that_ends_on_a_full_disk_hands_on_each_item_once_unless_its_feed_
     store = Store(path, owner="one")
     store.inherit()
     for parked in list(store.waiting())[:3]:
-        store.hand_on([parked])
+        store.release(parked)
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1, hard))
     try:

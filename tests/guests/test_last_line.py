@@ -32,7 +32,7 @@ YIELDS = """
             item["html"] = response.text
         yield item
 """
-LAST = "denoise_crawler.crawl.warmup] INFO: "
+LAST = "denoise_crawler.crawl.item_fate] INFO: "
 
 
 def answer(path: str) -> Answer:

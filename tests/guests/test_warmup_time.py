@@ -92,9 +92,9 @@ def test_items_go_on_when_the_time_is_over_though_no_other_page_comes(
 
 BREAKS = {
     # each fails once, for the site that is overdue first
-    "Warmup._report_overdue": "crawl.warmup",
-    "WaitingItems.count": "crawl.waiting_items",
-    "Warmup._release": "crawl.warmup",
+    "ItemFate._report_overdue": "crawl.item_fate",
+    "WaitingItems.count": "crawl.parking",
+    "ItemFate._release": "crawl.item_fate",
 }
 FAILS_ONCE = """
 from denoise_crawler.{module} import {kind}

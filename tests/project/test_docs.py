@@ -269,7 +269,9 @@ def _counted(room: str, pattern: str) -> set[str]:
 
 def test_the_stats_of_the_docs_are_those_of_the_code() -> None:
     named = r"(?:inc_value|set_value|min_value|max_value)\(\s*\"denoise/([a-z_/]+)\""
-    cleaning = _counted("denoise_crawler", r"counts\.add\(\s*\"([a-z_]+)\"") | _counted("denoise_crawler", named)
+    cleaning = _counted(
+        "denoise_crawler", r"(?:report|counts|self)\.(?:count|first)\(\s*\"([a-z_]+)\""
+    ) | _counted("denoise_crawler", named)
     cleaning |= {f"seconds/{name}" for name in _counted("denoise_crawler", r"_timed\(\"([a-z]+)\"")}
     rendering = {
         f"rendering/{name}" for name in _counted("denoise_crawler/crawl/rendering", r"_count\(\"([a-z_]+)\"")

@@ -62,7 +62,8 @@ def test_each_page_is_kept_once_up_to_the_limit_of_its_site_and_no_page_that_is_
         assert not store.keep_sample("a.example", "https://a.example/5", "<p>Three.", 2)
         assert store.keep_sample("b.example", "https://b.example/1", "<p>One.", 2)
         store.park(ParkedPage("a.example", "https://a.example/6", "<p>Waits.", b"key", None), b"item")
-        store.hand_on(list(store.waiting()))
+        for row in store.waiting():
+            store.release(row)
     assert pages(tmp_path / "store.sqlite") == [
         *("https://a.example/1", "https://a.example/4", "https://b.example/1"),
     ]

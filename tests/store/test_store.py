@@ -11,11 +11,13 @@ from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from denoise_crawler.errors import StoreError
+from denoise_crawler.methods.versioned_format import deflate, inflate
 from denoise_crawler.store import VERSION, SiteState, Store
 from denoise_crawler.store.parked import ParkedPage, ParkedResponse
 
@@ -47,7 +49,8 @@ def park(store: Store, *names: str, site: str = "a.example") -> None:
 
 def page_with(store: Store, *names: str) -> ParkedPage:
     page = ParkedPage("a.example", f"https://a.example/{names[0]}", "<p>", b"origin of " + names[0].encode())
-    store.park(page, *(name.encode() for name in names))
+    for name in names:
+        store.park(page, name.encode())
     return page
 
 
@@ -55,9 +58,9 @@ def names(store: Store, site: str | None = None, *, inherited: bool = True) -> l
     return [row.item.decode() for row in store.waiting(site, inherited=inherited)]
 
 
-def hand_on(store: Store, name: str) -> None:
+def release(store: Store, name: str) -> None:
     [row] = [row for row in store.waiting() if row.item == name.encode()]
-    store.hand_on([row])
+    store.release(row)
 
 
 def rows_in(path: Path) -> int:
@@ -73,18 +76,18 @@ def locks_in(path: Path) -> list[Path]:
     return list(path.parent.glob(f"{path.name}-runs/*"))
 
 
-def left_by_a_killed_run(path: Path, *parked: str, handed_on: tuple[str, ...] = (), job: str = "") -> None:
+def left_by_a_killed_run(path: Path, *parked: str, released: tuple[str, ...] = (), job: str = "") -> None:
     code = (
         "import os, sys\n"
-        "from tests.store.test_store import Path, Store, hand_on, park\n"
-        "path, job, parked, handed_on = sys.argv[1:]\n"
+        "from tests.store.test_store import Path, Store, release, park\n"
+        "path, job, parked, released = sys.argv[1:]\n"
         "store = Store(Path(path), owner='news', job=job)\n"
         "park(store, *parked.split())\n"
-        "for name in handed_on.split():\n"
-        "    hand_on(store, name)\n"
+        "for name in released.split():\n"
+        "    release(store, name)\n"
         "os._exit(9)\n"
     )
-    with run(code, str(path), job, " ".join(parked), " ".join(handed_on)) as ended:
+    with run(code, str(path), job, " ".join(parked), " ".join(released)) as ended:
         assert ended.wait(30) == 9
 
 
@@ -120,16 +123,16 @@ def test_rows_parked_while_others_come_back_come_too(path: Path) -> None:
         seen = []
         for row in store.waiting("a.example"):
             seen.append(row.item.decode())
-            store.hand_on([row])
+            store.release(row)
             if len(seen) < 4:
                 park(store, f"after {seen[-1]}")
         assert seen == ["first", "after first", "after after first", "after after after first"]
 
 
-def test_rows_handed_on_do_not_come_again_but_stay_in_the_file_until_the_store_closes(path: Path) -> None:
+def test_rows_released_do_not_come_again_but_stay_in_the_file_until_the_store_closes(path: Path) -> None:
     with opened(path) as store:
         park(store, "one", "two", "three")
-        hand_on(store, "two")
+        release(store, "two")
         assert names(store) == ["one", "three"]
         assert store.waiting_count() == 2
         assert rows_in(path) == 3
@@ -140,7 +143,7 @@ def test_a_run_that_leaves_nothing_leaves_no_trace(path: Path) -> None:
     with opened(path) as store:
         park(store, "one")
         assert locks_in(path)
-        hand_on(store, "one")
+        release(store, "one")
     assert rows_in(path) == 0
     assert locks_in(path) == []
     with opened(path) as store:
@@ -171,8 +174,8 @@ def test_lone_surrogates_in_a_page_and_its_address_do_not_keep_it_from_waiting(p
 # --- runs that are no more
 
 
-def test_rows_of_a_killed_run_wait_in_the_next_run_of_its_spider_also_those_handed_on(path: Path) -> None:
-    left_by_a_killed_run(path, "one", "two", "three", handed_on=("two",))
+def test_rows_of_a_killed_run_wait_in_the_next_run_of_its_spider_also_those_released(path: Path) -> None:
+    left_by_a_killed_run(path, "one", "two", "three", released=("two",))
     with opened(path) as store:
         assert names(store) == []
         assert store.inherit() == 3
@@ -189,7 +192,7 @@ def test_rows_left_waiting_go_to_the_next_run_and_from_it_to_the_one_after(path:
         park(store, "one", "two")
     with opened(path) as store:
         assert store.inherit() == 2
-        hand_on(store, "one")
+        release(store, "one")
     with opened(path) as store:
         assert store.inherit() == 1
         assert names(store) == ["two"]
@@ -276,7 +279,7 @@ def test_a_page_that_comes_again_drops_its_inherited_rows_that_wait_and_no_other
         assert store.supersede(b"origin of one") == 0
         store.inherit()
         park(store, "one")
-        hand_on(store, "two")
+        release(store, "two")
         assert store.supersede(b"origin of one") == 2
         assert store.supersede(b"origin of two") == 0
         assert names(store) == ["three", "one"]
@@ -468,69 +471,82 @@ def test_the_database_of_another_program_is_refused_and_left_as_it_is(path: Path
     assert path.read_bytes() == before
 
 
-def test_items_of_a_page_written_together_come_back_in_order_each_with_a_number(path: Path) -> None:
+def test_items_of_a_page_come_back_in_order_each_with_a_number(path: Path) -> None:
     with opened(path) as store:
         park(store, "before")
         page = page_with(store, "0", "1", "2", "3")
-        store.park(page, b"4", b"5")
         park(store, "after")
         found = list(store.waiting())
-        assert [row.item for row in found] == [b"before", *(b"%d" % number for number in range(6)), b"after"]
-        assert len({row.id for row in found}) == 8
-        assert {row.page for row in found[1:7]} == {page.row}
-        assert store.waiting_count() == store.waiting_count("a.example") == 8
-    assert rows_in(path) == 4
+        assert [row.item for row in found] == [b"before", b"0", b"1", b"2", b"3", b"after"]
+        assert len({row.id for row in found}) == 6
+        assert {row.page for row in found[1:5]} == {page.row}
+        assert store.waiting_count() == store.waiting_count("a.example") == 6
+    assert rows_in(path) == 6
 
 
-@given(st.lists(st.sets(st.integers(0, 9)), max_size=6), st.integers(1, 10), st.booleans(), st.booleans())
-def test_of_items_written_together_any_can_go_on_and_any_be_taken_back(
-    turns: list[set[int]], together: int, safe: bool, reads_again: bool
+def pack_rows(path: Path, *sizes: int) -> None:
+    """Pack the items of a store into rows of several, as earlier releases did."""
+    with closing(sqlite3.connect(path)) as db, db:
+        rows = db.execute("SELECT id, items FROM parked ORDER BY id").fetchall()
+        for size in sizes:
+            packed, rows = rows[:size], rows[size:]
+            items = [msgspec.msgpack.decode(inflate(items))[0] for _, items in packed]
+            db.execute(
+                "UPDATE parked SET count = ?, items = ? WHERE id = ?",
+                (size, deflate(msgspec.msgpack.encode(items), 1), packed[0][0]),
+            )
+            db.executemany("DELETE FROM parked WHERE id = ?", [(number,) for number, _ in packed[1:]])
+
+
+@given(st.sets(st.integers(0, 9)), st.integers(1, 10), st.booleans())
+def test_items_that_an_earlier_release_packed_into_a_row_go_on_one_by_one(
+    taken: set[int], together: int, safe: bool
 ) -> None:
     all_names = [str(number) for number in range(10)]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "denoise.sqlite"
         with opened(path) as store:
-            page_with(store, *all_names[:together])
-            if rest := all_names[together:]:
-                page_with(store, *rest)
-        store, left = Store(path, owner="news"), set(all_names)
-        assert store.inherit() == 10
-        rows = list(store.waiting())
-        for at, turn in enumerate(turns):
-            store.take_back(rows) if at % 3 == 2 else store.hand_on([rows[number] for number in turn])
-            left = set(all_names) if at % 3 == 2 else left - {str(number) for number in turn}
-            assert store.waiting_count() == len(left)
-            if reads_again:
-                assert names(store) == sorted(left)
+            page_with(store, *all_names)
+        pack_rows(path, together)
+        assert rows_in(path) == 11 - together
+        store = Store(path, owner="news")
+        assert store.inherit() == store.waiting_count() == 10
+        assert names(store) == all_names
+        for row in store.waiting():
+            if int(row.item) in taken:
+                store.release(row)
+        left = [name for name in all_names if int(name) not in taken]
+        assert names(store) == left
         store.close(safe=safe)
         with opened(path) as after:
             after.inherit()
-            assert names(after) == (sorted(left) if safe else all_names)
+            assert names(after) == (left if safe else all_names)
 
 
-def test_what_stays_of_items_written_together_is_not_read_twice(path: Path) -> None:
+def test_of_rows_of_several_items_only_a_damaged_one_stays(path: Path, caplog: pytest.LogCaptureFixture) -> None:
     with opened(path) as store:
-        page_with(store, *"abcde")
-        seen = []
-        for row in store.waiting():
-            seen.append(row.item)
-            if row.item in (b"b", b"d"):
-                store.hand_on([row])
-        assert seen == [b"a", b"b", b"c", b"d", b"e"]
-        assert names(store) == ["a", "c", "e"]
-
-
-def test_items_written_together_that_another_reader_takes_do_not_come_to_the_first(path: Path) -> None:
+        page_with(store, *"abcdefg")
+    pack_rows(path, 3, 2)
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("UPDATE parked SET count = 2 WHERE id = 1")
     with opened(path) as store:
-        park(store, "first")
-        page_with(store, *"abcde")
+        assert store.inherit() == 6
+        assert names(store) == ["d", "e", "f", "g"]
+        assert "cannot be read" in caplog.text
+    assert rows_in(path) == 5
+
+
+def test_an_item_that_goes_on_while_others_are_read_does_not_come(path: Path) -> None:
+    with opened(path) as store:
+        page_with(store, *"abcdef")
         reader = store.waiting()
-        assert next(reader).item == b"first"
-        store.hand_on([row for row in store.waiting() if row.item in (b"b", b"c")])
-        assert [row.item for row in reader] == [b"a", b"d", b"e"]
+        assert next(reader).item == b"a"
+        for row in [row for row in store.waiting() if row.item in (b"c", b"d")]:
+            store.release(row)
+        assert [row.item for row in reader] == [b"b", b"e", b"f"]
 
 
-def test_a_page_that_comes_again_drops_all_items_that_were_written_together(path: Path) -> None:
+def test_a_page_that_comes_again_drops_all_items_of_it(path: Path) -> None:
     with opened(path) as first:
         page_with(first, "one", "two")
         park(first, "three")
@@ -561,30 +577,17 @@ def test_the_page_and_the_response_of_many_items_are_written_once(path: Path) ->
     assert path.stat().st_size - size < 3 * len(html)
 
 
-def test_the_file_shrinks_when_a_run_ends_that_handed_everything_on(path: Path) -> None:
+def test_the_file_shrinks_when_a_run_ends_that_released_everything(path: Path) -> None:
     with opened(path) as store:
         store.save_knowledge("a.example", KEY, b"known", union)
         page = ParkedPage("a.example", "https://a.example/", os.urandom(300_000).hex(), b"")
         for number in range(20):
             store.park(page, b"%d" % number)
         for row in store.waiting():
-            store.hand_on([row])
+            store.release(row)
     assert path.stat().st_size < 100_000
     with opened(path) as store:
         assert store.knowledge("a.example", KEY) == [b"known"]
-
-
-def test_an_item_taken_back_waits_again_and_keeps_its_page(path: Path) -> None:
-    with opened(path) as store:
-        park(store, "one")
-        [row] = store.waiting()
-        store.hand_on([row])
-        assert names(store) == []
-        store.take_back([row])
-    with opened(path) as store:
-        store.inherit()
-        [row] = store.waiting()
-        assert store.page(row.page).url == "https://a.example/one"
 
 
 def test_many_runs_that_make_a_store_at_the_same_moment_all_can_use_it(path: Path) -> None:

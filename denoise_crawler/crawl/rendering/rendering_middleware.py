@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING, Any
 from scrapy.http import HtmlResponse
 from scrapy_playwright.page import PageMethod
 
+from denoise_crawler.crawl.item_fate import ItemFate
 from denoise_crawler.crawl.pages import META_KEY, is_opted_out, page_of_response
 from denoise_crawler.crawl.rendering.page_snapshot import PageSnapshot, take_snapshot
 from denoise_crawler.crawl.script_pages import needs_script
 from denoise_crawler.crawl.settings_table import OutputSettings, RenderingSettings
-from denoise_crawler.crawl.warmup import Warmup
 from denoise_crawler.output.low_confidence import RENDER
 
 if TYPE_CHECKING:
@@ -98,15 +98,15 @@ class RenderingMiddleware:
 
     async def _is_unsure(self, response: HtmlResponse) -> bool:
         """Tell whether the page is less sure than DENOISE_MIN_CONFIDENCE, by what is known of its site now."""
-        warmup = Warmup.of(self._crawler)
+        fate = ItemFate.of(self._crawler)
         try:
-            page = page_of_response(response, warmup.settings.site)
-            if page is None or await warmup.sites.skipped(page):
+            page = page_of_response(response, fate.settings.site)
+            if page is None or await fate.sites.skipped(page):
                 return False
-            if not (await warmup.sites.cleaner.preview(page)).clean_page.low_confidence:
+            if not (await fate.sites.cleaner.preview(page)).clean_page.low_confidence:
                 return False
         except Exception:  # a page that we fail on is not rendered for that
-            warmup.report_failure(response.url)
+            fate.report.page_failed(response.url)
             return False
         self._count("unsure")
         return True

@@ -1,0 +1,226 @@
+"""What a crawl says about itself: counts in Scrapy's stats, lines in the log, and the last line of all."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from contextlib import contextmanager
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from denoise_crawler.errors import WorkerError
+from denoise_crawler.output.characters import noise_ratio
+from denoise_crawler.output.low_confidence import is_fallback
+from denoise_crawler.page import MAX_ATTRIBUTES, MAX_ELEMENTS, MAX_HTML_BYTES, MAX_TEXT_BYTES
+from denoise_crawler.page.text import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from scrapy.crawler import Crawler
+
+    from denoise_crawler.crawl.inline_cleaner import CleanedPage
+    from denoise_crawler.output.writing import Writing
+    from denoise_crawler.page import Page
+
+logger = logging.getLogger(__name__)
+
+_PREFIX = "denoise/"
+_MAX_KEYS = 1_000  # of one message
+SKIPPED = ("empty", "frameset", "too_large")
+_WHY_SKIPPED = {
+    "too_large": f"it has more than {MAX_HTML_BYTES:,} bytes of HTML, {MAX_TEXT_BYTES:,} bytes of text, "
+    f"{MAX_ELEMENTS:,} tags or {MAX_ATTRIBUTES:,} attributes; to have it cleaned, yield it in parts, an item each "
+    "with its own HTML"
+}
+
+page_cleaned = object()
+"""A signal: a page was cleaned. Its receivers get ``page`` and ``cleaned``."""
+
+
+class CrawlReport:
+    """Counts what happens in a crawl, in its stats under ``denoise/``, and logs the first time of each kind.
+
+    ``docs/stats.md`` explains each count.
+
+    Args:
+        crawler: The crawl.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._counts: dict[str, int] = {}
+        self._logged: dict[str, set[str]] = {}
+
+    def count(self, name: str, by: int = 1) -> None:
+        """Add ``by`` to the count ``denoise/NAME``."""
+        if by:
+            self._counts[name] = self._counts.get(name, 0) + by
+            self._crawler.stats.inc_value(_PREFIX + name, by)
+
+    def of(self, name: str) -> int:
+        """Return a count."""
+        return self._counts.get(name, 0)
+
+    def first(
+        self, name: str, message: str, *values: object, level: int = logging.WARNING, key: str = "", by: int = 1
+    ) -> None:
+        """Count, and log a message the first time.
+
+        Args:
+            name: The count, without ``denoise/``.
+            message: The message, with a place for each of ``values``.
+            values: Strings of pages among them are made printable by the caller.
+            level: The level of the message.
+            key: What the message is about, such as a class of items: the first time of each key is logged.
+            by: How much to add.
+        """
+        self.count(name, by)
+        self.once(name, message, *values, level=level, key=key)
+
+    def once(self, about: str, message: str, *values: object, level: int = logging.WARNING, key: str = "") -> None:
+        """Log a message the first time that it comes with its key; of at most 1,000 keys."""
+        keys = self._logged.setdefault(about, set())
+        if key not in keys and len(keys) < _MAX_KEYS:
+            keys.add(key)
+            logger.log(level, message, *values)
+
+    @contextmanager
+    def timed(self, stage: str) -> Iterator[None]:
+        """Add the seconds that the block takes to ``denoise/seconds/STAGE``."""
+        start = perf_counter()
+        try:
+            yield
+        finally:
+            self.add_seconds(stage, perf_counter() - start)
+
+    def add_seconds(self, stage: str, seconds: float) -> None:
+        """Add to ``denoise/seconds/STAGE``."""
+        self._crawler.stats.inc_value(f"{_PREFIX}seconds/{stage}", seconds)  # type: ignore[arg-type]
+
+    # --- items and pages
+
+    def item_left(self, *, has_text: bool, wrote: bool = False) -> None:
+        """Count an item that goes on; ``wrote`` says that its text is ours."""
+        self.count("items")
+        self.count("with_text", int(has_text))
+        self.count("own_text", int(has_text and not wrote))
+
+    def page_skipped(self, url: str, why: str) -> None:
+        """Count an item of a page with nothing to read, and log the first for each reason."""
+        message = "Nothing to read at %s: %s. Its items pass unchanged."
+        self.first(f"skipped/{why}", message, printable(url), _WHY_SKIPPED.get(why, why))
+
+    def page_cleaned(self, page: Page, cleaned: CleanedPage, writing: Writing, method: str) -> None:
+        """Count a cleaned page, and send the signal :data:`page_cleaned`.
+
+        Args:
+            page: The page.
+            cleaned: What came of it.
+            writing: How its text was to be written.
+            method: The method that was to judge it.
+        """
+        self.count("characters_before", cleaned.visible)
+        self.count("characters_after", cleaned.kept)
+        self._count_judgement(cleaned)
+        self._count_text(cleaned, writing, method)
+        self._crawler.signals.send_catch_log(page_cleaned, page=page, cleaned=cleaned)
+
+    def _count_judgement(self, cleaned: CleanedPage) -> None:
+        judgement = cleaned.judgement
+        if judgement is None:
+            return
+        self.count("guarded", int(judgement.guarded))
+        self.count("rules_obeyed", int(bool(judgement.obeyed)))
+        if file := judgement.passed_over:
+            self.first(
+                "rules_passed_over",
+                "%s leaves next to nothing of %s: its rules are passed over on such pages",
+                printable(file),
+                printable(cleaned.clean_page.url),
+                key=file,
+            )
+
+    def _count_text(self, cleaned: CleanedPage, writing: Writing, method: str) -> None:
+        clean_page, url = cleaned.clean_page, printable(cleaned.clean_page.url)
+        self.count("unchanged", int(bool(clean_page.unchanged)))
+        self.count("error_pages", int(bool(clean_page.soft_404)))
+        if clean_page.low_confidence:
+            self.count("unsure")
+            action = writing.low_confidence
+            if is_fallback(action) and not (clean_page.method or "").endswith(f"/{action}"):
+                self.first("unsure_fallbacks", "%s wrote nothing of %s: our own text stays", action, url)
+        if writing.extractor and clean_page.text and clean_page.method == method:
+            message = "%s wrote nothing of %s: our own text takes its place"
+            self.first("extractor_fallbacks", message, writing.extractor, url)
+
+    # --- failures: the crawl goes on
+
+    def store_failed(self, path: Path, error: Exception) -> None:
+        """Count an error of the store; log the first one."""
+        self.first(
+            "store_errors",
+            "The store %s cannot be read or written: %s. Items that cannot wait are cleaned at once; those that "
+            "wait are released as soon as it works, in this run or the next.",
+            path,
+            printable(error),
+            level=logging.ERROR,
+        )
+
+    def page_failed(self, url: str) -> None:
+        """Count and log, inside an ``except`` block, that a page cannot be cleaned."""
+        self.count("failed")
+        if isinstance(error := sys.exc_info()[1], WorkerError):
+            logger.error("%s cannot be cleaned: %s; its items go on as they are", printable(url), printable(error))
+            return
+        logger.exception(
+            "%s cannot be cleaned because of a bug in denoise_crawler; its items go on as they are",
+            printable(url),
+        )
+
+    def release_failed(self) -> None:
+        """Count and log, inside an ``except`` block, that waiting items could not be released."""
+        self.count("failed")
+        logger.exception("Some waiting items could not be released because of a bug in denoise_crawler; they stay")
+
+    @contextmanager
+    def isolate_step(self, what: str) -> Iterator[None]:
+        """Log an error inside the block and go on behind it.
+
+        Args:
+            what: The step, as the log names it: "denoise_crawler cannot …".
+        """
+        try:
+            yield
+        except Exception:
+            self.count("failed")
+            logger.exception(
+                "denoise_crawler cannot %s because of a bug; the crawl goes on and no item is lost",
+                what,
+            )
+
+    # --- the end
+
+    def summary(self) -> str:
+        """Return one line for people that says what happened to the items of the crawl."""
+        items = self.of("items")
+        line = f"{items:,} {'item' if items == 1 else 'items'}, {self.of('with_text'):,} with text"
+        if before := self.of("characters_before"):
+            line += f", {noise_ratio(before, self.of('characters_after')):.0%} noise removed"
+        others = {
+            "kept their own text": self.of("own_text"),
+            "had no page": self.of("untouched"),
+            "were of pages with nothing to read": sum(self.of(f"skipped/{why}") for why in SKIPPED),
+            "have no field for the text": self.of("unfilled"),
+            "lack their part of the page": self.of("parts_missing"),
+            "were opted out": self.of("opted_out"),
+            "were dropped, as too little was known of their site": self.of("dropped"),
+            "were dropped, as their text was not sure enough": self.of("unsure_dropped"),
+            "were dropped, as their page is unchanged": self.of("unchanged_dropped"),
+        }
+        parts = [line, *(f"{number:,} {what}" for what, number in others.items() if number)]
+        uncleaned = self.of("dropped") or self.of("raw")
+        if early := self.of("sites_overdue") + (0 if uncleaned else self.of("sites_short")):
+            parts.append(f"{early:,} {'site' if early == 1 else 'sites'} went on before enough was known")
+        return "; ".join(parts)
