@@ -70,7 +70,7 @@ class CleanTextProvider(PageObjectInputProvider):
             return [clean]
         try:
             return [fate.filler.fill(clean, source.cleaned.clean_page).item]
-        except Exception:  # our mistake must not cost the page object
+        except Exception:  # a bug must not cost the page object
             fate.report.page_failed(source.page.url)
             return [clean]
 

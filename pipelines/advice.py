@@ -25,8 +25,8 @@ def check_order(settings: BaseSettings) -> None:
     enabled = build_component_list(settings.get_component_priority_dict_with_base("ITEM_PIPELINES"))
     classes = [load_object(component) for component in enabled]
     learners, cleaners = (
-        [index for index, kind in enumerate(classes) if isinstance(kind, type) and issubclass(kind, ours)]
-        for ours in (load_object(_LEARNER), load_object(_CLEANER))
+        [index for index, kind in enumerate(classes) if isinstance(kind, type) and issubclass(kind, wanted)]
+        for wanted in (load_object(_LEARNER), load_object(_CLEANER))
     )
     if not cleaners:
         logger.warning("%s is enabled without %s: only items that wait get text. Enable both.", _LEARNER, _CLEANER)

@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 
 from scrapy.exceptions import NotConfigured
 
-from denoise_crawler.crawl.csv_columns import keep_text_column
+from denoise_crawler.crawl.filling import keep_text_column
 from denoise_crawler.crawl.item_fate import ItemFate
 from denoise_crawler.crawl.settings import is_off
 from denoise_crawler.crawl.setup_errors import abort_on_setup_error
@@ -70,7 +70,7 @@ class ItemPages:
             return self._sources[url, html]
         try:
             page = Page.parse(url, html, site=self.fate.settings.site(url))
-        except Exception:  # a page that we fail on loses its text, but no item
+        except Exception:  # a page that fails loses its text, but no item
             self.fate.report.page_failed(url)
             return None
         source = SourcePage(page, Origin(page.key.to_bytes(8, "big")), html=html)

@@ -172,14 +172,14 @@ class LinkFilter:
             self.sites.append(site)
 
     def on_site(self, url: str) -> bool:
-        """Tell whether the URL is on one of the sites."""
+        """Return True if the URL is on one of the sites."""
         own = scope_of(url)
         return bool(own) and any(
             own == site or (_covers_subdomains(site) and own.endswith("." + site)) for site in self.sites
         )
 
     def accepts(self, url: str) -> bool:
-        """Tell whether to follow the link."""
+        """Return True if to follow the link."""
         if len(url) > MAX_URL_CHARACTERS or not self.on_site(url):
             return False
         if url_has_any_extension(url, _EXTENSIONS):

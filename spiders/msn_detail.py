@@ -47,7 +47,7 @@ def article_id(url: str) -> str:
 
 
 def is_locale(text: str) -> bool:
-    """Tell whether the text looks like a locale: ``en-us``, ``zh-hans-cn``."""
+    """Return True if the text looks like a locale: ``en-us``, ``zh-hans-cn``."""
     return _LOCALE.fullmatch(text) is not None
 
 

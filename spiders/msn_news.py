@@ -178,7 +178,7 @@ class MsnNewsSpider(PageSpider):
             self.count("gone")
 
     def is_hopeless(self) -> bool:
-        """Tell whether no article can come any more, because its host or every host was given up."""
+        """Return True if no article can come any more, because its host or every host was given up."""
         if self.detail_url and host_of(self.detail_url) in self.refused_hosts.given_up:
             return True
         return super().is_hopeless()
@@ -211,7 +211,7 @@ def read_detail_url(text: str | None) -> str:
     if "{id}" not in template:
         raise BadArgumentError(f"detail_url={text!r} does not contain {{id}}; write one like {DETAIL_URL}")
     url = read_urls("detail_url", template)[0]
-    if "{" in urlsplit(url).netloc:  # a page could then choose the host that we request
+    if "{" in urlsplit(url).netloc:  # a page could then choose the host of the request
         raise BadArgumentError(
             f"detail_url={text!r} has {{id}} or {{locale}} in its host; only its path may hold them"
         )

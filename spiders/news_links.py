@@ -17,7 +17,7 @@ _ENTRY_TEST = "local-name()='item' or local-name()='entry'"
 
 
 def is_feed(response: TextResponse) -> bool:
-    """Tell whether the response is a feed, whatever its content type says."""
+    """Return True if the response is a feed, whatever its content type says."""
     return _FEED.search(response.text[:_FEED_HEAD_CHARACTERS]) is not None
 
 
@@ -54,6 +54,6 @@ def _absolute(base: str, text: str) -> str:
 
 
 def is_shell(response: HtmlResponse) -> bool:
-    """Tell whether a browser must build the page: it has scripts, no title of its own, and hardly any text."""
+    """Return True if a browser must build the page: it has scripts, no title of its own, and hardly any text."""
     title = " ".join(selector_of(response).xpath("//title//text()").getall()).strip().casefold()
     return title in ("", "msn") and needs_script(response)

@@ -16,8 +16,7 @@ from scrapy.settings import BaseSettings
 from twisted.python.failure import Failure
 
 from denoise_crawler.crawl.politeness import POLITE_SETTINGS
-from denoise_crawler.crawl.scrapy_internals import scheduler_of
-from denoise_crawler.crawl.scrapy_versions import require_scrapy
+from denoise_crawler.crawl.scrapy_internals import require_scrapy, scheduler_of
 from denoise_crawler.crawl.setup_errors import abort_on_setup_error
 from denoise_crawler.errors import BadArgumentError, OldScrapyError
 from denoise_crawler.page.host_names import without_port
@@ -142,7 +141,7 @@ class PageSpider(Spider):
         return True
 
     def is_usable(self, response: Response, *, start: bool) -> bool:
-        """Tell whether to read a response; count it if it is an error or off the sites."""
+        """Return True if to read a response; count it if it is an error or off the sites."""
         if response.status != 200:
             self.count_failure(f"http_{response.status}")
             return False
@@ -152,7 +151,7 @@ class PageSpider(Spider):
         return True
 
     def check_site(self, response: Response, *, start: bool) -> bool:
-        """Tell whether a response is on the sites. A start page adds the site to which it redirected."""
+        """Return True if a response is on the sites. A start page adds the site to which it redirected."""
         for url in response.meta.get("redirect_urls", []):
             self._hosts_asked.discard(host_of(url))
         self._hosts_asked.add(host_of(response.url))
@@ -199,7 +198,7 @@ class PageSpider(Spider):
         self.crawler.stats.inc_value(f"{self.stats_prefix}/{name}")
 
     def is_hopeless(self) -> bool:
-        """Tell whether every host that could give a page was given up."""
+        """Return True if every host that could give a page was given up."""
         return self._hosts_asked <= self.refused_hosts.given_up
 
     def on_scheduled(self, request: Request) -> None:

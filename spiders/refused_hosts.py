@@ -1,4 +1,4 @@
-"""Hosts that refuse to serve us: after a few refusals they get no more requests."""
+"""Hosts that refuse the crawl: after a few refusals they get no more requests."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
 REFUSAL_STATUSES = frozenset({403, 429})
-# One 403 may be a paid page, and politeness handles one 429; three in a row mean that the host refuses us.
+# One 403 may be a paid page, and politeness handles one 429; three in a row mean that the host refuses the crawl.
 MAX_REFUSALS_IN_A_ROW = 3
 
 
 class HostGivenUpError(DenoiseError, IgnoreRequest):
-    """The request was not sent, because its host had refused us before."""
+    """The request was not sent, because its host had refused others before."""
 
 
 class RefusedHosts:

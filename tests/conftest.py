@@ -14,7 +14,7 @@ import pytest
 import scrapy
 from hypothesis import HealthCheck, settings
 
-from denoise_crawler.crawl.scrapy_versions import POLITE_SINCE
+from denoise_crawler.crawl.scrapy_internals import POLITE_SINCE
 from denoise_crawler.demo.server import DemoServer
 from denoise_crawler.evaluation.gold import CORPUS_VARIABLE, corpus_folder
 from tests.page_failures import check_log, pytest_runtest_call

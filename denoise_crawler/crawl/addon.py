@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import scrapy
 
 from denoise_crawler.crawl.middleware import WarmupMiddleware
-from denoise_crawler.crawl.scrapy_versions import ignores_start_requests
+from denoise_crawler.crawl.scrapy_internals import ignores_start_requests
 from denoise_crawler.crawl.script_pages import ScriptPagesMiddleware
 from denoise_crawler.crawl.settings import DenoiseSettings, is_live, is_off
 from denoise_crawler.crawl.setup_errors import abort_on_missing_extra, is_scrapy_command

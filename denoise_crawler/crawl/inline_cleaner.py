@@ -112,7 +112,7 @@ class InlineCleaner:
 
     async def part(self, page: Page, cleaned: CleanedPage, part: str) -> CleanPage:  # noqa: ARG002
         """Return the clean text of a part of a cleaned page; raise PartError if the part is not there."""
-        assert isinstance(cleaned, Cleaned)  # noqa: S101 - we made it
+        assert isinstance(cleaned, Cleaned)  # noqa: S101 - it was made here
         return self._pages.part(cleaned, part)
 
     async def preview(self, page: Page) -> CleanedPage:

@@ -10,19 +10,17 @@ from weakref import WeakKeyDictionary
 
 from scrapy import signals
 
-from denoise_crawler.crawl.close_hook import CloseHook
-from denoise_crawler.crawl.feed_results import feeds_are_safe
+from denoise_crawler.crawl.ending import CloseHook, feeds_are_safe
+from denoise_crawler.crawl.event_loop import PeriodicTask, TimeSlice, run_concurrently
+from denoise_crawler.crawl.filling import ItemFiller
 from denoise_crawler.crawl.guarded_store import GuardedStore
-from denoise_crawler.crawl.item_filler import ItemFiller
-from denoise_crawler.crawl.owner import owner_of
 from denoise_crawler.crawl.parking import WaitingItems
-from denoise_crawler.crawl.periodic_task import PeriodicTask
 from denoise_crawler.crawl.report import CrawlReport
 from denoise_crawler.crawl.scrapy_internals import send_through_pipelines
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.crawl.site_turns import SharedTurn
 from denoise_crawler.crawl.sites import Sites
-from denoise_crawler.crawl.time_slice import TimeSlice, run_concurrently
+from denoise_crawler.crawl.stored_names import owner_of
 from denoise_crawler.crawl.unsure_pages import UnwantedItem, check_wanted
 from denoise_crawler.errors import GivenUpError, PartError, describe_error
 from denoise_crawler.page.text import printable
@@ -136,7 +134,7 @@ class ItemFate:
                         await self._judge_for(item, source, in_turn=True)
                     await self._release(site, turn)
                 await self._release_overdue()
-        except Exception:  # our mistake must not cost the item
+        except Exception:  # a bug must not cost the item
             self.report.page_failed("A page" if source is None else source.page.url)
             if source is not None and not source.learned:  # its items leave now, so those of an earlier run do not
                 source.learned = True
@@ -232,12 +230,12 @@ class ItemFate:
             return []
 
     async def _unharmed(self, fill: Fill, item: Any, source: SourcePage | None, *more: Any) -> list[Any]:
-        """Return filled items; the item as it came where we fail. Raise UnwantedItem to drop it."""
+        """Return filled items; the item as it came if that fails. Raise UnwantedItem to drop it."""
         try:
             return await fill(item, source, *more)
         except UnwantedItem:
             raise
-        except Exception as error:  # neither our mistake nor a class that we do not understand costs the item
+        except Exception as error:  # neither a bug nor a strange class of items costs the item
             if not isinstance(error, GivenUpError):
                 self.report.page_failed("A page" if source is None else source.page.url)
             return self.filler.unfilled(item, describe_error(error))

@@ -7,12 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 from itemadapter import is_item
 
-from denoise_crawler.crawl.csv_columns import keep_text_column
+from denoise_crawler.crawl.filling import keep_text_column
 from denoise_crawler.crawl.item_fate import ItemFate
 from denoise_crawler.crawl.output_ahead import OutputAhead
-from denoise_crawler.crawl.pages import given_page, is_opted_out
 from denoise_crawler.crawl.setup_errors import abort_on_setup_error
-from denoise_crawler.crawl.source_page import SourcePage, response_origin, source_of_response
+from denoise_crawler.crawl.source_page import (
+    SourcePage,
+    given_page,
+    is_opted_out,
+    response_origin,
+    source_of_response,
+)
 from denoise_crawler.errors import GivenPageError
 from denoise_crawler.page import Page
 from denoise_crawler.page.text import printable
@@ -93,7 +98,7 @@ class ResponseSources:
             message, url = "%s: %s. Its items pass unchanged.", printable(self._response.url)
             self._report.first("wrong_pages", message, url, printable(error), level=logging.ERROR)
             return None
-        except Exception:  # a page that we fail on loses its text, but no item
+        except Exception:  # a page that fails loses its text, but no item
             self._report.page_failed(self._response.url)
             return None
 

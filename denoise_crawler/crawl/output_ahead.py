@@ -1,8 +1,8 @@
 """Asks a callback for its first output before Scrapy makes its tasks for the response.
 
 Scrapy makes ``CONCURRENT_ITEMS`` tasks for each response, 100 by default, and then asks for the output. Where
-that takes a while, because we learn the page or a worker process cleans it, all these tasks would wait. That cost
-two to three milliseconds a page, most of it in garbage collections.
+that takes a while, because the page is learned or a worker process cleans it, all these tasks would wait. That
+cost two to three milliseconds a page, most of it in garbage collections.
 """
 
 from __future__ import annotations

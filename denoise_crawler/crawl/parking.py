@@ -11,7 +11,7 @@ from scrapy.extensions.closespider import CloseSpider
 
 from denoise_crawler.crawl.item_codec import pack, unpack
 from denoise_crawler.crawl.source_page import source_of_parked
-from denoise_crawler.crawl.unparkable import class_path
+from denoise_crawler.crawl.stored_values import class_path
 from denoise_crawler.errors import UnparkableError
 from denoise_crawler.methods.versioned_format import MAX_BYTES, decode_msgpack
 from denoise_crawler.page.text import printable

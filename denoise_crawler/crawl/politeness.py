@@ -46,8 +46,14 @@ from scrapy.utils.misc import load_object
 
 from denoise_crawler.crawl.host_gaps import MIN_GAP_SECONDS, HostGaps, PoliteSlot, parse_retry_after
 from denoise_crawler.crawl.robots_guard import RobotsGuard, authority_of
-from denoise_crawler.crawl.scrapy_internals import DownloaderOfSlots, QueueOfSlots, SlotChoice, is_closing, wake
-from denoise_crawler.crawl.scrapy_versions import require_scrapy
+from denoise_crawler.crawl.scrapy_internals import (
+    DownloaderOfSlots,
+    QueueOfSlots,
+    SlotChoice,
+    is_closing,
+    require_scrapy,
+    wake,
+)
 from denoise_crawler.crawl.settings_table import PolitenessSettings
 from denoise_crawler.crawl.setup_errors import abort_on_setup_error
 from denoise_crawler.errors import DenoiseError
@@ -158,7 +164,7 @@ class PoliteDownloader(DownloaderOfSlots):
     # --- putting requests back
 
     def note_dequeued(self, request: Request) -> None:
-        """Note that our queue returned a request: only such a request can be put back."""
+        """Note that this queue returned a request: only such a request can be put back."""
         self._from_queue.add(request)
 
     def put_back(self, request: Request) -> Request | None:
@@ -305,6 +311,6 @@ class Politeness:
             settings.set(name, value, "addon")
 
 
-def _is_overridden(settings: BaseSettings, name: str, ours: type) -> bool:
+def _is_overridden(settings: BaseSettings, name: str, wanted: type) -> bool:
     # Scrapy's defaults have priority 0.
-    return bool(settings.getpriority(name)) and not issubclass(load_object(settings[name]), ours)
+    return bool(settings.getpriority(name)) and not issubclass(load_object(settings[name]), wanted)

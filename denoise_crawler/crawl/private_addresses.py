@@ -16,7 +16,7 @@ _PROXY_NETWORK = ipaddress.ip_network("198.18.0.0/15")
 
 
 def is_private(address: str) -> bool:
-    """Tell whether an IP address belongs to this machine or to a private network.
+    """Return True if an IP address belongs to this machine or to a private network.
 
     Example:
         >>> is_private("192.168.0.1"), is_private("::1"), is_private("93.184.215.14")

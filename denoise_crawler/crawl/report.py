@@ -102,7 +102,7 @@ class CrawlReport:
     # --- items and pages
 
     def item_left(self, *, has_text: bool, wrote: bool = False) -> None:
-        """Count an item that goes on; ``wrote`` says that its text is ours."""
+        """Count an item that goes on; ``wrote`` says that its text was written here."""
         self.count("items")
         self.count("with_text", int(has_text))
         self.count("own_text", int(has_text and not wrote))

@@ -5,7 +5,7 @@
 - A robots.txt that cannot be reached (5xx, or no answer after Scrapy's retries) allows nothing. The requests to
   that host and port wait in the scheduler. robots.txt is requested again after DENOISE_ROBOTS_RETRY seconds (600),
   three times; then the requests are dropped. With ``DENOISE_ROBOTS_UNREACHABLE = "allow"`` they are sent without
-  rules instead, as in Scrapy. If a host name has no address, its requests fail at once, as without us.
+  rules instead, as in Scrapy. If a host name has no address, its requests fail at once, as in Scrapy.
 - A robots.txt that does not exist (4xx) allows everything (RFC 9309), whatever the response says.
 - A request whose turn is more than a second away goes back to the scheduler. So does the first page of a host,
   because it has to wait for the gap after robots.txt.
@@ -270,7 +270,7 @@ class RobotsGuard:
             self._unreachable[authority] = _UnreachableRobots("no address", retry_at, has_no_address=True)
         elif isinstance(failure.value, _NO_ANSWER):
             self._note_unreachable(authority, type(failure.value).__name__)
-        else:  # same as without us, also if a component of the crawl blocked the request
+        else:  # the same without this package, also if a component of the crawl blocked the request
             self._unreachable.pop(authority, None)
         return failure
 

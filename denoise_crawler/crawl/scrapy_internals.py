@@ -1,8 +1,4 @@
-"""What we read or patch inside Scrapy where no public way leads: all of it, and nothing else.
-
-``tests/crawl/test_scrapy_internals.py`` has a test for each, which runs on all versions that we support, and on
-Scrapy as it is developed: ``make test-on-head``.
-"""
+"""What is read or patched inside Scrapy where no public way leads, and what differs between its versions."""
 
 from __future__ import annotations
 
@@ -10,12 +6,15 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+import scrapy
 from scrapy import Request
 from scrapy.core.downloader import Downloader, Slot
 from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
 from scrapy.extensions.feedexport import FeedExporter
 from scrapy.pipelines.media import MediaPipeline
 from scrapy.pqueues import DownloaderAwarePriorityQueue, DownloaderInterface
+
+from denoise_crawler.errors import OldScrapyError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Iterator
@@ -43,17 +42,17 @@ def scheduler_of(crawler: Crawler) -> BaseScheduler | None:
 
 
 def has_begun(crawler: Crawler) -> bool:
-    """Tell whether the spider was opened and has not been closed."""
+    """Return True if the spider was opened and has not been closed."""
     return _slot_of(crawler) is not None
 
 
 def is_closing(crawler: Crawler) -> bool:
-    """Tell whether the spider is being closed. Scrapy has no signal and no public attribute for it."""
+    """Return True if the spider is being closed. Scrapy has no signal and no public attribute for it."""
     return getattr(_slot_of(crawler), "closing", None) is not None
 
 
 def is_stopping(crawler: Crawler) -> bool:
-    """Tell whether the crawl is ending: its spider is being closed, or its engine was stopped."""
+    """Return True if the crawl is ending: its spider is being closed, or its engine was stopped."""
     engine: Any = crawler.engine
     return has_begun(crawler) and (is_closing(crawler) or not engine.running)
 
@@ -91,7 +90,7 @@ class RequestInProgress:
         self._slot.add_request(self._request)
 
     def is_last(self) -> bool:
-        """Tell whether no other request is in progress, and no callback and no pipeline runs."""
+        """Return True if no other request is in progress, and no callback and no pipeline runs."""
         return self._slot.inprogress == {self._request} and bool(self._scraper.slot.is_idle())
 
     def end(self) -> None:
@@ -135,16 +134,16 @@ async def send_through_pipelines(crawler: Crawler, item: Any, response: Response
 
 
 def has_media_pipeline(crawler: Crawler) -> bool:
-    """Tell whether a pipeline downloads files (ImagesPipeline, FilesPipeline and subclasses)."""
+    """Return True if a pipeline downloads files (ImagesPipeline, FilesPipeline and subclasses)."""
     pipelines = getattr(_scraper_of(crawler).itemproc, "middlewares", ())
     return any(isinstance(pipeline, MediaPipeline) for pipeline in pipelines)
 
 
-def replace_exporter(crawler: Crawler, name: str, ours: type, theirs: type) -> None:
-    """Have feeds of the format ``name`` written by ``ours``, unless the project has another than ``theirs``."""
+def replace_exporter(crawler: Crawler, name: str, new: type, old: type) -> None:
+    """Have feeds of the format ``name`` written by ``new``, unless the project has another than ``old``."""
     feeds = crawler.get_extension(FeedExporter)
-    if feeds is not None and feeds.exporters.get(name) is theirs:
-        feeds.exporters[name] = ours
+    if feeds is not None and feeds.exporters.get(name) is old:
+        feeds.exporters[name] = new
 
 
 # --- the downloader
@@ -255,3 +254,35 @@ def code_of_command() -> CodeType | None:
     """Return the code of the ``scrapy`` command, None where nobody has imported it."""
     command = sys.modules.get("scrapy.cmdline")
     return None if command is None else command.execute.__code__
+
+
+# --- the supported versions: 2.15 and newer
+
+# The first version with the signal robots_parsed and with a downloader whose slots can be made here.
+POLITE_SINCE = (2, 18)
+
+
+def require_scrapy(part: str, least: tuple[int, int] = POLITE_SINCE) -> None:
+    """Check that this version of Scrapy is new enough.
+
+    Args:
+        part: What needs it, for the message.
+        least: The first version that will do.
+
+    Raises:
+        OldScrapyError: Scrapy is older.
+    """
+    if scrapy.version_info[:2] < least:
+        version = ".".join(map(str, least))
+        raise OldScrapyError(
+            f"{part} needs Scrapy {version} or newer, and this is {scrapy.__version__}: "
+            f"pip install 'scrapy>={version}', or crawl without {part}"
+        )
+
+
+def ignores_start_requests(spider: type[Spider]) -> bool:
+    """Return True if ``spider`` starts by ``start_requests`` and this Scrapy (2.16 or newer) never calls that."""
+    if hasattr(scrapy.Spider, "start_requests"):
+        return False
+    starts = (vars(kind).keys() & {"start", "start_requests"} for kind in spider.__mro__)
+    return next(filter(None, starts), None) == {"start_requests"}

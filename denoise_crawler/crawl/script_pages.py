@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from lxml import etree
 from scrapy.http import HtmlResponse
 
-from denoise_crawler.crawl.pages import is_opted_out
+from denoise_crawler.crawl.source_page import is_opted_out
 from denoise_crawler.page import MAX_HTML_BYTES
 from denoise_crawler.page.text import printable
 
@@ -43,7 +43,7 @@ _TEXT = re.compile(rb"(?:&[#\w]*;?)+|[^<&\s][^<&]*")
 
 
 def needs_script(response: HtmlResponse) -> bool:
-    """Tell whether ``response`` has scripts and hardly any text. Text inside ``noscript`` counts."""
+    """Return True if ``response`` has scripts and hardly any text. Text inside ``noscript`` counts."""
     body = response.body
     # most pages write it small, and a lower-case copy of all others is expensive
     if len(body) > MAX_HTML_BYTES or not (b"<script" in body or b"<script" in body.lower()):
@@ -58,7 +58,7 @@ def needs_script(response: HtmlResponse) -> bool:
 
 
 def _surely_has_enough_text(body: bytes) -> bool:
-    """Tell whether the markup surely has enough text, without a tree: the spider may never want one.
+    """Return True if the markup surely has enough text, without a tree: the spider may never want one.
 
     The text is read up to the first markup that is not plain, where a parser might think otherwise.
     """

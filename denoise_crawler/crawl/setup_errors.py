@@ -72,7 +72,7 @@ def abort_on_missing_extra(extra: str) -> Iterator[None]:
 
 
 def is_scrapy_command() -> bool:
-    """Tell whether the ``scrapy`` command runs this code, not a program that uses Scrapy."""
+    """Return True if the ``scrapy`` command runs this code, not a program that uses Scrapy."""
     code = code_of_command()
     return code is not None and any(frame.f_code is code for frame in _frames())
 

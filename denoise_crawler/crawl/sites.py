@@ -151,7 +151,7 @@ class Sites:
         return await self.cleaner.skipped(page)
 
     def _fail(self, source: SourcePage, error: Exception) -> None:
-        """Report, inside an ``except`` block, that we failed on a page: once, however many items it has."""
+        """Report, inside an ``except`` block, that a page cannot be cleaned: once, however many items it has."""
         if source.error is None:
             source.error = describe_error(error)
             if not isinstance(error, GivenUpError):

@@ -9,15 +9,16 @@ from scrapy import http
 from scrapy.http import Request, Response
 
 from denoise_crawler.crawl.item_codec import pack, unpack
-from denoise_crawler.crawl.pages import META_KEY
 from denoise_crawler.errors import DamagedRowError, UnparkableError
 from denoise_crawler.methods.versioned_format import decode_msgpack
 from denoise_crawler.page.parsing import is_charset
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from scrapy.http import Headers
 
-Headers = list[tuple[bytes, list[bytes]]]
+PAGE_KEY = "denoise_page"  # in the meta of a response: the page that the spider names instead of the body
+
+StoredHeaders = list[tuple[bytes, list[bytes]]]
 # A response of a subclass comes back as the nearest of these classes of Scrapy.
 _CLASS_NAMES = ("HtmlResponse", "XmlResponse", "JsonResponse", "TextResponse", "Response")
 
@@ -27,7 +28,7 @@ _VALUE_KEY = "value"  # pack takes only items, so each value is packed in a dict
 class _StoredRequest(msgspec.Struct, array_like=True):
     url: str
     method: str
-    headers: Headers
+    headers: StoredHeaders
     body: bytes
     meta: dict[str, bytes]
     priority: int
@@ -38,7 +39,7 @@ class _StoredResponse(msgspec.Struct, array_like=True):
     kind: str
     url: str
     status: int
-    headers: Headers
+    headers: StoredHeaders
     body: bytes | None
     encoding: str | None
     flags: list[str]
@@ -102,13 +103,13 @@ def response_from_bytes(data: bytes, html: str) -> Response:
         response: Response = getattr(http, stored.kind)(
             stored.url,
             status=stored.status,
-            headers=dict(stored.headers),
             body=body or b"",
             flags=stored.flags,
             protocol=stored.protocol,
             request=_from_stored_request(stored.request) if stored.request is not None else None,
             **more,
         )
+        _set_headers(response.headers, stored.headers)
     except Exception as error:
         raise DamagedRowError(f"the response of an item that waits is damaged: {error}") from error
     return response
@@ -135,20 +136,21 @@ def _from_stored_request(stored: _StoredRequest) -> Request:
             continue
         if type(found) is dict:  # for other classes, getting the value could run their code
             meta[name] = found[_VALUE_KEY]
-    return Request(
+    request = Request(
         stored.url,
         method=stored.method,
-        headers=dict(stored.headers),
         body=stored.body,
         meta=meta,
         priority=stored.priority,
         dont_filter=stored.dont_filter,
     )
+    _set_headers(request.headers, stored.headers)
+    return request
 
 
 def _try_pack(name: object, value: object) -> bytes | None:
     """Return ``value`` as bytes, None if it cannot be stored: a browser page, a connection, a callback."""
-    if not isinstance(name, str) or name == META_KEY:
+    if not isinstance(name, str) or name == PAGE_KEY:
         return None
     try:
         return pack({_VALUE_KEY: value})
@@ -165,8 +167,13 @@ def _encode_body(html: str, encoding: str | None) -> bytes | None:
         return None
 
 
-def _header_list(headers: Mapping[bytes, Any]) -> Headers:
-    return [(name, list(values)) for name, values in headers.items()]
+def _header_list(headers: Headers) -> StoredHeaders:
+    return list(dict.items(headers))  # its own ``items`` makes each name and value fit for HTTP once more
+
+
+def _set_headers(headers: Headers, stored: StoredHeaders) -> None:
+    """Fill headers with others that were fit for HTTP when they were stored, which costs nothing then."""
+    dict.update(headers, stored)
 
 
 def _replace_surrogates(text: str) -> str:

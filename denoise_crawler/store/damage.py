@@ -158,7 +158,7 @@ def _rows_by_id(db: sqlite3.Connection, table: str) -> Iterator[tuple[Any, ...]]
 
 
 def _is_whole(packed: object) -> bool:
-    """Tell whether the last column of a row can be unpacked: SQLite does not notice all damage."""
+    """Return True if the last column of a row can be unpacked: SQLite does not notice all damage."""
     try:
         inflate(packed)  # type: ignore[arg-type]
     except (TypeError, ValueError, zlib.error):

@@ -66,7 +66,7 @@ _as_text = partial(str, encoding="utf-8", errors="replace")
 
 
 def is_store(path: Path) -> bool:
-    """Tell whether a file is an SQLite database, as stores are."""
+    """Return True if a file is an SQLite database, as stores are."""
     try:
         with path.open("rb") as file:
             return file.read(len(_MAGIC)) == _MAGIC

@@ -48,7 +48,7 @@ class RunFiles:
         self._file(run, "lock").rename(self._file(run, "ended"))
 
     def has_ended_well(self, run: str) -> bool:
-        """Tell whether :meth:`note_that_it_ended_well` was called for ``run``."""
+        """Return True if :meth:`note_that_it_ended_well` was called for ``run``."""
         return self._file(run, "ended").exists()
 
     @contextmanager
@@ -86,7 +86,7 @@ class RunFiles:
         return 0o700 | writable | writable << 1 | writable >> 1
 
     def _has_strange_file(self, name: str) -> bool:
-        """Tell whether the lock file is not one of ours, such as a hard link to another file."""
+        """Return True if the lock file is not one of ours, such as a hard link to another file."""
         if self._folder.is_symlink():
             raise OSError(f"{self._folder} is a link")
         try:

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from scrapy.utils.test import get_crawler
 
 from denoise_crawler import CleanPage
-from denoise_crawler.crawl.item_filler import FillResult, ItemFiller
+from denoise_crawler.crawl.filling import FillResult, ItemFiller
 from denoise_crawler.crawl.report import CrawlReport
 from denoise_crawler.crawl.settings import DenoiseSettings
 

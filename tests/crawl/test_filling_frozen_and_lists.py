@@ -13,7 +13,7 @@ import pytest
 import scrapy
 from pydantic import BaseModel, ConfigDict, Field
 
-from denoise_crawler.crawl.item_filler import FillResult
+from denoise_crawler.crawl.filling import FillResult
 from tests.crawl.test_filling import KINDS, PAGE, Model, filler, text_of
 
 

@@ -19,7 +19,7 @@ from scrapy.utils.test import get_crawler
 
 from denoise_crawler.crawl.item_codec import pack, unpack
 from denoise_crawler.crawl.report import CrawlReport
-from denoise_crawler.crawl.unparkable import class_path
+from denoise_crawler.crawl.stored_values import class_path
 from denoise_crawler.errors import UnparkableError
 from tests.item_kinds import state
 

@@ -44,7 +44,7 @@ TEN_OF_A_PAGE = """
 import json
 from itertools import count
 import scrapy
-from denoise_crawler.crawl.time_slice import TimeSlice, pause
+from denoise_crawler.crawl.event_loop import TimeSlice, pause
 
 async def over_at_times(self, calls=count()):
     if next(calls) % 3 == 0:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from scrapy.http import HtmlResponse, JsonResponse, Request
 
-from denoise_crawler.crawl.pages import page_of_response
+from denoise_crawler.crawl.source_page import page_of_response
 from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.page import Page
 from denoise_crawler.page.site import site_of

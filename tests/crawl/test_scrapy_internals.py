@@ -32,7 +32,7 @@ from scrapy.pipelines.files import FilesPipeline
 from scrapy.utils.asyncio import call_later
 
 from denoise_crawler.crawl import scrapy_internals as internals
-from denoise_crawler.crawl.scrapy_versions import POLITE_SINCE
+from denoise_crawler.crawl.scrapy_internals import POLITE_SINCE
 
 SITE, WITH_FILES = sys.argv[1], sys.argv[2] == "files"
 seen = {"slots": [], "chosen": [], "outputs": [], "items": [], "exporters": []}

@@ -9,7 +9,7 @@ import pytest
 import scrapy
 from scrapy.spiders import SitemapSpider
 
-from denoise_crawler.crawl.scrapy_versions import ignores_start_requests
+from denoise_crawler.crawl.scrapy_internals import ignores_start_requests
 from tests.conftest import ROOT, SETTINGS, needs_new_scrapy
 from tests.loopback import nothing, serving
 

@@ -5,13 +5,17 @@ from __future__ import annotations
 import shutil
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
-from denoise_crawler.crawl.scrapy_versions import require_scrapy
+from denoise_crawler.crawl.private_addresses import is_private, literal_address
+from denoise_crawler.crawl.scrapy_internals import require_scrapy
 from denoise_crawler.crawl.script_pages import ScriptPagesMiddleware
 from denoise_crawler.crawl.setup_errors import abort_on_setup_error
 from denoise_crawler.errors import SettingError
 
 if TYPE_CHECKING:
+    from playwright.async_api import Frame
+    from playwright.async_api import Request as BrowserRequest
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
     from typing_extensions import Self
@@ -45,8 +49,8 @@ class Rendering:
 
     def update_settings(self, settings: BaseSettings) -> None:
         """Add the components."""
+        from denoise_crawler.crawl.rendering.rendering_addon import should_abort
         from denoise_crawler.crawl.rendering.rendering_middleware import RenderingMiddleware
-        from denoise_crawler.crawl.rendering.subrequests import should_abort
 
         settings.setdefault_in_component_priority_dict(
             "DOWNLOADER_MIDDLEWARES", RenderingMiddleware, MIDDLEWARE_ORDER
@@ -57,3 +61,39 @@ class Rendering:
             settings.set("PLAYWRIGHT_LAUNCH_OPTIONS", {"executable_path": browser}, "addon")
         handlers = dict.fromkeys(("http", "https"), _HANDLER) | settings.getdict("DOWNLOAD_HANDLERS")
         settings.set("DOWNLOAD_HANDLERS", handlers, max(settings.getpriority("DOWNLOAD_HANDLERS") or 0, 15))
+
+
+# --- which requests of scripts and styles are allowed while a page is rendered
+
+# These change neither the text nor, if their sizes are declared, its position.
+UNNEEDED_TYPES = frozenset({"image", "media", "font"})
+
+
+def should_abort(request: BrowserRequest) -> bool:
+    """Return True if to abort a request of a page (the setting PLAYWRIGHT_ABORT_REQUEST).
+
+    Images, media and fonts are not fetched. No page may reach this machine or its network, by IP address or as
+    ``localhost``, unless it comes from that very host.
+
+    Args:
+        request: The request that the browser is about to send.
+
+    Returns:
+        True if it must not be sent.
+    """
+    return request.resource_type in UNNEEDED_TYPES or (_is_private_url(request.url) and not _is_own_host(request))
+
+
+def _is_private_url(url: str) -> bool:
+    address = literal_address(urlsplit(url).hostname or "")
+    return bool(address) and is_private(address)
+
+
+def _is_own_host(request: BrowserRequest) -> bool:
+    """Return True if the request is for the page itself, or goes to the host the page came from."""
+    top: Frame = request.frame
+    while top.parent_frame is not None:
+        top = top.parent_frame
+    if urlsplit(top.url).scheme not in ("http", "https"):
+        return request.is_navigation_request() and request.frame is top
+    return urlsplit(top.url).netloc == urlsplit(request.url).netloc

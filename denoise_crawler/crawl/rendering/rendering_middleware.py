@@ -21,10 +21,11 @@ from scrapy.http import HtmlResponse
 from scrapy_playwright.page import PageMethod
 
 from denoise_crawler.crawl.item_fate import ItemFate
-from denoise_crawler.crawl.pages import META_KEY, is_opted_out, page_of_response
 from denoise_crawler.crawl.rendering.page_snapshot import PageSnapshot, take_snapshot
 from denoise_crawler.crawl.script_pages import needs_script
 from denoise_crawler.crawl.settings_table import OutputSettings, RenderingSettings
+from denoise_crawler.crawl.source_page import is_opted_out, page_of_response
+from denoise_crawler.crawl.stored_response import PAGE_KEY
 from denoise_crawler.output.low_confidence import RENDER
 
 if TYPE_CHECKING:
@@ -59,8 +60,8 @@ class RenderingMiddleware:
     def process_request(self, request: Request) -> None:
         """Have a snapshot taken as soon as the page is rendered."""
         meta = request.meta
-        if (known := meta.get(META_KEY)) and _RENDERED in known:
-            del meta[META_KEY]  # it belongs to the page on which a spider found this request
+        if (known := meta.get(PAGE_KEY)) and _RENDERED in known:
+            del meta[PAGE_KEY]  # it belongs to the page on which a spider found this request
         if meta.get("playwright"):
             meta["playwright_page_methods"] = [
                 *_spider_methods(meta),
@@ -81,7 +82,7 @@ class RenderingMiddleware:
         request.meta["playwright_page_methods"] = _spider_methods(request.meta)
         if not isinstance(snapshot, PageSnapshot):  # a download
             return
-        request.meta[META_KEY] = {"url": response.url, "html": snapshot.html, _RENDERED: True}
+        request.meta[PAGE_KEY] = {"url": response.url, "html": snapshot.html, _RENDERED: True}
         self._count("pages")
         self._count("elements", snapshot.elements)
         self._count("hidden", snapshot.hidden)
@@ -97,7 +98,7 @@ class RenderingMiddleware:
         return self._renders_unsure and not is_opted_out(response) and await self._is_unsure(response)
 
     async def _is_unsure(self, response: HtmlResponse) -> bool:
-        """Tell whether the page is less sure than DENOISE_MIN_CONFIDENCE, by what is known of its site now."""
+        """Return True if the page is less sure than DENOISE_MIN_CONFIDENCE, by what is known of its site now."""
         fate = ItemFate.of(self._crawler)
         try:
             page = page_of_response(response, fate.settings.site)
@@ -105,7 +106,7 @@ class RenderingMiddleware:
                 return False
             if not (await fate.sites.cleaner.preview(page)).clean_page.low_confidence:
                 return False
-        except Exception:  # a page that we fail on is not rendered for that
+        except Exception:  # a page that fails is not rendered for that
             fate.report.page_failed(response.url)
             return False
         self._count("unsure")
@@ -134,5 +135,5 @@ def _is_snapshot(method: Any) -> bool:
 
 
 def _spider_methods(meta: dict[str, Any]) -> list[Any]:
-    """Return the page methods of the spider. A request that is retried already has ours."""
+    """Return the page methods of the spider. A request that is retried has a snapshot already."""
     return [method for method in _page_methods(meta) if not _is_snapshot(method)]

@@ -1,25 +1,35 @@
-"""Writes a clean page into the fields of an item."""
+"""Fills the fields of items with what was found on their page, whatever their class, and counts them."""
 
 from __future__ import annotations
 
 import dataclasses
 import logging
+import re
 import sys
+from collections.abc import MutableSequence, Sequence
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache
+from inspect import get_annotations
+from types import UnionType
+from typing import IO, TYPE_CHECKING, Any, Union, get_args, get_origin, get_type_hints
 
 from itemadapter import ItemAdapter
 from scrapy import Item
+from scrapy.exporters import CsvItemExporter
 
-from denoise_crawler.crawl.field_types import takes_list
-from denoise_crawler.crawl.unparkable import class_path
+from denoise_crawler.crawl.scrapy_internals import replace_exporter
+from denoise_crawler.crawl.settings import DenoiseSettings
+from denoise_crawler.crawl.stored_values import class_path
 from denoise_crawler.errors import PartError
 from denoise_crawler.output.by_record import by_record
 from denoise_crawler.output.clean_page import CleanPage
 
 if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+    from typing_extensions import Self
+
     from denoise_crawler.crawl.report import CrawlReport
     from denoise_crawler.crawl.settings import DenoiseSettings
 
@@ -30,8 +40,8 @@ class FillResult:
 
     Attributes:
         item: The item to pass on: the same object, or a filled copy if its class is frozen.
-        has_text: Whether the item has a text now, its own or ours.
-        wrote: Whether we wrote the text.
+        has_text: Whether the item has a text now, its own or that of its page.
+        wrote: Whether the text was written here.
     """
 
     item: Any
@@ -73,11 +83,11 @@ class ItemFiller:
         raise PartError(f"{self._part_field!r} of {type(item).__qualname__} items is no text: {part!r:.100}")
 
     def has_text(self, item: Any) -> bool:
-        """Tell whether ``item`` has a text."""
+        """Return True if ``item`` has a text."""
         return not _is_empty(self._value(item, self._targets_of(item)["text"]))
 
     def can_fill(self, item: Any) -> bool:
-        """Tell whether ``item`` has an empty field to fill. Log once if its class has none for the text."""
+        """Return True if ``item`` has an empty field to fill. Log once if its class has none for the text."""
         targets = self._targets_of(item)
         names = None if isinstance(item, dict) else set(ItemAdapter(item).field_names())
         if any(_is_empty(self._value(item, to)) for to in targets.values() if names is None or to in names):
@@ -113,7 +123,7 @@ class ItemFiller:
         return FillResult(item, has_text, wrote)
 
     def fill_error(self, item: Any, error: str) -> Any:
-        """Return an item on whose page we failed, with the error if it has an empty field for it."""
+        """Return an item whose page failed, with the error if it has an empty field for it."""
         target = self._targets_of(item).get("error")
         if target is None or not _is_empty(before := self._value(item, target)):
             return item
@@ -169,8 +179,8 @@ class ItemFiller:
         return [item]
 
     def unfilled(self, item: Any, error: str | None) -> list[Any]:
-        """Return an item on whose page we failed as it came, but for a field that wants the ``error``."""
-        with suppress(Exception):  # an item class that we do not understand must not cost the item
+        """Return an item whose page failed as it came, but for a field that wants the ``error``."""
+        with suppress(Exception):  # a strange class of items must not cost the item
             self.as_it_came(item)
         with suppress(Exception):
             if error:
@@ -247,7 +257,7 @@ def _is_frozen_error(error: Exception) -> bool:
 
 
 def _is_frozen_model(item: Any, name: str) -> bool:
-    """Tell whether ``item`` is a pydantic model (version 2 or 1) whose field cannot be set."""
+    """Return True if ``item`` is a pydantic model (version 2 or 1) whose field cannot be set."""
     kind = type(item)
     if hasattr(kind, "model_copy"):
         field = kind.model_fields.get(name)
@@ -273,3 +283,85 @@ def _replace_field(item: Any, name: str, value: Any) -> Any:
         if other != name and getattr(copy, other, None) is not kept:
             object.__setattr__(copy, other, kept)
     return copy
+
+
+# --- the type that a class declares for a field
+
+_LISTS = (list, Sequence, MutableSequence)
+_LIST_ANNOTATION = re.compile(r"\s*(\w+\.)*(list|List|Sequence|MutableSequence)\b")
+
+
+@lru_cache(maxsize=1_024)
+def takes_list(kind: type, name: str) -> bool:
+    """Return True if a class declares a field as a list, or as a list or None.
+
+    Args:
+        kind: The class of an item.
+        name: The name of a field.
+
+    Returns:
+        False also for a field that takes a string besides a list.
+
+    Example:
+        >>> from dataclasses import dataclass
+        >>> @dataclass
+        ... class Product:
+        ...     text: list[str] | None = None
+        >>> takes_list(Product, "text")
+        True
+    """
+    try:
+        declared = get_type_hints(kind).get(name)
+    except Exception:  # an annotation names something that only type checkers import
+        declared = next((found[name] for found in map(_annotations, kind.__mro__) if name in found), None)
+    if isinstance(declared, str):
+        return bool(_LIST_ANNOTATION.match(declared))
+    options = get_args(declared) if get_origin(declared) in (Union, UnionType) else (declared,)
+    return all(each is type(None) or _is_list(each) for each in options) and declared is not None
+
+
+def _annotations(kind: type) -> dict[str, Any]:
+    try:
+        return dict(get_annotations(kind))
+    except Exception:  # Python 3.14 evaluates them here
+        return {}
+
+
+def _is_list(declared: Any) -> bool:
+    return (get_origin(declared) or declared) in _LISTS
+
+
+# --- CSV feeds get a column for the text, whichever item comes first
+
+
+class TextCsvExporter(CsvItemExporter):
+    """Scrapy's CSV exporter, with columns for the fields that are filled.
+
+    Without ``fields``, Scrapy takes the columns of a feed from its first item and leaves out other fields of later
+    items. If that item is a dict without a page, it lacks the fields that are filled; here they get columns all
+    the same, and its cells are empty.
+    """
+
+    def __init__(self, file: IO[bytes], *arguments: Any, filled_fields: tuple[str, ...], **options: Any) -> None:
+        super().__init__(file, *arguments, **options)  # type: ignore[arg-type]
+        self._filled_fields = filled_fields
+        self._has_rows = False
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, file: IO[bytes], *arguments: Any, **options: Any) -> Self:
+        """Make the exporter for the fields that this crawl fills."""
+        settings = DenoiseSettings.from_settings(crawler.settings)
+        filled_fields = (settings.text_field, *settings.extra_fields.values())
+        return cls(file, *arguments, filled_fields=filled_fields, **options)
+
+    def export_item(self, item: Any) -> None:
+        """Write ``item`` as a row, before the first one the header."""
+        if not self._has_rows and not self.fields_to_export and isinstance(item, dict):
+            item = {**item, **{name: "" for name in self._filled_fields if name not in item}}
+        self._has_rows = True
+        super().export_item(item)
+
+
+def keep_text_column(crawler: Crawler) -> None:
+    """Let :class:`TextCsvExporter` write the CSV feeds of a crawl, unless its project has another exporter."""
+    replace_exporter(crawler, "csv", new=TextCsvExporter, old=CsvItemExporter)

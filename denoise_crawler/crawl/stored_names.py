@@ -1,23 +1,78 @@
-"""Item classes: their names in the store, and where their instances keep what they hold."""
+"""The names by which a store knows scripts, spiders and classes of items, and where items keep what they hold."""
 
 from __future__ import annotations
 
+import inspect
+import json
+import os
 import sys
 from collections import OrderedDict
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
+from pathlib import Path
 from types import GetSetDescriptorType, MemberDescriptorType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import getweakrefcount
 
 from itemadapter import ItemAdapter
 from scrapy import Item
+from scrapy.utils.conf import closest_scrapy_cfg
 from scrapy.utils.trackref import object_ref
 
-from denoise_crawler.crawl.started_script import MAIN, started_script
-from denoise_crawler.crawl.unparkable import UnstorableError, class_path
+from denoise_crawler.crawl.stored_values import UnstorableError, class_path
 from denoise_crawler.errors import UnparkableError
+
+if TYPE_CHECKING:
+    from scrapy import Spider
+    from scrapy.crawler import Crawler
+
+
+# --- the script that was started, to which the classes of __main__ belong
+
+MAIN = "__main__"
+
+
+def started_script() -> str:
+    """Return the path of the started script, an empty string in an interactive session."""
+    file = getattr(sys.modules.get(MAIN), "__file__", None)
+    return _resolve(file) if file else ""
+
+
+@lru_cache(maxsize=8)
+def _resolve(file: str) -> str:
+    return str(Path(file).resolve())
+
+
+# --- the owner of waiting items
+
+
+def owner_of(crawler: Crawler) -> str:
+    """Return a string that tells the spider of ``crawler`` from all others that may use the same store.
+
+    It holds the project, the bot name, and the class and name of the spider. The project is the folder of
+    ``scrapy.cfg``. Under scrapyd, which unpacks projects anywhere, it is the project's name; without a project it
+    is the file of the spider. A spider defined in the started script belongs to that script.
+    """
+    spider = crawler.spidercls
+    path = f"{spider.__module__}.{spider.__qualname__}"
+    return json.dumps([_project_of(spider), crawler.settings.get("BOT_NAME"), path, spider.name or ""])
+
+
+def _project_of(spider: type[Spider]) -> str:
+    if spider.__module__ == MAIN:
+        return started_script()
+    if config := closest_scrapy_cfg():
+        return str(Path(config).resolve().parent)
+    if project := os.environ.get("SCRAPY_PROJECT"):
+        return f"project {project}"
+    try:
+        return str(Path(inspect.getfile(spider)).resolve())
+    except (OSError, TypeError):
+        return started_script()
+
+
+# --- the classes of items
 
 # In processes that multiprocessing spawns, the script has the second name.
 _SCRIPTS = (MAIN, "__mp_main__")
@@ -88,7 +143,7 @@ class ItemClass:
             raise UnparkableError(f"an item of class {path} waits, which is not as it was: {error}") from error
 
     def is_watched(self, instance: Any) -> bool:
-        """Tell whether somebody holds a weak reference to ``instance``; a copy would not be reached by it."""
+        """Return True if somebody holds a weak reference to ``instance``; a copy would not be reached by it."""
         return getweakrefcount(instance) > self.weak_references
 
 
@@ -180,7 +235,7 @@ def _stored_name(kind: type) -> list[str]:
 
 
 def _is_data(kind: type) -> bool:
-    """Tell whether ``kind`` is a class of items or of named tuples."""
+    """Return True if ``kind`` is a class of items or of named tuples."""
     return ItemAdapter.is_item_class(kind) or (issubclass(kind, tuple) and hasattr(kind, "_fields"))
 
 

@@ -1,4 +1,4 @@
-"""Releases waiting items at the end of a crawl, while requests can still be made."""
+"""The end of a crawl: waiting items are released while requests can still be made."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
+from scrapy.extensions.feedexport import FeedExporter
 from scrapy.utils.asyncio import is_asyncio_available
 from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 from twisted.internet.defer import Deferred
@@ -30,7 +31,7 @@ class CloseHook:
     * When the spider is idle and nobody keeps it open, the items are released first. If that brings new requests,
       the spider stays open; it will be idle again.
     * In every other case (Ctrl-C, CloseSpider) Scrapy starts nothing new and waits for the requests in progress.
-      We add a request of our own that is never sent. It is the last one in progress, and the items are released
+      A request that is never sent is added. It is the last one in progress, and the items are released
       before it is removed.
 
     Args:
@@ -133,3 +134,18 @@ async def _sleep(seconds: float) -> None:
     from twisted.internet.task import deferLater
 
     await deferLater(reactor, seconds)
+
+
+def feeds_are_safe(crawler: Crawler) -> bool:
+    """Return True if all feeds of a finished crawl were written.
+
+    Scrapy writes no feed that got no item and reports nothing of it; that is no failure.
+    """
+    stats = crawler.stats.get_stats()
+    stored, failed = (
+        sum(value for name, value in stats.items() if name.startswith(f"feedexport/{how}_count/"))
+        for how in ("success", "failed")
+    )
+    exporter = crawler.get_extension(FeedExporter)
+    got_items = exporter is not None and any(slot.itemcount for slot in exporter.slots)
+    return not failed and (stored > 0 or not got_items)
