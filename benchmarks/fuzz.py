@@ -23,7 +23,7 @@ import msgspec
 
 from benchmarks import hostile
 from benchmarks.bench import options, say, table, write_figures
-from denoise_crawler.batch.workers import side_by_side
+from denoise_crawler.workers import side_by_side
 from tests.fuzz.fuzz_process import GROUP, ROOT, Chunk, Result, run
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from denoise_crawler.crawl.page_cleaner import PageCleaner
 from denoise_crawler.crawl.sites import Sites
 from denoise_crawler.crawl.waiting_items import WaitingItems
 from denoise_crawler.crawl.warmup import Warmup
-from denoise_crawler.crawl.workers.connection import Connection
+from denoise_crawler.workers.async_worker import Connection
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Generator, Iterator

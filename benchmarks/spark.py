@@ -34,8 +34,7 @@ from warcio.warcwriter import WARCWriter
 from benchmarks.bench import folder_with, options, say, table, write_figures
 from benchmarks.processes import cpu_seconds, processes_below
 from benchmarks.scale import alone
-from denoise_crawler.batch.workers import Limits
-from denoise_crawler.denoiser import denoise_pages
+from denoise_crawler.denoiser import Cleaning, denoise_pages
 from denoise_crawler.evaluation.gold import read_gold
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.fusion.method import Fusion
@@ -43,7 +42,8 @@ from denoise_crawler.page import Page
 from denoise_crawler.page.site import site_of
 from denoise_crawler.page.text import hash64
 from denoise_crawler.reading import read_pages
-from denoise_crawler.spark.page_handler import JudgeOptions, PageHandler, page_worker
+from denoise_crawler.spark.page_handler import PageHandler, page_worker
+from denoise_crawler.workers import Limits
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -199,7 +199,7 @@ def stages(folder: Path) -> dict[str, float]:
     files = sorted(folder.iterdir())[:SAMPLED_FILES]
     pages = [(site_of(url), url, html) for file in files for url, html in read_pages(file)]
     watch.lap("read WARC, ms", len(pages))
-    handler = PageHandler(JudgeOptions(MethodChoice()))
+    handler = PageHandler(Cleaning(MethodChoice()))
     trees = [(site, handler.one_page_tree(site, url, html)) for site, url, html in pages]
     watch.lap("learn, ms", len(pages))
     sites: defaultdict[str, Fusion] = defaultdict(Fusion)
@@ -211,11 +211,11 @@ def stages(folder: Path) -> dict[str, float]:
     entered = None
     for site, url, html in sorted(pages, key=itemgetter(0)):
         if site != entered:
-            handler.enter(site, known.get(site), 0)
+            handler.enter(site, known.get(site))
             entered = site
         handler.cleaned(site, url, html)
     watch.lap("clean, ms", len(pages))
-    worker = page_worker(JudgeOptions(MethodChoice()), Limits())
+    worker = page_worker(Cleaning(MethodChoice()), Limits())
     worker.call(PageHandler.one_page_tree, "", "", "<p>")
     watch.start = time.process_time()
     for site, url, html in pages:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from denoise_crawler.methods import DEFAULT_METHOD, Judgement, Method, MethodChoice, apply_guard
@@ -36,6 +36,7 @@ MAX_LAYOUTS = 4
 # A page with a higher novelty has another layout: that share of its text is where no page of the layout has text.
 # Pages of another site have 1.00; a limit of .5 would split off a fifth of the pages of varied sites.
 MAX_NOVELTY = 0.9
+SHORT_SITES = ("clean", "raw", "drop")
 RAW = "raw"  # the method's name for a page that was not judged
 
 
@@ -304,6 +305,49 @@ class Denoiser:
             self._changed.discard(method)
 
 
+@dataclass(frozen=True, slots=True)
+class Cleaning:
+    """How pages are cleaned: the record that every process gets which cleans some.
+
+    Args:
+        choice: The method.
+        writing: How the text is written.
+        rules: The site rules that are obeyed.
+        warmup_pages: A site is known when so many of its pages are.
+        short_sites: What becomes of the pages of other sites, as the setting DENOISE_SHORT_SITES says.
+        sites_in_memory: How many sites stay loaded, the most recently used.
+
+    Raises:
+        ValueError: There is no such ``short_sites``.
+        ExtractorError: The extractor that ``writing`` names cannot be used.
+        LowConfidenceError: What ``writing`` wishes for unsure pages cannot be done.
+
+    """
+
+    choice: MethodChoice = field(default_factory=MethodChoice)
+    writing: Writing = PLAIN_TEXT
+    rules: SiteRules = NO_RULES
+    warmup_pages: int = 0
+    short_sites: str = "clean"
+    sites_in_memory: int = SITES_IN_MEMORY
+
+    def __post_init__(self) -> None:
+        if self.short_sites not in SHORT_SITES:
+            raise ValueError(f"short_sites is {self.short_sites!r}; it must be one of {', '.join(SHORT_SITES)}")
+        extractors.check(self.writing.extractor, self.writing.extractor_options)
+        check_low_confidence(self.writing.min_confidence, self.writing.low_confidence)
+
+    def denoiser(self, knowledge: Knowledge | None = None) -> Denoiser:
+        """Return a denoiser with this ``knowledge``; in memory if not given."""
+        return Denoiser(
+            self.choice,
+            knowledge=knowledge,
+            sites_in_memory=self.sites_in_memory,
+            writing=self.writing,
+            rules=self.rules,
+        )
+
+
 def denoise_pages(
     pages: Iterable[tuple[str, str | bytes]],
     *,
@@ -335,7 +379,7 @@ def denoise_pages(
         RulesError: The folder of rules cannot be read. Raised at once.
 
     """
-    denoiser = Denoiser(MethodChoice(method, options), writing=writing, rules=SiteRules.of_folder(rules))
+    denoiser = Cleaning(MethodChoice(method, options), writing, SiteRules.of_folder(rules)).denoiser()
     return (page for page in _denoise(denoiser, pages) if not denoiser.drops(page))
 
 

@@ -20,7 +20,7 @@ from denoise_crawler.commands.explained import clean_known
 from denoise_crawler.commands.known_site import existing_store, kept_pages, read_rules
 from denoise_crawler.commands.robot_fetching import RobotFetcher
 from denoise_crawler.crawl.stored_denoiser import open_denoiser
-from denoise_crawler.denoiser import PLAIN_TEXT
+from denoise_crawler.denoiser import Cleaning
 from denoise_crawler.errors import DenoiseError, FetchError, MissingExtraError, RulesError, StoreError, needs
 from denoise_crawler.methods import DEFAULT_METHOD, METHODS, MethodChoice
 from denoise_crawler.output.writing import Writing
@@ -91,7 +91,7 @@ class Tools:
             others = ", ".join(list(sites)[:_MAX_SITES_NAMED]) or "no site"
             raise StoreError(f"the store does not know {name}; it knows {others}")
         found = sites[name]
-        with self._lock, open_denoiser(store, self._choice, PLAIN_TEXT) as denoiser:
+        with self._lock, open_denoiser(store, Cleaning(self._choice)) as denoiser:
             known, layouts = denoiser.method_for(name).pages_known, denoiser.layouts(name)
         return {
             "site": name,
@@ -111,7 +111,7 @@ class Tools:
         pages = kept_pages(store, name, MAX_PAGES)
         if not pages:
             raise StoreError(f"the store keeps no page of {name}: crawl it with DENOISE_SAMPLE_PAGES")
-        with self._lock, open_denoiser(store, self._choice, PLAIN_TEXT) as denoiser:
+        with self._lock, open_denoiser(store, Cleaning(self._choice)) as denoiser:
             return as_data(derived_rules(name, pages, denoiser))
 
     def _known(self) -> Path:
@@ -128,7 +128,8 @@ class Tools:
         return await asyncio.to_thread(self._judge, at, source, writing)
 
     def _judge(self, at: str, source: str | bytes, writing: Writing) -> Explained:
-        with self._lock, open_denoiser(self._store, self._choice, writing, self._rules) as denoiser:
+        cleaning = Cleaning(self._choice, writing, self._rules)
+        with self._lock, open_denoiser(self._store, cleaning) as denoiser:
             return clean_known(denoiser, Page.parse(at, source))
 
 

@@ -10,7 +10,6 @@ from scrapy.utils.project import get_project_settings
 from denoise_crawler.crawl.pages import page_of_response
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.crawl.stored_denoiser import open_denoiser
-from denoise_crawler.rules import SiteRules
 
 if TYPE_CHECKING:
     from scrapy.http import Response
@@ -46,9 +45,10 @@ def clean(response: Response, *, explain: bool = False, settings: BaseSettings |
     page = page_of_response(response, checked.site)
     if page is None:
         raise ValueError(f"{response.url} is no HTML page but {type(response).__name__}")
-    writing = replace(checked.writing, explain=explain or checked.writing.explain)
-    rules = SiteRules.of_folder(checked.site_rules)
+    cleaning = checked.cleaning()
+    if explain:
+        cleaning = replace(cleaning, writing=replace(cleaning.writing, explain=True))
     store = checked.store if checked.store.is_file() else None
-    with open_denoiser(store, checked.choice, writing, rules) as denoiser:
+    with open_denoiser(store, cleaning) as denoiser:
         method = denoiser.method_for_page(page)
         return denoiser.clean(page, warm=method.pages_known > 0, method=method).clean_page

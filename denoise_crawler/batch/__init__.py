@@ -12,13 +12,13 @@ from operator import itemgetter
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from denoise_crawler.batch.worker import BatchResult, BatchWorker, Job, worker_number
-from denoise_crawler.batch.workers import Task, Workers
-from denoise_crawler.denoiser import PLAIN_TEXT, SITES_IN_MEMORY
+from denoise_crawler.batch.worker import BatchResult, BatchWorker, Job
+from denoise_crawler.denoiser import PLAIN_TEXT, SITES_IN_MEMORY, Cleaning
 from denoise_crawler.errors import BatchError, WorkerError
 from denoise_crawler.methods import DEFAULT_METHOD, MethodChoice
 from denoise_crawler.page.site import site_of
 from denoise_crawler.rules import NO_RULES, SiteRules
+from denoise_crawler.workers import Task, Workers, worker_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     Batch = list[tuple[str, str | bytes]]
     Run = Callable[[Iterable[Task]], Iterator[Any]]
 
-__all__ = ["BatchError", "BatchResult", "Tally", "clean_pages", "cores"]
+__all__ = ["BatchError", "BatchResult", "Job", "Tally", "clean_as", "clean_pages", "cores"]
 
 _MAX_BATCH_PAGES = 64
 _MAX_BATCH_BYTES = 1 << 20
@@ -142,12 +142,17 @@ def clean_pages(
         ['A story.']
 
     """
-    choice, count = MethodChoice.of(method), cores() if workers is None else workers
     known_rules = SiteRules.of_folder(rules)
-    job = Job(choice, render, site, warmup_pages, short_sites, sites_in_memory, count, writing, known_rules)
-    if count > 1:
+    cleaning = Cleaning(MethodChoice.of(method), writing, known_rules, warmup_pages, short_sites, sites_in_memory)
+    job = Job(cleaning, render, site, cores() if workers is None else workers)
+    return clean_as(job, pages, Tally() if tally is None else tally)
+
+
+def clean_as(job: Job, pages: Callable[[], Pages], tally: Tally) -> Iterator[BatchResult]:
+    """Do what :func:`clean_pages` says, its other arguments in a record."""
+    if job.workers > 1:
         _check_picklable(job)
-    return _clean_all(pages, job, tally=Tally() if tally is None else tally)
+    return _clean_all(pages, job, tally)
 
 
 def cores() -> int:
@@ -164,9 +169,9 @@ def _check_picklable(job: Job) -> None:
         ) from None
 
 
-def _clean_all(pages: Callable[[], Pages], job: Job, *, tally: Tally) -> Iterator[BatchResult]:
+def _clean_all(pages: Callable[[], Pages], job: Job, tally: Tally) -> Iterator[BatchResult]:
     with TemporaryDirectory(prefix="denoise-") as folder, _workers(job, folder) as run:
-        if job.choice.learns:
+        if job.cleaning.choice.learns:
             _learn_sites(pages(), run, job.workers, tally)
         for result in _judge_pages(pages(), run, job.workers):
             tally.add(result)

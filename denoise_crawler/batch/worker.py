@@ -7,31 +7,25 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.output.clean_page import CleanPage
-from denoise_crawler.output.extractors import check
 from denoise_crawler.output.failed_page import CLEANED, LEARNED, RENDERED, PageFailure, failed_page
 from denoise_crawler.output.renderings import RENDERINGS
 from denoise_crawler.output.treeless import columns_for
-from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
 from denoise_crawler.page.held_pages import KeptPages
 from denoise_crawler.page.site import site_name
 from denoise_crawler.page.text import hash64, without_lone_surrogates
 from denoise_crawler.store import SiteState, Store
 from denoise_crawler.store.stored_knowledge import StoredKnowledge
+from denoise_crawler.workers import worker_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from denoise_crawler.denoiser import Cleaned
+    from denoise_crawler.denoiser import Cleaned, Cleaning, Denoiser
     from denoise_crawler.methods import MethodChoice
-    from denoise_crawler.methods.site_knowledge import Knowledge
-    from denoise_crawler.rules import SiteRules
 
     Batch = list[tuple[str, str | bytes]]
-
-SHORT_SITES = ("clean", "raw", "drop")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,24 +37,16 @@ class Job:
 
     """
 
-    choice: MethodChoice
+    cleaning: Cleaning
     render: str | None
     site: Callable[[str], str]
-    warmup_pages: int
-    short_sites: str
-    sites_in_memory: int
     workers: int
-    writing: Writing
-    rules: SiteRules
 
     def __post_init__(self) -> None:
         if self.render is not None and self.render not in RENDERINGS:
             raise ValueError(f"unknown rendering {self.render!r}; there are {', '.join(RENDERINGS)}")
-        if self.short_sites not in SHORT_SITES:
-            raise ValueError(f"short_sites is {self.short_sites!r}; it must be one of {', '.join(SHORT_SITES)}")
         if self.workers < 1:
             raise ValueError(f"workers must be at least 1, not {self.workers}")
-        check(self.writing.extractor, self.writing.extractor_options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,14 +94,16 @@ class BatchWorker:
     """
 
     def __init__(self, job: Job, folder: str, number: int) -> None:
-        self._job, self._folder, self._number = job, Path(folder), number
-        self._key = job.choice.key
+        self._job, self._cleaning, self._folder, self._number = job, job.cleaning, Path(folder), number
+        self._key = job.cleaning.choice.key
         self._stores: dict[str, Store] = {}
         self._ready: dict[str, bool] = {}
         self._readable: Counter[str] = Counter()
         self._kept: KeptPages[tuple[str, str]] = KeptPages()
         self._failed: set[int] = set()  # keys of pages that could not be learned
-        self._denoiser = self._denoiser_with(StoredKnowledge(self._store("learned", number), job.choice))
+        self._denoiser = self._cleaning.denoiser(
+            StoredKnowledge(self._store("learned", number), self._cleaning.choice)
+        )
 
     def close(self) -> None:
         """Close the stores."""
@@ -133,7 +121,7 @@ class BatchWorker:
                 page = Page.parse(url, html, site=site)
                 method = self._denoiser.method_for(site)
                 wanted = method.wants(page)
-                if wanted or self._readable[site] < self._job.warmup_pages:
+                if wanted or self._readable[site] < self._cleaning.warmup_pages:
                     self._denoiser.learn(page)
                     learned.pages[site] += not page.skipped
                     self._readable[site] += not page.skipped
@@ -147,7 +135,7 @@ class BatchWorker:
     def settle(self) -> None:
         """Write the knowledge to disk; from now on judge by the merged knowledge."""
         self._denoiser.save()
-        self._denoiser = self._denoiser_with(_MergedKnowledge(self._job.choice, self._merged_store))
+        self._denoiser = self._cleaning.denoiser(_MergedKnowledge(self._cleaning.choice, self._merged_store))
 
     def merge(self, sites: dict[str, int]) -> None:
         """Merge what all processes learned of ``sites``, given with their page counts."""
@@ -156,16 +144,16 @@ class BatchWorker:
         for site, pages in sites.items():
             parts = [part for store in learned for part in store.knowledge(site, self._key)]
             if len(parts) > 1:
-                parts = [self._job.choice.knowing(parts, site).to_bytes()]
+                parts = [self._cleaning.choice.knowing(parts, site).to_bytes()]
             for known in parts:
-                StoredKnowledge(home, self._job.choice).put(site, known)
-            home.save_state(site, self._key, SiteState(pages, pages >= self._job.warmup_pages))
+                StoredKnowledge(home, self._cleaning.choice).put(site, known)
+            home.save_state(site, self._key, SiteState(pages, pages >= self._cleaning.warmup_pages))
 
     def judge(self, batch: Batch) -> list[BatchResult]:
         """Judge a batch of pages, site by site, and return the results in the order of the batch."""
         found: dict[int, BatchResult] = {}
         for number, (site, url, html) in sorted(enumerate(self._with_sites(batch)), key=lambda page: page[1][0]):
-            short = None if self._is_warm(site) else self._job.short_sites
+            short = None if self._is_warm(site) else self._cleaning.short_sites
             page = self._kept.take((site, url), html)
             render = self._job.render
             result = clean_page(self._denoiser, site, url, html, page=page, render=render, short=short)
@@ -173,14 +161,13 @@ class BatchWorker:
         return [found[number] for number in range(len(batch))]
 
     def _keep(self, site: str, page: Page, html: str | bytes) -> None:
-        job = self._job
-        columns = None
-        if job.render is None:
-            columns = columns_for(page, job.choice, job.writing, job.rules)
+        columns, cleaning = None, self._cleaning
+        if self._job.render is None:
+            columns = columns_for(page, cleaning.choice, cleaning.writing, cleaning.rules)
         self._kept.keep((site, page.url), page if columns is None else columns, html)
 
     def _is_warm(self, site: str) -> bool:
-        if not self._job.warmup_pages or not self._denoiser.learns:
+        if not self._cleaning.warmup_pages or not self._denoiser.learns:
             return True
         if site not in self._ready:
             self._ready[site] = self._merged_store(site).site(site, self._key).ready
@@ -189,16 +176,6 @@ class BatchWorker:
     def _with_sites(self, batch: Batch) -> Iterator[tuple[str, str, str | bytes]]:
         for url, html in batch:
             yield site_by(self._job.site, url), without_lone_surrogates(url), html
-
-    def _denoiser_with(self, knowledge: Knowledge) -> Denoiser:
-        job = self._job
-        return Denoiser(
-            job.choice,
-            knowledge=knowledge,
-            sites_in_memory=job.sites_in_memory,
-            writing=job.writing,
-            rules=job.rules,
-        )
 
     def _merged_store(self, site: str) -> Store:
         return self._store("known", worker_number(site, self._job.workers))
@@ -216,11 +193,6 @@ def site_by(site: Callable[[str], str], url: str) -> str:
         return site_name(site(url))
     except Exception:
         return ""
-
-
-def worker_number(name: str, workers: int) -> int:
-    """Return the number of the process that handles a site or a URL."""
-    return hash64(name) % workers
 
 
 def clean_page(

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.filesize import decimal
 from scrapy.exceptions import UsageError
 
-from denoise_crawler.batch import Tally, clean_pages, cores
+from denoise_crawler.batch import Job, Tally, clean_as, cores
 from denoise_crawler.batch.number_options import whole_number
 from denoise_crawler.commands.help_text import help_text
 from denoise_crawler.commands.method_choice import add_method_choice, settings_with_method
@@ -143,19 +143,9 @@ class _Run:
 
     def _results(self, pages: Callable[[], Pages]) -> Any:
         rendering, chosen = self._arguments.rendering, self._chosen
-        return clean_pages(
-            pages,
-            chosen.choice,
-            workers=self._workers,
-            render=None if rendering == "jsonl" else rendering,
-            site=chosen.site,
-            warmup_pages=chosen.warmup_pages,
-            short_sites=chosen.short_sites,
-            sites_in_memory=chosen.sites_in_memory,
-            writing=chosen.writing,
-            rules=self._rules,
-            tally=self._tally,
-        )
+        render = None if rendering == "jsonl" else rendering
+        job = Job(chosen.cleaning(self._rules), render, chosen.site, self._workers)
+        return clean_as(job, pages, self._tally)
 
     def _say(self, *lines: str) -> None:
         for line in lines:

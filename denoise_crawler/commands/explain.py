@@ -19,6 +19,7 @@ from denoise_crawler.commands.known_site import KnownSite, existing_store, read_
 from denoise_crawler.commands.method_choice import add_method_choice, settings_with_method
 from denoise_crawler.commands.page_input import DONE, FAILED, discard_stdout, reading_bar
 from denoise_crawler.commands.rule_files import rules_of
+from denoise_crawler.denoiser import Cleaning
 from denoise_crawler.errors import FetchError, SourceError, StoreError
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
@@ -128,13 +129,11 @@ def _known_site(arguments: Namespace, chosen: DenoiseSettings, opened: ExitStack
 
     return KnownSite(
         opened,
-        chosen.choice,
-        _EXPLAINED,
+        Cleaning(chosen.choice, _EXPLAINED, rules_of(chosen)),
         store=None if arguments.site_pages else existing_store(chosen.store, named=arguments.store is not None),
         site_pages=read if arguments.site_pages else None,
         site=arguments.site or None,
         site_of_url=chosen.site,
-        rules=rules_of(chosen),
     )
 
 

@@ -14,7 +14,7 @@ from denoise_crawler.page import Page
 from denoise_crawler.page.site import site_of
 from denoise_crawler.page.text import printable
 from denoise_crawler.reading import Reading, read_pages
-from denoise_crawler.rules import NO_RULES, SiteRules
+from denoise_crawler.rules import SiteRules
 from denoise_crawler.store import Store
 
 if TYPE_CHECKING:
@@ -22,9 +22,7 @@ if TYPE_CHECKING:
     from contextlib import ExitStack
     from pathlib import Path
 
-    from denoise_crawler.denoiser import Denoiser
-    from denoise_crawler.methods import MethodChoice
-    from denoise_crawler.output.writing import Writing
+    from denoise_crawler.denoiser import Cleaning, Denoiser
 
 
 class KnownSite:
@@ -32,29 +30,25 @@ class KnownSite:
 
     Args:
         opened: What is closed at the end of the command.
-        choice: The method.
-        writing: How text is written.
+        cleaning: How pages are cleaned.
         store: The store of a crawl, None for none.
         site_pages: Returns the pages to learn first; None for none. All are taken for pages of one site.
         site: The name of the site, if it is not that of the page.
         site_of_url: Returns the site of a URL.
-        rules: The site rules that are obeyed.
 
     """
 
     def __init__(
         self,
         opened: ExitStack,
-        choice: MethodChoice,
-        writing: Writing,
+        cleaning: Cleaning,
         *,
         store: Path | None = None,
         site_pages: Callable[[], Iterable[tuple[str, str | bytes]]] | None = None,
         site: str | None = None,
         site_of_url: Callable[[str], str] = site_of,
-        rules: SiteRules = NO_RULES,
     ) -> None:
-        self._opened, self._choice, self._writing, self._rules = opened, choice, writing, rules
+        self._opened, self._cleaning = opened, cleaning
         self._store, self._site_pages = store, site_pages
         self._one_site, self._site_of_url = site, site_of_url
         self._denoiser: Denoiser | None = None
@@ -76,8 +70,7 @@ class KnownSite:
         """
         if self._denoiser is None:
             store = self._store if self._site_pages is None else None
-            opening = open_denoiser(store, self._choice, self._writing, self._rules)
-            self._denoiser = self._opened.enter_context(opening)
+            self._denoiser = self._opened.enter_context(open_denoiser(store, self._cleaning))
             for url, html in self._site_pages() if self._site_pages is not None else ():
                 with report_failure(url, "learned"):
                     self._denoiser.learn(Page.parse(url, html, site=site))

@@ -16,6 +16,7 @@ from denoise_crawler.commands.fetching import fetch, is_url
 from denoise_crawler.commands.help_text import help_text
 from denoise_crawler.commands.known_site import KnownSite, existing_store, read_rules, read_site_pages
 from denoise_crawler.commands.page_input import DONE, FAILED, INTERRUPTED, discard_stdout
+from denoise_crawler.denoiser import Cleaning
 from denoise_crawler.errors import FetchError, MethodError, MissingExtraError, RulesError, SourceError, StoreError
 from denoise_crawler.methods import DEFAULT_METHOD, METHODS, MethodChoice
 from denoise_crawler.methods.fusion.wishes import FAVOUR, WORDS
@@ -148,12 +149,10 @@ def _known_site(arguments: Namespace, parser: ArgumentParser, opened: ExitStack)
     paths = arguments.site_pages
     return KnownSite(
         opened,
-        choice,
-        writing,
+        Cleaning(choice, writing, rules),
         store=None if arguments.store is None else existing_store(Path(arguments.store), named=True),
         site_pages=(lambda: read_site_pages(paths, Reading())) if paths else None,
         site=arguments.site or None,
-        rules=rules,
     )
 
 

@@ -24,7 +24,7 @@ from denoise_crawler.commands.page_input import (
     reading_bar,
 )
 from denoise_crawler.crawl.stored_denoiser import open_denoiser
-from denoise_crawler.denoiser import PLAIN_TEXT
+from denoise_crawler.denoiser import Cleaning
 from denoise_crawler.errors import SourceError, StoreError
 from denoise_crawler.page import Page
 from denoise_crawler.page.text import counted, printable
@@ -87,7 +87,7 @@ def run(arguments: Namespace, settings: BaseSettings) -> int:
         raise UsageError(f"there is no store {chosen.store}", print_help=False)
     try:
         with ExitStack() as opened:
-            denoiser = opened.enter_context(open_denoiser(store, chosen.choice, PLAIN_TEXT))
+            denoiser = opened.enter_context(open_denoiser(store, Cleaning(chosen.choice)))
             learned = _derive(arguments, chosen, store, denoiser)
             if learned is None:
                 return FAILED

@@ -8,7 +8,8 @@ from denoise_crawler.crawl.page_cleaner import PageCleaner
 from denoise_crawler.denoiser import Cleaned
 
 if TYPE_CHECKING:
-    from denoise_crawler.crawl.page_cleaner import CleaningJob, Learned, Timed
+    from denoise_crawler.crawl.page_cleaner import Learned, Timed
+    from denoise_crawler.denoiser import Cleaning
     from denoise_crawler.methods import Judgement
     from denoise_crawler.methods.site_knowledge import Knowledge
     from denoise_crawler.output.clean_page import CleanPage
@@ -84,8 +85,8 @@ class Cleaner(Protocol):
 class InlineCleaner:
     """Does all at once. The arguments are those of :class:`PageCleaner`."""
 
-    def __init__(self, job: CleaningJob, knowledge: Knowledge, timed: Timed) -> None:
-        self._pages = PageCleaner(job, knowledge, timed)
+    def __init__(self, cleaning: Cleaning, knowledge: Knowledge, timed: Timed) -> None:
+        self._pages = PageCleaner(cleaning, knowledge, timed)
         self.lost: set[str] = set()
         self.pages_known = self._pages.pages_known
         self.view = self._pages.preview

@@ -3,35 +3,19 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from denoise_crawler.crawl.drift import Layouts
-from denoise_crawler.denoiser import Denoiser
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from denoise_crawler.denoiser import Cleaned
-    from denoise_crawler.methods import MethodChoice
+    from denoise_crawler.denoiser import Cleaned, Cleaning
     from denoise_crawler.methods.site_knowledge import Knowledge
     from denoise_crawler.output.clean_page import CleanPage
-    from denoise_crawler.output.writing import Writing
     from denoise_crawler.page import Page
-    from denoise_crawler.rules import SiteRules
 
     Timed: TypeAlias = Callable[[str], AbstractContextManager[None]]
-
-
-@dataclass(frozen=True, slots=True)
-class CleaningJob:
-    """How pages are cleaned: the method, the writing, site rules, and two settings of the warm-up."""
-
-    choice: MethodChoice
-    writing: Writing
-    rules: SiteRules
-    warmup_pages: int
-    sites_in_memory: int
 
 
 class Learned(NamedTuple):
@@ -52,26 +36,20 @@ class PageCleaner:
     """Learns pages and judges them by what is known of their sites.
 
     Args:
-        job: How pages are cleaned.
+        cleaning: How pages are cleaned.
         knowledge: What is known of sites.
         timed: Measures the time of a stage.
     """
 
-    def __init__(self, job: CleaningJob, knowledge: Knowledge, timed: Timed) -> None:
+    def __init__(self, cleaning: Cleaning, knowledge: Knowledge, timed: Timed) -> None:
         self._timed = timed
-        self._denoiser = Denoiser(
-            job.choice,
-            knowledge=knowledge,
-            sites_in_memory=job.sites_in_memory,
-            writing=job.writing,
-            rules=job.rules,
-        )
+        self._denoiser = cleaning.denoiser(knowledge)
         self._layouts = Layouts(
             self._denoiser,
-            job.warmup_pages,
-            new_method=job.choice.new,
+            cleaning.warmup_pages,
+            new_method=cleaning.choice.new,
             on_new_layout=self._on_new_layout,
-            sites_in_memory=job.sites_in_memory,
+            sites_in_memory=cleaning.sites_in_memory,
         )
         self._new_layout: str | None = None
 

@@ -13,11 +13,13 @@ from scrapy.utils.project import data_path
 from denoise_crawler.core import choose
 from denoise_crawler.crawl import settings_table as table
 from denoise_crawler.crawl.unsure_pages import check_actions
+from denoise_crawler.denoiser import Cleaning
 from denoise_crawler.errors import CoreError, ExtractorError, ExtractorOptionsError, MethodError, SettingError
 from denoise_crawler.methods import METHODS, MethodChoice
 from denoise_crawler.output.extractors import check
 from denoise_crawler.output.writing import NO_CHANGES, Writing
 from denoise_crawler.page.metadata import MORE_FIELDS
+from denoise_crawler.rules import SiteRules
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -58,6 +60,12 @@ class DenoiseSettings(
         )
         _choose_core(found.core)
         return found
+
+    def cleaning(self, rules: SiteRules | None = None) -> Cleaning:
+        """Return how pages are cleaned; raise RulesError if the folder of ``rules`` that is set cannot be read."""
+        rules = SiteRules.of_folder(self.site_rules) if rules is None else rules
+        warmup = self.warmup_pages, self.short_sites, self.sites_in_memory
+        return Cleaning(self.choice, self.writing, rules, *warmup)
 
 
 def _choose_core(mode: str | None) -> None:

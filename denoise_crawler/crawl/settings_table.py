@@ -37,11 +37,11 @@ class SwitchSettings(SettingsSection):
     fill need no setting: they never wait, and their pages are not judged."""
 
     core: str | None = setting("DENOISE_CORE", None, kinds.optional(kinds.one_of(MODES), "the environment says"))
-    """Whether the [compiled core](core.md) reads pages. `auto`: where it can be used. `off`: never. `require`: the
+    """Whether the [compiled core](speed.md#the-compiled-core) reads pages. `auto`: where it can be used. `off`: never. `require`: the
     crawl does not begin without it. Without the environment variable of the same name, `auto`."""
 
     workers: int = setting("DENOISE_WORKERS", 0, kinds.whole_number(0))
-    """How many [worker processes](workers.md) learn and clean pages; with `0`, the crawl does it itself."""
+    """How many [worker processes](speed.md#worker-processes) learn and clean pages; with `0`, the crawl does it itself."""
 
     page_seconds: float = setting("DENOISE_PAGE_SECONDS", 30.0, kinds.SECONDS_OR_NO_LIMIT)
     """The CPU time that a page may take in a worker process; ten times as much by the clock."""
@@ -93,11 +93,11 @@ class OutputSettings(SettingsSection):
 
     more_metadata: bool = setting("DENOISE_MORE_METADATA", False, kinds.FLAG)
     """Fill the fields `description`, `image`, `canonical_url`, `site_name`, `tags` and `modified` of `CleanPage`;
-    see [metadata](metadata.md). Your own items get them when `DENOISE_EXTRA_FIELDS` names them, without this
+    see [metadata](output.md#metadata). Your own items get them when `DENOISE_EXTRA_FIELDS` names them, without this
     setting."""
 
     explain: bool = setting("DENOISE_EXPLAIN", False, kinds.FLAG)
-    """Fill `CleanPage.explanation`, which says of each block [why it was kept or dropped](explain.md). To get it
+    """Fill `CleanPage.explanation`, which says of each block [why it was kept or dropped](what-happened.md#why-a-block-was-kept-or-dropped). To get it
     in your own items, name it in `DENOISE_EXTRA_FIELDS`."""
 
     extractor: str | None = setting(
@@ -109,7 +109,7 @@ class OutputSettings(SettingsSection):
     """Options for that library, such as `{"output_format": "markdown"}`."""
 
     min_confidence: float = setting("DENOISE_MIN_CONFIDENCE", 0.0, kinds.SHARE)
-    """The lowest `confidence` (the [expected F1](fusion.md) of the text) that is good enough. Pages below it are
+    """The lowest `confidence` (the [expected F1](how-it-decides.md) of the text) that is good enough. Pages below it are
     *unsure*: `CleanPage.low_confidence` is true. To get it in your own items, name it in `DENOISE_EXTRA_FIELDS`:
     `{"low_confidence": "unsure"}`. About seven of ten pages are above `0.9`. Only `fusion` and `one_look` say
     how sure they are."""
@@ -132,7 +132,7 @@ class DataSettings(SettingsSection):
     """Records and values.
 
     Data besides the text. To get it in your own items, name `records`, `fields` or `json_ld` in
-    `DENOISE_EXTRA_FIELDS`. See [records](records.md).
+    `DENOISE_EXTRA_FIELDS`. See [records](discussions.md#records).
     """
 
     records: bool = setting("DENOISE_RECORDS", False, kinds.FLAG)
@@ -184,10 +184,10 @@ class ItemSettings(SettingsSection):
     `(`).
 
     If the field is empty or missing, the item gets the text of the page. See
-    [recipes](recipes.md#comments-reviews-answers)."""
+    [recipes](crawling.md#part-of-a-page)."""
 
     by_record: bool = setting("DENOISE_BY_RECORD", False, kinds.FLAG)
-    """An item of a page with [records](records.md) becomes one item for each record, with the text of the record.
+    """An item of a page with [records](discussions.md#records) becomes one item for each record, with the text of the record.
     Items with a part of their own stay one. This works with the add-on only."""
 
     html_field: str = setting("DENOISE_HTML_FIELD", "html", kinds.FIELD_NAME)
@@ -196,8 +196,8 @@ class ItemSettings(SettingsSection):
 
     url_field: str = setting("DENOISE_URL_FIELD", "url", kinds.FIELD_NAME)
     """The item field that holds the URL of that page. If a spider finds the page in [a JSON field or an
-    archive](recipes.md#a-page-inside-json-or-an-archive) or in [another
-    response](recipes.md#one-item-made-from-several-pages), it can name it in `response.meta`."""
+    archive](crawling.md#a-page-inside-json-or-an-archive) or in [another
+    response](crawling.md#one-item-made-from-several-pages), it can name it in `response.meta`."""
 
 
 @dataclass(frozen=True)
@@ -213,7 +213,7 @@ class WarmupSettings(SettingsSection):
     )
     """How many pages of a site are learned before its items go on. With `0`, nothing waits.
 
-    The default is that of `fusion`, whose [learning curve](fusion.md) is flat from two other pages on; with five
+    The default is that of `fusion`, whose [learning curve](how-it-decides.md) is flat from two other pages on; with five
     it tells an article's fields from what every page repeats. The other methods have `20`."""
 
     warmup_seconds: float = setting("DENOISE_WARMUP_SECONDS", 30.0, kinds.SECONDS_OR_NO_LIMIT)
@@ -302,7 +302,7 @@ class PolitenessSettings(SettingsSection):
 class RenderingSettings(SettingsSection):
     """Pages that need a browser.
 
-    For `denoise_crawler.Rendering`; see [rendered pages](rendering.md).
+    For `denoise_crawler.Rendering`; see [rendered pages](crawling.md#pages-that-a-browser-must-build).
     """
 
     render: str = setting(
@@ -319,7 +319,7 @@ class RenderingSettings(SettingsSection):
 class LiveSettings(SettingsSection):
     """The live page.
 
-    See [the live page](report.md#the-live-page).
+    See [the live page](what-happened.md#the-live-page).
     """
 
     live: bool = setting("DENOISE_LIVE", False, kinds.FLAG)

@@ -13,12 +13,10 @@ from scrapy.utils.asyncio import is_asyncio_available
 
 from denoise_crawler.crawl.guarded_store import GuardedKnowledge
 from denoise_crawler.crawl.inline_cleaner import InlineCleaner
-from denoise_crawler.crawl.page_cleaner import CleaningJob
 from denoise_crawler.crawl.site_turns import SiteTurns
 from denoise_crawler.crawl.warmup_clocks import WarmupClocks
 from denoise_crawler.errors import AskAgainError, WorkerError
 from denoise_crawler.page.text import printable
-from denoise_crawler.rules import SiteRules
 from denoise_crawler.store import SiteState
 from denoise_crawler.store.shared import SharedStore
 from denoise_crawler.store.stored_knowledge import StoredKnowledge
@@ -75,14 +73,8 @@ class Sites:
         self.turns = SiteTurns()
         self._clocks = WarmupClocks(settings.warmup_seconds, settings.warmup_longest)
         self._newly_known: set[str] = set()
-        self._job = CleaningJob(
-            settings.choice,
-            settings.writing,
-            SiteRules.of_folder(settings.site_rules),
-            settings.warmup_pages,
-            settings.sites_in_memory,
-        )
-        self.cleaner: Cleaner = InlineCleaner(self._job, self._knowledge(), counts.timed)
+        self._cleaning = settings.cleaning()
+        self.cleaner: Cleaner = InlineCleaner(self._cleaning, self._knowledge(), counts.timed)
         if settings.workers:
             self._use_workers()
         self._relearning = asyncio.Lock()
@@ -99,7 +91,7 @@ class Sites:
         Else what the method loads once is loaded now, so that no page waits for it.
         """
         if isinstance(self.cleaner, InlineCleaner):
-            self._job.choice.prepare()
+            self._cleaning.choice.prepare()
         else:
             self._starting = asyncio.ensure_future(self._start())
 
@@ -109,7 +101,7 @@ class Sites:
         except Exception as error:  # without processes the pages can still be cleaned
             logger.error("%s. This crawl cleans its pages itself, as with DENOISE_WORKERS = 0.", printable(error))
             await self.cleaner.close()
-            self.cleaner = InlineCleaner(self._job, self._knowledge(), self._counts.timed)
+            self.cleaner = InlineCleaner(self._cleaning, self._knowledge(), self._counts.timed)
         finally:
             self._starting = None
 
@@ -271,10 +263,10 @@ class Sites:
                 "cleans its pages itself"
             )
             return
-        from denoise_crawler.crawl.workers.workers_cleaner import WorkersCleaner
+        from denoise_crawler.crawl.workers_cleaner import WorkersCleaner
 
         number, seconds, core = self._settings.workers, self._settings.page_seconds, self._settings.core
-        self.cleaner = WorkersCleaner(self._job, number, seconds, core, self._knowledge(), self._counts)
+        self.cleaner = WorkersCleaner(self._cleaning, number, seconds, core, self._knowledge(), self._counts)
 
     def _knowledge(self) -> Knowledge:
         """Return what is known of sites: in the store, or in a store that several crawls share."""

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from denoise_crawler.batch.workers import Worker, side_by_side
 from denoise_crawler.errors import WorkerError
 from denoise_crawler.evaluation.contender_process import ContenderProcess, StoredPage
 from denoise_crawler.evaluation.contenders import Contender, Failure, Place, lxml_parse, to_utf8, write_page
 from denoise_crawler.evaluation.gold import addresses, half
 from denoise_crawler.evaluation.measures import score, score_by_characters
 from denoise_crawler.evaluation.results import Evaluation, PageInfo, PageResult, Result
+from denoise_crawler.workers import Worker, side_by_side
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Mapping, Sequence

@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from denoise_crawler.batch.number_options import add_number, whole_number
-from denoise_crawler.batch.workers import Limits
 from denoise_crawler.errors import ExtractorError, MethodError, MissingExtraError, SourceError, needs
 from denoise_crawler.methods import DEFAULT_METHOD, METHODS, MethodChoice
 from denoise_crawler.output.extractors import EXTRACTORS
@@ -17,6 +16,7 @@ from denoise_crawler.output.forms import FORMS
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page.text import printable
 from denoise_crawler.reading import FORMATS
+from denoise_crawler.workers import Limits
 
 try:
     with needs("spark"):

@@ -11,14 +11,11 @@ from pyspark.sql.functions import broadcast, ceil, coalesce, col, explode, lit, 
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import ArrayType, BooleanType, DataType, DoubleType, StringType, StructField, StructType
 
-from denoise_crawler.batch.workers import Limits
-from denoise_crawler.denoiser import PLAIN_TEXT
+from denoise_crawler.denoiser import PLAIN_TEXT, Cleaning
 from denoise_crawler.errors import WorkerDiedError
 from denoise_crawler.methods import DEFAULT_METHOD, MethodChoice
 from denoise_crawler.output.clean_page import CleanPage
-from denoise_crawler.output.extractors import check
 from denoise_crawler.output.failed_page import failed_page
-from denoise_crawler.output.low_confidence import check_low_confidence
 from denoise_crawler.output.writing import NO_CHANGES, Writing
 from denoise_crawler.page.metadata import MORE_FIELDS
 from denoise_crawler.page.site import site_of
@@ -26,7 +23,8 @@ from denoise_crawler.rules import NO_RULES, SiteRules
 from denoise_crawler.spark.addresses import KEY, SITE, with_site_and_key
 from denoise_crawler.spark.grouped_rows import group_and_sort
 from denoise_crawler.spark.learning import require_columns
-from denoise_crawler.spark.page_handler import JudgeOptions, PageHandler, page_worker
+from denoise_crawler.spark.page_handler import PageHandler, page_worker
+from denoise_crawler.workers import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -34,7 +32,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
-    from denoise_crawler.batch.workers import Worker
+    from denoise_crawler.workers import Worker
 
 SHARD_PAGES = 10_000
 _SHARD, _SHARDS, _TREE, _PAGE = "_shard", "_shards", "_tree", "_page"
@@ -65,15 +63,14 @@ _PAGE_FIELDS = CleanPage.__dataclass_fields__
 class _Task:
     """The arguments of the tasks; ``kept`` are the columns that pass through."""
 
-    options: JudgeOptions
+    cleaning: Cleaning
     limits: Limits
-    warmup_pages: int
     kept: list[str]
 
     @property
     def columns(self) -> StructType:
         """The columns that cleaning adds."""
-        return _columns(self.options.writing)
+        return _columns(self.cleaning.writing)
 
 
 def clean(
@@ -118,12 +115,10 @@ def clean(
         raise ValueError(f"the method {choice.name} needs trees: give what learn(df) returned")
     if shard_pages < 1:
         raise ValueError(f"shard_pages must be at least 1, not {shard_pages}")
-    check(writing.extractor, writing.extractor_options)
-    check_low_confidence(writing.min_confidence, writing.low_confidence)
+    cleaning = Cleaning(choice, writing, SiteRules.of_folder(rules), warmup_pages)
     _check_columns(df, _columns(writing))
     kept = [name for name in df.columns if name != "html"]
-    options = JudgeOptions(choice, writing, SiteRules.of_folder(rules))
-    task = _Task(options, limits or Limits(), warmup_pages, kept)
+    task = _Task(cleaning, limits or Limits(), kept)
 
     def judge(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         return _clean_batches(batches, task)
@@ -174,7 +169,7 @@ def _beside_trees(pages: DataFrame, trees: DataFrame, shard_pages: int) -> DataF
 
 def _clean_batches(batches: Iterator[pa.RecordBatch], task: _Task) -> Iterator[pa.RecordBatch]:
     schema = to_arrow_schema(task.columns)
-    judge = _Judge(page_worker(task.options, task.limits), task.warmup_pages, schema.names)
+    judge = _Judge(page_worker(task.cleaning, task.limits), schema.names)
     for batch in batches:
         found, places = [], []
         columns = [batch.column(name).to_pylist() for name in (SITE, _TREE, _PAGE, "url", "html")]
@@ -196,8 +191,8 @@ def _clean_batches(batches: Iterator[pa.RecordBatch], task: _Task) -> Iterator[p
 class _Judge:
     """Sends pages to the worker, and the knowledge of a site before its first page."""
 
-    def __init__(self, worker: Worker[PageHandler], warmup_pages: int, columns: list[str]) -> None:
-        self._worker, self._warmup_pages = worker, warmup_pages
+    def __init__(self, worker: Worker[PageHandler], columns: list[str]) -> None:
+        self._worker = worker
         self._of_page = [name for name in columns if name in _PAGE_FIELDS]
         self._tree: tuple[str, bytes | None] = ("", None)
         self._entered: str | None = None
@@ -208,7 +203,7 @@ class _Judge:
     def row(self, site: str, url: str, html: str | bytes) -> dict[str, Any] | None:
         if self._entered != site:
             tree = self._tree[1] if self._tree[0] == site else None
-            self._worker.prepare(PageHandler.enter, site, tree, self._warmup_pages)
+            self._worker.prepare(PageHandler.enter, site, tree)
             self._entered = site
         try:
             result = self._worker.call(PageHandler.cleaned, site, url, html)

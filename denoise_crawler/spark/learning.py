@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from pyspark.sql.functions import array, broadcast, col, lit
 
-from denoise_crawler.batch.workers import Limits
+from denoise_crawler.denoiser import Cleaning
 from denoise_crawler.errors import WorkerError
 from denoise_crawler.methods import DEFAULT_METHOD, MethodChoice
 from denoise_crawler.page.site import site_of
 from denoise_crawler.spark.addresses import KEY, LIMIT, PAGES, SITE, learning_limits, with_site_and_key
 from denoise_crawler.spark.grouped_rows import group_and_sort, grouped
-from denoise_crawler.spark.page_handler import JudgeOptions, PageHandler, page_worker
+from denoise_crawler.spark.page_handler import PageHandler, page_worker
+from denoise_crawler.workers import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -69,10 +70,10 @@ def learn(
     pages = with_site_and_key(df.select("url", "html"), site)
     barred = broadcast(found.where(col(LIMIT).isNotNull()).select(SITE, LIMIT))
     wanted = pages.join(barred, SITE, "left").where(col(LIMIT).isNull() | (col(KEY) <= col(LIMIT)))
-    options, within = JudgeOptions(choice), limits or Limits()
+    cleaning, within = Cleaning(choice), limits or Limits()
 
     def map_pages(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return _one_page_trees(batches, options, within)
+        return _one_page_trees(batches, cleaning, within)
 
     def reduce_sites(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         return _merge_sites(batches, choice)
@@ -101,9 +102,9 @@ def require_columns(df: DataFrame, *names: str) -> None:
 
 
 def _one_page_trees(
-    batches: Iterator[pa.RecordBatch], options: JudgeOptions, limits: Limits
+    batches: Iterator[pa.RecordBatch], cleaning: Cleaning, limits: Limits
 ) -> Iterator[pa.RecordBatch]:
-    worker = page_worker(options, limits)
+    worker = page_worker(cleaning, limits)
     for batch in batches:
         rows = []
         for row in batch.to_pylist():

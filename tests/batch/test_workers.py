@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from denoise_crawler.batch.workers import Limits, Task, Worker, Workers, side_by_side
 from denoise_crawler.errors import TaskError, WorkerDiedError, WorkerError
+from denoise_crawler.workers import Limits, Task, Worker, Workers, side_by_side
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator

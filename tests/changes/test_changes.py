@@ -15,7 +15,7 @@ from denoise_crawler.changes.copies import Copies, SeenTexts, simhash
 from denoise_crawler.changes.fingerprint import MAX_LINES, Fingerprint, stable_lines
 from denoise_crawler.changes.page_changes import PageHistory
 from denoise_crawler.crawl.stored_denoiser import open_denoiser
-from denoise_crawler.methods import MethodChoice
+from denoise_crawler.denoiser import Cleaning
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -188,7 +188,7 @@ def test_to_look_at_a_page_is_no_visit(tmp_path: Path) -> None:
         Writing(changes="mark", history=str(file)),
         Page.parse("https://a.example/", f"<p>{story(1)}</p>"),
     )
-    with open_denoiser(None, MethodChoice("fusion"), writing) as shown:
+    with open_denoiser(None, Cleaning(writing=writing)) as shown:
         assert shown.clean(page).clean_page.unchanged is None
     denoiser = Denoiser(writing=writing)
     assert denoiser.clean(page, watch=False).clean_page.content_hash is None

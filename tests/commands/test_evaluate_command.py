@@ -131,7 +131,7 @@ def test_a_peer_that_is_not_installed_is_named_and_left_out(gold: Path) -> None:
 
 
 def test_the_example_in_the_documentation_runs(tmp_path: Path) -> None:
-    text = (Path(__file__).parents[2] / "docs" / "evaluation.md").read_text("utf-8")
+    text = (Path(__file__).parents[2] / "docs" / "figures.md").read_text("utf-8")
     (tmp_path / "example.py").write_text(text.partition("```python\n")[2].partition("```")[0], encoding="utf-8")
     ran = subprocess.run(
         [sys.executable, "example.py"], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120

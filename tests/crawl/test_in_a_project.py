@@ -116,7 +116,7 @@ def test_settings_to_copy_are_the_fast_default_unless_they_are_about_politeness(
 
 
 def test_the_recipe_keeps_the_spiders_of_the_project_beside_ours() -> None:
-    named = re.findall(r"SPIDER_MODULES = (\[.*?\])", (ROOT / "docs" / "recipes.md").read_text("utf-8"))
+    named = re.findall(r"SPIDER_MODULES = (\[.*?\])", (ROOT / "docs" / "crawling.md").read_text("utf-8"))
     assert named == ['["myproject.spiders", "denoise_crawler.spiders"]']
 
 

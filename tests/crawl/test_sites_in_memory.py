@@ -7,12 +7,11 @@ from contextlib import nullcontext
 
 import pytest
 
-from denoise_crawler.crawl.page_cleaner import CleaningJob, PageCleaner
+from denoise_crawler.crawl.page_cleaner import PageCleaner
+from denoise_crawler.denoiser import Cleaning
 from denoise_crawler.methods import METHODS, MethodChoice
 from denoise_crawler.methods.site_knowledge import InMemoryKnowledge
-from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
-from denoise_crawler.rules import NO_RULES
 from tests.crawl.test_drift import OLD, pages
 
 SITES = ("one.example", "two.example", "three.example")
@@ -37,7 +36,7 @@ class CountedKnowledge(InMemoryKnowledge):
 
 
 def cleaner_of(knowledge: CountedKnowledge, method: str, in_memory: int, **options: object) -> PageCleaner:
-    job = CleaningJob(MethodChoice(method, options), Writing(), NO_RULES, 3, in_memory)
+    job = Cleaning(MethodChoice(method, options), warmup_pages=3, sites_in_memory=in_memory)
     return PageCleaner(job, knowledge, lambda _: nullcontext())
 
 

@@ -13,7 +13,7 @@ from tests.conftest import ROOT
 if TYPE_CHECKING:
     from denoise_crawler.demo.server import DemoServer
 
-START = (ROOT / "docs" / "start.md").read_text("utf-8")
+START = (ROOT / "docs" / "index.md").read_text("utf-8")
 ADDRESS = "http://127.0.0.1:8000"
 LEFT_OUT = ("python3 -m venv", ". .venv", "pip install", "python -m denoise_crawler.demo.server")
 

@@ -15,9 +15,8 @@ import pytest
 from scrapy.utils.test import get_crawler
 
 from denoise_crawler.crawl.counts import Counts
-from denoise_crawler.crawl.page_cleaner import CleaningJob
-from denoise_crawler.crawl.workers.workers_cleaner import WorkersCleaner
-from denoise_crawler.denoiser import Denoiser
+from denoise_crawler.crawl.workers_cleaner import WorkersCleaner
+from denoise_crawler.denoiser import Cleaning, Denoiser
 from denoise_crawler.errors import (
     AskAgainError,
     GivenUpError,
@@ -31,7 +30,6 @@ from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.site_knowledge import InMemoryKnowledge
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
-from denoise_crawler.rules import NO_RULES
 from tests.article_spider import SPIDER
 from tests.crawl.test_drift import NEW, OLD, pages
 from tests.faults.crawls import PAGES, Crawls
@@ -53,7 +51,7 @@ async def workers(
     seconds: float = 30.0,
     **options: object,
 ) -> AsyncIterator[WorkersCleaner]:
-    job = CleaningJob(MethodChoice("fusion", options), writing or Writing(), NO_RULES, 6, 100)
+    job = Cleaning(MethodChoice("fusion", options), writing or Writing(), warmup_pages=6)
     counts = Counts(get_crawler())
     cleaner = WorkersCleaner(job, number, seconds, None, InMemoryKnowledge() if known is None else known, counts)
     try:
@@ -216,7 +214,7 @@ def test_a_site_is_said_to_be_forgotten_if_its_worker_died_before_it_was_saved()
 
 def test_an_option_that_another_process_cannot_get_is_refused() -> None:
     async def test() -> None:
-        job = CleaningJob(MethodChoice(), Writing(extractor_options={"made": lambda: None}), NO_RULES, 6, 100)
+        job = Cleaning(MethodChoice(), Writing(extractor_options={"made": lambda: None}), warmup_pages=6)
         with pytest.raises(SettingError, match="DENOISE_WORKERS is set, but an option cannot be given"):
             WorkersCleaner(job, 1, 1.0, None, InMemoryKnowledge(), Counts(get_crawler()))
 
@@ -224,7 +222,7 @@ def test_an_option_that_another_process_cannot_get_is_refused() -> None:
 
 
 def test_where_no_process_can_be_started_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("denoise_crawler.crawl.workers.connection.get_executable", lambda: b"/nowhere/python")
+    monkeypatch.setattr("denoise_crawler.workers.start.get_executable", lambda: b"/nowhere/python")
 
     async def test() -> None:
         async with workers() as cleaner:

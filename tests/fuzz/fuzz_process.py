@@ -14,10 +14,10 @@ from random import Random
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from denoise_crawler.batch.workers import Limits, Worker
 from denoise_crawler.errors import WorkerError
 from denoise_crawler.evaluation.contender_process import peak_bytes
 from denoise_crawler.methods import METHODS
+from denoise_crawler.workers import Limits, Worker
 from tests.fuzz.inputs import numbered
 from tests.fuzz.road import Road, write_all_in_a_report
 

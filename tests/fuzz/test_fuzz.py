@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from denoise_crawler.batch.workers import Limits, side_by_side
 from denoise_crawler.methods import METHODS
 from denoise_crawler.page import Page
+from denoise_crawler.workers import Limits, side_by_side
 from tests.fuzz.fuzz_process import Chunk, Result, methods_of, run
 from tests.fuzz.inputs import numbered
 from tests.fuzz.markup import encoded, page, repeated

@@ -1,4 +1,4 @@
-"""The output that the pages about records and changes show is what their programs print."""
+"""The output that the pages about discussions and changes show is what their programs print."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 PROGRAM = re.compile(r"```python\n((?:(?!```).)*print\((?:(?!```).)*)```\n+```text\n(.*?)```", re.DOTALL)
 
 
-@pytest.mark.parametrize("name", ["records.md", "changes.md"])
+@pytest.mark.parametrize("name", ["discussions.md", "changes.md"])
 def test_programs_print_what_the_page_shows(name: str, tmp_path: Path) -> None:
     found = PROGRAM.findall((DOCS / name).read_text("utf-8"))
     assert len(found) == 1

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _HIGHEST, _LOWEST = TAGS.index("h1"), TAGS.index("h3")  # by which h4 to h6 go as well
 # A heading with a lower chance ("Related", "Comments") is not kept with what follows it; one with a higher chance
-# does not go with it. Of those between, half and fewer stand in gold texts, see docs/fusion.md.
+# does not go with it. Of those between, half and fewer stand in gold texts, see docs/how-it-decides.md.
 LEAST, SURE = 0.12, 0.73
 ENTRIES = 3
 

@@ -1,6 +1,6 @@
-"""What runs in a worker process of a crawl. It knows nothing of Scrapy, and no file.
+"""What a worker process of a crawl does with pages, and what it and the crawl say to each other.
 
-One thread reads the socket, so the process ends as soon as the crawl does, also in the middle of a page.
+It knows nothing of Scrapy, and no file: what is known of sites it asks the crawl for, and hands on to it.
 """
 
 from __future__ import annotations
@@ -8,95 +8,114 @@ from __future__ import annotations
 import faulthandler
 import logging
 import os
-import socket
-import sys
-from collections import defaultdict
+from collections import OrderedDict, defaultdict
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
-from queue import SimpleQueue
-from threading import Lock, Thread
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
-from denoise_crawler.batch.process import limit_memory, limit_signals, perform
 from denoise_crawler.core import choose
 from denoise_crawler.crawl.page_cleaner import Learned, PageCleaner
-from denoise_crawler.crawl.workers.messages import (
-    LENGTH,
-    Ask,
-    Begin,
-    CleanedElsewhere,
-    Done,
-    HandedPage,
-    Keep,
-    Kept,
-    Known,
-    Logged,
-    MissingPart,
-    Ready,
-    Task,
-    decode,
-    encode,
-)
-from denoise_crawler.crawl.workers.page_window import PageWindow
 from denoise_crawler.denoiser import RAW
 from denoise_crawler.errors import PartError
 from denoise_crawler.methods import Judgement
+from denoise_crawler.output.clean_page import CleanPage
 from denoise_crawler.page import Page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from denoise_crawler.denoiser import Cleaned
-    from denoise_crawler.output.clean_page import CleanPage
+    from denoise_crawler.denoiser import Cleaned, Cleaning
+    from denoise_crawler.workers.process import Line
+
+T = TypeVar("T")
+
+_MAX_PAGES = 64
+_MAX_CHARACTERS = 4_000_000
 
 
-class Line:
-    """The worker's end of the socket."""
+class HandedPage(NamedTuple):
+    """A page for a worker. Its HTML is None if the worker has it: see :class:`PageWindow`."""
 
-    def __init__(self, connected: socket.socket) -> None:
-        self._socket, self._sending = connected, Lock()
-        self._file = connected.makefile("rb")
-        self._tasks: SimpleQueue[Task] = SimpleQueue()
-        self._answers: SimpleQueue[Any] = SimpleQueue()
+    number: int
+    url: str
+    site: str
+    html: str | None
 
-    def begin(self) -> Begin:
-        """Return the first message; from now on a thread reads the others."""
-        first = self._read()
-        assert isinstance(first, Begin)  # noqa: S101 - the crawl sends it first
-        Thread(target=self._read_all, daemon=True).start()
-        return first
 
-    def send(self, message: object) -> None:
-        """Send a message."""
-        data = encode(message)
-        with self._sending:
-            self._socket.sendall(data)
+class Ask(NamedTuple):
+    """A worker asks what is known of a site; the reply is the bytes, or None."""
 
-    def ask(self, question: Ask | Keep) -> Any:
-        """Return the answer of the crawl."""
-        self.send(question)
-        return self._answers.get()
+    site: str
 
-    def task(self) -> Task:
-        """Return the next task."""
-        return self._tasks.get()
 
-    def _read_all(self) -> None:
-        try:
-            while True:
-                message = self._read()
-                if isinstance(message, (Known, Kept)):
-                    self._answers.put(message)
-                else:
-                    self._tasks.put(message)
-        finally:  # the crawl has ended, or was killed
-            os._exit(0)
+class Keep(NamedTuple):
+    """A worker hands on what it knows of a site, to be kept; the reply is whether that worked."""
 
-    def _read(self) -> Any:
-        [length] = LENGTH.unpack(self._file.read(LENGTH.size))
-        return decode(self._file.read(length))
+    site: str
+    known: bytes
+
+
+class Logged(NamedTuple):
+    """A line for the log of the crawl."""
+
+    name: str
+    level: int
+    message: str
+
+
+class CleanedElsewhere(NamedTuple):
+    """What a crawl needs of a page that a worker has cleaned; the judgement is without the nodes."""
+
+    clean_page: CleanPage
+    visible: int
+    kept: int
+    judgement: Judgement | None
+
+
+class MissingPart(NamedTuple):
+    """The result where a part is not on its page: the message of the PartError."""
+
+    message: str
+
+
+class PageWindow(Generic[T]):
+    """The pages used last, by number.
+
+    The crawl and its worker make the same calls in the same order. So the crawl knows what the worker still has.
+
+    Example:
+        >>> window = PageWindow()
+        >>> window.add(1, 3_000_000, "one")
+        >>> window.add(2, 3_000_000, "two")
+        >>> window.get(1), window.get(2)
+        (None, 'two')
+        >>> window.has(2)
+        True
+    """
+
+    def __init__(self) -> None:
+        self._pages: OrderedDict[int, tuple[int, T]] = OrderedDict()
+        self._characters = 0
+
+    def get(self, number: int) -> T | None:
+        """Return what is kept of a page, None if it was dropped or never added."""
+        return self._pages[number][1] if self.has(number) else None
+
+    def has(self, number: int) -> bool:
+        """Tell whether a page is there; if so it has been used now."""
+        if number not in self._pages:
+            return False
+        self._pages.move_to_end(number)
+        return True
+
+    def add(self, number: int, characters: int, value: T) -> None:
+        """Add a page that is not there; drop the oldest pages that are too many."""
+        self._pages[number] = characters, value
+        self._characters += characters
+        while len(self._pages) > 1 and (len(self._pages) > _MAX_PAGES or self._characters > _MAX_CHARACTERS):
+            _, (dropped, _) = self._pages.popitem(last=False)
+            self._characters -= dropped
 
 
 class AskedKnowledge:
@@ -107,13 +126,13 @@ class AskedKnowledge:
 
     def get(self, site: str) -> bytes | None:
         """Return what is known of ``site``, or None."""
-        answer: Known = self._line.ask(Ask(site))
-        return answer.known
+        known: bytes | None = self._line.ask(Ask(site))
+        return known
 
     def put(self, site: str, known: bytes) -> bool:
         """Have kept what is ``known`` of ``site``; return whether that worked."""
-        answer: Kept = self._line.ask(Keep(site, known))
-        return answer.done
+        done: bool = self._line.ask(Keep(site, known))
+        return done
 
 
 class LogToCrawl(logging.Handler):
@@ -136,23 +155,36 @@ class HeldPage:
     cleaned: Cleaned | None = None
 
 
+def begin(cleaning: Cleaning, core: str | None, line: Line) -> PageTasks:
+    """Make ready a worker process of a crawl.
+
+    Args:
+        cleaning: How pages are cleaned.
+        core: Whether the compiled core is used, None for what is found.
+        line: The socket to the crawl.
+    """
+    faulthandler.enable()
+    os.dup2(2, 1)  # what a user's function prints must not come between the items of a feed on the standard output
+    logging.basicConfig(level=logging.WARNING, handlers=[LogToCrawl(line)], format="%(message)s")
+    if core is not None:
+        choose(core)
+    return PageTasks(cleaning, AskedKnowledge(line))
+
+
 class PageTasks:
     """The tasks of a worker, by name."""
 
-    def __init__(self, begin: Begin, line: Line) -> None:
+    def __init__(self, cleaning: Cleaning, knowledge: AskedKnowledge) -> None:
         self._seconds: defaultdict[str, float] = defaultdict(float)
-        self._pages = PageCleaner(begin.job, AskedKnowledge(line), self._timed)
+        self._pages = PageCleaner(cleaning, knowledge, self._timed)
         self._window = PageWindow[HeldPage]()
 
-    def do(self, task: Task) -> Any:
-        """Do a task and return its result."""
-        held = () if task.page is None else (self._held(task.page),)
-        return getattr(self, task.name)(*held, *task.given)
-
-    def take_seconds(self) -> dict[str, float]:
-        """Return the seconds by stage since the last call."""
+    def do(self, name: str, page: HandedPage | None, *given: Any) -> tuple[Any, dict[str, float]]:
+        """Do a task; return its result, and the seconds by stage since the last result."""
+        held = () if page is None else (self._held(page),)
+        result = getattr(self, name)(*held, *given)
         seconds, self._seconds = self._seconds, defaultdict(float)
-        return dict(seconds)
+        return result, dict(seconds)
 
     def start(self) -> None:
         """Do nothing: whoever asked knows now that this process works."""
@@ -218,30 +250,3 @@ def _sent(cleaned: Cleaned) -> CleanedElsewhere:
     if found is not None:
         told = Judgement([], [], guarded=found.guarded, obeyed=found.obeyed, passed_over=found.passed_over)
     return CleanedElsewhere(cleaned.clean_page, cleaned.visible, cleaned.kept, told)
-
-
-def main(connected: socket.socket) -> None:
-    """Do tasks until the crawl ends."""
-    faulthandler.enable()
-    os.dup2(2, 1)  # what a user's function prints must not come between the items of a feed on the standard output
-    line = Line(connected)
-    begin = line.begin()
-    limit_signals()
-    logging.basicConfig(level=logging.WARNING, handlers=[LogToCrawl(line)], format="%(message)s")
-    if begin.core is not None:
-        choose(begin.core)
-    tasks = PageTasks(begin, line)
-    limit_memory(begin.memory)
-    line.send(Ready())
-    while True:
-        result, error = perform(partial(tasks.do, line.task()), begin.seconds)
-        line.send(Done(result, error, tasks.take_seconds()))
-
-
-def inherited_socket(number: int) -> socket.socket:
-    """Return the socket that this process was started with.
-
-    Args:
-        number: Its file number; -1 on Windows, where its description comes by the standard input.
-    """
-    return socket.socket(fileno=number) if number >= 0 else socket.fromshare(sys.stdin.buffer.read())  # type: ignore[attr-defined, unused-ignore]

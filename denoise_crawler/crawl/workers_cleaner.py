@@ -7,26 +7,26 @@ import logging
 import pickle
 from contextlib import nullcontext, suppress
 from dataclasses import replace
+from functools import partial
 from itertools import count
 from math import ceil
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from denoise_crawler.batch.worker import worker_number
-from denoise_crawler.batch.workers import Limits
 from denoise_crawler.crawl.page_cleaner import PageCleaner
-from denoise_crawler.crawl.workers.messages import Begin, HandedPage, Logged, MissingPart, Task, encode
-from denoise_crawler.crawl.workers.worker import Worker
+from denoise_crawler.crawl.page_tasks import Ask, HandedPage, Keep, MissingPart, PageTasks, PageWindow, begin
 from denoise_crawler.errors import AskAgainError, GivenUpError, PartError, SettingError, WorkerDiedError
 from denoise_crawler.methods.site_knowledge import InMemoryKnowledge
 from denoise_crawler.page.text import printable
+from denoise_crawler.workers import Limits, worker_number
+from denoise_crawler.workers.async_worker import AsyncWorker
+from denoise_crawler.workers.process import Begin, Call, Reply, encode
 
 if TYPE_CHECKING:
     from denoise_crawler.crawl.counts import Counts
     from denoise_crawler.crawl.inline_cleaner import CleanedPage
-    from denoise_crawler.crawl.page_cleaner import CleaningJob, Learned
-    from denoise_crawler.crawl.workers.page_window import PageWindow
-    from denoise_crawler.denoiser import Cleaned
+    from denoise_crawler.crawl.page_cleaner import Learned
+    from denoise_crawler.denoiser import Cleaned, Cleaning
     from denoise_crawler.methods.site_knowledge import Knowledge
     from denoise_crawler.output.clean_page import CleanPage
     from denoise_crawler.page import Page
@@ -44,7 +44,7 @@ class WorkersCleaner:
     process reads and writes it.
 
     Args:
-        job: How pages are cleaned.
+        cleaning: How pages are cleaned.
         workers: How many processes.
         seconds: The CPU time that a page may take; 0 for no limit.
         core: Whether the workers use the compiled core, None for what they find.
@@ -57,18 +57,19 @@ class WorkersCleaner:
 
     def __init__(
         self,
-        job: CleaningJob,
+        cleaning: Cleaning,
         workers: int,
         seconds: float,
         core: str | None,
         knowledge: Knowledge,
         counts: Counts,
     ) -> None:
-        self._job, self._knowledge, self._counts = job, knowledge, counts
-        share = replace(job, sites_in_memory=ceil(job.sites_in_memory / workers))
-        begin, limits = Begin(share, core, seconds, MAX_BYTES), Limits(seconds, MAX_BYTES, _CLOCK_TIMES * seconds)
-        _check_picklable(begin)
-        self._workers = [Worker(begin, limits, self, self._forget) for _ in range(workers)]
+        self._cleaning, self._knowledge, self._counts = cleaning, knowledge, counts
+        share = replace(cleaning, sites_in_memory=ceil(cleaning.sites_in_memory / workers))
+        first = Begin(partial(begin, share, core), Limits(seconds, MAX_BYTES, _CLOCK_TIMES * seconds))
+        _check_picklable(first)
+        self._windows: dict[AsyncWorker, PageWindow[None]] = {}
+        self._workers = [AsyncWorker(first, self._reply, self._empty_window, self._forget) for _ in range(workers)]
         self._numbers: WeakKeyDictionary[Page, int] = WeakKeyDictionary()
         self._next_number = count().__next__
         self._unsaved: set[str] = set()  # sites that are learned and were not saved since
@@ -78,7 +79,7 @@ class WorkersCleaner:
 
     async def start(self) -> None:
         """Start all processes; raise WorkerError if one cannot be started."""
-        await asyncio.gather(*(worker.do(lambda _: Task("start", None, ())) for worker in self._workers))
+        await asyncio.gather(*(self._ask(worker, "start") for worker in self._workers))
 
     async def skipped(self, page: Page) -> str | None:
         """Return why ``page`` has nothing to read."""
@@ -120,11 +121,11 @@ class WorkersCleaner:
         """Have kept what is known of ``site``, None: of all sites."""
         if site is not None:
             with suppress(AskAgainError):  # the dead worker knew it, so there is nothing to save
-                await self._worker_of(site).do(lambda _: Task("save", None, (site,)))
+                await self._ask(self._worker_of(site), "save", None, site)
                 self._unsaved.discard(site)
             return
         running = [worker for worker in self._workers if worker.has_process]
-        await asyncio.gather(*(worker.do(lambda _: Task("save", None, (None,))) for worker in running))
+        await asyncio.gather(*(self._ask(worker, "save", None, None) for worker in running))
 
     async def close(self) -> None:
         """End the processes."""
@@ -133,44 +134,41 @@ class WorkersCleaner:
     def pages_known(self, site: str) -> int:
         """Return how many pages of ``site`` are known, by what is kept of it."""
         known = self._knowledge.get(site)
-        return 0 if known is None else self._job.choice.knowing([known], site).pages_known
+        return 0 if known is None else self._cleaning.choice.knowing([known], site).pages_known
 
     def view(self, page: Page) -> Cleaned:
         """Clean ``page`` here, by what was kept of its site."""
         saved = InMemoryKnowledge(below=self._knowledge)
-        return PageCleaner(self._job, saved, lambda _: nullcontext()).preview(page)
+        return PageCleaner(self._cleaning, saved, lambda _: nullcontext()).preview(page)
 
-    # --- what the workers ask for
+    def _reply(self, message: Any) -> Reply | None:
+        """Reply to what a worker asks; log what it has to say."""
+        if isinstance(message, Ask):
+            return Reply(self._knowledge.get(message.site))
+        if isinstance(message, Keep):
+            return Reply(self._knowledge.put(message.site, message.known))
+        logging.getLogger(message.name).log(message.level, "%s", message.message)
+        return None
 
-    def known(self, site: str) -> bytes | None:
-        """Return what is known of ``site``."""
-        return self._knowledge.get(site)
-
-    def keep(self, site: str, known: bytes) -> bool:
-        """Keep what is ``known`` of ``site``; return whether that worked."""
-        return self._knowledge.put(site, known)
-
-    def log(self, line: Logged) -> None:
-        """Log a line of a worker."""
-        logging.getLogger(line.name).log(line.level, "%s", line.message)
-
-    def count_seconds(self, seconds: dict[str, float]) -> None:
-        """Count the seconds of a task, by stage."""
-        for stage, spent in seconds.items():
-            self._counts.add_seconds(stage, spent)
-
-    # --- the workers
-
-    def _worker_of(self, site: str) -> Worker:
+    def _worker_of(self, site: str) -> AsyncWorker:
         return self._workers[worker_number(site, len(self._workers))]
 
-    async def _do(self, name: str, page: Page, *given: Any) -> Any:
-        def make(window: PageWindow[None]) -> Task:
-            return Task(name, self._handed(page, window), given)
+    async def _ask(self, worker: AsyncWorker, name: str, page: Page | None = None, *given: Any) -> Any:
+        """Return the result of a task by its name; count its seconds."""
 
+        def make() -> Call:
+            handed = None if page is None else self._handed(page, self._windows[worker])
+            return Call(PageTasks.do, (name, handed, *given), {})
+
+        result, seconds = await worker.do(make)
+        for stage, spent in seconds.items():
+            self._counts.add_seconds(stage, spent)
+        return result
+
+    async def _do(self, name: str, page: Page, *given: Any) -> Any:
         while page.key not in self._given_up:
             try:
-                return await self._worker_of(page.site).do(make)
+                return await self._ask(self._worker_of(page.site), name, page, *given)
             except WorkerDiedError as error:
                 self._hand_again(page, error)
             except AskAgainError:
@@ -202,16 +200,19 @@ class WorkersCleaner:
         window.add(number, len(html), None)
         return HandedPage(number, page.url, page.site, html)
 
-    def _forget(self, worker: Worker) -> None:
+    def _empty_window(self, worker: AsyncWorker) -> None:
+        self._windows[worker] = PageWindow()
+
+    def _forget(self, worker: AsyncWorker) -> None:
         self._counts.add("workers_died")
         lost = {site for site in self._unsaved if self._worker_of(site) is worker}
         self._unsaved -= lost
         self.lost |= lost
 
 
-def _check_picklable(begin: Begin) -> None:
+def _check_picklable(first: Begin) -> None:
     try:
-        encode(begin)
+        encode(first)
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise SettingError(
             f"DENOISE_WORKERS is set, but an option cannot be given to another process ({error}): set it to 0, or "

@@ -1,1 +1,0 @@
-"""The worker processes of a crawl: each learns and cleans the pages of its share of the sites."""
