@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from lxml import etree
 
 from denoise_crawler.evaluation.gold import CORPUS_VARIABLE, addressed, corpus_folder
-from denoise_crawler.evaluation.markdown_tables import table
+from denoise_crawler.evaluation.reports import table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

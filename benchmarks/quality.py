@@ -15,15 +15,18 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from benchmarks.bench import addressed, folder_with, options, say, table, write_figures
 from denoise_crawler.denoiser import Denoiser
-from denoise_crawler.evaluation.choice import add_choices, contenders, count, select_names
 from denoise_crawler.evaluation.contenders import method as method_contender
 from denoise_crawler.evaluation.gold import REPORTING, TUNING, GoldPage, by_site, half, read_gold
-from denoise_crawler.evaluation.html_report import html_report
-from denoise_crawler.evaluation.json_figures import figures
-from denoise_crawler.evaluation.markdown_tables import markdown
 from denoise_crawler.evaluation.measures import mean, score
+from denoise_crawler.evaluation.reports import figures, html_report, markdown
 from denoise_crawler.evaluation.results import groups_of
-from denoise_crawler.evaluation.terminal import evaluate_with_progress
+from denoise_crawler.evaluation.terminal import (
+    add_choices,
+    contenders,
+    count,
+    evaluate_with_progress,
+    select_names,
+)
 from denoise_crawler.methods import DEFAULT_METHOD, METHODS, MethodChoice
 from denoise_crawler.methods.site_knowledge import InMemoryKnowledge
 from denoise_crawler.page import Page

@@ -8,14 +8,17 @@ from typing import TYPE_CHECKING
 
 from denoise_crawler.commands.help_text import help_text
 from denoise_crawler.errors import GoldError
-from denoise_crawler.evaluation.choice import add_choices, contenders, count
 from denoise_crawler.evaluation.contest import Selection
 from denoise_crawler.evaluation.gold import HALVES, Broken, gold_sets
-from denoise_crawler.evaluation.html_report import html_report
-from denoise_crawler.evaluation.json_figures import figures
-from denoise_crawler.evaluation.markdown_tables import markdown
+from denoise_crawler.evaluation.reports import figures, html_report, markdown
 from denoise_crawler.evaluation.tables import main_tables, notes, site_table
-from denoise_crawler.evaluation.terminal import evaluate_with_progress, print_tables
+from denoise_crawler.evaluation.terminal import (
+    add_choices,
+    contenders,
+    count,
+    evaluate_with_progress,
+    print_tables,
+)
 from denoise_crawler.page.text import printable
 
 if TYPE_CHECKING:

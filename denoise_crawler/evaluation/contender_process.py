@@ -10,8 +10,7 @@ from pathlib import Path
 from time import process_time
 from typing import TYPE_CHECKING, NamedTuple
 
-from denoise_crawler.evaluation.contenders import Contender, Failure, PageSource, failure
-from denoise_crawler.evaluation.page_file import Place, read_page
+from denoise_crawler.evaluation.contenders import Contender, Failure, PageSource, Place, failure, read_page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

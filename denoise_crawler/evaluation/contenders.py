@@ -1,15 +1,14 @@
-"""The contenders: our methods, all visible text, and lxml's parse as the unit of time."""
+"""The contenders: the methods of the package, all visible text, and lxml's parse as the unit of time."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from lxml import etree
 
 from denoise_crawler.denoiser import PLAIN_TEXT, denoise_pages
-from denoise_crawler.evaluation.page_file import to_utf8
 from denoise_crawler.methods import METHODS, MethodChoice
 from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.output.extractors import check, find_library
@@ -21,6 +20,30 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
 VISIBLE_TEXT = "all visible text"
+
+
+class Place(NamedTuple):
+    """The place of a page in the file, in bytes."""
+
+    offset: int
+    size: int
+
+
+def to_utf8(text: str) -> bytes:
+    """Encode ``text`` as UTF-8, lone surrogates included."""
+    return text.encode("utf-8", "surrogatepass")
+
+
+def write_page(file: IO[bytes], html: str) -> Place:
+    """Append a page and return its place."""
+    offset = file.tell()
+    return Place(offset, file.write(to_utf8(html)))
+
+
+def read_page(file: IO[bytes], place: Place) -> str:
+    """Return the page at ``place``."""
+    file.seek(place.offset)
+    return file.read(place.size).decode("utf-8", "surrogatepass")
 
 
 class PageSource(NamedTuple):
@@ -82,7 +105,7 @@ def page_by_page(extract: Callable[[PageSource], str]) -> Extractor:
 
 
 def method(name: str, **options: object) -> Contender:
-    """Return one of our methods, which learns each site from all of its pages, as users call it.
+    """Return a method of the package, which learns each site from all of its pages, as users call it.
 
     Raises:
         MethodError: The name or an option is unknown.

@@ -16,10 +16,9 @@ import msgspec
 
 from denoise_crawler.errors import WorkerError
 from denoise_crawler.evaluation.contender_process import ContenderProcess, StoredPage
-from denoise_crawler.evaluation.contenders import Contender, Failure, lxml_parse
+from denoise_crawler.evaluation.contenders import Contender, Failure, Place, lxml_parse, to_utf8, write_page
 from denoise_crawler.evaluation.gold import addresses, half
 from denoise_crawler.evaluation.measures import score, score_by_characters
-from denoise_crawler.evaluation.page_file import Place, to_utf8, write_page
 from denoise_crawler.evaluation.results import Evaluation, PageInfo, PageResult, Result
 from denoise_crawler.workers import Worker, side_by_side
 
@@ -118,17 +117,17 @@ def _store_pages(sets: Mapping[str, Iterable[GoldPage]], selection: Selection, f
             place = write_page(file, page.html)
             bare = msgspec.structs.replace(page, html="")
             sites.setdefault((name, page.site), []).append(_Stored(name, bare, place))
-    return [page for found in sites.values() if len(found) >= selection.sites_with for page in found]
+    return [page for pages in sites.values() if len(pages) >= selection.sites_with for page in pages]
 
 
 def _group_by_site(stored: Sequence[_Stored]) -> list[_Site]:
     sites: list[_Site] = []
     first = 0
     for (name, _), group in groupby(stored, key=lambda one: (one.set, one.page.site)):
-        found = list(group)
-        urls = addresses([one.page for one in found])
-        pages = [StoredPage(url, one.place, one.page.language) for url, one in zip(urls, found, strict=True)]
-        sites.append(_Site(name, range(first, first := first + len(found)), pages))
+        stored = list(group)
+        urls = addresses([one.page for one in stored])
+        pages = [StoredPage(url, one.place, one.page.language) for url, one in zip(urls, stored, strict=True)]
+        sites.append(_Site(name, range(first, first := first + len(stored)), pages))
     return sites
 
 
@@ -178,10 +177,10 @@ class _Scoreboard:
             self.missing = f"{why}; {self.contender.install}" if self.contender.install else why
         return why is not None
 
-    def receive(self, site: _Site, found: Future[SiteTexts]) -> None:
+    def receive(self, site: _Site, future: Future[SiteTexts]) -> None:
         texts: Sequence[str | Failure]
         try:
-            texts, seconds, self.peak_bytes = found.result()
+            texts, seconds, self.peak_bytes = future.result()
             self.seconds[site.set] = self.seconds.get(site.set, 0.0) + seconds
         except WorkerError as error:
             texts, self.has_died = [Failure(str(error))] * len(site.pages), True

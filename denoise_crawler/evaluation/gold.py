@@ -119,12 +119,12 @@ def gold_sets(
 
     """
     sets: dict[str, Iterator[GoldPage]] = {}
-    for found in chain.from_iterable(map(_files_of_sets, paths)):
-        name = found.resolve().name
+    for path in chain.from_iterable(map(_files_of_sets, paths)):
+        name = path.resolve().name
         name = next((name.removesuffix(ending) for ending in _JSONL if name.endswith(ending)), name)
         if name in sets:
-            raise GoldError(f"{found}: there is another set named {name}")
-        sets[name] = html_pages(found) if found.is_dir() else gold_pages(found, on_broken)
+            raise GoldError(f"{path}: there is another set named {name}")
+        sets[name] = html_pages(path) if path.is_dir() else gold_pages(path, on_broken)
     return sets
 
 
@@ -156,10 +156,10 @@ def gold_pages(path: Path, on_broken: Callable[[Broken], None] | None = None) ->
     decoder, number = msgspec.json.Decoder(GoldPage), 0
 
     def broken(line: int, why: Exception) -> None:
-        found = Broken(path.name, line, str(why) or type(why).__name__)
+        problem = Broken(path.name, line, str(why) or type(why).__name__)
         if on_broken is None:
-            raise GoldError(f"{found.file}, line {found.line}: {found.why}") from why
-        on_broken(found)
+            raise GoldError(f"{problem.file}, line {problem.line}: {problem.why}") from why
+        on_broken(problem)
 
     with _open(path) as lines:
         try:
@@ -200,7 +200,7 @@ def by_site(pages: Iterable[GoldPage], at_least: int = 1) -> dict[str, list[Gold
     sites: dict[str, list[GoldPage]] = {}
     for page in pages:
         sites.setdefault(page.site, []).append(page)
-    return {site: found for site, found in sites.items() if len(found) >= at_least}
+    return {site: pages for site, pages in sites.items() if len(pages) >= at_least}
 
 
 def addresses(pages: Sequence[GoldPage]) -> list[str]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _TOKEN = re.compile(rf"[{_CJK}]|[^\W{_CJK}]+")
 
-# From the report of the frame-and-rules method, whose authors graded by hand; the bounds on F1 are ours.
+# From the report of the frame-and-rules method, whose authors graded by hand; the bounds on F1 are this package's.
 GRADES = ("优", "良", "中", "差")
 GRADES_IN_ENGLISH = ("excellent", "good", "fair", "poor")
 MIN_F1 = (0.95, 0.85, 0.6, 0.0)
@@ -87,5 +87,5 @@ def grade(f1: float) -> str:
 
 def grade_shares(f1s: Sequence[float]) -> tuple[float, ...]:
     """Return the share of pages with each of ``GRADES``; all are 0 without pages."""
-    found = Counter(map(grade, f1s))
-    return tuple(found[name] / len(f1s) if f1s else 0.0 for name in GRADES)
+    grades = Counter(map(grade, f1s))
+    return tuple(grades[name] / len(f1s) if f1s else 0.0 for name in GRADES)

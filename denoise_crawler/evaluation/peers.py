@@ -63,8 +63,8 @@ def _load_justext() -> Extractor:
 
 def declared_language(html: str) -> str | None:
     """Return the language that the ``html`` element declares, without its region."""
-    found = _DECLARED.search(html, 0, _MAX_SEARCHED_CHARACTERS)
-    return found[1].lower() if found else None
+    declared = _DECLARED.search(html, 0, _MAX_SEARCHED_CHARACTERS)
+    return declared[1].lower() if declared else None
 
 
 def _load_boilerpy3() -> Extractor:

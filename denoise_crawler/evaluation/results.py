@@ -99,17 +99,17 @@ class Summary(msgspec.Struct, frozen=True):
 
 def summarize(evaluation: Evaluation, result: Result, group: Group) -> Summary:
     """Return the figures of ``result`` on the pages of ``group``."""
-    found = [result.pages[number] for number in group.pages]
-    words = [page.words for page in found if page.words is not None]
+    pages = [result.pages[number] for number in group.pages]
+    words = [page.words for page in pages if page.words is not None]
     return Summary(
-        pages=len(found),
+        pages=len(pages),
         scored=len(words),
         words=mean(words),
-        characters=mean(page.characters for page in found if page.characters is not None),
+        characters=mean(page.characters for page in pages if page.characters is not None),
         grades=grade_shares([score.f1 for score in words]),
         html_bytes=sum(evaluation.pages[number].html_bytes for number in group.pages),
-        text_bytes=sum(page.text_bytes for page in found),
-        failed=sum(page.failure is not None for page in found),
+        text_bytes=sum(page.text_bytes for page in pages),
+        failed=sum(page.failure is not None for page in pages),
     )
 
 
@@ -137,7 +137,7 @@ def sites_of(evaluation: Evaluation, name: str) -> list[Group]:
     sites: dict[str, list[int]] = {}
     for number in whole(evaluation, name).pages:
         sites.setdefault(evaluation.pages[number].site, []).append(number)
-    return [Group(name, site, found) for site, found in sorted(sites.items(), key=lambda pair: -len(pair[1]))]
+    return [Group(name, site, numbers) for site, numbers in sorted(sites.items(), key=lambda pair: -len(pair[1]))]
 
 
 def _parts(evaluation: Evaluation, everything: Group, halves: bool) -> Iterator[tuple[str, list[int]]]:
@@ -162,8 +162,8 @@ def _parts(evaluation: Evaluation, everything: Group, halves: bool) -> Iterator[
 def worst(evaluation: Evaluation, result: Result, name: str, count: int) -> list[int]:
     """Return the numbers of the pages of a set with the lowest F1 by words, the lowest first."""
     f1s = {
-        number: found.words.f1
+        number: page.words.f1
         for number in whole(evaluation, name).pages
-        if (found := result.pages[number]).words is not None
+        if (page := result.pages[number]).words is not None
     }
     return sorted(f1s, key=lambda number: f1s[number])[:count]

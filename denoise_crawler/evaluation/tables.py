@@ -69,11 +69,11 @@ def quality_table(evaluation: Evaluation, group: Group) -> Table:
     heads = ["", "words P", "R", "F1", "characters P", "R", "F1", *grades]
     rows = []
     for result in evaluation.results:
-        found = summarize(evaluation, result, group)
+        summary = summarize(evaluation, result, group)
         shares = [
-            Cell(f"{share:.1%}".rstrip("%"), share) if found.scored else Cell(_NONE) for share in found.grades
+            Cell(f"{share:.1%}".rstrip("%"), share) if summary.scored else Cell(_NONE) for share in summary.grades
         ]
-        both = (*_score(found.words, found.scored), *_score(found.characters, found.scored))
+        both = (*_score(summary.words, summary.scored), *_score(summary.characters, summary.scored))
         rows.append([Cell(result.contender), *both, *shares])
     return Table(f"{_group_title(group)}: quality, {_page_and_site_counts(evaluation, group)}", heads, rows)
 
@@ -106,11 +106,11 @@ def cost_table(evaluation: Evaluation, name: str) -> Table:
         [Cell(evaluation.parse.contender), *[Cell("")] * 4, *_cost(evaluation, evaluation.parse, group), Cell("")]
     ]
     for result in evaluation.results:
-        found = summarize(evaluation, result, group)
-        size = [Cell(f"{found.html_bytes / _MB:.2f}"), Cell(f"{found.text_bytes / _MB:.2f}")]
-        shares = [_percent(found.text_bytes, found.html_bytes), _percent(found.text_bytes, visible)]
+        summary = summarize(evaluation, result, group)
+        size = [Cell(f"{summary.html_bytes / _MB:.2f}"), Cell(f"{summary.text_bytes / _MB:.2f}")]
+        shares = [_percent(summary.text_bytes, summary.html_bytes), _percent(summary.text_bytes, visible)]
         cost = _cost(evaluation, result, group)
-        rows.append([Cell(result.contender), *size, *shares, *cost, Cell(str(found.failed or ""))])
+        rows.append([Cell(result.contender), *size, *shares, *cost, Cell(str(summary.failed or ""))])
     return Table(f"{_group_title(group)}: cost (CPU time)", heads, rows)
 
 
@@ -139,8 +139,8 @@ def f1_table(evaluation: Evaluation, groups: Sequence[Group]) -> Table:
 
 
 def _f1(evaluation: Evaluation, result: Result, group: Group) -> Cell:
-    found = summarize(evaluation, result, group)
-    return _unit(found.words.f1, found.scored)
+    summary = summarize(evaluation, result, group)
+    return _unit(summary.words.f1, summary.scored)
 
 
 def site_table(evaluation: Evaluation, name: str) -> Table:
@@ -161,11 +161,11 @@ def worst_table(evaluation: Evaluation, result: Result, name: str, count: int = 
     """Return the pages of a set on which a contender has its lowest F1 by words."""
     rows = []
     for number in worst(evaluation, result, name, count):
-        page, found = evaluation.pages[number], result.pages[number]
-        scores = _score(found.words, 1) if found.words else []
-        why = Cell(printable(found.failure or ""))
+        page, outcome = evaluation.pages[number], result.pages[number]
+        scores = _score(outcome.words, 1) if outcome.words else []
+        why = Cell(printable(outcome.failure or ""))
         rows.append(
-            [Cell(printable(page.id)), Cell(printable(page.site)), *scores, Cell(f"{found.text_bytes:,}"), why]
+            [Cell(printable(page.id)), Cell(printable(page.site)), *scores, Cell(f"{outcome.text_bytes:,}"), why]
         )
     heads = ["page", "site", "P", "R", "F1", "bytes of text", "failure"]
     return Table(f"{printable(name)}: the worst pages of {result.contender}", heads, rows)
@@ -189,9 +189,9 @@ def notes(evaluation: Evaluation) -> list[str]:
     said = [f"{name} is left out: {printable(why)}" for name, why in evaluation.missing.items()]
     for result in evaluation.results:
         failed = [
-            f"{page.set} {page.id}: {found.failure}"
-            for page, found in zip(evaluation.pages, result.pages, strict=True)
-            if found.failure is not None
+            f"{page.set} {page.id}: {outcome.failure}"
+            for page, outcome in zip(evaluation.pages, result.pages, strict=True)
+            if outcome.failure is not None
         ]
         if failed:
             said.append(f"{result.contender} failed on {_first_few(failed, 'page')}")
@@ -204,10 +204,10 @@ def notes(evaluation: Evaluation) -> list[str]:
     return said
 
 
-def _first_few(found: Sequence[str], what: str) -> str:
-    shown = "; ".join(map(printable, found[:_MAX_NAMED]))
-    more = f"; and {len(found) - _MAX_NAMED} more" if len(found) > _MAX_NAMED else ""
-    return f"{counted(len(found), what)} ({shown}{more})"
+def _first_few(names: Sequence[str], what: str) -> str:
+    shown = "; ".join(map(printable, names[:_MAX_NAMED]))
+    more = f"; and {len(names) - _MAX_NAMED} more" if len(names) > _MAX_NAMED else ""
+    return f"{counted(len(names), what)} ({shown}{more})"
 
 
 def _group_title(group: Group) -> str:

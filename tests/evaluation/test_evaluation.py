@@ -25,16 +25,14 @@ from denoise_crawler.evaluation import (
     summarize,
     visible_text,
 )
-from denoise_crawler.evaluation.choice import contenders
 from denoise_crawler.evaluation.contenders import page_by_page
 from denoise_crawler.evaluation.gold import HALVES, Broken, GoldPage, addresses, gold_pages, half, html_pages
-from denoise_crawler.evaluation.html_report import html_report
-from denoise_crawler.evaluation.json_figures import Figures, figures
-from denoise_crawler.evaluation.markdown_tables import escape_cell, markdown
 from denoise_crawler.evaluation.measures import Score
 from denoise_crawler.evaluation.peers import PEERS, declared_language
+from denoise_crawler.evaluation.reports import Figures, escape_cell, figures, html_report, markdown
 from denoise_crawler.evaluation.results import Evaluation, sites_of, whole, worst
 from denoise_crawler.evaluation.tables import cost_table, main_tables, notes, printable, quality_table
+from denoise_crawler.evaluation.terminal import contenders
 from denoise_crawler.methods import METHODS
 
 if TYPE_CHECKING:
