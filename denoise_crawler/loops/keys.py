@@ -190,13 +190,19 @@ def counts_of(
     numbers: cython.const[cython.int][::1]
     check(found.shape[0] == wanted.shape[0], "the columns do not fit each other")
     check_table(hashes, slots, bits, 0)
+    fits: cython.bint = counts.shape[0] > 0
+    for one in left_out:
+        numbers = one
+        for index in range(numbers.shape[0]):
+            fits &= 0 <= numbers[index] < counts.shape[0]
+    check(fits, "a number has no count")
     less: cython.int[::1] = memoryview(bytearray(4 * counts.shape[0])).cast("i")
     for one in left_out:
         numbers = one
         for index in range(numbers.shape[0]):
-            check(0 <= numbers[index] < counts.shape[0], "a number has no count")
             less[numbers[index]] += 1
     for index in range(wanted.shape[0]):
         number = slots[place_of(wanted[index], hashes, slots, bits)]
-        check(number < counts.shape[0], "a number has no count")
-        found[index] = counts[number] - less[number]
+        fits &= number < counts.shape[0]
+        found[index] = counts[number] - less[number] if fits else 0.0
+    check(fits, "a number has no count")

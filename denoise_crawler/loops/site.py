@@ -86,13 +86,16 @@ def without_own(
     fits: cython.bint = found.shape[0] == columns and found.shape[1] == wanted.shape[0]
     fits &= own_sums.shape[0] == own.shape[0] and (own_sums.shape[1] == columns or own.shape[0] == 0)
     check(fits, "the columns do not fit each other")
+    for index in range(own.shape[0]):
+        fits &= 0 <= own[index] < sums.shape[0]
+    for index in range(wanted.shape[0]):
+        fits &= 0 <= wanted[index] < sums.shape[0]
+    check(fits, "there is no such row")
     place: cython.int[::1] = memoryview(bytearray(4 * sums.shape[0] or 4)).cast("i")  # 1 + that among its own
     for index in range(own.shape[0]):
-        check(0 <= own[index] < sums.shape[0], "there is no such row")
         place[own[index]] = index + 1
     for index in range(wanted.shape[0]):
         row = wanted[index]
-        check(0 <= row < sums.shape[0], "there is no such row")
         for column in range(columns):
             found[column, index] = sums[row, column]
             if place[row]:
@@ -120,7 +123,7 @@ def shapes_at(
         found: What is filled.
 
     """
-    index: cython.Py_ssize_t = 0
+    index: cython.Py_ssize_t
     row: cython.Py_ssize_t
     shape: cython.Py_ssize_t
     now: cython.Py_ssize_t
@@ -129,18 +132,24 @@ def shapes_at(
     places: cython.Py_ssize_t = sums.shape[1]
     fits: cython.bint = values.shape[0] == rows and found.shape[0] == rows and found.shape[1] == wanted.shape[0]
     check(fits and counts.shape[0] == homes.shape[0], "the columns do not fit each other")
+    for index in range(left_out.shape[0]):
+        fits &= 0 <= left_out[index] < counts.shape[0]
+    check(fits, "there is no such shape")
+    for index in range(left_out.shape[0]):
+        fits &= 0 <= homes[left_out[index]] < places and 0 <= counts[left_out[index]] < values.shape[1]
+    for index in range(wanted.shape[0]):
+        fits &= 0 <= wanted[index] < places
+    check(fits, "there is no such place, or a shape stands on more pages than there are")
     gone: cython.double[::1] = memoryview(bytearray(8 * rows * places or 8)).cast("d")
+    index = 0
     while index < left_out.shape[0]:
         shape = left_out[index]
-        check(0 <= shape < counts.shape[0] and 0 <= homes[shape] < places, "a shape or its place is not there")
         now = then = cython.cast(cython.Py_ssize_t, counts[shape])
         while index < left_out.shape[0] and left_out[index] == shape:
-            then -= 1
+            then = then - 1 if then > 0 else 0
             index += 1
-        check(then >= 0 and now < values.shape[1], "a shape stands on more pages than there are")
         for row in range(rows):
             gone[row * places + homes[shape]] += values[row, now] - values[row, then]
     for index in range(wanted.shape[0]):
-        check(0 <= wanted[index] < places, "there is no such place")
         for row in range(rows):
             found[row, index] = sums[row, wanted[index]] - gone[row * places + wanted[index]]
