@@ -162,3 +162,47 @@ def fill_slots(
     check_table(hashes, slots, bits, count)
     for index in range(count):
         slots[place_of(hashes[index], hashes, slots, bits)] = index + 1
+
+
+def counts_of(
+    hashes: cython.const[cython.uint][::1],
+    slots: cython.const[cython.int][::1],
+    bits: cython.int,
+    wanted: cython.const[cython.uint][::1],
+    counts: cython.const[cython.double][::1],
+    left_out: tuple,
+    found: cython.double[::1],
+):
+    """Fill ``found`` with the ``counts`` of ``wanted`` hashes, less one for each of ``left_out`` that has it.
+
+    Args:
+        hashes: As for :func:`find`.
+        slots: As for :func:`find`.
+        bits: As for :func:`find`.
+        wanted: As for :func:`find`.
+        counts: By number, first that of hashes without one.
+        left_out: Columns of numbers, each number once.
+        found: A count for each.
+
+    """
+    index: cython.Py_ssize_t
+    number: cython.Py_ssize_t
+    numbers: cython.const[cython.int][::1]
+    check(found.shape[0] == wanted.shape[0], "the columns do not fit each other")
+    check_table(hashes, slots, bits, 0)
+    fits: cython.bint = counts.shape[0] > 0
+    for one in left_out:
+        numbers = one
+        for index in range(numbers.shape[0]):
+            fits &= 0 <= numbers[index] < counts.shape[0]
+    check(fits, "a number has no count")
+    less: cython.int[::1] = memoryview(bytearray(4 * counts.shape[0])).cast("i")
+    for one in left_out:
+        numbers = one
+        for index in range(numbers.shape[0]):
+            less[numbers[index]] += 1
+    for index in range(wanted.shape[0]):
+        number = slots[place_of(wanted[index], hashes, slots, bits)]
+        fits &= number < counts.shape[0]
+        found[index] = counts[number] - less[number] if fits else 0.0
+    check(fits, "a number has no count")

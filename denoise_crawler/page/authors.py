@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from lxml import etree
 
-from denoise_crawler.page.byline import byline_of
+from denoise_crawler.page.byline import authors_beside
 from denoise_crawler.page.declarations import MAX_VALUES, clean, strings
 from denoise_crawler.page.headline import letters, site_names
 from denoise_crawler.page.self_description import self_description_of
@@ -106,7 +106,7 @@ def _sources(page: Page, declared: Declarations) -> Iterator[Iterable[str]]:
     yield _texts(_neighbours(said.authors))
     yield _texts(_neighbours(said.author_links))
     yield _texts(_neighbours([link for address, link in said.author_pages if _AUTHOR_PAGE.search(address)]))
-    if beside := page.once(byline_of).authors:
+    if beside := authors_beside(page):
         yield [beside]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from denoise_crawler.page.dates import iso_date
 from denoise_crawler.page.nodes import TEXT
@@ -35,22 +35,13 @@ _ENDS = re.compile(r"\s*(?:[|•·–—]|\s-\s|\bfor\b|\bon\b|\bat\b|\bin\b).*"
 _UPDATED = re.compile(r"updated|modified|copyright|©|更新", re.IGNORECASE)
 
 
-class Byline(NamedTuple):
-    """The first date and the authors that stand beside the heading, None without any."""
-
-    date: str | None
-    authors: str | None
-
-
-def byline_of(page: Page) -> Byline:
-    """Return what stands beside the heading of ``page``; call it by ``page.once``."""
+def texts_beside_heading(page: Page) -> list[tuple[int, str]]:
+    """Return the texts beside the heading of ``page``, each with its node; call it by ``page.once``."""
+    if (heading := _heading(page)) is None:
+        return []
     nodes = page.nodes
-    heading = _heading(page)
-    if heading is None:
-        return Byline(None, None)
     around = [index for index in _around(nodes, heading) if nodes.tag_of(index) == TEXT]
-    texts = [(index, collapse_spaces(nodes.texts[index])) for index in around]
-    return Byline(_date(texts), _authors(nodes, texts))
+    return [(index, collapse_spaces(nodes.texts[index])) for index in around]
 
 
 def _heading(page: Page) -> int | None:
@@ -79,14 +70,17 @@ def _around(nodes: Nodes, heading: int) -> Iterator[int]:
     return chain(behind, range(heading - 1, max(heading - _NODES_BEFORE, 0), -1))
 
 
-def _date(texts: list[tuple[int, str]]) -> str | None:
-    for _, text in texts:
+def date_beside(page: Page) -> str | None:
+    """Return the first date beside the heading of ``page``, None without any."""
+    for _, text in page.once(texts_beside_heading):
         if 6 <= len(text) <= _LONGEST and not _UPDATED.search(text) and (found := iso_date(text)):
             return found
     return None
 
 
-def _authors(nodes: Nodes, texts: list[tuple[int, str]]) -> str | None:
+def authors_beside(page: Page) -> str | None:
+    """Return the authors that stand beside the heading of ``page``, parted by "; ", None without any."""
+    nodes, texts = page.nodes, page.once(texts_beside_heading)
     for place, (index, text) in enumerate(texts):
         if len(text) > _LONGEST:
             continue

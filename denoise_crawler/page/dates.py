@@ -15,6 +15,7 @@ _MONTHS = {name: month for month, names in enumerate(_BEGINNINGS, 1) for name in
 _MONTH = rf"(?P<name>{'|'.join(sorted(_MONTHS, key=len, reverse=True))})[^\W\d_]*\.?"
 _BOUND = r"(?<!\d){}(?!\d)"
 _YEAR = r"(?P<year>[12]\d{3})"
+_HAS_YEAR = re.compile(r"[12]\d{3}")  # as all of these have: most texts end here
 # Tried in this order. Dates such as 03/04/2011 are ambiguous and not read.
 _DAYS = tuple(
     re.compile(_BOUND.format(form), re.IGNORECASE)
@@ -61,7 +62,7 @@ def iso_date(text: str) -> str | None:
 
     """
     text = text.strip()
-    if len(text) > MAX_DATE_CHARACTERS:
+    if len(text) > MAX_DATE_CHARACTERS or not _HAS_YEAR.search(text):
         return None
     for form in _DAYS:
         if found := form.search(text):

@@ -149,9 +149,11 @@ class Page:
 
     def once(self, make: Callable[[Page], T]) -> T:
         """Return ``make(page)``, computed once per page."""
-        if make not in self._computed:
-            self._computed[make] = make(self)
-        return cast("T", self._computed[make])
+        try:
+            return cast("T", self._computed[make])
+        except KeyError:
+            made = self._computed[make] = make(self)
+            return made
 
     @property
     def markup(self) -> str:
@@ -197,13 +199,11 @@ class Page:
     @cached_property
     def _nodes_if_small(self) -> tuple[Nodes, bool]:
         """The page's nodes, or only the body, and whether the page is too large."""
+        found = None if self._is_too_large or self.tree is None else self._readable_nodes(self.tree)
+        if found is not None and not _has_too_much_text(found.texts):
+            return found, False
         only_body = Nodes(["body"], [-1], [1], [""], [-1], [etree.Element("body")])
-        if self._is_too_large or self.tree is None:
-            return only_body, self._is_too_large
-        found = self._readable_nodes(self.tree)
-        if found is None or _has_too_much_text(found.texts):
-            return only_body, True
-        return found, False
+        return only_body, self._is_too_large or self.tree is not None
 
     def _readable_nodes(self, root: Element) -> Nodes | None:
         """Return the nodes of the tree; None if text hidden by broken markup is too large."""

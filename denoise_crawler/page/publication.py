@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from lxml import etree
 
-from denoise_crawler.page.byline import byline_of
+from denoise_crawler.page.byline import date_beside
 from denoise_crawler.page.dates import iso_date
 from denoise_crawler.page.declarations import MAX_VALUES, first, strings
 from denoise_crawler.page.self_description import self_description_of
@@ -66,7 +66,7 @@ def _published(page: Page, said: SelfDescription, declared: Declarations) -> Ite
         if len(distinct := set(_values(times))) == 1:  # several may belong to other articles
             yield from distinct
     yield from _in_address(page.url)
-    if beside := page.once(byline_of).date:
+    if beside := date_beside(page):
         yield beside
     yield from strings(work.get("dateModified"))
 

@@ -128,10 +128,15 @@ def _is_named_panel(element: Element) -> bool:
     """Tell whether the names of an element, or of what it stands in, say that it opens."""
     parent = element.getparent()
     return any(
-        PANEL_WORDS.search(f"{one.get('class', '')[:200]} {one.get('id', '')[:200]}") is not None
+        _says_panel(one.get("class", "")[:200], one.get("id", "")[:200])
         for one in (element, parent)
         if one is not None
     )
+
+
+@lru_cache(maxsize=4_096)
+def _says_panel(classes: str, identity: str) -> bool:
+    return PANEL_WORDS.search(f"{classes} {identity}") is not None
 
 
 def _below(nodes: Nodes, found: Iterable[int]) -> NDArray[np.bool_]:

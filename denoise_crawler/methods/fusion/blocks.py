@@ -33,6 +33,7 @@ _TAG_CODES = {tag: code for code, tag in enumerate(TAGS)} | {
     "h4": 4, "h5": 4, "h6": 4, "th": 6, "dt": 12, "article": 11, "main": 11, "code": 10, "figcaption": 13,
 }  # fmt: skip
 _MASKED_CHARACTERS = 200
+_FEW_TAGS = 100  # of a page, whose meanings are remembered
 _LETTERS = ",，、。", '.!?。！？…:：;；"”»'  # the commas of all scripts; what a sentence may end with
 IDEOGRAPH = re.compile("[぀-ヿ㐀-鿿]+")  # as the loops count them
 _RULES = spoken_names, said_by, LONGEST_NAMES, LONGEST_HEADING, NEAR, READ
@@ -126,7 +127,7 @@ def blocks_in(nodes: Nodes, title: frozenset[str]) -> Blocks:
     reader = nodes if nodes.compiled is None else nodes.compiled
     lines, names = core.walk(
         columns.names, columns.tags, columns.parents, columns.ends, nodes.texts,
-        np.array([_meaning(tag) for tag in columns.names], np.int64).T.copy(),
+        (_meanings if len(columns.names) <= _FEW_TAGS else _meanings.__wrapped__)(tuple(columns.names)),
         reader.attributes_of, _RULES, title, table, paths, homes,
     )  # fmt: skip
     own, parents, places, tags, depths, ends = table[:, : len(names)].copy()
@@ -167,8 +168,12 @@ def blocks_in(nodes: Nodes, title: frozenset[str]) -> Blocks:
     )
 
 
-@lru_cache(maxsize=4_096)
+@lru_cache(maxsize=256)  # pages of a template have the same tags
+def _meanings(tags: tuple[str, ...]) -> Indices:
+    """Return by tag its code, the places it makes, and whether it is in ``HEADINGS``, in ``WHOLE``."""
+    return np.array([_meaning(tag) for tag in tags], np.int64).T.copy()
+
+
 def _meaning(tag: str) -> tuple[int, int, bool, bool]:
-    """Return the code of a tag, the places it makes, and whether it is in ``HEADINGS``, in ``WHOLE``."""
     code = -2 if tag == TEXT else -1 if tag in INLINE else _TAG_CODES.get(tag, 0)
     return code, PLACE_OF_TAG.get(tag, 0), tag in HEADINGS, tag in WHOLE

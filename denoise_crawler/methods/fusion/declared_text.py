@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from denoise_crawler.page import Page
     from denoise_crawler.page.declared_texts import DeclaredText
 
-    Bits = NDArray[np.bool_]
-
 UNSAID = -1.0
 DECLARED = (
     *BODY_COLUMNS,
@@ -52,16 +50,11 @@ def declared_of(page: Page) -> NDArray[np.float32]:
     if texts and len(blocks):
         _agreement(rows[_FIRST_FIELD : _ROWS + 1], texts, blocks)
     if unseen is not None and len(blocks):
-        hidden, panel = (_inside(bits, blocks) for bits in unseen)
+        ends = np.array([blocks.starts, [line[-1] for line in blocks.nodes]])
+        hidden, panel = (bits[ends].all(axis=0) for bits in unseen)
         share = blocks.characters[hidden].sum() / max(float(blocks.characters.sum()), 1.0)
         rows[_ROWS + 1], rows[_ROWS + 2], rows[_ROWS + 3] = hidden, panel, share
     return rows
-
-
-def _inside(bits: Bits, blocks: Blocks) -> Bits:
-    """Tell which blocks begin and end inside, by the ``bits`` of nodes."""
-    found: Bits = bits[blocks.starts] & bits[[line[-1] for line in blocks.nodes]]
-    return found
 
 
 def _agreement(rows: NDArray[np.float32], texts: Sequence[DeclaredText], blocks: Blocks) -> None:

@@ -42,6 +42,13 @@ class Numbered:
         loops("keys").find(self._hashes, self._slots, self._bits, np.ascontiguousarray(wanted), found)
         return found
 
+    def count(
+        self, wanted: Hashes, counts: Numbers, left_out: tuple[NDArray[np.int32], ...], found: Numbers
+    ) -> None:
+        """Fill ``found`` with the ``counts`` of ``wanted``, less one for each page ``left_out`` that has it."""
+        table = self._hashes, self._slots, self._bits
+        loops("keys").counts_of(*table, np.ascontiguousarray(wanted), counts, left_out, found)
+
     def add(self, distinct: Hashes) -> Indices:
         """Return the numbers of ``distinct`` hashes, given to those that have none."""
         wanted, numbers, filled = np.ascontiguousarray(distinct), np.empty(len(distinct), np.int64), 0
@@ -76,12 +83,8 @@ class PageCounts:
 
     def of(self, wanted: Hashes, left_out: Sequence[NDArray[np.int32]]) -> Numbers:
         """Return the counts of ``wanted`` without the pages that have the numbers ``left_out``."""
-        numbers = self.numbered.find(wanted)
-        counts: Numbers = self.counts[numbers]
-        for one in left_out:
-            its = np.zeros(len(self.counts), np.bool_)
-            its[one] = True
-            counts -= its[numbers]
+        counts: Numbers = np.empty(len(wanted))
+        self.numbered.count(wanted, self.counts, tuple(left_out), counts)
         return counts
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from denoise_crawler.core import loops
 from denoise_crawler.methods.fusion.groups import distinct
 from denoise_crawler.methods.fusion.numbered import PageCounts, grown
 from denoise_crawler.methods.fusion.styles import SPREAD
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from denoise_crawler.methods.fusion.blocks import Blocks, Hashes, Indices, Numbers
     from denoise_crawler.methods.fusion.sketch import Sketch
 
+_NONE: NDArray[np.int32] = np.empty(0, np.int32)
 OFTEN = 3  # pages that have the same at one place
 
 
@@ -42,7 +44,7 @@ class PlaceSums:
     def __init__(self) -> None:
         self._counts = PageCounts()
         self._path_of: NDArray[np.int32] = np.zeros(1, np.int32)
-        self._sums: NDArray[np.float64] | None = None
+        self._sums: tuple[Numbers, Numbers] | None = None
 
     def add(self, page: Sketch, paths: Indices) -> Indices:
         """Count a page and return the numbers of what stands on it; ``paths`` are the numbers of its paths."""
@@ -66,30 +68,29 @@ class PlaceSums:
     def of(self, blocks: Blocks, paths: Indices, left_out: Sequence[NDArray[np.int32]]) -> AtPlace:
         """Return what the pages have, but those with the numbers ``left_out``, at the place of each block."""
         own, homes = paths[blocks.elements], blocks.around.paths[blocks.elements]
-        sums = self._by_path(int(paths.max(initial=0)))
-        shapes = self._counts.of(_keys(homes, blocks.shapes), left_out)
-        if left_out:
-            sums = sums.copy()
-            some, times = np.unique(np.concatenate(left_out), return_counts=True)
-            counts, at = self._counts.counts[some], self._path_of[some]
-            for row, (now, then) in enumerate(zip(_summed(counts), _summed(counts - times), strict=True)):
-                sums[row] -= np.bincount(at, now - then, minlength=sums.shape[1])
-        held, repeated, again = np.ascontiguousarray(sums[:, own])
+        (sums, values), counts = self._by_path(int(paths.max(initial=0))), self._counts.counts
+        found = np.empty((3, len(own)))
+        gone = np.sort(np.concatenate(left_out)) if left_out else _NONE
+        loops("site").shapes_at(counts, self._path_of[: len(counts)], gone, values, sums, own, found)
+        held, repeated, again = found
         most = held * np.log(np.maximum(held, 1.0))
+        shapes = self._counts.of(_keys(homes, blocks.shapes), left_out)
         return AtPlace(shapes, held, repeated, again / np.maximum(most, 1e-9))
 
-    def _by_path(self, most: int) -> NDArray[np.float64]:
-        """Return three sums by path, of ``most`` paths and more."""
-        if self._sums is None or self._sums.shape[1] <= most:
+    def _by_path(self, most: int) -> tuple[Numbers, Numbers]:
+        """Return three sums by path, of ``most`` paths and more, and what a shape on so many pages adds."""
+        if self._sums is None or self._sums[0].shape[1] <= most:
             counts = self._counts.counts[: len(self._counts.numbered) + 1]
-            at = self._path_of[: len(counts)]
-            self._sums = np.array([np.bincount(at, column, minlength=most + 1) for column in _summed(counts)])
-            self._sums[:, 0] = 0.0  # what stands nowhere
+            at, values = self._path_of[: len(counts)], _summed(np.arange(counts.max() + 1.0))
+            sums = np.array([np.bincount(at, column, minlength=most + 1) for column in _summed(counts)])
+            sums[:, 0] = 0.0  # what stands nowhere
+            self._sums = sums, values
         return self._sums
 
 
-def _summed(counts: Numbers) -> tuple[Numbers, Numbers, Numbers]:
-    return counts, np.where(counts >= OFTEN, counts, 0.0), counts * np.log(np.maximum(counts, 1.0))
+def _summed(counts: Numbers) -> Numbers:
+    """Return what shapes on so many pages add to each of the three sums."""
+    return np.array([counts, np.where(counts >= OFTEN, counts, 0.0), counts * np.log(np.maximum(counts, 1.0))])
 
 
 def _keys(paths: Hashes, shapes: Hashes) -> Hashes:

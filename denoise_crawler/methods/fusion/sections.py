@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -27,8 +26,7 @@ LEAST, SURE = 0.12, 0.73
 ENTRIES = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Heading:
+class Heading(NamedTuple):
     """The blocks from ``first`` up to ``last`` (without it) are a heading; its section reaches up to ``end``.
 
     A section ends before the next heading of the same level or a higher one.

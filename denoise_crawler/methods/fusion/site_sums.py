@@ -32,6 +32,8 @@ MOST_COPIES = 0.25  # of the pages: what more of them have is no article
 _PARAGRAPH = 80.0  # characters outside links
 # What is summed by path: pages, elements, characters, characters inside links.
 _SUMS = 4
+_NO_ROWS: Kept = np.empty(0, np.int32)
+_NO_SUMS: Numbers = np.empty((0, 1))
 _NOWHERE = np.uint32(0xFFFFFFFF)  # the hash of no path
 
 
@@ -174,11 +176,13 @@ class SiteSums:
         """
         running = blocks.characters - blocks.linked
         long = running >= _PARAGRAPH
-        sizes, half = np.zeros(len(self._texts.counts)), running[long].sum() / 2
-        sizes[self._texts.numbered.find(blocks.text_hashes[long])] = running[long]
-        sizes[0] = 0.0  # that of all texts that no page has
-        if sizes.sum() < half or not half:
+        running, half = running[long], running[long].sum() / 2
+        own = () if left_out is None else (self._pages[left_out][1].texts,)
+        known = self._texts.of(hashes := blocks.text_hashes[long], own) > 0
+        if not half or running[known].sum() < half:
             return []
+        sizes = np.zeros(len(self._texts.counts))
+        sizes[self._texts.numbered.find(hashes[known])] = running[known]
         others = ((key, counted.texts) for key, (_, counted) in self._pages.items() if key != left_out)
         found = [key for key, texts in others if sizes[texts].sum() >= half]
         return found if len(found) <= max(1.0, MOST_COPIES * len(self)) else []
@@ -191,22 +195,20 @@ class SiteSums:
         By block the pages with its text, its masked text and its link, the tokens in its style and the mean score
         of these; by element the sums of its path, and last the characters of texts that come back.
         """
-        repeated, below = self._repeated_texts()
-        sums, characters, own = self._sums[paths], below[paths], None
+        (repeated, below), own, own_sums, again = self._repeated_texts(), _NO_ROWS, _NO_SUMS, _NO_SUMS
         if left_out is not None:
-            page, own = self._pages[left_out]
-            again = np.where(repeated[self._block_texts.numbers[own.blocks]], page.characters, 0)
-            place, its = _places(paths, own.paths, len(below))
-            sums[place] -= own.sums[its]
-            characters[place] -= _with_what_is_below(page.homes, again, page.parents)[its]
+            page, counted = self._pages[left_out]
+            own, own_sums = counted.paths, counted.sums
+            comes_back = repeated[self._block_texts.numbers[counted.blocks]]
+            again = _with_what_is_below(page.homes, np.where(comes_back, page.characters, 0), page.parents)
         silent = self._counted(left_out, copies)
         return [
             self._texts.of(blocks.text_hashes, [one.texts for one in silent]),
             self._masked.of(blocks.masked_hashes, [one.masked for one in silent]),
             self._links.of(blocks.link_hashes, [one.links for one in silent]),
             *self._style_of(blocks, left_out),
-            *np.ascontiguousarray(sums.T),
-            characters,
+            *_without_own(self._sums, paths, own, own_sums),
+            *_without_own(below[:, None], paths, own, again.reshape(-1, 1)),
         ]
 
     def places_of(self, blocks: Blocks, paths: Indices, left_out: int | None, copies: Sequence[int]) -> AtPlace:
@@ -218,13 +220,11 @@ class SiteSums:
 
     def _style_of(self, blocks: Blocks, left_out: int | None) -> list[Numbers]:
         """Return by block the tokens in its style on the pages but ``left_out``, and their mean score."""
-        styles = self._styles.find(blocks.styles)
-        sums = self._style_sums[styles]
+        styles, own, own_sums = self._styles.find(blocks.styles), _NO_ROWS, _NO_SUMS
         if left_out is not None:
-            page, own = self._pages[left_out]
-            place, its = _places(styles, own.styles, len(self._style_sums))
-            sums[place] -= _of_styles(page)[its]
-        tokens, scores = sums.T
+            page, counted = self._pages[left_out]
+            own, own_sums = counted.styles, _of_styles(page)
+        tokens, scores = _without_own(self._style_sums, styles, own, own_sums)
         return [tokens, scores / HUNDREDTHS / np.maximum(tokens, 1.0)]
 
     def kinds_of_alike(self, blocks: Blocks, paths: Indices, left_out: int | None) -> tuple[float, Numbers]:
@@ -278,13 +278,11 @@ class SiteSums:
         return self._repeated
 
 
-def _places(wanted: Indices, its: Kept, count: int) -> tuple[Indices, Indices]:
-    """Return where ``wanted`` numbers (below ``count``) are among ``its``, and the place of each in these."""
-    place_of = np.full(count, -1)
-    place_of[its] = np.arange(len(its))
-    places = place_of[wanted]
-    found = np.flatnonzero(places >= 0)
-    return found, places[found]
+def _without_own(sums: Numbers, wanted: Indices, own: Kept, own_sums: Numbers) -> Numbers:
+    """Return the columns of the rows ``wanted`` of ``sums``, less ``own_sums``, which are of the rows ``own``."""
+    found = np.empty((sums.shape[1], len(wanted)))
+    loops("site").without_own(sums, wanted, own, own_sums, found)
+    return found
 
 
 def _of_styles(page: Sketch) -> Numbers:
