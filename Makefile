@@ -104,7 +104,7 @@ wheels: $(VENV)/.installed-dev ## an sdist, a wheel with the core for this machi
 	$(BIN)/python -m build
 	DENOISE_BUILD=python $(BIN)/python -m build --wheel
 
-docs: $(VENV)/.installed-dev ## the documentation site, in build/docs
+docs: $(VENV)/.installed-docs ## the documentation site, in build/docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 lint: $(VENV)/.installed-dev
@@ -141,6 +141,11 @@ $(VENV)/.installed-dev: pyproject.toml | $(BIN)/python
 	@echo 'Installing what the tests, the benchmarks and the documentation need: some 150 packages'
 	@$(EDITABLE) $(BIN)/python $(PIP) install -e '.[dev]'
 	@touch $@ $(VENV)/.installed
+
+$(VENV)/.installed-docs: pyproject.toml | $(BIN)/python
+	@echo 'Installing what the documentation needs'
+	@$(EDITABLE) $(BIN)/python $(PIP) install -e '.[docs]'
+	@touch $@
 
 # One wheel is built, in a clean environment, and only what changed is compiled. All environments here use its modules.
 $(VENV)/.core: $(CORE_SOURCES) pyproject.toml | $(BIN)/python

@@ -220,7 +220,6 @@ class _LiveResource(Resource):
             page=_figures(cleaned),
             site=recent.site,
             view=page_view(cleaned),
-            text=str(cleaned.clean_page.text),
             language=None,
             version=version("denoise-crawler"),
         )

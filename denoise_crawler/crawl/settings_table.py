@@ -37,11 +37,13 @@ class SwitchSettings(SettingsSection):
     fill need no setting: they never wait, and their pages are not judged."""
 
     core: str | None = setting("DENOISE_CORE", None, kinds.optional(kinds.one_of(MODES), "the environment says"))
-    """Whether the [compiled core](speed.md#the-compiled-core) reads pages. `auto`: where it can be used. `off`: never. `require`: the
-    crawl does not begin without it. Without the environment variable of the same name, `auto`."""
+    """Whether the [compiled core](speed.md#the-compiled-core) reads pages. `auto`: where it can be used. `off`:
+    never. `require`: the crawl does not begin without it. Without the environment variable of the same name,
+    `auto`."""
 
     workers: int = setting("DENOISE_WORKERS", 0, kinds.whole_number(0))
-    """How many [worker processes](speed.md#worker-processes) learn and clean pages; with `0`, the crawl does it itself."""
+    """How many [worker processes](speed.md#worker-processes) learn and clean pages; with `0`, the crawl does it
+    itself."""
 
     page_seconds: float = setting("DENOISE_PAGE_SECONDS", 30.0, kinds.SECONDS_OR_NO_LIMIT)
     """The CPU time that a page may take in a worker process; ten times as much by the clock."""
@@ -93,11 +95,12 @@ class OutputSettings(SettingsSection):
 
     more_metadata: bool = setting("DENOISE_MORE_METADATA", False, kinds.FLAG)
     """Fill the fields `description`, `image`, `canonical_url`, `site_name`, `tags` and `modified` of `CleanPage`;
-    see [metadata](output.md#metadata). Your own items get them when `DENOISE_EXTRA_FIELDS` names them, without this
-    setting."""
+    see [metadata](output.md#metadata). Your own items get them when `DENOISE_EXTRA_FIELDS` names them, without
+    this setting."""
 
     explain: bool = setting("DENOISE_EXPLAIN", False, kinds.FLAG)
-    """Fill `CleanPage.explanation`, which says of each block [why it was kept or dropped](what-happened.md#why-a-block-was-kept-or-dropped). To get it
+    """Fill `CleanPage.explanation`, which says of each block [why it was kept or
+    dropped](what-happened.md#why-a-block-was-kept-or-dropped). To get it
     in your own items, name it in `DENOISE_EXTRA_FIELDS`."""
 
     extractor: str | None = setting(
@@ -109,8 +112,9 @@ class OutputSettings(SettingsSection):
     """Options for that library, such as `{"output_format": "markdown"}`."""
 
     min_confidence: float = setting("DENOISE_MIN_CONFIDENCE", 0.0, kinds.SHARE)
-    """The lowest `confidence` (the [expected F1](how-it-decides.md) of the text) that is good enough. Pages below it are
-    *unsure*: `CleanPage.low_confidence` is true. To get it in your own items, name it in `DENOISE_EXTRA_FIELDS`:
+    """The lowest `confidence` (the [expected F1](how-it-decides.md) of the text) that is good enough. Pages below
+    it are *unsure*: `CleanPage.low_confidence` is true. To get it in your own items, name it in
+    `DENOISE_EXTRA_FIELDS`:
     `{"low_confidence": "unsure"}`. About seven of ten pages are above `0.9`. Only `fusion` and `one_look` say
     how sure they are."""
 
@@ -187,8 +191,8 @@ class ItemSettings(SettingsSection):
     [recipes](crawling.md#part-of-a-page)."""
 
     by_record: bool = setting("DENOISE_BY_RECORD", False, kinds.FLAG)
-    """An item of a page with [records](discussions.md#records) becomes one item for each record, with the text of the record.
-    Items with a part of their own stay one. This works with the add-on only."""
+    """An item of a page with [records](discussions.md#records) becomes one item for each record, with the text of
+    the record. Items with a part of their own stay one. This works with the add-on only."""
 
     html_field: str = setting("DENOISE_HTML_FIELD", "html", kinds.FIELD_NAME)
     """The item field that holds the page (`str` or `bytes`). With the add-on, an item without this field belongs
@@ -213,8 +217,8 @@ class WarmupSettings(SettingsSection):
     )
     """How many pages of a site are learned before its items go on. With `0`, nothing waits.
 
-    The default is that of `fusion`, whose [learning curve](how-it-decides.md) is flat from two other pages on; with five
-    it tells an article's fields from what every page repeats. The other methods have `20`."""
+    The default is that of `fusion`, whose [learning curve](how-it-decides.md) is flat from two other pages on;
+    with five it tells an article's fields from what every page repeats. The other methods have `20`."""
 
     warmup_seconds: float = setting("DENOISE_WARMUP_SECONDS", 30.0, kinds.SECONDS_OR_NO_LIMIT)
     """The longest time that items wait for the next new page of their site. Then they go on, cleaned with what is

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from denoise_crawler.methods.base import Judgement
     from denoise_crawler.page import Page
 
-# Tuned on one half of the gold sets, see docs/what-happened.md.
+# Tuned on one half of the gold sets, see benchmarks/quality.md.
 MIN_KEPT_SHARE = 0.1
 MIN_TEXT_CHARACTERS = 200
 

@@ -1,4 +1,4 @@
-"""The painted page: the original page with content in blue and noise in grey (pySST, Yan 2012, 3.4)."""
+"""The painted page: the original page with its content clear and its noise faded (after pySST, Yan 2012, 3.4)."""
 
 from __future__ import annotations
 
@@ -40,14 +40,18 @@ _NEVER_IN_CONTROLS = DROPPED | EMPTIED | frozenset(RENAMED) | {"style", "link", 
 # Browsers end a drawing where one of these starts.
 _END_DRAWINGS = (INLINE | VOID | CLOSES_PARAGRAPH) - {"a"}
 
-_STYLE = """
-:is(#_,[data-denoise-run]){all:unset!important}
-:is(#_,[data-denoise],[data-denoise] *){color:#10203a!important;-webkit-text-fill-color:currentcolor!important;
-text-shadow:none!important;print-color-adjust:exact;-webkit-print-color-adjust:exact}
-:is(#_,[data-denoise=content] *){background-color:rgba(211,227,255,.4)!important}
-:is(#_,[data-denoise=noise] *){background-color:rgba(206,206,206,.4)!important}
-:is(#_,[data-denoise=content]){background-color:#d3e3ff!important;--denoise-line:#d0021b}
-:is(#_,[data-denoise=noise]){background-color:#cecece!important;--denoise-line:#f5c400}
+# What a run of text is wrapped in has no look of its own, painted or not.
+_RUNS = ":is(#_,[data-denoise-run]){all:unset!important}"
+# A region hands its colours down, so that what stands in it and is none itself looks like it.
+PAINT = """
+:is(#_,html,body){background:#fff!important}
+:is(#_,[data-denoise],[data-denoise] *){color:var(--denoise-ink)!important;
+-webkit-text-fill-color:currentcolor!important;background-color:var(--denoise-back)!important;text-shadow:none!important;print-color-adjust:exact;
+-webkit-print-color-adjust:exact}
+:is(#_,[data-denoise] :is(img,picture,svg,video,canvas),:is(img,picture,svg,video,canvas)[data-denoise]){
+opacity:var(--denoise-shown)!important}
+:is(#_,[data-denoise=content]){--denoise-ink:#10203a;--denoise-back:#fff;--denoise-line:#6f96d8;--denoise-shown:1}
+:is(#_,[data-denoise=noise]){--denoise-ink:#7d838b;--denoise-back:#f4f4f4;--denoise-line:#dfe1e4;--denoise-shown:.3}
 :is(#_,[data-denoise]){outline:2px solid var(--denoise-line)!important;outline-offset:0!important}
 :is(#_,body[data-denoise]){outline-offset:-2px!important}
 :is(#_,[data-denoise-joins]){outline:0!important;--denoise-left:-2px;--denoise-right:2px;--denoise-top:-2px;
@@ -65,14 +69,16 @@ border-radius:4px;opacity:.94}
 #denoise-legend *{all:revert;background-color:transparent!important}
 #denoise-legend summary{font-weight:bold;cursor:pointer}
 #denoise-legend i{font-style:normal;padding:0 4px;print-color-adjust:exact}
-#denoise-legend .content{background-color:#d3e3ff!important;outline:2px solid #d0021b}
-#denoise-legend .noise{background-color:#cecece!important;outline:2px solid #f5c400}
+#denoise-legend .content{color:#10203a;background-color:#fff!important;outline:2px solid #6f96d8}
+#denoise-legend .noise{color:#6b7077;background-color:#f4f4f4!important;outline:2px solid #dfe1e4}
 @media print{#denoise-legend{position:static;display:block;margin:1em 0}}
 """
+# Where no style sheet is fetched, a drawing without a size would fill the window.
+_SMALL_DRAWINGS = ":where(svg:not([width])){width:1.5em;height:1.5em}"
 
 
 def painted_html(page: Page, judgement: Judgement, *, method: str = "", remote: bool = False) -> str:
-    """Return ``page`` as a document for a browser, with content in blue and noise in grey.
+    """Return ``page`` as a document for a browser, with content clear and noise faded.
 
     Each region (see :func:`regions`) has the reason of its judgement as a tooltip; a legend says how much was
     removed. Nothing runs: scripts, event handlers and embedded pages are removed.
@@ -99,7 +105,7 @@ def painted_html(page: Page, judgement: Judgement, *, method: str = "", remote: 
         f"<title>{escape(page.title)}</title>",
         '<meta name="viewport" content="width=device-width">',
         *painting.head,
-        f"<style>{_STYLE}</style></head>",
+        f"<style>{_RUNS}{'' if remote else _SMALL_DRAWINGS}</style><style>{PAINT}</style></head>",
         start_tag("body", painting.painted(0, painting.body_attributes)),
         *painting.body,
         _legend(page, judgement, method),

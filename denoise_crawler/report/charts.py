@@ -11,9 +11,9 @@ from denoise_crawler.report.rendering import number
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from denoise_crawler.report.figures import RunFigures, SiteFigures
+    from denoise_crawler.report.figures import SiteFigures
 
-MAX_CHARTED_SITES, MAX_CHARTED_PAGES = 20, 60
+MAX_CHARTED_PAGES = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,17 +24,6 @@ class Chart:
     heads: Sequence[str]
     rows: Sequence[tuple[str, Sequence[float]]]
     note: str = ""
-
-
-def run_chart(run: RunFigures) -> Chart | None:
-    """Return the chart of all sites; None if there are fewer than two."""
-    charted = [(site.title, site.sizes.noise_share) for site in run.sites]
-    rows = [(title, (share,)) for title, share in charted if share is not None]
-    some = rows[:MAX_CHARTED_SITES]
-    if len(some) < 2:
-        return None
-    note = f"The {len(some)} sites with the most pages." if len(rows) > len(some) else ""
-    return Chart("Noise removed, by site", ("site", "noise removed"), some, note)
 
 
 def learning_chart(site: SiteFigures) -> Chart | None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 from denoise_crawler.output.characters import noise_ratio
 
 if TYPE_CHECKING:
     from denoise_crawler.report.learning_curve import LearningCurve
+    from denoise_crawler.report.worth_a_look import Finding
 
 
 @dataclass(slots=True)
@@ -36,7 +38,7 @@ class Sizes:
 
 @dataclass(slots=True)
 class PageFigures:
-    """One judged page; ``file`` is its page in the report, if it has one."""
+    """One judged page: ``file`` is its page in the report, if any, ``lines`` are hashes of its clean lines."""
 
     url: str
     title: str
@@ -45,6 +47,11 @@ class PageFigures:
     guarded: bool = False
     error: str | None = None
     file: str | None = None
+    confidence: float | None = None
+    page_type: str | None = None
+    language: str | None = None
+    date: str | None = None
+    lines: list[int] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -61,6 +68,7 @@ class SiteFigures:
     sizes: Sizes = field(default_factory=Sizes)
     shown: list[PageFigures] = field(default_factory=list)
     shares: list[float] = field(default_factory=list)
+    sure: list[float] = field(default_factory=list)
     curve: LearningCurve | None = None
     tree_nodes: int = 0
     tree_note: str = ""
@@ -69,6 +77,11 @@ class SiteFigures:
     ready: bool | None = None
     waiting: int = 0
     known_by: list[str] = field(default_factory=list)
+
+    @property
+    def doubt(self) -> float:
+        """How unsure the method is of the site's pages: 1 less their mean confidence; 0 if it gives none."""
+        return 1.0 - fmean(self.sure) if self.sure else 0.0
 
     @property
     def title(self) -> str:
@@ -85,6 +98,7 @@ class RunFigures:
     made: str
     version: str
     sites: list[SiteFigures] = field(default_factory=list)
+    worth_a_look: list[Finding] = field(default_factory=list)
 
     @property
     def sizes(self) -> Sizes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from denoise_crawler.methods.base import Judgement
@@ -12,12 +12,16 @@ from denoise_crawler.page import TEXT
 from denoise_crawler.rules.path_selector import selector_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from denoise_crawler.denoiser import Cleaned
+    from denoise_crawler.output.explanation import JudgedBlock
     from denoise_crawler.page import Page
 
 NODE = "data-node"  # not data-denoise-…: the painted page keeps such marks for itself
 MAX_BLOCKS = 3_000
 MAX_PAINTED_CHARACTERS = 4_000_000
+MAX_TEXT_BYTES = 300_000  # of the clean text
 
 
 @dataclass(slots=True)
@@ -34,11 +38,16 @@ class ListedBlock:
 
 @dataclass(slots=True)
 class PageView:
-    """A painted page, empty if it is too long, and its blocks; ``more_blocks`` of them are not listed."""
+    """A painted page, empty if it is too long, the lines of its clean text, and its blocks.
+
+    ``more_blocks`` and ``more_lines`` are left out, since a giant page would take a browser too long.
+    """
 
     painted: str
     blocks: list[ListedBlock]
     more_blocks: int = 0
+    lines: list[str] = field(default_factory=list)
+    more_lines: int = 0
 
 
 def page_view(cleaned: Cleaned, *, remote: bool = False) -> PageView:
@@ -50,20 +59,19 @@ def page_view(cleaned: Cleaned, *, remote: bool = False) -> PageView:
 
     """
     page, judgement = cleaned.page, cleaned.judgement or Judgement.all_kept(cleaned.page.nodes)
-    found = list(blocks(page, judgement))
+    found, text = list(blocks(page, judgement)), str(cleaned.clean_page.text)  # blocks as JSON
+    listed = list(_listed(page, judgement, found[:MAX_BLOCKS]))
+    lines = text.encode("utf-8", "replace")[:MAX_TEXT_BYTES].decode("utf-8", "ignore").splitlines()
+    painted = _paint(page, judgement, cleaned, remote=remote)
+    return PageView(painted, listed, len(found) - len(listed), lines, len(text.splitlines()) - len(lines))
+
+
+def _listed(page: Page, judgement: Judgement, found: list[JudgedBlock]) -> Iterator[ListedBlock]:
     reason = first_reasons(judgement)
-    listed = [
-        ListedBlock(
-            (element := page.nodes.parents[block.node]),
-            block.text,
-            block.kept,
-            block.score,
-            reason(block.node),
-            selector_of(page, element),
-        )
-        for block in found[:MAX_BLOCKS]
-    ]
-    return PageView(_paint(page, judgement, cleaned, remote=remote), listed, len(found) - len(listed))
+    for block in found:
+        element = page.nodes.parents[block.node]
+        selector = selector_of(page, element)
+        yield ListedBlock(element, block.text, block.kept, block.score, reason(block.node), selector)
 
 
 def _paint(page: Page, judgement: Judgement, cleaned: Cleaned, *, remote: bool) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from denoise_crawler.methods.style_tree.method import StyleTree
 from denoise_crawler.output.safe_files import write_below
 from denoise_crawler.page import Page
-from denoise_crawler.report.charts import learning_chart, page_chart, run_chart
+from denoise_crawler.report.charts import learning_chart, page_chart
 from denoise_crawler.report.explorer import tree_data
 from denoise_crawler.report.figures import PageFigures, SiteFigures, Sizes
 from denoise_crawler.report.learning_curve import learning_curve
@@ -17,6 +17,7 @@ from denoise_crawler.report.page_view import PageView, page_view
 from denoise_crawler.report.rendering import render_page
 from denoise_crawler.report.site_samples import sample_sites
 from denoise_crawler.report.tree_source import style_tree_of
+from denoise_crawler.report.worth_a_look import findings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -34,6 +35,7 @@ _MAX_TITLE_CHARACTERS = 300
 _LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,4}")
 _UNSAFE = re.compile(r"[^a-z0-9.-]+")
 _MAX_CHARTED_SHARES = 2_000
+_MAX_LINES, _SHORT_LINE = 2_000, 15  # of a text that are compared with other pages; characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +103,9 @@ class _Report:
         for site in self.sites.values():
             if site.detailed:
                 self._write_site(site, gathered)
-        self.run.sites = sorted(self.sites.values(), key=lambda site: -site.pages)
-        self._write("index.html", "index.html", charts=[run_chart(self.run), plan.feed])
+        self.run.sites = sorted(self.sites.values(), key=lambda site: (-site.doubt, -site.pages))
+        self.run.worth_a_look = findings(self.run.sites)
+        self._write("index.html", "index.html", charts=[plan.feed])
 
     def _site(self, name: str, gathered: SampledSites) -> SiteFigures:
         slug = _UNSAFE.sub("_", name.lower()).strip("._-")[:40] or "no-site"
@@ -128,16 +131,16 @@ class _Report:
         try:
             page = Page.parse(url, html, site=site.name)
             cleaned = gathered.denoiser.clean(page)
-            text = _measure(figures, cleaned)
+            _measure(figures, cleaned)
             view = page_view(cleaned, remote=self.plan.remote) if shown else _NOTHING
             language = page.language
         except Exception as error:  # whatever it is, the other pages go on
-            text, view, language = "", _NOTHING, None
+            view, language = _NOTHING, None
             figures.error = f"{type(error).__name__}: {error}"[:200]
             site.failed += 1
         if shown:
             figures.file = f"page-{len(site.shown) + 1:03}.html"
-            self._write_page(site, figures, text, view, language, min(gathered.pages[site.name], most))
+            self._write_page(site, figures, view, language, min(gathered.pages[site.name], most))
         self._count(site, figures, shown=shown)
 
     def _count(self, site: SiteFigures, figures: PageFigures, *, shown: bool) -> None:
@@ -148,11 +151,13 @@ class _Report:
         share = figures.sizes.noise_share
         if share is not None and len(site.shares) < _MAX_CHARTED_SHARES:
             site.shares.append(share)
+        if figures.confidence is not None and len(site.sure) < _MAX_CHARTED_SHARES:
+            site.sure.append(figures.confidence)
         if shown:
             site.shown.append(figures)
 
     def _write_page(
-        self, site: SiteFigures, figures: PageFigures, text: str, view: PageView, language: str | None, of: int
+        self, site: SiteFigures, figures: PageFigures, view: PageView, language: str | None, of: int
     ) -> None:
         position = len(site.shown) + 1
         self._write(
@@ -162,7 +167,6 @@ class _Report:
             site=site,
             page=figures,
             language=language if language and _LANGUAGE.fullmatch(language) else None,
-            text=text,
             view=view,
             position=position,
             of=of,
@@ -203,6 +207,7 @@ class _Report:
             data=data,
             pages=links,
             note=note,
+            judged_by=self.plan.choice.name,
         )
 
     def _tree_options(self) -> Mapping[str, object]:
@@ -213,12 +218,13 @@ class _Report:
         write_below(self.folder, name, html)
 
 
-def _measure(figures: PageFigures, cleaned: Cleaned) -> str:
-    """Fill in the figures of a page; return its clean text."""
+def _measure(figures: PageFigures, cleaned: Cleaned) -> None:
+    """Fill in the figures of a page."""
     clean, sizes = cleaned.clean_page, figures.sizes
     sizes.visible, sizes.kept = cleaned.visible, cleaned.kept
     text = str(clean.text)  # blocks as JSON
     sizes.text_bytes = len(text.encode("utf-8", "replace"))
     figures.title, figures.skipped = clean.title[:_MAX_TITLE_CHARACTERS], cleaned.page.skipped
-    figures.guarded = cleaned.guarded
-    return text
+    figures.guarded, figures.confidence, figures.page_type = cleaned.guarded, clean.confidence, clean.page_type
+    figures.language, figures.date = (clean.language or "").split("-")[0].lower() or None, clean.date
+    figures.lines = [hash(line) for line in text.splitlines()[:_MAX_LINES] if len(line) > _SHORT_LINE]

@@ -218,6 +218,48 @@ class OddMethod(MethodChoice("link_ratio").new().__class__):  # type: ignore[mis
         return super().judge(page)
 
 
+def test_the_start_page_names_pages_that_are_unlike_their_site_or_doubtful(tmp_path: Path) -> None:
+    pages = demo_pages(8)
+    prose = "<p>" + "Der Rat stimmte nach langer Debatte für die neue Brücke über den Fluss. " * 30 + "</p>"
+    odd = f"<html lang=de><head><title>Die Brücke</title></head><body><article>{prose}</article></body></html>"
+    run = reported(tmp_path, [*pages, (f"{BASE}/odd", odd), (f"{BASE}/empty", "")])
+    why = {one.page.url: one.why for one in run.worth_a_look}
+    assert "much less than the" in why[f"{BASE}/odd"] or "its language is de" in why[f"{BASE}/odd"]
+    assert why[f"{BASE}/empty"].startswith("nothing to read: empty")
+    index = (tmp_path / "index.html").read_text("utf-8")
+    assert index.index("Pages worth a look") < index.index('id="sites"') < index.index("This run")
+    assert 'page-009.html">Die Brücke</a>' in index
+
+
+def test_lines_that_stay_on_many_pages_are_worth_a_look(tmp_path: Path) -> None:
+    line = "<p>This line of the template looks like any sentence of the story, and it stays.</p>"
+    pages = [
+        (f"{BASE}/{n}", f"<article>{line}<p>Story number {n} says that {n} boats sank.</p></article>")
+        for n in range(6)
+    ]
+    run = reported(tmp_path, pages, method="link_ratio")
+    assert "1 line of its text also on other pages, one on 6 of 6" in run.worth_a_look[0].why
+
+
+def test_a_giant_text_is_cut_and_says_so(tmp_path: Path) -> None:
+    html = "".join(
+        f"<p>Paragraph {number} of a text that is far too long for a pane of a browser.</p>"
+        for number in range(9_000)
+    )
+    run = reported(tmp_path, [(f"{BASE}/long", html)], method="link_ratio")
+    page = (tmp_path / run.sites[0].folder / "page-001.html").read_text("utf-8")
+    pane = page.partition('class="text-box"')[2].partition("</section>")[0]
+    assert len(pane.encode()) < 400_000
+    assert re.search(r"And [\d,]+ more lines|And [\d,]+ lines more|more\.", pane)
+
+
+def test_the_tree_says_whose_verdicts_its_colours_are(tmp_path: Path) -> None:
+    for method, said in (("fusion", True), ("style_tree", False)):
+        run = reported(tmp_path / method, demo_pages(4), method=method)
+        tree = (tmp_path / method / run.sites[0].folder / "tree.html").read_text("utf-8")
+        assert ("These colours are verdicts of the method <code>style_tree</code>" in tree) == said
+
+
 # --- of a store
 
 

@@ -50,7 +50,7 @@ def test_every_page_of_the_report_is_accessible_and_fits_its_window(
 
 def test_pointing_at_a_part_of_the_painted_page_tells_why(browser: Any, report: Path) -> None:
     with opened(browser, (report / "site/page-001.html").as_uri()) as page:
-        painted = page.frame_locator("#frame-painted")
+        painted = page.frame_locator("#frame")
         painted.locator("h1").first.hover()
         page.wait_for_selector("#why .reason")
         assert "kept" in page.inner_text("#why .sign")
@@ -62,41 +62,50 @@ def test_pointing_at_a_part_of_the_painted_page_tells_why(browser: Any, report: 
 
 def test_choosing_a_block_by_keyboard_shows_where_it_stands(browser: Any, report: Path) -> None:
     with opened(browser, (report / "site/page-001.html").as_uri()) as page:
-        page.frame_locator("#frame-original").locator("h1").wait_for()
+        page.frame_locator("#frame").locator("h1").wait_for()
         block = page.locator("#block-list .kept button").first
         block.focus()
         page.keyboard.press("Enter")
         assert page.inner_text("#why .said") == block.locator(".said").inner_text()
-        for frame in ("#frame-painted", "#frame-original"):
-            assert page.frame_locator(frame).locator("[data-denoise-chosen]").count() == 1
+        assert page.frame_locator("#frame").locator("[data-denoise-chosen]").count() == 1
         page.select_option("#only", "noise")
         assert page.locator("#block-list .kept:visible").count() == 0
 
 
-def test_the_original_is_the_page_without_paint(browser: Any, report: Path) -> None:
+_COLOUR = "element => getComputedStyle(element).color"
+
+
+def test_the_original_is_a_switch_that_takes_the_paint_off_the_same_page(browser: Any, report: Path) -> None:
     with opened(browser, (report / "site/page-001.html").as_uri()) as page:
-        page.frame_locator("#frame-original").locator("h1").wait_for()
-        original = page.frame_locator("#frame-original")
-        assert original.locator("[data-denoise]").count() == 0
-        texts = [
-            page.frame_locator(frame).locator("h1").inner_text() for frame in ("#frame-original", "#frame-painted")
-        ]
-        assert texts[0] == texts[1]
+        link = page.frame_locator("#frame").locator("nav a").first
+        link.wait_for()
+        painted = link.evaluate(_COLOUR)
+        at = page.frames[1].evaluate("scrollY")
+        page.click("[data-pane=original]")
+        assert link.evaluate(_COLOUR) != painted
+        assert page.frames[1].evaluate("scrollY") == at
+        page.click("[data-pane=painted]")
+        assert link.evaluate(_COLOUR) == painted
+        assert len(page.frames) == 2
+
+
+def test_a_page_opens_at_the_first_block_that_is_kept(browser: Any, tmp_path: Path) -> None:
+    menu = "".join(f"<li><a href=/{number}>Entry {number}</a></li>" for number in range(400))
+    story = "<p>" + "The council met and voted for the bridge, after a long debate about its cost. " * 5 + "</p>"
+    html = f"<nav><ul>{menu}</ul></nav><article><h1>The bridge</h1>{story}</article>"
+    folder = written(tmp_path, [(f"https://{SITE}/{number}", html) for number in range(2)])
+    with opened(browser, (folder / "site/page-001.html").as_uri()) as page:
+        first = page.frame_locator("#frame").locator("article p")
+        page.wait_for_timeout(300)
+        top = first.evaluate("element => element.getBoundingClientRect().top")
+        assert 0 <= top < page.frames[1].evaluate("innerHeight")
 
 
 def test_one_pane_at_a_time_is_shown_on_a_phone(browser: Any, report: Path) -> None:
     with opened(browser, (report / "site/page-001.html").as_uri(), PHONE) as page:
-        assert [page.is_visible(f".pane.{name}") for name in ("original", "painted", "text")] == [
-            False,
-            True,
-            False,
-        ]
+        assert [page.is_visible(f".pane.{name}") for name in ("page-pane", "text")] == [True, False]
         page.click("[data-pane=text]")
-        assert [page.is_visible(f".pane.{name}") for name in ("original", "painted", "text")] == [
-            False,
-            False,
-            True,
-        ]
+        assert [page.is_visible(f".pane.{name}") for name in ("page-pane", "text")] == [False, True]
 
 
 def test_the_tree_is_searched_and_walked_by_keyboard(browser: Any, report: Path) -> None:
@@ -127,11 +136,10 @@ def visit(page: Any) -> None:
     """Do what a reader would: wait, point, click, submit."""
     page.wait_for_timeout(400)
     for selector in ("h1", "#link", "#js", "#send"):
-        for frame in ("#frame-painted", "#frame-original"):
-            target = page.frame_locator(frame).locator(selector)
-            if target.count():
-                target.first.hover(force=True)
-                target.first.click(force=True, timeout=2000)
+        target = page.frame_locator("#frame").locator(selector)
+        if target.count():
+            target.first.hover(force=True)
+            target.first.click(force=True, timeout=2000)
     page.wait_for_timeout(200)
 
 

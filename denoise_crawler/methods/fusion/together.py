@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 # The log odds of a unit of data: what its own blocks say, what those around it say, and what is so of its kind.
 # Cells and lines of code are short, and short blocks say little: data in the middle of content is content.
-# Logistic regression over the tables of half of the sites of all gold sets, see docs/how-it-decides.md; gold texts that
+# Logistic regression over the tables of half of the sites of all gold sets, see docs/how-it-decides.md; gold texts
+# that
 # leave all code out, and those that write formulas in another way, say nothing of the other kinds.
 _OWN, _BEFORE, _AFTER = 0.55, 0.43, 0.25
 _OF_KIND = {TABLE: -0.33, CODE: 0.5, FORMULA: 0.5, FIGURE: 0.5}

@@ -1,7 +1,7 @@
 "use strict";
 const NODE = "data-node", CHOSEN = "data-denoise-chosen";
 const panes = document.getElementById("panes"), why = document.getElementById("why");
-const painted = document.getElementById("frame-painted"), original = document.getElementById("frame-original");
+const frame = document.getElementById("frame");
 const buttons = [...document.querySelectorAll("#block-list button")];
 const byNode = new Map();
 buttons.forEach(button => { if (!byNode.has(button.dataset.node)) byNode.set(button.dataset.node, button); });
@@ -11,6 +11,7 @@ document.querySelectorAll("[data-pane]").forEach(button => {
   const show = () => {
     panes.dataset.shown = button.dataset.pane;
     document.querySelectorAll("[data-pane]").forEach(other => other.setAttribute("aria-pressed", String(other === button)));
+    paint(button.dataset.pane !== "original");
   };
   button.addEventListener("click", show);
   button.setAttribute("aria-pressed", String(button.dataset.pane === panes.dataset.shown));
@@ -26,16 +27,22 @@ function tell(button) {
   why.replaceChildren(...[...button.children].map(part => part.cloneNode(true)));
   why.className = "why " + button.parentElement.className;
 }
-function documents() { return [painted, original].filter(Boolean).map(frame => frame.contentDocument).filter(Boolean); }
+function paint(on) {  // one document: its paint is a style sheet that is turned off, so both scroll as one
+  for (const sheet of frame && frame.contentDocument ? frame.contentDocument.styleSheets : [])
+    if (sheet.ownerNode.textContent.includes("--denoise-ink")) sheet.disabled = !on;
+}
 function mark(node, scroll) {
-  documents().forEach(inside => {
-    inside.querySelectorAll(`[${CHOSEN}]`).forEach(old => old.removeAttribute(CHOSEN));
-    const element = inside.querySelector(`[${NODE}="${node}"]`);
-    if (!element) return;
-    element.setAttribute(CHOSEN, "");
-    const box = element.getBoundingClientRect(), view = inside.defaultView;
-    if (scroll) view.scrollTo({top: view.scrollY + box.top - view.innerHeight / 3, left: 0});
-  });
+  const inside = frame && frame.contentDocument;
+  if (!inside) return;
+  inside.querySelectorAll(`[${CHOSEN}]`).forEach(old => old.removeAttribute(CHOSEN));
+  const element = inside.querySelector(`[${NODE}="${node}"]`);
+  if (!element) return;
+  element.setAttribute(CHOSEN, "");
+  if (scroll) bring(element);
+}
+function bring(element) {
+  const box = element.getBoundingClientRect(), view = element.ownerDocument.defaultView;
+  view.scrollTo({top: view.scrollY + box.top - view.innerHeight / 6, left: 0});
 }
 buttons.forEach(button => button.addEventListener("click", () => { tell(button); mark(button.dataset.node, true); }));
 function blockOf(target) {
@@ -51,7 +58,7 @@ function blockOf(target) {
   }
   return null;
 }
-function listen(frame) {
+function begin() {
   const inside = frame.contentDocument;
   if (!inside || !inside.body) return;
   const style = inside.createElement("style");
@@ -68,22 +75,15 @@ function listen(frame) {
     if (button) { tell(button); mark(button.dataset.node, false); }
   }, true);
   inside.addEventListener("submit", event => event.preventDefault(), true);
+  showFirstKept(inside);
 }
-function unpainted() {
-  const copy = painted.contentDocument.documentElement.cloneNode(true);
-  const paint = [...copy.querySelectorAll("style")].filter(style => style.textContent.includes("--denoise-line"));
-  paint.forEach(style => style.remove());
-  copy.querySelectorAll("#denoise-legend").forEach(legend => legend.remove());
-  copy.querySelectorAll("[data-denoise]").forEach(region => { region.removeAttribute("data-denoise"); region.removeAttribute("data-denoise-joins"); region.removeAttribute("title"); });
-  return (painted.contentDocument.doctype ? "<!DOCTYPE html>" : "") + copy.outerHTML;
+function showFirstKept(inside) {
+  const drawn = [...document.querySelectorAll("#block-list .kept button")].map(button => inside.querySelector(`[${NODE}="${button.dataset.node}"]`));
+  const first = drawn.find(element => element && element.getClientRects().length);
+  if (first) bring(first);
 }
-function begin() {
-  original.addEventListener("load", () => listen(original), {once: true});
-  original.srcdoc = unpainted();
-  listen(painted);
-}
-if (painted) {
-  const inside = painted.contentDocument;
+if (frame) {
+  const inside = frame.contentDocument;
   if (inside && inside.readyState === "complete" && inside.querySelector("#denoise-legend")) begin();
-  else painted.addEventListener("load", begin, {once: true});
+  else frame.addEventListener("load", begin, {once: true});
 }

@@ -1,0 +1,100 @@
+"""The pictures in README and docs: the bundled site, known. ``DENOISE_WRITE_DOCS=1`` takes them anew."""
+
+from __future__ import annotations
+
+import os
+import re
+from base64 import b64encode
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from denoise_crawler.demo.article_page import article_page, article_path
+from denoise_crawler.demo.articles import articles
+from denoise_crawler.demo.replies import respond
+from denoise_crawler.demo.texts import load_json
+from denoise_crawler.denoiser import Cleaned, Denoiser
+from denoise_crawler.methods import MethodChoice
+from denoise_crawler.output.painted import painted_html
+from denoise_crawler.page import Page
+from denoise_crawler.report import Bounds, Plan, RunFigures, write_report
+from tests.chromium import PHONE, faults, opened, running
+from tests.conftest import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+BASE, SITE = "https://ledger.example", "ledger.example"
+WINDOW = {"width": 1280, "height": 860}
+SHOWN = 0  # the story in the pictures
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with running() as found:
+        yield found
+
+
+def stories() -> list[tuple[str, str]]:
+    """Return address and page of each English story, with the style sheet and the pictures of the site inside."""
+    style = (files("denoise_crawler.demo") / "site.css").read_text("utf-8")
+    made = [(BASE + article_path(one), article_page(one, BASE)) for one in articles() if one.lang == "en"]
+    return [(at, _inlined(html.replace("</head>", f"<style>{style}</style></head>", 1))) for at, html in made]
+
+
+def _inlined(html: str) -> str:
+    def data(found: re.Match[str]) -> str:
+        return f'src="data:image/svg+xml;base64,{b64encode(respond(found[1], BASE).body).decode()}"'
+
+    return re.sub(r'src="(/images/[^"]+\.svg)"', data, html)
+
+
+@pytest.fixture(scope="module")
+def cleaned() -> Cleaned:
+    denoiser = Denoiser("fusion")
+    pages = [Page.parse(at, html) for at, html in stories()]
+    for page in pages:
+        denoiser.learn(page)
+    return denoiser.clean(pages[SHOWN])
+
+
+def take(page: Any, name: str) -> None:
+    picture = page.screenshot()
+    if folder := os.environ.get("DENOISE_SCREENSHOTS"):
+        Path(folder, f"{name}.png").write_bytes(picture)
+    if os.environ.get("DENOISE_WRITE_DOCS"):
+        (ROOT / "docs" / f"{name}.png").write_bytes(picture)
+
+
+def test_the_picture_of_the_readme_keeps_no_line_of_noise(cleaned: Cleaned, browser: Any, tmp_path: Path) -> None:
+    words, text = load_json("texts.json"), cleaned.clean_page.text
+    assert [advertisement for advertisement in words["ads"]["en"] if advertisement in text] == []
+    assert [one for one in ("follow", "read_more", "newsletter_text") if words["words"]["en"][one] in text] == []
+    assert cleaned.judgement is not None
+    file = tmp_path / "painted.html"
+    file.write_text(painted_html(cleaned.page, cleaned.judgement, method="fusion"), "utf-8")
+    with opened(browser, file.as_uri(), WINDOW) as page:
+        take(page, "painted-by-fusion")
+
+
+def test_the_pictures_of_the_report_are_of_the_same_pages(browser: Any, tmp_path: Path) -> None:
+    sited = [(SITE, at, html) for at, html in stories()]
+    plan = Plan(lambda: iter(sited), MethodChoice("fusion"), Bounds(pages=8))
+    run = write_report(tmp_path, plan, RunFigures(["pages.jsonl"], "fusion", "2031-03-14 09:00 UTC", "0.1.0"))
+    folder = run.sites[0].folder
+    for name, file, size in (
+        ("report-start", "index.html", WINDOW),
+        ("report-site", f"{folder}/index.html", WINDOW),
+        ("report-page", f"{folder}/page-001.html", WINDOW),
+        ("report-phone", f"{folder}/page-001.html", PHONE),
+        ("report-tree", f"{folder}/tree.html", WINDOW),
+    ):
+        with opened(browser, (tmp_path / file).as_uri(), size) as page:
+            page.wait_for_timeout(400)
+            if name == "report-tree":
+                page.fill("#query", "ferry treaty ends")
+                page.keyboard.press("Enter")
+            assert faults(page) == []
+            take(page, name)
