@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from denoise_crawler.methods.fusion.blocks import Numbers
     from denoise_crawler.methods.fusion.evidence import Evidence
     from denoise_crawler.methods.fusion.features import Columns, Rows
-    from denoise_crawler.methods.fusion.site_evidence import Standing
+    from denoise_crawler.methods.fusion.standing import Standing
     from denoise_crawler.methods.fusion.trees import BoostedTrees, Table
 
 _KEPT_BLOCKS = 2_000

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from denoise_crawler.methods.fusion.blocks import Numbers
     from denoise_crawler.methods.fusion.look import Look
-    from denoise_crawler.methods.fusion.site_evidence import Standing
+    from denoise_crawler.methods.fusion.standing import Standing
     from denoise_crawler.methods.fusion.trees import Tree
 
 MAX_SITE_SHARE = 0.8  # of what is said of a page by the pages that are built alike
