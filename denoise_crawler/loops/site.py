@@ -14,6 +14,48 @@ def check(fits: cython.bint, message):
         raise ValueError(message)
 
 
+def know_half(
+    wanted: cython.const[cython.uint][::1],
+    characters: cython.const[cython.double][::1],
+    linked: cython.const[cython.double][::1],
+    least: cython.double,
+    hashes: cython.const[cython.uint][::1],
+    slots: cython.const[cython.int][::1],
+    bits: cython.int,
+    counts: cython.const[cython.double][::1],
+    left_out: tuple,
+):
+    """Tell whether pages know half of the running text of a page: of blocks of ``least`` characters and more.
+
+    Args:
+        wanted: By block, the hash of its text.
+        characters: By block, its characters.
+        linked: By block, those inside links.
+        least: The characters outside links of a block that counts.
+        hashes: As for :func:`keys.counts_of`.
+        slots: As for :func:`keys.counts_of`.
+        bits: As for :func:`keys.counts_of`.
+        counts: As for :func:`keys.counts_of`.
+        left_out: As for :func:`keys.counts_of`.
+
+    """
+    index: cython.Py_ssize_t
+    running: cython.double
+    half: cython.double = 0.0
+    known: cython.double = 0.0
+    count: cython.Py_ssize_t = wanted.shape[0]
+    check(characters.shape[0] == count and linked.shape[0] == count, "the columns do not fit each other")
+    pages: cython.double[::1] = memoryview(bytearray(8 * count or 8)).cast("d")[:count]
+    counts_of(hashes, slots, bits, wanted, counts, left_out, pages)
+    for index in range(count):
+        running = characters[index] - linked[index]
+        if running >= least:
+            half += running / 2.0
+            if pages[index] > 0.0:
+                known += running
+    return half > 0.0 and known >= half
+
+
 def add_repeated(
     repeated: cython.const[cython.uchar][::1],
     homes: cython.const[cython.int][::1],

@@ -50,6 +50,7 @@ class _Counted:
     links: Kept
     paths: Kept
     styles: Kept
+    style_sums: Numbers
     placed: Kept
 
 
@@ -135,25 +136,25 @@ class SiteSums:
         masked, links = self._masked.add(page.masked), self._links.add(page.links)
         styles, placed = self._styles.add(page.styles), self._places.add(page, paths)
         self._style_sums = grown(self._style_sums, len(self._styles) + 1)
-        self._style_sums[styles] += _of_styles(page)
+        self._style_sums[styles] += (style_sums := _of_styles(page))
         blocks, row = self._characters.add(page.characters), len(self._ends.numbers)
         self._homes.add(paths[page.homes])
         self._block_texts.add(texts[text_of])
         self._ends.add(np.array([self._page_paths.add(paths).stop]))
         self._kinds = grown(self._kinds, row + 1)
         self._kinds[row] = page.kinds
-        kept = [numbers.astype(np.int32) for numbers in (texts, masked, links, paths, styles, placed)]
-        self._pages[page.key] = page, _Counted(row, blocks, sums, *kept)
+        kept = [numbers.astype(np.int32) for numbers in (texts, masked, links, paths, styles)]
+        self._pages[page.key] = page, _Counted(row, blocks, sums, *kept, style_sums, placed.astype(np.int32))
         self._repeated = self._rows_of_pages = None
 
     def remove(self, key: int) -> None:
         """Take the page with this key out."""
-        page, counted = self._pages.pop(key)
+        _, counted = self._pages.pop(key)
         self._texts.counts[counted.texts] -= 1.0
         self._masked.counts[counted.masked] -= 1.0
         self._links.counts[counted.links] -= 1.0
         self._sums[counted.paths] -= counted.sums
-        self._style_sums[counted.styles] -= _of_styles(page)
+        self._style_sums[counted.styles] -= counted.style_sums
         self._places.remove(counted.placed)
         self._characters.numbers[counted.blocks] = 0
         self._repeated = self._rows_of_pages = None
@@ -163,13 +164,14 @@ class SiteSums:
 
         Theirs is the same article, not the same template.
         """
+        own = () if left_out is None else (self._pages[left_out][1].texts,)
+        texts = blocks.text_hashes, blocks.characters, blocks.linked
+        if not loops("site").know_half(*texts, _PARAGRAPH, *self._texts.table, own):
+            return []
         running = blocks.characters - blocks.linked
         long = running >= _PARAGRAPH
         running, half = running[long], running[long].sum() / 2
-        own = () if left_out is None else (self._pages[left_out][1].texts,)
         known = self._texts.of(hashes := blocks.text_hashes[long], own) > 0
-        if not half or running[known].sum() < half:
-            return []
         sizes = np.zeros(len(self._texts.counts))
         sizes[self._texts.numbered.find(hashes[known])] = running[known]
         others = ((key, counted.texts) for key, (_, counted) in self._pages.items() if key != left_out)
@@ -187,7 +189,7 @@ class SiteSums:
             page, known = self._pages[left_out]
             comes_back = repeated[self._block_texts.numbers[known.blocks]]
             again = _with_what_is_below(page.homes, np.where(comes_back, page.characters, 0), page.parents)
-            own = known.paths, known.sums, again.reshape(-1, 1), known.styles, _of_styles(page)
+            own = known.paths, known.sums, again.reshape(-1, 1), known.styles, known.style_sums
         silent = [] if known is None else [known]
         silent += [self._pages[key][1] for key in self._copies_of(blocks, left_out)]
         by_block, by_element = np.empty((9, len(blocks))), np.empty((5, len(around)))

@@ -24,7 +24,7 @@ class AtPlace(NamedTuple):
     sameness: Numbers
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Standing:
     """What ``pages`` other pages of the site say of one page.
 
