@@ -215,6 +215,47 @@ def add_up(blocks: tuple, elements: tuple, by_block: cython.double[:, ::1], by_e
         by_element[2, index] = ratio(by_element[1, index], by_element[0, index])
 
 
+def add_up_text(
+    characters: cython.const[cython.double][::1],
+    linked: cython.const[cython.double][::1],
+    commas: cython.const[cython.double][::1],
+    least: cython.double,
+):
+    """Add up the text of a page, and its paragraphs: blocks of ``least`` characters outside links and more.
+
+    Args:
+        characters: Of each block.
+        linked: Of each block, its characters inside links.
+        commas: Of each block.
+        least: The least characters of a paragraph.
+
+    Returns:
+        The characters, those inside links, the most of a block outside links; the number of paragraphs, their
+        characters outside links and their commas.
+
+    """
+    index: cython.Py_ssize_t
+    own: cython.double
+    whole: cython.double = 0.0
+    in_links: cython.double = 0.0
+    longest: cython.double = 0.0
+    paragraphs: cython.double = 0.0
+    held: cython.double = 0.0
+    found: cython.double = 0.0
+    count: cython.Py_ssize_t = characters.shape[0]
+    check(linked.shape[0] == count and commas.shape[0] == count, "the columns of the page do not fit each other")
+    for index in range(count):
+        own = characters[index] - linked[index]
+        whole += characters[index]
+        in_links += linked[index]
+        longest = larger(longest, own)
+        if own >= least:
+            paragraphs += 1.0
+            held += own
+            found += commas[index]
+    return whole, in_links, longest, paragraphs, held, found
+
+
 @cython.cfunc
 @cython.exceptval(check=False)
 def fill(rows: cython.float[:, ::1], row: cython.Py_ssize_t, number: cython.double) -> cython.void:

@@ -12,7 +12,7 @@ from denoise_crawler.page.self_description import self_description_of
 from denoise_crawler.page.text import collapse_spaces
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from denoise_crawler.page.nodes import Nodes
     from denoise_crawler.page.page import Page
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _NODES_BEFORE, _NODES_AFTER = 40, 160  # of the heading
 _LONGEST = 90  # characters of a text that is a date or a byline, not a sentence with one
 _CONTENT = 1_200  # characters after the heading: what follows is the article
+_NO_READERS: dict[str, Callable[[str], int]] = {}
 _LONGEST_NAMES = 1_000  # characters of a class and id: what is remembered must be bounded
 _HEADINGS = frozenset({"h1"})
 _SMALLER_HEADINGS = frozenset({"h2", "h3"})
@@ -95,10 +96,13 @@ def authors_beside(page: Page) -> str | None:
 
 def _is_of_authors(nodes: Nodes, index: int) -> bool:
     """Tell by the classes of the element that a text stands in, and of that around it, that it names authors."""
-    element = nodes.elements[index]
-    for one in (element, element.getparent()):
-        if one is not None:
-            of_authors = _names_authors(f"{one.get('class', '')} {one.get('id', '')}"[:_LONGEST_NAMES])
+    parents = nodes.columns.parents
+    for _ in range(2):
+        index = int(parents[index])
+        if index < 0:
+            break
+        if names := nodes.attributes_of(index, _NO_READERS):
+            of_authors = _names_authors(f"{names[0]} {names[1]}"[:_LONGEST_NAMES])
             if of_authors is not None:
                 return of_authors
     return False

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+from math import log1p
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
-
-import numpy as np
 
 from denoise_crawler.core import loops
 from denoise_crawler.methods.fusion.evidence import running
@@ -89,26 +88,23 @@ def _address(url: str) -> dict[str, float]:
 
 def _tags(page: Page) -> dict[str, float]:
     counted = page.nodes.count_tags()
-    logs = np.log1p([float(counted.get(tag, 0)) for tag in _COUNTED_TAGS]).tolist()
-    return {f"elements {tag}": log for tag, log in zip(_COUNTED_TAGS, logs, strict=True)}
+    return {f"elements {tag}": log1p(counted.get(tag, 0)) for tag in _COUNTED_TAGS}
 
 
 def _text(blocks: Blocks, look: Look) -> dict[str, float]:
-    unlinked = blocks.characters - blocks.linked
-    total = max(float(blocks.characters.sum()), 1.0)
-    long = unlinked >= _PARAGRAPH
-    likely, in_paragraphs = float(look.likely_sums[-1]), float(unlinked[long].sum())
-    counts = _count_signs(blocks.texts)
-    sizes = (len(blocks), total, long.sum(), unlinked.max(initial=0.0), *counts, likely)
-    count, characters, paragraphs, longest, prices, questions, mentions, tokens = np.log1p(sizes).tolist()
+    columns = blocks.characters, blocks.linked, blocks.commas
+    total, linked, longest, paragraphs, in_paragraphs, commas = loops("features").add_up_text(*columns, _PARAGRAPH)
+    total, likely = max(total, 1.0), float(look.likely_sums[-1])
+    sizes = (len(blocks), total, paragraphs, longest, *_count_signs(blocks.texts), likely)
+    count, characters, paragraphs, longest, prices, questions, mentions, tokens = map(log1p, sizes)
     return {
         "blocks": count,
         "characters": characters,
-        "link share": float(blocks.linked.sum()) / total,
+        "link share": linked / total,
         "paragraphs": paragraphs,
         "share in paragraphs": in_paragraphs / total,
         "longest": longest,
-        "commas in paragraphs": float(blocks.commas[long].sum()) / max(in_paragraphs, 1.0),
+        "commas in paragraphs": commas / max(in_paragraphs, 1.0),
         "prices": prices,
         "questions": questions,
         "mentions": mentions,
@@ -145,7 +141,7 @@ def _largest_lists(look: Look) -> dict[str, float]:
     columns = look.likely_sums, evidence.below(running(evidence.blocks.tokens))
     lists = loops("features").largest_lists(elements, sums, *columns, 2)
     for place, (size, text, linked, likely, tokens) in enumerate(lists, 1):
-        log_size, log_mean = np.log1p((size, text / size)).tolist()
+        log_size, log_mean = log1p(size), log1p(text / size)
         row |= {
             f"list {place} size": log_size,
             f"list {place} share": text / whole,
