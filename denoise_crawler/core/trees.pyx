@@ -17,7 +17,8 @@ cdef extern from *:
     #define lowest_bit(bits) __builtin_ctz(bits)
     #endif
 
-    /* 32 rows at a time, as four vectors of eight: what is ruled out for them stays in registers. */
+    /* 32 rows at a time, as four vectors of eight: what is ruled out for them stays in registers. Of the last rows
+       as many vectors as there are. */
     #define VECTORS 4
     #define ROWS (8 * VECTORS)
     #if defined(__GNUC__)
@@ -42,9 +43,11 @@ cdef extern from *:
                 for (size_t split = 0; split < splits; split++, features++, thresholds++, ruled_out++) { \\
                     const floats *column = values + (size_t)*features * VECTORS; \\
                     TEST(column, 0, *thresholds, *ruled_out, failed); \\
-                    TEST(column, 1, *thresholds, *ruled_out, failed); \\
-                    TEST(column, 2, *thresholds, *ruled_out, failed); \\
-                    TEST(column, 3, *thresholds, *ruled_out, failed); \\
+                    if (rows > 8) TEST(column, 1, *thresholds, *ruled_out, failed); \\
+                    if (rows > 16) { \\
+                        TEST(column, 2, *thresholds, *ruled_out, failed); \\
+                        TEST(column, 3, *thresholds, *ruled_out, failed); \\
+                    } \\
                 } \\
                 for (size_t row = 0; row < rows; row++) \\
                     total[row] += leaves[lowest_bit(~((const uint32_t *)failed)[row] | 0x80000000u)]; \\

@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from denoise_crawler.page import Element, Nodes
 
 
+_NO_TEXT = ("script", "style", "template", "noscript")
+_NO_PLAIN_TEXT = (*_NO_TEXT, "br", "div", etree.Comment, etree.ProcessingInstruction)  # in a ``pre``
+
+
 class WordJoiner:
     """Returns what to write between two texts of a line, as ``loops/writing.py`` says it."""
 
@@ -54,19 +58,26 @@ def text_of(nodes: Nodes, index: int) -> str:
 
 def preformatted_text(element: Element) -> str:
     """Return the lines of a ``pre`` without blank ones at its ends; only line breaks count of its markup."""
+    is_plain = next(element.iter(*_NO_PLAIN_TEXT), None) is None
+    whole = "".join(map(str, element.itertext())) if is_plain else _walked_text(element)
+    lines = [line.rstrip() for line in whole.splitlines()]
+    filled = [number for number, line in enumerate(lines) if line]
+    return "\n".join(lines[filled[0] : filled[-1] + 1]) if filled else ""
+
+
+def _walked_text(element: Element) -> str:
+    """Return the text of a ``pre`` with line breaks for elements that break lines, and without what is no text."""
     parts = [element.text or ""]
     walk = etree.iterwalk(element, events=("start", "end", "comment", "pi"))
     for event, child in walk:
         if child is element:
             continue
         if event == "start":
-            if child.tag in ("script", "style", "template", "noscript"):
+            if child.tag in _NO_TEXT:
                 walk.skip_subtree()
                 continue
             breaks = child.tag == "br" or (child.tag == "div" and not "".join(parts[-1:]).endswith("\n"))
             parts.append(("\n" if breaks else "") + (child.text or ""))
         else:
             parts.append(("\n" if event == "end" and child.tag == "div" else "") + (child.tail or ""))
-    lines = [line.rstrip() for line in "".join(parts).splitlines()]
-    filled = [number for number, line in enumerate(lines) if line]
-    return "\n".join(lines[filled[0] : filled[-1] + 1]) if filled else ""
+    return "".join(parts)

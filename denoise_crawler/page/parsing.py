@@ -164,7 +164,7 @@ class Markup:
         # a search for each of many tags costs more than a look at every byte
         if len(written) > tags and sum(_count(part == ord("<")) for part in _parts(written)) > tags:
             return True
-        if len(self._utf8) <= 2 * attributes or (most := _most_attributes(self._utf8)) <= attributes:
+        if len(self._utf8) <= 2 * attributes or (most := _most_attributes(self._utf8, attributes)) <= attributes:
             return False
         if most > _FEW * attributes or self._given is not None:  # nobody else's tree is made to be counted
             return int(_feed(_AttributeCounter(), self._utf8)) > attributes
@@ -175,9 +175,14 @@ class Markup:
         return _parse_utf8(self._utf8) if self._given is None else self._given()
 
 
-def _most_attributes(source: bytes) -> int:
-    """Return how many attributes there are at most: white space, a slash or a quoted value stands before each."""
+def _most_attributes(source: bytes, at_least: int) -> int:
+    """Return how many attributes there are at most: white space, a slash or a quoted value stands before each.
+
+    If they are surely no more than ``at_least``, not all that is no attribute is told from them.
+    """
     begun = quotes = 0
+    if (most := sum(_count(part <= ord("/")) for part in _parts(source))) <= at_least:
+        return most  # marks, in which all these are
     for part in _parts(source):
         separates = (part <= ord(" ")) | (part == ord("/"))
         begun += _count(separates[:-1] > separates[1:]) + 1  # the last letter may stand before a name
