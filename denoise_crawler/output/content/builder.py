@@ -17,6 +17,7 @@ from denoise_crawler.output.content.blocks import (
     LineBreak,
     Paragraph,
     Picture,
+    Rule,
     Text,
 )
 from denoise_crawler.output.content.code import is_code
@@ -27,6 +28,8 @@ from denoise_crawler.output.content.line import paragraphs
 from denoise_crawler.output.content.links import Links, is_control, is_permalink, is_share_link
 from denoise_crawler.output.content.nested import Lists, OpenBox, OpenTable
 from denoise_crawler.output.content.pictures import picture_of
+from denoise_crawler.output.content.posts import Posts
+from denoise_crawler.output.content.quote_controls import quote_controls
 from denoise_crawler.output.content.styles import heading_levels, style_in, text_styles
 from denoise_crawler.output.content.tex_in_text import loads_math, with_formulas
 from denoise_crawler.output.inline import WordJoiner, text_of
@@ -35,22 +38,29 @@ from denoise_crawler.page import TEXT
 from denoise_crawler.page.markup import INLINE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from denoise_crawler.output.content.formula_scripts import Place
     from denoise_crawler.page import Page
+    from denoise_crawler.records import FoundRecord
 
 
 _LEFT_OUT = frozenset({"a", "span"})  # if they are permalinks, share links or controls of headings
 
 
-def content_blocks(page: Page, noise: list[bool] | None = None, writing: Writing | None = None) -> list[Block]:
+def content_blocks(
+    page: Page,
+    noise: list[bool] | None = None,
+    writing: Writing | None = None,
+    posts: Sequence[FoundRecord] = (),
+) -> list[Block]:
     """Return ``page`` without its ``noise`` nodes as blocks, with absolute URLs.
 
     Args:
         page: The page.
         noise: Whether each node is noise; None if all is kept.
         writing: Whether links and pictures are kept; both are if it is not given.
+        posts: The posts of its thread, which get a line that says who wrote them, and when.
 
     Example:
         >>> from denoise_crawler import Page
@@ -60,7 +70,7 @@ def content_blocks(page: Page, noise: list[bool] | None = None, writing: Writing
         List
 
     """
-    return Builder(page, noise, writing or Writing()).build()
+    return Builder(page, noise, writing or Writing(), posts).build()
 
 
 @dataclass(slots=True, eq=False)
@@ -79,16 +89,21 @@ class Builder:
         page: The page.
         noise: Whether each node is noise; None if all is kept.
         writing: Whether links and pictures are kept.
+        posts: The posts of its thread.
 
     """
 
-    def __init__(self, page: Page, noise: list[bool] | None, writing: Writing) -> None:
+    def __init__(
+        self, page: Page, noise: list[bool] | None, writing: Writing, posts: Sequence[FoundRecord] = ()
+    ) -> None:
         self.page, self.nodes, self.noise = page, page.nodes, noise
         self._with_links, self.with_pictures = writing.links != LEAVE, writing.pictures != LEAVE
         self._styles, self._levels = text_styles(page.nodes), heading_levels(page)
         self.belongs = Belonging(page, noise)
+        self.posts = Posts.of(page, posts, self.belongs)
         self._links, self.lists = Links(page), Lists(page.nodes)
         self.formulas, self.footnotes = page.once(formulas_of), footnotes_of(page)
+        self._said_elsewhere = self.posts.left_out | self.footnotes.left_out | page.once(quote_controls)
         self._labels = {label for note, label in self.footnotes.notes.items() if self.kept(note)}
         self._places: deque[Place] = deque(self.formulas.places)
         self._math_page = page.once(loads_math)
@@ -120,13 +135,15 @@ class Builder:
     def _visit(self, index: int, tag: str) -> int:
         """Take in a node; return the end of the nodes that are now taken in."""
         end = self.nodes.ends[index]
+        if index in self.posts.heads:
+            self._begin_post(index)
+        if self._is_left_out(index, tag):
+            self._joints.gap()
+            return end
         if tag is TEXT:
             self._add_text(index)
         elif index in self.formulas.elements:
             self._add_formula(index)
-            return end
-        elif (tag in _LEFT_OUT or index in self.footnotes.left_out) and self._is_left_out(index):
-            self._joints.gap()
             return end
         elif index in self.footnotes.marks:
             self._add_mark(index)
@@ -143,6 +160,13 @@ class Builder:
             self._lines.append((index, end))
             return begin_element(self, index, tag)
         return 0
+
+    def _begin_post(self, index: int) -> None:
+        self._end_line()
+        blocks = self._open[-1].blocks
+        if blocks and isinstance(blocks[-1], Rule):
+            blocks.pop()  # the page's own
+        blocks += self.posts.heads[index]
 
     # --- inside a line
 
@@ -210,10 +234,12 @@ class Builder:
         """Tell whether nothing of a block-level element is written; noise in a table leaves a gap there."""
         return self.noise is not None and self.noise[index] and not self.tables
 
-    def _is_left_out(self, index: int) -> bool:
-        """Tell whether a node is a permalink, a share link, a control of a heading, or the label of a footnote."""
-        if index in self.footnotes.left_out:
+    def _is_left_out(self, index: int, tag: str) -> bool:
+        """Tell whether a node is said in a head or by a mark, or is a permalink, a share link or a control."""
+        if index in self._said_elsewhere:
             return True
+        if tag not in _LEFT_OUT:
+            return False
         nodes, in_heading = self.nodes, self._levels[index] > 0
         if nodes.links[index] != index:
             return in_heading and bool(self._pieces) and is_control(nodes, index)

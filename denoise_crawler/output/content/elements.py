@@ -28,10 +28,17 @@ def begin_element(builder: Builder, index: int, tag: str) -> int:
         The end of the nodes that are now taken in; 0 if those below the element are still to come.
 
     """
+    if index in builder.posts.holders:
+        return 0
     if (label := builder.footnotes.notes.get(index)) is not None:
         return _begin_note(builder, index, label)
     if (begin := _BEGIN.get(tag)) is not None:
         return begin(builder, index)
+    return _begin_other(builder, index, tag)
+
+
+def _begin_other(builder: Builder, index: int, tag: str) -> int:
+    """Begin an element that is told by its attributes, or by what it holds."""
     element = builder.nodes.elements[index]
     if tag == "code":
         return _add_code(builder, index)
