@@ -5,6 +5,8 @@ What writes the others is imported when it is needed: most processes write plain
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from denoise_crawler.output.clean_text import clean_text
@@ -13,47 +15,72 @@ from denoise_crawler.output.writing import Writing
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from denoise_crawler.output.content.blocks import BlockList
+    from denoise_crawler.output.content.blocks import Block, BlockList
     from denoise_crawler.page import Page
 
-    Form = Callable[[Page, list[bool] | None, Writing], "str | BlockList"]
+
+@dataclass(eq=False)
+class Content:
+    """What is kept of ``page``, all but its ``noise`` nodes, to be written; see :func:`write_content`."""
+
+    page: Page
+    noise: list[bool] | None = None
+    writing: Writing = Writing()  # noqa: RUF009 - it is frozen
+    page_type: str | None = ""
+
+    @cached_property
+    def blocks(self) -> list[Block]:
+        """The content as typed blocks."""
+        from denoise_crawler.output.content.builder import content_blocks
+        from denoise_crawler.records import posts_of
+
+        return content_blocks(self.page, self.noise, self.writing, posts_of(self.page, self.page_type))
 
 
-def _text(page: Page, noise: list[bool] | None, _: Writing) -> str:
-    return clean_text(page, noise)
+def _text(content: Content) -> str:
+    return clean_text(content.page, content.noise)
 
 
-def _markdown(page: Page, noise: list[bool] | None, writing: Writing) -> str:
-    from denoise_crawler.output.content.builder import content_blocks
+def _markdown(content: Content) -> str:
     from denoise_crawler.output.content.markdown import to_markdown
 
-    return to_markdown(content_blocks(page, noise, writing))
+    return to_markdown(content.blocks)
 
 
-def _html(page: Page, noise: list[bool] | None, writing: Writing) -> str:
-    from denoise_crawler.output.content.builder import content_blocks
+def _html(content: Content) -> str:
     from denoise_crawler.output.content.html import to_html
 
-    return to_html(content_blocks(page, noise, writing))
+    return to_html(content.blocks)
 
 
-def _blocks(page: Page, noise: list[bool] | None, writing: Writing) -> BlockList:
+def _blocks(content: Content) -> BlockList:
     from denoise_crawler.output.content.blocks import to_dicts
-    from denoise_crawler.output.content.builder import content_blocks
 
-    return to_dicts(content_blocks(page, noise, writing))
-
-
-FORMS: dict[str, Form] = {"text": _text, "markdown": _markdown, "html": _html, "blocks": _blocks}
+    return to_dicts(content.blocks)
 
 
-def write_content(page: Page, noise: list[bool] | None = None, writing: Writing | None = None) -> Any:
+FORMS: dict[str, Callable[[Content], str | BlockList]] = {
+    "text": _text,
+    "markdown": _markdown,
+    "html": _html,
+    "blocks": _blocks,
+}
+
+
+def write_content(
+    page: Page,
+    noise: list[bool] | None = None,
+    writing: Writing | None = None,
+    page_type: str | None = "",
+) -> Any:
     """Return ``page`` without its ``noise`` nodes in the form that ``writing`` names.
 
     Args:
         page: The page.
         noise: Whether each node is noise; None if all is kept.
         writing: The options; plain text if not given.
+        page_type: What the page is: each post of a ``forum`` is written below a line that says who wrote it, and
+            when; of None its elements tell whether it is one.
 
     Returns:
         A string; of the form ``blocks`` a list of dicts.
@@ -68,4 +95,4 @@ def write_content(page: Page, noise: list[bool] | None = None, writing: Writing 
 
     """
     writing = writing or Writing()
-    return FORMS[writing.form](page, noise, writing)
+    return FORMS[writing.form](Content(page, noise, writing, page_type))

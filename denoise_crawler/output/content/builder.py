@@ -10,6 +10,7 @@ from denoise_crawler.output.content.belonging import Belonging
 from denoise_crawler.output.content.blocks import (
     MAX_CONTAINERS,
     Block,
+    Footnote,
     FootnoteMark,
     Formula,
     Heading,
@@ -17,40 +18,55 @@ from denoise_crawler.output.content.blocks import (
     LineBreak,
     Paragraph,
     Picture,
+    Rule,
     Text,
 )
 from denoise_crawler.output.content.code import is_code
 from denoise_crawler.output.content.elements import begin_element
+from denoise_crawler.output.content.embeds import is_embedded
 from denoise_crawler.output.content.footnotes import footnotes_of
 from denoise_crawler.output.content.formulas import formulas_of
+from denoise_crawler.output.content.headings import without_empty_headings
 from denoise_crawler.output.content.line import paragraphs
 from denoise_crawler.output.content.links import Links, is_control, is_permalink, is_share_link
 from denoise_crawler.output.content.nested import Lists, OpenBox, OpenTable
-from denoise_crawler.output.content.pictures import picture_of
+from denoise_crawler.output.content.pictures import any_size, is_picture, picture_of
+from denoise_crawler.output.content.posts import Posts
+from denoise_crawler.output.content.quote_controls import quote_controls
+from denoise_crawler.output.content.sidenotes import without_label, without_number
 from denoise_crawler.output.content.styles import heading_levels, style_in, text_styles
 from denoise_crawler.output.content.tex_in_text import loads_math, with_formulas
 from denoise_crawler.output.inline import WordJoiner, text_of
 from denoise_crawler.output.writing import LEAVE, Writing
 from denoise_crawler.page import TEXT
 from denoise_crawler.page.markup import INLINE
+from denoise_crawler.page.site import site_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from denoise_crawler.output.content.formula_scripts import Place
     from denoise_crawler.page import Page
+    from denoise_crawler.records import FoundRecord
 
 
+_IN_A_LINE = INLINE | {"input"}  # which shows or hides what stands beside it
 _LEFT_OUT = frozenset({"a", "span"})  # if they are permalinks, share links or controls of headings
 
 
-def content_blocks(page: Page, noise: list[bool] | None = None, writing: Writing | None = None) -> list[Block]:
+def content_blocks(
+    page: Page,
+    noise: list[bool] | None = None,
+    writing: Writing | None = None,
+    posts: Sequence[FoundRecord] = (),
+) -> list[Block]:
     """Return ``page`` without its ``noise`` nodes as blocks, with absolute URLs.
 
     Args:
         page: The page.
         noise: Whether each node is noise; None if all is kept.
         writing: Whether links and pictures are kept; both are if it is not given.
+        posts: The posts of its thread, which get a line that says who wrote them, and when.
 
     Example:
         >>> from denoise_crawler import Page
@@ -60,7 +76,7 @@ def content_blocks(page: Page, noise: list[bool] | None = None, writing: Writing
         List
 
     """
-    return Builder(page, noise, writing or Writing()).build()
+    return Builder(page, noise, writing or Writing(), posts).build()
 
 
 @dataclass(slots=True, eq=False)
@@ -79,27 +95,35 @@ class Builder:
         page: The page.
         noise: Whether each node is noise; None if all is kept.
         writing: Whether links and pictures are kept.
+        posts: The posts of its thread.
 
     """
 
-    def __init__(self, page: Page, noise: list[bool] | None, writing: Writing) -> None:
+    def __init__(
+        self, page: Page, noise: list[bool] | None, writing: Writing, posts: Sequence[FoundRecord] = ()
+    ) -> None:
         self.page, self.nodes, self.noise = page, page.nodes, noise
         self._with_links, self.with_pictures = writing.links != LEAVE, writing.pictures != LEAVE
         self._styles, self._levels = text_styles(page.nodes), heading_levels(page)
         self.belongs = Belonging(page, noise)
+        self.posts = Posts.of(page, posts, self.belongs)
         self._links, self.lists = Links(page), Lists(page.nodes)
         self.formulas, self.footnotes = page.once(formulas_of), footnotes_of(page)
+        self._said_elsewhere = self.posts.left_out | self.footnotes.left_out | page.once(quote_controls)
         self._labels = {label for note, label in self.footnotes.notes.items() if self.kept(note)}
+        self._marks = dict.fromkeys(self.footnotes.marks, self._add_mark)
+        self._marks |= dict.fromkeys(self.footnotes.sidenotes, self._add_sidenote)
         self._places: deque[Place] = deque(self.formulas.places)
         self._math_page = page.once(loads_math)
         self._joints = WordJoiner(page.nodes)
         self._pieces: list[Inline] = []  # of the open line
-        self._level = 0  # of the heading of the open line
+        self._notes: list[Block] = []  # whose marks stand in it
+        self._level = 0  # of its heading
         self._lines: list[tuple[int, int]] = []  # the block-level elements that are open
         self._open = [_Open(-1, lambda _: None)]
         self.boxes: list[OpenBox] = []
         self.tables: list[OpenTable] = []
-        self._last_picture = ""
+        self._last_picture, self._pictures = "", set[str]()
 
     def build(self) -> list[Block]:
         """Return the blocks."""
@@ -115,34 +139,43 @@ class Builder:
         self._add_places(size)
         self._close(size)
         self._end_line()
-        return self._open[0].blocks
+        return without_empty_headings(self._open[0].blocks)
 
     def _visit(self, index: int, tag: str) -> int:
         """Take in a node; return the end of the nodes that are now taken in."""
         end = self.nodes.ends[index]
+        if index in self.posts.heads:
+            self._begin_post(index)
+        if self._is_left_out(index, tag):
+            self._joints.gap()
+            return end
         if tag is TEXT:
             self._add_text(index)
         elif index in self.formulas.elements:
             self._add_formula(index)
             return end
-        elif (tag in _LEFT_OUT or index in self.footnotes.left_out) and self._is_left_out(index):
-            self._joints.gap()
-            return end
-        elif index in self.footnotes.marks:
-            self._add_mark(index)
+        elif index in self._marks:
+            self._marks[index](index)
             return end
         elif tag == "img":
             self._add_picture(index)
         elif tag == "br":
             self._pieces.append(LineBreak())
             self._joints.new_line()
-        elif tag not in INLINE or (tag == "code" and is_code(self.nodes, index)):
+        elif tag not in _IN_A_LINE or (tag == "code" and is_code(self.nodes, index)):
             self._end_line()
             if self._is_gone(index):
                 return end
             self._lines.append((index, end))
             return begin_element(self, index, tag)
         return 0
+
+    def _begin_post(self, index: int) -> None:
+        self._end_line()
+        blocks = self._open[-1].blocks
+        if blocks and isinstance(blocks[-1], Rule):
+            blocks.pop()  # the page's own
+        blocks += self.posts.heads[index]
 
     # --- inside a line
 
@@ -175,6 +208,33 @@ class Builder:
         else:
             self._joints.gap()
 
+    def _add_sidenote(self, index: int) -> None:
+        """Put a mark into the line, or at the end of the paragraph above, and the note behind the paragraph."""
+        before, self._pieces = self._pieces, []
+        for node in range(index + 1, self.nodes.ends[index]):
+            if self.nodes.tags[node] is TEXT:
+                self._add_text(node)
+            elif self.nodes.tags[node] not in INLINE:
+                self._pieces += [LineBreak(), LineBreak()]
+        content: list[Block] = [Paragraph(one) for one in paragraphs(without_label(self._pieces))]
+        self._pieces = before
+        self._joints.gap()
+        if not content:
+            return
+        above = self._open[-1].blocks
+        mark, note = (
+            FootnoteMark(self.footnotes.sidenotes[index]),
+            Footnote(self.footnotes.sidenotes[index], content),
+        )
+        if before:
+            self._pieces = [*without_number(before), mark]
+            self._notes.append(note)
+        elif above and isinstance(above[-1], Paragraph):
+            above[-1].content.append(mark)
+            above.append(note)
+        else:
+            above += content
+
     def _add_formula(self, index: int) -> None:
         formula = self.formulas.elements[index]
         self._joints.gap()
@@ -201,19 +261,27 @@ class Builder:
             return
         link = self._links.address(self.nodes.links[index]) if self._with_links else ""
         picture = picture_of(self.page, self.nodes.elements[index], link)
-        if picture is not None and picture.address != self._last_picture:
+        if picture is not None and picture.address != self._last_picture and not self._is_advertised(picture):
             self._last_picture = picture.address
             self._pieces.append(picture)
             self._level = self._levels[index]
+
+    def _is_advertised(self, picture: Picture) -> bool:
+        """Tell whether a picture without a caption leads to another site, and not to itself or a video."""
+        if not picture.link or is_embedded(picture.link) or site_of(picture.link) == self.page.site:
+            return False
+        return not is_picture(picture.link) and not any(box.kind == "figure" for box in self.boxes)
 
     def _is_gone(self, index: int) -> bool:
         """Tell whether nothing of a block-level element is written; noise in a table leaves a gap there."""
         return self.noise is not None and self.noise[index] and not self.tables
 
-    def _is_left_out(self, index: int) -> bool:
-        """Tell whether a node is a permalink, a share link, a control of a heading, or the label of a footnote."""
-        if index in self.footnotes.left_out:
+    def _is_left_out(self, index: int, tag: str) -> bool:
+        """Tell whether a node is said in a head or by a mark, or is a permalink, a share link or a control."""
+        if index in self._said_elsewhere:
             return True
+        if tag not in _LEFT_OUT:
+            return False
         nodes, in_heading = self.nodes, self._levels[index] > 0
         if nodes.links[index] != index:
             return in_heading and bool(self._pieces) and is_control(nodes, index)
@@ -231,7 +299,27 @@ class Builder:
         if not pieces:
             return
         for content in paragraphs(with_formulas(pieces, math_page=self._math_page)):
-            self._open[-1].blocks += _blocks_of(content, level)
+            self._open[-1].blocks += self._blocks_of(content, level)
+        notes, self._notes = self._notes, []
+        self._open[-1].blocks += notes
+
+    def _blocks_of(self, content: list[Inline], level: int) -> list[Block]:
+        """Return a paragraph as what it is: a heading, a formula or pictures where it holds nothing else."""
+        if level:
+            return [Heading(level, content)]
+        pictures = [piece for piece in content if isinstance(piece, Picture)]
+        if pictures and len(pictures) == sum(not isinstance(piece, LineBreak) for piece in content):
+            return [one for one in pictures if self.tables or self._is_new(one)]
+        if len(content) == 1 and isinstance(content[0], Formula):
+            return [content[0]]
+        return [Paragraph(content)]
+
+    def _is_new(self, picture: Picture) -> bool:
+        """Tell whether a picture has not been written yet, in whatever size."""
+        key = any_size(picture.address)
+        is_new = key not in self._pictures
+        self._pictures.add(key)
+        return is_new
 
     def _close(self, index: int, keep: int = -1) -> None:
         """Close what ends at or before node ``index``, but for what node ``keep`` stands in."""
@@ -264,6 +352,12 @@ class Builder:
             around = self._open[-1].blocks
             self._open.append(_Open(index, lambda blocks: attach(around, blocks)))
 
+    @property
+    def last_picture(self) -> Picture | None:
+        """The picture that stands directly above; None if something else does."""
+        above = self._open[-1].blocks
+        return above[-1] if above and isinstance(above[-1], Picture) else None
+
     def gathers(self, index: int) -> bool:
         """Tell whether what comes now goes to the element at node ``index``."""
         return self._open[-1].start == index
@@ -286,15 +380,3 @@ class Builder:
     def has_room(self) -> bool:
         """Whether a table may begin here, in whose cells there may be lists."""
         return len(self._open) < MAX_CONTAINERS - 1
-
-
-def _blocks_of(content: list[Inline], level: int) -> list[Block]:
-    """Return a paragraph as what it is: a heading, a formula or pictures where it holds nothing else."""
-    if level:
-        return [Heading(level, content)]
-    pictures = [piece for piece in content if isinstance(piece, Picture)]
-    if pictures and len(pictures) == sum(not isinstance(piece, LineBreak) for piece in content):
-        return list(pictures)
-    if len(content) == 1 and isinstance(content[0], Formula):
-        return [content[0]]
-    return [Paragraph(content)]

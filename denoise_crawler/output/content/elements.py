@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from denoise_crawler.output.content.blocks import Footnote, LineBreak, Quote, Rule, Text
@@ -10,7 +11,7 @@ from denoise_crawler.output.content.code import MIN_KEPT_SHARE, code_of, is_code
 from denoise_crawler.output.content.contents import as_list, links_of_contents
 from denoise_crawler.output.content.embeds import EMBEDS, embed_of
 from denoise_crawler.output.content.links import safe_url
-from denoise_crawler.output.content.nested import LISTS, OpenBox, OpenTable, inline_content
+from denoise_crawler.output.content.nested import LISTS, OpenBox, OpenTable, add_caption, inline_content
 from denoise_crawler.output.inline import preformatted_text
 from denoise_crawler.page.data_table import is_data_table
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from denoise_crawler.output.content.blocks import Block, Inline
     from denoise_crawler.output.content.builder import Builder
 
+_CAPTION = re.compile(r"(?:^|[-_\s])caption(?:$|[-_\s])", re.IGNORECASE)
+
 
 def begin_element(builder: Builder, index: int, tag: str) -> int:
     """Begin a block-level element.
@@ -28,10 +31,17 @@ def begin_element(builder: Builder, index: int, tag: str) -> int:
         The end of the nodes that are now taken in; 0 if those below the element are still to come.
 
     """
+    if index in builder.posts.holders:
+        return 0
     if (label := builder.footnotes.notes.get(index)) is not None:
         return _begin_note(builder, index, label)
     if (begin := _BEGIN.get(tag)) is not None:
         return begin(builder, index)
+    return _begin_other(builder, index, tag)
+
+
+def _begin_other(builder: Builder, index: int, tag: str) -> int:
+    """Begin an element that is told by its attributes, or by what it holds."""
     element = builder.nodes.elements[index]
     if tag == "code":
         return _add_code(builder, index)
@@ -40,6 +50,12 @@ def begin_element(builder: Builder, index: int, tag: str) -> int:
     if element.get("class") or element.get("data-callout"):
         if tag in BOXES and (kind := callout_kind(element)):
             return _begin_box(builder, index, kind)
+        if (
+            _CAPTION.search(element.get("class", ""))
+            and "img" not in builder.nodes.tags[index : builder.nodes.ends[index]]
+        ):
+            _begin_loose_caption(builder, index)
+            return 0
         if builder.boxes and builder.boxes[-1].end > index and is_title(element):
             return _begin_title(builder, index)
     if tag in ("div", "section") and is_code(builder.nodes, index):
@@ -148,6 +164,14 @@ def _begin_caption(builder: Builder, index: int) -> int:
     elif builder.boxes and index < builder.boxes[-1].end and builder.boxes[-1].kind == "figure":
         return _begin_title(builder, index)
     return 0
+
+
+def _begin_loose_caption(builder: Builder, index: int) -> None:
+    """Gather what is named the caption of the picture above it, without a figure around both."""
+    if (picture := builder.last_picture) is not None and not picture.caption:
+        builder.gather(
+            index, lambda around, blocks: around.extend(add_caption([picture], inline_content(blocks))[1:])
+        )
 
 
 def _table_around(builder: Builder) -> OpenTable | None:

@@ -47,6 +47,11 @@ def embed_of(page: Page, element: _Element) -> Embed | None:
     return Embed(_watched(address), collapse_spaces(title)[:200])
 
 
+def is_embedded(address: str) -> bool:
+    """Tell whether an address is of a host whose videos and posts are content of other pages."""
+    return _HOSTS.match(address) is not None
+
+
 def _watched(address: str) -> str:
     """Return the page of a video or post instead of its player."""
     if found := _YOUTUBE.match(address):
