@@ -120,6 +120,8 @@ PLACES, KINDS = (HASHES, NUMBERS, NUMBERS, NUMBERS + 1), np.zeros((3, 3))
         ("site", "alike", (PLACES, INDICES - 1, INDICES, NUMBERS, KINDS, -1, 0.5, SUMS)),
         ("site", "alike", (PLACES, INDICES, INDICES, NUMBERS + 1, KINDS, -1, 0.5, SUMS)),
         ("site", "alike", ((*PLACES[:3], NUMBERS[:2]), INDICES, INDICES, NUMBERS, KINDS, -1, 0.5, SUMS)),
+        ("site", "know_half", (HASHES, SUMS, SUMS[:2], 1.0, ROOM, SLOTS, 4, SUMS, ())),
+        ("features", "add_up_text", (SUMS, SUMS[:2], SUMS, 1.0)),
         ("site", "add_repeated", (MARKS, INDICES, INDICES[:2], INDICES, SUMS)),
         ("site", "add_repeated", (MARKS, INDICES + 1, INDICES, INDICES, SUMS)),
         ("site", "add_repeated", (MARKS, INDICES, INDICES - 1, INDICES, SUMS)),

@@ -374,6 +374,13 @@ def test_every_feature_is_a_finite_number_for_each_block(html: str) -> None:
         assert all(len(column) == len(found) and np.isfinite(column).all() for column in columns.values())
 
 
+def test_weights_for_other_features_are_an_error() -> None:
+    evidence = Evidence.of(one := page(0, "<p>x"), blocks_of(one), None, Words.none())
+    for names in (feature_names().blocks[1:], [*feature_names().blocks, "another"]):
+        with pytest.raises(KeyError, match="features"):
+            _ = Look.alone(Forest(names, BoostedTrees([])), evidence).table
+
+
 def test_3000_levels_and_20000_siblings_are_judged() -> None:
     deep = page(1, "<div>" * 3_000 + "<p>" + "At the bottom of it all. " * 9 + "</p>")
     wide = page(2, "<p>Some words of running text, and more." * 20_000)

@@ -45,12 +45,12 @@ class _Counted:
     row: int
     blocks: slice
     sums: Numbers
+    style_sums: Numbers
     texts: Kept
     masked: Kept
     links: Kept
     paths: Kept
     styles: Kept
-    style_sums: Numbers
     placed: Kept
 
 
@@ -143,8 +143,8 @@ class SiteSums:
         self._ends.add(np.array([self._page_paths.add(paths).stop]))
         self._kinds = grown(self._kinds, row + 1)
         self._kinds[row] = page.kinds
-        kept = [numbers.astype(np.int32) for numbers in (texts, masked, links, paths, styles)]
-        self._pages[page.key] = page, _Counted(row, blocks, sums, *kept, style_sums, placed.astype(np.int32))
+        kept = [numbers.astype(np.int32) for numbers in (texts, masked, links, paths, styles, placed)]
+        self._pages[page.key] = page, _Counted(row, blocks, sums, style_sums, *kept)
         self._repeated = self._rows_of_pages = None
 
     def remove(self, key: int) -> None:
