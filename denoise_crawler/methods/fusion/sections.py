@@ -8,6 +8,7 @@ import numpy as np
 
 from denoise_crawler.methods.fusion.blocks import TAGS, blocks_of
 from denoise_crawler.methods.fusion.evidence import running
+from denoise_crawler.page.site import site_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,8 +41,8 @@ class Heading(NamedTuple):
 def headings_of(page: Page) -> list[Heading]:
     """Return the headings of ``page`` in document order, without those of no text.
 
-    Where ``ENTRIES`` and more are links to other pages, these are left out too: they are entries of a list, and
-    have no section here.
+    Where ``ENTRIES`` and more are links to other pages of the site, these are left out too: they are entries of a
+    list, and have no section here. A heading that names a source links to another site.
     """
     blocks, nodes = page.once(blocks_of), page.nodes
     around = blocks.around
@@ -65,10 +66,13 @@ def headings_of(page: Page) -> list[Heading]:
 
 
 def _leads_away(page: Page, line: list[int]) -> bool:
-    """Tell whether the first link of a line leads to another page."""
+    """Tell whether the first link of a line leads to another page of the site."""
     nodes = page.nodes
     link = next((link for link in map(nodes.link_of, line) if link >= 0), -1)
-    return link >= 0 and nodes.elements[link].get("href", "").partition("#")[0] not in ("", page.url)
+    if link < 0:
+        return False
+    address = page.absolute(nodes.address_of(link) or "").partition("#")[0]
+    return address != page.url and site_of(address) == page.site
 
 
 def with_sections(taken: Flags, headings: Sequence[Heading], chances: Numbers, fixed: Flags) -> Flags:
