@@ -66,6 +66,12 @@ class Cleaned:
         """The share of the visible characters that is noise (0 to 1); 0 for a page without text."""
         return noise_ratio(self.visible, self.kept)
 
+    def _repr_html_(self) -> str:
+        """Show the page in a notebook, painted: what is kept clear, noise faded, in a frame where nothing runs."""
+        from denoise_crawler.output.painted import framed_html
+
+        return framed_html(self.page, self.judgement, method=self.clean_page.method or "")
+
     @property
     def guarded(self) -> bool:
         """Whether the guard replaced a judgement that would have left almost nothing."""

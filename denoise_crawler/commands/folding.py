@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from itertools import groupby
 from statistics import median
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from denoise_crawler.output.explanation import blocks
 from denoise_crawler.page.text import counted
@@ -23,7 +24,8 @@ _PARTS = frozenset({"header", "nav", "footer", "aside", "form"})
 _NAMED = 2
 
 
-class Folded(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Folded:
     """Blocks in a row that are not shown, and the parts of the page that most of them stand in."""
 
     count: int
