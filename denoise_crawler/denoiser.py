@@ -13,12 +13,12 @@ from denoise_crawler.output.characters import count_characters, noise_ratio
 from denoise_crawler.output.clean_page import CleanPage
 from denoise_crawler.output.explanation import explanation
 from denoise_crawler.output.failed_page import clean_or_fail, learn_or_fail
-from denoise_crawler.output.forms import write_content
+from denoise_crawler.output.forms import type_with_posts, write_content
 from denoise_crawler.output.front_matter import front_matter
 from denoise_crawler.output.low_confidence import DROP, check_low_confidence, fallback_text, is_fallback, is_low
 from denoise_crawler.output.page_data import PageData
 from denoise_crawler.output.part import find_part, noise_outside_part
-from denoise_crawler.output.writing import DROP_UNCHANGED, KEEP, LEAVE, Writing
+from denoise_crawler.output.writing import DROP_UNCHANGED, LEAVE, Writing
 from denoise_crawler.page import Page
 from denoise_crawler.page.held_pages import HeldPages
 from denoise_crawler.page.metadata import metadata_fields
@@ -65,6 +65,12 @@ class Cleaned:
     def noise_ratio(self) -> float:
         """The share of the visible characters that is noise (0 to 1); 0 for a page without text."""
         return noise_ratio(self.visible, self.kept)
+
+    def _repr_html_(self) -> str:
+        """Show the page in a notebook, painted: what is kept clear, noise faded, in a frame where nothing runs."""
+        from denoise_crawler.output.painted import framed_html
+
+        return framed_html(self.page, self.judgement, method=self.clean_page.method or "")
 
     @property
     def guarded(self) -> bool:
@@ -254,7 +260,8 @@ class Denoiser:
         outside = noise_outside_part(page, noise, inside)
         visible = sum(sum(page.characters[subtree.start : subtree.stop]) for subtree in inside)
         _, kept = count_characters(page, outside)
-        text = write_content(page, outside, self._writing, self._type_with_posts(cleaned.judgement))
+        page_type = type_with_posts(cleaned.judgement, self._choice.options)
+        text = write_content(page, outside, self._writing, page_type)
         return replace(cleaned.clean_page, text=text, noise_ratio=round(noise_ratio(visible, kept), 4))
 
     def drops(self, clean_page: CleanPage) -> bool:
@@ -271,7 +278,7 @@ class Denoiser:
     def _record(self, page: Page, judgement: Judgement | None, method: str, *, warm: bool, watch: bool) -> Cleaned:
         writing, noise = self._writing, None if judgement is None else judgement.noise
         visible, kept = count_characters(page, noise)
-        text = write_content(page, noise, writing, self._type_with_posts(judgement))
+        text = write_content(page, noise, writing, type_with_posts(judgement, self._choice.options))
         confidence = None if judgement is None else judgement.confidence
         low = is_low(confidence, writing.min_confidence)
         others, wrote = "", method
@@ -299,12 +306,6 @@ class Denoiser:
         if writing.front_matter and text and not others:
             clean_page.text = front_matter(clean_page) + text
         return Cleaned(page, judgement, clean_page, visible, kept)
-
-    def _type_with_posts(self, judgement: Judgement | None) -> str | None:
-        """Return what a page is; where comments are kept, each may be a thread."""
-        if judgement is None or self._choice.options.get("comments") == KEEP:
-            return "forum" if judgement else ""
-        return judgement.page_type
 
     def _save(self, site: str, method: Method) -> None:
         if method in self._changed and method.pages_known and self._knowledge.put(site, method.to_bytes()):

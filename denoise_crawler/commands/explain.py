@@ -14,6 +14,7 @@ from rich.text import Text
 from denoise_crawler.batch.number_options import add_number
 from denoise_crawler.commands.explained import clean_known
 from denoise_crawler.commands.fetching import fetch, is_url
+from denoise_crawler.commands.folding import Folded, folded
 from denoise_crawler.commands.help_text import help_text
 from denoise_crawler.commands.known_site import KnownSite, existing_store, read_site_pages
 from denoise_crawler.commands.method_choice import add_method_choice, settings_with_method
@@ -28,7 +29,7 @@ from denoise_crawler.reading import Reading, read_pages
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from scrapy.settings import BaseSettings
 
@@ -40,6 +41,7 @@ _EPILOG = help_text(
     {
         "scrapy denoise explain https://example.com/news/1": "fetch one page; ask the store of the project",
         "scrapy denoise explain saved.html --site-pages mirror/": "a file, its site learned from a folder",
+        "scrapy denoise explain saved.html --all": "each block, also what is surely noise",
         "scrapy denoise explain page.warc --only dropped --json": "what went, for a program to read",
     },
     "Exit codes: 0 every page is explained, 1 one could not be fetched or read, or there was none, 2 wrong usage. "
@@ -67,6 +69,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="learn the site from these pages on disk instead; all are taken for pages of the same site",
     )
     add("--site", metavar="NAME", help="the site's name (default: by DENOISE_SITE from the page's address)")
+    add("--all", action="store_true", help="all blocks; else runs of those that are surely noise are one line")
     add("--only", choices=("kept", "dropped"), help="these blocks alone")
     add_number(parser, "--min-characters", 0, 0, "blocks of N characters or more alone")
     add("--json", action="store_true", help="one JSON object a page, on one line")
@@ -154,7 +157,7 @@ def _print_page(arguments: Namespace, sites: KnownSite, url: str, html: str | by
     denoiser = sites.denoiser(page.site)
     explained = clean_known(denoiser, page)
     cleaned, clean, blocks = explained.cleaned, explained.cleaned.clean_page, explained.blocks
-    shown = [block for block in blocks if _is_wanted(block, arguments)]
+    shown: Iterable[BlockVerdict] = [block for block in blocks if _is_wanted(block, arguments)]
     if arguments.json:
         print(json.dumps({**explained.as_dict(), "blocks": shown}))
         return
@@ -163,7 +166,11 @@ def _print_page(arguments: Namespace, sites: KnownSite, url: str, html: str | by
         clean, blocks, page.skipped, explained.known if denoiser.learns else None, guarded=cleaned.guarded
     ):
         console.print(line)
-    for block in shown:
+    is_narrowed = arguments.all or arguments.only or arguments.min_characters
+    for block in shown if is_narrowed else folded(explained.cleaned, blocks):
+        if isinstance(block, Folded):
+            console.print(Text(str(block), style="dim"))
+            continue
         console.print(_block_line(block))
         if block["reason"]:
             console.print(Text(f"         {printable(block['reason'])}", style="dim"))

@@ -38,10 +38,11 @@ if TYPE_CHECKING:
 PROGRAM, STDIN, WRONG_USAGE = "denoise-crawler", "-", 2
 USER_AGENT = PROGRAM
 _WISHES = ("title", "comments", "favour")
+_EXAMPLE = f"{PROGRAM} https://example.com/news/1 --form markdown"
 _EPILOG = help_text(
     {
         f"{PROGRAM} page.html": "the text of a file, on stdout",
-        f"{PROGRAM} https://example.com/news/1 --form markdown": "fetch a page; Markdown",
+        _EXAMPLE: "fetch a page; Markdown",
         f"curl -s https://example.com/news/1 | {PROGRAM} - --url https://example.com/news/1 --json": "a record",
         f"{PROGRAM} page.html --site-pages mirror/": "learn the site from a folder first: better text",
     },
@@ -69,6 +70,8 @@ def run(words: Sequence[str]) -> int:
 
     """
     parser = _parser()
+    if not words:
+        parser.error(f"no page is named. An example: {_EXAMPLE}")
     arguments = parser.parse_args(words)
     _check(arguments, parser)
     try:

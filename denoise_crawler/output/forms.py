@@ -10,11 +10,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from denoise_crawler.output.clean_text import clean_text
-from denoise_crawler.output.writing import Writing
+from denoise_crawler.output.writing import KEEP, Writing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
+    from denoise_crawler.methods import Judgement
     from denoise_crawler.output.content.blocks import Block, BlockList
     from denoise_crawler.page import Page
 
@@ -65,6 +66,13 @@ FORMS: dict[str, Callable[[Content], str | BlockList]] = {
     "html": _html,
     "blocks": _blocks,
 }
+
+
+def type_with_posts(judgement: Judgement | None, options: Mapping[str, object]) -> str | None:
+    """Return what a page is, for :func:`write_content`; where ``options`` keep comments, each may be a thread."""
+    if judgement is None:
+        return ""
+    return "forum" if options.get("comments") == KEEP else judgement.page_type
 
 
 def write_content(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
+from denoise_crawler.methods.base import Judgement
 from denoise_crawler.output.characters import count_characters, noise_ratio
 from denoise_crawler.output.explanation import first_reasons
 from denoise_crawler.output.nesting import CLOSES_PARAGRAPH, VOID, find_misnested
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 
     from lxml.etree import _Element
 
-    from denoise_crawler.methods import Judgement
     from denoise_crawler.page import Page
 
 REGION_ATTRIBUTE = "data-denoise"  # "content" or "noise", on the root of each region
@@ -112,6 +112,20 @@ def painted_html(page: Page, judgement: Judgement, *, method: str = "", remote: 
         "</body></html>\n",
     ]
     return "".join(parts)
+
+
+def framed_html(page: Page, judgement: Judgement | None, *, method: str = "") -> str:
+    """Return the painted page in a frame of its own, for a notebook; nothing in it runs or is fetched.
+
+    Args:
+        page: The page.
+        judgement: Its judgement; None if all is kept.
+        method: The name of the method, for the legend.
+
+    """
+    document = painted_html(page, judgement or Judgement.all_kept(page.nodes), method=method)
+    size = ("style", "width:100%;height:32em;border:1px solid #ccc")
+    return f"{start_tag('iframe', [('sandbox', ''), ('srcdoc', document), size])}</iframe>"
 
 
 class _Painting:

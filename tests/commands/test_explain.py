@@ -117,7 +117,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_blocks_of_a_file_are_printed_with_verdict_and_reason(folder: Path) -> None:
-    done = denoise(folder, "explain", "one.jsonl")
+    done = denoise(folder, "explain", "one.jsonl", "--all")
     lines = done.stdout.splitlines()
     assert lines[1] == "method fusion; site news.example, nothing known: judged by the page alone"
     assert " blocks kept, " in lines[2]
@@ -127,8 +127,23 @@ def test_blocks_of_a_file_are_printed_with_verdict_and_reason(folder: Path) -> N
     assert not done.stderr
 
 
+def test_what_is_surely_noise_is_folded_unless_all_is_asked_for(folder: Path) -> None:
+    folded = denoise(folder, "explain", "one.jsonl").stdout
+    every = denoise(folder, "explain", "one.jsonl", "--all").stdout
+    runs = [line for line in folded.splitlines() if line.startswith("… ")]
+    assert runs
+    assert sum(int(line.split()[1]) for line in runs) + _shown(folded) == _shown(every)
+    assert [line for line in every.splitlines() if line.startswith("+")] == [
+        line for line in folded.splitlines() if line.startswith("+")
+    ]
+
+
+def _shown(printed: str) -> int:
+    return sum(line[:1] in ("+", "-") for line in printed.splitlines())
+
+
 def test_pages_of_the_site_make_the_reasons_tell_of_them(folder: Path) -> None:
-    done = denoise(folder, "explain", "one.jsonl", "--site-pages", "pages.jsonl")
+    done = denoise(folder, "explain", "one.jsonl", "--site-pages", "pages.jsonl", "--all")
     assert "site news.example, 5 pages known" in done.stdout
     assert "the same text stands on 4 of 4 other pages" in done.stdout
 
