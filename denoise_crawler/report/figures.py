@@ -11,7 +11,6 @@ from denoise_crawler.output.characters import noise_ratio
 
 if TYPE_CHECKING:
     from denoise_crawler.report.learning_curve import LearningCurve
-    from denoise_crawler.report.worth_a_look import Finding
 
 
 @dataclass(slots=True)
@@ -87,6 +86,17 @@ class SiteFigures:
     def title(self) -> str:
         """The name to show; pages without a host belong to a site without a name."""
         return self.name or "(no site)"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A page and why it is worth a look; the higher its ``weight`` (0 to 1), the sooner."""
+
+    site: SiteFigures
+    page: PageFigures
+    kind: str
+    why: str
+    weight: float
 
 
 @dataclass(slots=True)

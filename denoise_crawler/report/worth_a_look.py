@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING
 
 from denoise_crawler.page.text import counted
+from denoise_crawler.report.figures import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -19,17 +19,6 @@ _MIN_PAGES = 4  # of a site that its pages can be unlike
 _UNSURE = 0.8
 _FAR = 0.25  # from the median of the site, as a share of the visible characters
 _MANY = 3  # pages that have a line
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """A page and why it is worth a look; the higher its ``weight`` (0 to 1), the sooner."""
-
-    site: SiteFigures
-    page: PageFigures
-    kind: str
-    why: str
-    weight: float
 
 
 def findings(sites: Iterable[SiteFigures]) -> list[Finding]:

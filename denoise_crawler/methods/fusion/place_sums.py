@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from denoise_crawler.core import loops
+from denoise_crawler.methods.fusion.blocks import SPREAD
 from denoise_crawler.methods.fusion.groups import distinct
 from denoise_crawler.methods.fusion.numbered import PageCounts, grown
-from denoise_crawler.methods.fusion.styles import SPREAD
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

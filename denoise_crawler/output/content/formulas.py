@@ -21,7 +21,7 @@ from denoise_crawler.output.content.formula_scripts import FORMULA_SCRIPT, place
 from denoise_crawler.output.content.mathml import latex_of_math, readable_math
 from denoise_crawler.page import TEXT
 from denoise_crawler.page.formula_hints import ADDRESS_HINTS, MARKUP, TEXT_HINTS, compiled_hints
-from denoise_crawler.page.self_description import self_description_of
+from denoise_crawler.page.page import self_description_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
