@@ -13,12 +13,11 @@ from denoise_crawler.output.characters import count_characters, noise_ratio
 from denoise_crawler.output.clean_page import CleanPage
 from denoise_crawler.output.explanation import explanation
 from denoise_crawler.output.failed_page import clean_or_fail, learn_or_fail
-from denoise_crawler.output.forms import write_content
 from denoise_crawler.output.front_matter import front_matter
-from denoise_crawler.output.low_confidence import DROP, check_low_confidence, fallback_text, is_fallback, is_low
+from denoise_crawler.output.low_confidence import DROP, fallback_text, is_fallback, is_low
 from denoise_crawler.output.page_data import PageData
 from denoise_crawler.output.part import find_part, noise_outside_part
-from denoise_crawler.output.writing import DROP_UNCHANGED, LEAVE, Writing
+from denoise_crawler.output.writing import DROP_UNCHANGED, LEAVE, Writing, write_content
 from denoise_crawler.page import Page
 from denoise_crawler.page.held_pages import HeldPages
 from denoise_crawler.page.metadata import metadata_fields
@@ -116,8 +115,7 @@ class Denoiser:
         self._writing, self._rules = writing, rules
         self._data = PageData(writing)
         self.learns = self._choice.learns
-        extractors.check(writing.extractor, writing.extractor_options)
-        check_low_confidence(writing.min_confidence, writing.low_confidence)
+        writing.check()
 
     def method_for(self, site: str) -> Method:
         """Return the method, loaded with what is known of ``site``."""
@@ -334,8 +332,7 @@ class Cleaning:
     def __post_init__(self) -> None:
         if self.short_sites not in SHORT_SITES:
             raise ValueError(f"short_sites is {self.short_sites!r}; it must be one of {', '.join(SHORT_SITES)}")
-        extractors.check(self.writing.extractor, self.writing.extractor_options)
-        check_low_confidence(self.writing.min_confidence, self.writing.low_confidence)
+        self.writing.check()
 
     def denoiser(self, knowledge: Knowledge | None = None) -> Denoiser:
         """Return a denoiser with this ``knowledge``; in memory if not given."""

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import DropItem
 
-from denoise_crawler.errors import LowConfidenceError, SettingError
+from denoise_crawler.errors import SettingError
 from denoise_crawler.methods import METHODS
-from denoise_crawler.output.low_confidence import DROP, RENDER, check_low_confidence
+from denoise_crawler.output.low_confidence import DROP, RENDER
 from denoise_crawler.output.writing import DROP_UNCHANGED
 from denoise_crawler.page.text import printable
 
@@ -55,18 +55,17 @@ def check_wanted(clean_page: CleanPage, writing: Writing, report: CrawlReport, *
         raise UnchangedItem(clean_page)
 
 
-def check_actions(minimum: float, action: str, method: str, settings: BaseSettings) -> None:
-    """Check DENOISE_MIN_CONFIDENCE and DENOISE_LOW_CONFIDENCE against the other settings; raise SettingError."""
-    try:
-        check_low_confidence(minimum, action)
-    except LowConfidenceError as error:
-        raise SettingError(f"DENOISE_LOW_CONFIDENCE: {error}") from None
-    if minimum and not METHODS[method].is_sure:
+def check_actions(writing: Writing, method: str, settings: BaseSettings) -> None:
+    """Raise SettingError if the method cannot tell unsure pages, or nothing renders them."""
+    if not writing.min_confidence:
+        return
+    if not METHODS[method].is_sure:
         those = ", ".join(name for name, one in METHODS.items() if one.is_sure)
         raise SettingError(
-            f"DENOISE_MIN_CONFIDENCE is {minimum!r}, but {method} cannot say how sure it is; these can: {those}"
+            f"DENOISE_MIN_CONFIDENCE is {writing.min_confidence!r}, but {method} cannot say how sure it is; "
+            f"these can: {those}"
         )
-    if minimum and action == RENDER and not _has_rendering(settings):
+    if writing.low_confidence == RENDER and not _has_rendering(settings):
         raise SettingError(
             f"DENOISE_LOW_CONFIDENCE is {RENDER!r}, which needs 'denoise_crawler.Rendering' in ADDONS"
         )

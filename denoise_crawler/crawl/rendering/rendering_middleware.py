@@ -23,10 +23,11 @@ from scrapy_playwright.page import PageMethod
 from denoise_crawler.crawl.item_fate import ItemFate
 from denoise_crawler.crawl.rendering.page_snapshot import PageSnapshot, take_snapshot
 from denoise_crawler.crawl.script_pages import needs_script
-from denoise_crawler.crawl.settings_table import OutputSettings, RenderingSettings
+from denoise_crawler.crawl.settings_table import RenderingSettings
 from denoise_crawler.crawl.source_page import is_opted_out, page_of_response
 from denoise_crawler.crawl.stored_response import PAGE_KEY
 from denoise_crawler.output.low_confidence import RENDER
+from denoise_crawler.output.writing import Writing
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -49,7 +50,7 @@ class RenderingMiddleware:
     def __init__(self, crawler: Crawler) -> None:
         self._settings = RenderingSettings.read(crawler.settings)
         self._crawler = crawler
-        unsure = OutputSettings.read(crawler.settings)
+        unsure = Writing.read(crawler.settings)
         self._renders_unsure = unsure.min_confidence > 0 and unsure.low_confidence == RENDER
 
     @classmethod

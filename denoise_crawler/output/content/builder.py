@@ -19,7 +19,6 @@ from denoise_crawler.output.content.links import Links, is_control, is_permalink
 from denoise_crawler.output.content.pictures import picture_of
 from denoise_crawler.output.content.styles import heading_levels, style_in, text_styles
 from denoise_crawler.output.inline import text_of
-from denoise_crawler.output.writing import LEAVE, Writing
 from denoise_crawler.page import TEXT
 from denoise_crawler.page.markup import INLINE
 
@@ -31,13 +30,16 @@ if TYPE_CHECKING:
 _LEFT_OUT = frozenset({"a", "span"})  # if they are permalinks, share links or controls of headings
 
 
-def content_blocks(page: Page, noise: list[bool] | None = None, writing: Writing | None = None) -> list[Block]:
+def content_blocks(
+    page: Page, noise: list[bool] | None = None, *, links: bool = True, pictures: bool = True
+) -> list[Block]:
     """Return ``page`` without its ``noise`` nodes as blocks, with absolute URLs.
 
     Args:
         page: The page.
         noise: Whether each node is noise; None if all is kept.
-        writing: Whether links and pictures are kept; both are if it is not given.
+        links: Whether the addresses of links are kept.
+        pictures: Whether pictures and embedded videos and posts are kept.
 
     Example:
         >>> from denoise_crawler import Page
@@ -47,7 +49,7 @@ def content_blocks(page: Page, noise: list[bool] | None = None, writing: Writing
         List
 
     """
-    return Builder(page, noise, writing or Writing()).build()
+    return Builder(page, noise, links=links, pictures=pictures).build()
 
 
 class Builder(Gathering):
@@ -56,13 +58,14 @@ class Builder(Gathering):
     Args:
         page: The page.
         noise: Whether each node is noise; None if all is kept.
-        writing: Whether links and pictures are kept.
+        links: Whether the addresses of links are kept.
+        pictures: Whether pictures and embeds are kept.
 
     """
 
-    def __init__(self, page: Page, noise: list[bool] | None, writing: Writing) -> None:
-        super().__init__(page, noise, writing)
-        self._with_links = writing.links != LEAVE
+    def __init__(self, page: Page, noise: list[bool] | None, *, links: bool, pictures: bool) -> None:
+        super().__init__(page, noise, pictures=pictures)
+        self._with_links = links
         self._styles, self._levels, self._links = text_styles(page.nodes), heading_levels(page), Links(page)
         self._labels = {label for note, label in self.footnotes.notes.items() if self.kept(note)}
         self._formulas = page.once(formulas_of)

@@ -28,14 +28,12 @@ from denoise_crawler.output.content.links import safe_url
 from denoise_crawler.output.content.nested import LISTS, Lists, OpenBox, OpenTable, inline_content
 from denoise_crawler.output.content.tex_in_text import loads_math, with_formulas
 from denoise_crawler.output.inline import WordJoiner, preformatted_text
-from denoise_crawler.output.writing import LEAVE
 from denoise_crawler.page.data_table import is_data_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from denoise_crawler.output.content.blocks import Block, Inline
-    from denoise_crawler.output.writing import Writing
     from denoise_crawler.page import Page
 
 
@@ -54,13 +52,13 @@ class Gathering:
     Args:
         page: The page.
         noise: Whether each node is noise; None if all is kept.
-        writing: Whether links and pictures are kept.
+        pictures: Whether pictures and embeds are kept.
 
     """
 
-    def __init__(self, page: Page, noise: list[bool] | None, writing: Writing) -> None:
+    def __init__(self, page: Page, noise: list[bool] | None, *, pictures: bool) -> None:
         self.page, self.nodes, self.noise = page, page.nodes, noise
-        self.with_pictures = writing.pictures != LEAVE
+        self.with_pictures = pictures
         self.belongs, self.lists, self.footnotes = Belonging(page, noise), Lists(page.nodes), footnotes_of(page)
         self.boxes: list[OpenBox] = []
         self.tables: list[OpenTable] = []
