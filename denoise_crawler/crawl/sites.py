@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from scrapy.utils.asyncio import is_asyncio_available
 
-from denoise_crawler.crawl.guarded_store import GuardedKnowledge
 from denoise_crawler.crawl.inline_cleaner import InlineCleaner
 from denoise_crawler.crawl.site_turns import SiteTurns
 from denoise_crawler.crawl.warmup_clocks import WarmupClocks
@@ -312,7 +311,7 @@ class Sites:
         if not self._settings.shared_store:
             return self._store.knowledge_by(choice)
         shared = SharedStore(self._settings.shared_store)
-        return GuardedKnowledge(StoredKnowledge(shared, choice), self._report_shared_store)
+        return StoredKnowledge(shared, choice, on_error=self._report_shared_store)
 
     def _report_shared_store(self, error: Exception) -> None:
         self._report.first(
