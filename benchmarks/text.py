@@ -27,11 +27,11 @@ from denoise_crawler.evaluation.contenders import PageSource
 from denoise_crawler.evaluation.gold import REPORTING, by_site, half, read_gold
 from denoise_crawler.evaluation.measures import Score, mean, score, token_sequence
 from denoise_crawler.evaluation.peers import PEERS
-from denoise_crawler.evaluation.training.folds import fold, fold_file
+from denoise_crawler.evaluation.training.calibration import fold, fold_file
 from denoise_crawler.methods import MethodChoice
+from denoise_crawler.methods.base import InMemoryKnowledge
 from denoise_crawler.methods.fusion.kinds import KINDS
 from denoise_crawler.methods.fusion.wishes import LEAVE
-from denoise_crawler.methods.site_knowledge import InMemoryKnowledge
 from denoise_crawler.page import Page
 
 if TYPE_CHECKING:

@@ -7,15 +7,13 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from denoise_crawler.methods import DEFAULT_METHOD, Judgement, Method, MethodChoice, apply_guard
-from denoise_crawler.methods.site_knowledge import InMemoryKnowledge, Knowledge
+from denoise_crawler.methods.base import InMemoryKnowledge, Knowledge
 from denoise_crawler.output import extractors
-from denoise_crawler.output.characters import count_characters, noise_ratio
-from denoise_crawler.output.clean_page import CleanPage
+from denoise_crawler.output.clean_page import CleanPage, clean_or_fail, learn_or_fail
+from denoise_crawler.output.clean_text import count_characters, noise_ratio
 from denoise_crawler.output.explanation import explanation
-from denoise_crawler.output.failed_page import clean_or_fail, learn_or_fail
-from denoise_crawler.output.front_matter import front_matter
-from denoise_crawler.output.low_confidence import DROP, fallback_text, is_fallback, is_low
-from denoise_crawler.output.page_data import PageData
+from denoise_crawler.output.extractors import DROP, fallback_text, is_fallback, is_low
+from denoise_crawler.output.page_data import PageData, front_matter
 from denoise_crawler.output.part import find_part, noise_outside_part
 from denoise_crawler.output.writing import DROP_UNCHANGED, LEAVE, Writing, write_content
 from denoise_crawler.page import Page

@@ -13,23 +13,21 @@ from scrapy.exceptions import UsageError
 
 from denoise_crawler.batch import Job, Tally, clean_as, cores
 from denoise_crawler.batch.number_options import whole_number
-from denoise_crawler.commands.help_text import help_text
-from denoise_crawler.commands.method_choice import add_method_choice, settings_with_method
-from denoise_crawler.commands.output_choice import add_output
+from denoise_crawler.commands.method_choice import add_method_choice, add_output, rules_of, settings_with_method
 from denoise_crawler.commands.page_input import (
     DONE,
     FAILED,
     INTERRUPTED,
     add_reading_options,
     discard_stdout,
+    help_text,
     list_counts,
     read_named_pages,
     reading_bar,
 )
 from denoise_crawler.commands.page_output import output_to
-from denoise_crawler.commands.rule_files import rules_of
 from denoise_crawler.errors import BatchError, OutputError, SourceError
-from denoise_crawler.output.low_confidence import DROP, is_fallback
+from denoise_crawler.output.extractors import DROP, is_fallback
 from denoise_crawler.output.renderings import RENDERINGS
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page.text import counted, printable

@@ -11,11 +11,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from denoise_crawler.commands.explained import clean_known
 from denoise_crawler.commands.fetching import fetch, is_url
-from denoise_crawler.commands.help_text import help_text
-from denoise_crawler.commands.known_site import KnownSite, existing_store, read_rules, read_site_pages
-from denoise_crawler.commands.page_input import DONE, FAILED, INTERRUPTED, discard_stdout
+from denoise_crawler.commands.known_site import KnownSite, clean_known, existing_store, read_rules, read_site_pages
+from denoise_crawler.commands.page_input import DONE, FAILED, INTERRUPTED, discard_stdout, help_text
 from denoise_crawler.denoiser import Cleaning
 from denoise_crawler.errors import FetchError, MethodError, MissingExtraError, RulesError, SourceError, StoreError
 from denoise_crawler.methods import DEFAULT_METHOD, METHODS, MethodChoice

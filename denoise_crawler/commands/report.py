@@ -15,14 +15,13 @@ from rich.console import Console
 from scrapy.exceptions import UsageError
 
 from denoise_crawler.batch.number_options import add_number
-from denoise_crawler.commands.help_text import help_text
-from denoise_crawler.commands.method_choice import add_method_choice, settings_with_method
-from denoise_crawler.commands.output_choice import add_output
+from denoise_crawler.commands.method_choice import add_method_choice, add_output, settings_with_method
 from denoise_crawler.commands.page_input import (
     DONE,
     FAILED,
     INTERRUPTED,
     add_reading_options,
+    help_text,
     list_counts,
     read_named_pages,
     reading_bar,
@@ -42,7 +41,7 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from denoise_crawler.crawl.settings import DenoiseSettings
-    from denoise_crawler.report.charts import Chart
+    from denoise_crawler.report.figures import Chart
 
     SitedPages = Iterator[tuple[str, str, str | bytes]]
 

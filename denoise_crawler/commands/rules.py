@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import UsageError
 
-from denoise_crawler.commands.derived_rules import derived_rules, judged_pages
-from denoise_crawler.commands.help_text import help_text
-from denoise_crawler.commands.known_site import kept_pages
+from denoise_crawler.commands.known_site import derived_rules, judged_pages, kept_pages
 from denoise_crawler.commands.method_choice import add_method_choice, settings_with_method
 from denoise_crawler.commands.page_input import (
     DONE,
     FAILED,
     add_reading_options,
     discard_stdout,
+    help_text,
     read_named_pages,
     reading_bar,
 )

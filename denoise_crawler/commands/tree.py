@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 from scrapy.exceptions import UsageError
 
 from denoise_crawler.batch.number_options import add_number
-from denoise_crawler.commands.help_text import help_text
-from denoise_crawler.commands.output_choice import add_output, check_new_file, new_file
-from denoise_crawler.commands.page_input import reading_bar, report_failure
+from denoise_crawler.commands.method_choice import add_output, check_new_file, new_file
+from denoise_crawler.commands.page_input import help_text, reading_bar, report_failure
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.errors import DenoiseError, DrawingError, OutputError
 from denoise_crawler.methods.style_tree.method import StyleTree

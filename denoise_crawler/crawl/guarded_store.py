@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from denoise_crawler.methods import MethodChoice
     from denoise_crawler.store import Store
-    from denoise_crawler.store.parked import Parked, ParkedPage
+    from denoise_crawler.store.parked_rows import Parked, ParkedPage
 
 T = TypeVar("T")
 

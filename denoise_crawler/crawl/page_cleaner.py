@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from denoise_crawler.denoiser import Cleaned, Cleaning
-    from denoise_crawler.methods.site_knowledge import Knowledge
+    from denoise_crawler.methods.base import Knowledge
     from denoise_crawler.output.clean_page import CleanPage
     from denoise_crawler.page import Page
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from denoise_crawler.crawl.guarded_store import GuardedStore
     from denoise_crawler.crawl.report import CrawlReport
     from denoise_crawler.crawl.source_page import SourcePage
-    from denoise_crawler.store.parked import Parked
+    from denoise_crawler.store.parked_rows import Parked
 
 logger = logging.getLogger(__name__)
 

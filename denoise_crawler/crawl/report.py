@@ -9,8 +9,8 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from denoise_crawler.errors import WorkerError
-from denoise_crawler.output.characters import noise_ratio
-from denoise_crawler.output.low_confidence import is_fallback
+from denoise_crawler.output.clean_text import noise_ratio
+from denoise_crawler.output.extractors import is_fallback
 from denoise_crawler.page import MAX_ATTRIBUTES, MAX_ELEMENTS, MAX_HTML_BYTES, MAX_TEXT_BYTES
 from denoise_crawler.page.text import printable
 

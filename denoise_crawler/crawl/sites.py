@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from denoise_crawler.crawl.settings import DenoiseSettings
     from denoise_crawler.crawl.source_page import SourcePage
     from denoise_crawler.crawl.warmup_clocks import OverdueSite
-    from denoise_crawler.methods.site_knowledge import Knowledge
+    from denoise_crawler.methods.base import Knowledge
     from denoise_crawler.page import Page
 
 logger = logging.getLogger(__name__)

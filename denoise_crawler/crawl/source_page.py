@@ -13,7 +13,7 @@ from denoise_crawler.crawl.stored_response import PAGE_KEY, response_as_bytes, r
 from denoise_crawler.errors import GivenPageError
 from denoise_crawler.page import MAX_HTML_BYTES, Page
 from denoise_crawler.page.parsing import has_endless_tag, is_utf8, parse
-from denoise_crawler.store.parked import ParkedPage, ParkedResponse
+from denoise_crawler.store.parked_rows import ParkedPage, ParkedResponse
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,7 +8,7 @@ from scrapy.exceptions import DropItem
 
 from denoise_crawler.errors import SettingError
 from denoise_crawler.methods import METHODS
-from denoise_crawler.output.low_confidence import DROP, RENDER
+from denoise_crawler.output.extractors import DROP, RENDER
 from denoise_crawler.output.writing import DROP_UNCHANGED
 from denoise_crawler.page.text import printable
 

@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary
 from denoise_crawler.crawl.page_cleaner import PageCleaner
 from denoise_crawler.crawl.page_tasks import Ask, HandedPage, Keep, MissingPart, PageTasks, PageWindow, begin
 from denoise_crawler.errors import AskAgainError, GivenUpError, PartError, SettingError, WorkerDiedError
-from denoise_crawler.methods.site_knowledge import InMemoryKnowledge
+from denoise_crawler.methods.base import InMemoryKnowledge
 from denoise_crawler.page.text import printable
 from denoise_crawler.workers import Limits, worker_number
 from denoise_crawler.workers.async_worker import AsyncWorker
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from denoise_crawler.crawl.page_cleaner import Learned
     from denoise_crawler.crawl.report import CrawlReport
     from denoise_crawler.denoiser import Cleaned, Cleaning
-    from denoise_crawler.methods.site_knowledge import Knowledge
+    from denoise_crawler.methods.base import Knowledge
     from denoise_crawler.output.clean_page import CleanPage
     from denoise_crawler.page import Page
 

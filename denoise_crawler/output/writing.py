@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from denoise_crawler.changes import MAX_PAGES
 from denoise_crawler.output import extractors
 from denoise_crawler.output.clean_text import clean_text
-from denoise_crawler.output.low_confidence import MARK, check_low_confidence
+from denoise_crawler.output.content.formulas import formulas_of
+from denoise_crawler.output.extractors import MARK, check_low_confidence
 from denoise_crawler.output.options import (
     DICT,
     FLAG,
@@ -23,12 +24,16 @@ from denoise_crawler.output.options import (
     optional,
     whole_number,
 )
+from denoise_crawler.page.metadata import metadata_of, more_metadata_of
+from denoise_crawler.page.page_columns import PageColumns
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from denoise_crawler.methods import MethodChoice
     from denoise_crawler.output.content.blocks import Block, BlockList
     from denoise_crawler.page import Page
+    from denoise_crawler.rules import SiteRules
 
     Form = Callable[[Page, list[bool] | None, "Writing"], "str | BlockList"]
 
@@ -193,3 +198,30 @@ def write_content(page: Page, noise: list[bool] | None = None, writing: Writing 
     """
     writing = writing or Writing()
     return FORMS[writing.form](page, noise, writing)
+
+
+def columns_for(page: Page, choice: MethodChoice, writing: Writing, rules: SiteRules) -> PageColumns | None:
+    """Return the columns by which ``page`` can be judged and written; None where that would need its tree.
+
+    Args:
+        page: The page.
+        choice: The method that will judge it.
+        writing: How it will be written.
+        rules: The site rules; their selectors need the tree.
+
+    Example:
+        >>> from denoise_crawler import Denoiser
+        >>> from denoise_crawler.methods import MethodChoice
+        >>> from denoise_crawler.output.writing import Writing
+        >>> from denoise_crawler.page import Page
+        >>> from denoise_crawler.rules import NO_RULES
+        >>> page = Page.parse("https://a.example/", html := "<p>A story.")
+        >>> columns = columns_for(page, MethodChoice("fusion"), Writing(), NO_RULES)
+        >>> Denoiser("fusion").clean(columns.page(html)).clean_page.text
+        'A story.'
+
+    """
+    if choice.of_page is None or writing.reads_elements or page.skipped or rules.of(page.url) is not None:
+        return None
+    more = (more_metadata_of,) if writing.more_metadata else ()
+    return PageColumns(page, (*choice.of_page, formulas_of, metadata_of, *more))

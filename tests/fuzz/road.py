@@ -9,8 +9,7 @@ import msgspec
 from lxml import etree
 
 from denoise_crawler.methods import METHODS, MethodChoice, apply_guard
-from denoise_crawler.output.characters import count_characters
-from denoise_crawler.output.clean_text import clean_text
+from denoise_crawler.output.clean_text import clean_text, count_characters
 from denoise_crawler.output.explanation import explanation
 from denoise_crawler.output.renderings import RENDERINGS
 from denoise_crawler.output.writing import FORMS, Writing, write_content

@@ -26,7 +26,7 @@ from denoise_crawler.crawl.script_pages import needs_script
 from denoise_crawler.crawl.settings_table import RenderingSettings
 from denoise_crawler.crawl.source_page import is_opted_out, page_of_response
 from denoise_crawler.crawl.stored_response import PAGE_KEY
-from denoise_crawler.output.low_confidence import RENDER
+from denoise_crawler.output.extractors import RENDER
 from denoise_crawler.output.writing import Writing
 
 if TYPE_CHECKING:

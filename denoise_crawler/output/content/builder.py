@@ -15,15 +15,15 @@ from denoise_crawler.output.content.blocks import (
 from denoise_crawler.output.content.code import is_code
 from denoise_crawler.output.content.elements import Gathering, begin_element
 from denoise_crawler.output.content.formulas import formulas_of
+from denoise_crawler.output.content.line import heading_levels, style_in, text_styles
 from denoise_crawler.output.content.links import Links, is_control, is_permalink, is_share_link
 from denoise_crawler.output.content.pictures import picture_of
-from denoise_crawler.output.content.styles import heading_levels, style_in, text_styles
 from denoise_crawler.output.inline import text_of
 from denoise_crawler.page import TEXT
 from denoise_crawler.page.markup import INLINE
 
 if TYPE_CHECKING:
-    from denoise_crawler.output.content.formula_scripts import Place
+    from denoise_crawler.output.content.formulas import Place
     from denoise_crawler.page import Page
 
 

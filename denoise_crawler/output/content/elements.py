@@ -18,14 +18,21 @@ from denoise_crawler.output.content.blocks import (
     Rule,
     Text,
 )
-from denoise_crawler.output.content.callouts import BOXES, callout_kind, is_title
 from denoise_crawler.output.content.code import MIN_KEPT_SHARE, code_of, is_code, is_verse, kept_share
-from denoise_crawler.output.content.contents import as_list, links_of_contents
-from denoise_crawler.output.content.embeds import EMBEDS, embed_of
 from denoise_crawler.output.content.footnotes import footnotes_of
 from denoise_crawler.output.content.line import paragraphs
-from denoise_crawler.output.content.links import safe_url
-from denoise_crawler.output.content.nested import LISTS, Lists, OpenBox, OpenTable, inline_content
+from denoise_crawler.output.content.links import as_list, links_of_contents, safe_url
+from denoise_crawler.output.content.nested import (
+    BOXES,
+    LISTS,
+    Lists,
+    OpenBox,
+    OpenTable,
+    callout_kind,
+    inline_content,
+    is_title,
+)
+from denoise_crawler.output.content.pictures import EMBEDS, embed_of
 from denoise_crawler.output.content.tex_in_text import loads_math, with_formulas
 from denoise_crawler.output.inline import WordJoiner, preformatted_text
 from denoise_crawler.page.data_table import is_data_table
