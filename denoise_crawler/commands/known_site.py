@@ -8,7 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from denoise_crawler.commands.page_input import report_failure
-from denoise_crawler.crawl.stored_denoiser import open_denoiser
+from denoise_crawler.crawl.guarded_store import open_denoiser
 from denoise_crawler.errors import SourceError, StoreError
 from denoise_crawler.page import Page
 from denoise_crawler.page.site import site_of

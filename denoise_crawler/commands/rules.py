@@ -22,7 +22,7 @@ from denoise_crawler.commands.page_input import (
     read_named_pages,
     reading_bar,
 )
-from denoise_crawler.crawl.stored_denoiser import open_denoiser
+from denoise_crawler.crawl.guarded_store import open_denoiser
 from denoise_crawler.denoiser import Cleaning
 from denoise_crawler.errors import SourceError, StoreError
 from denoise_crawler.page import Page

@@ -1,19 +1,22 @@
-"""The store as a crawl uses it: when it fails, the crawl goes on and no item is lost."""
+"""The store as a crawl uses it: when it fails, the crawl goes on and no item is lost; and as commands read it."""
 
 from __future__ import annotations
 
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from denoise_crawler.errors import DamagedRowError
-from denoise_crawler.store import SiteState
+from denoise_crawler.methods.base import InMemoryKnowledge
+from denoise_crawler.store import SiteState, Store
 from denoise_crawler.store.stored_knowledge import StoredKnowledge
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
+    from denoise_crawler.denoiser import Cleaning, Denoiser
     from denoise_crawler.methods import MethodChoice
-    from denoise_crawler.store import Store
     from denoise_crawler.store.parked_rows import Parked, ParkedPage
 
 T = TypeVar("T")
@@ -115,3 +118,25 @@ class GuardedStore:
             self._on_error(error)
             return default
         return done if done is not None else result  # type: ignore[return-value]
+
+
+@contextmanager
+def open_denoiser(path: Path | None, cleaning: Cleaning) -> Iterator[Denoiser]:
+    """Open the store of a crawl, read-only, and make a denoiser that knows its sites.
+
+    Args:
+        path: The file of the store, None if there is none.
+        cleaning: How pages are cleaned.
+
+    Yields:
+        The denoiser. What it learns stays in memory.
+
+    Raises:
+        StoreError: The file cannot be read.
+    """
+    cleaning = replace(cleaning, writing=replace(cleaning.writing, history=None))  # to look at a page is no visit
+    if path is None:
+        yield cleaning.denoiser()
+        return
+    with closing(Store(path, read_only=True)) as store:
+        yield cleaning.denoiser(InMemoryKnowledge(below=StoredKnowledge(store, cleaning.choice)))

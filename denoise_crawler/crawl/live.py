@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from twisted.web.http import Request
     from typing_extensions import Self
 
-    from denoise_crawler.crawl.inline_cleaner import CleanedPage
+    from denoise_crawler.crawl.page_cleaner import CleanedPage
 
 logger = logging.getLogger(__name__)
 

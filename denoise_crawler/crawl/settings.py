@@ -14,7 +14,6 @@ from scrapy.utils.project import data_path
 
 from denoise_crawler.core import choose
 from denoise_crawler.crawl import settings_table as table
-from denoise_crawler.crawl.unsure_pages import check_actions
 from denoise_crawler.denoiser import Cleaning
 from denoise_crawler.errors import (
     CoreError,
@@ -25,6 +24,7 @@ from denoise_crawler.errors import (
     SettingError,
 )
 from denoise_crawler.methods import METHODS, MethodChoice
+from denoise_crawler.output.extractors import RENDER
 from denoise_crawler.output.writing import NO_CHANGES, Writing
 from denoise_crawler.page.metadata import MORE_FIELDS
 from denoise_crawler.rules import SiteRules
@@ -126,13 +126,34 @@ def _writing(settings: BaseSettings, chosen: DenoiseSettings) -> Writing:
         raise SettingError(
             f"DENOISE_FRONT_MATTER is for Markdown, and DENOISE_FORM is {writing.form!r}: change one of them"
         )
-    check_actions(writing, chosen.choice.name, settings)
+    _check_actions(writing, chosen.choice.name, settings)
     return replace(
         writing,
         more_metadata=writing.more_metadata or any(name in MORE_FIELDS for name in chosen.extra_fields),
         records=writing.records or chosen.by_record,
         history=None if writing.changes == NO_CHANGES else f"{chosen.store}{_PAGES}",
     )
+
+
+def _check_actions(writing: Writing, method: str, settings: BaseSettings) -> None:
+    """Raise SettingError if the method cannot tell unsure pages, or nothing renders them."""
+    if not writing.min_confidence:
+        return
+    if not METHODS[method].is_sure:
+        those = ", ".join(name for name, one in METHODS.items() if one.is_sure)
+        raise SettingError(
+            f"DENOISE_MIN_CONFIDENCE is {writing.min_confidence!r}, but {method} cannot say how sure it is; "
+            f"these can: {those}"
+        )
+    if writing.low_confidence == RENDER and not _has_rendering(settings):
+        raise SettingError(
+            f"DENOISE_LOW_CONFIDENCE is {RENDER!r}, which needs 'denoise_crawler.Rendering' in ADDONS"
+        )
+
+
+def _has_rendering(settings: BaseSettings) -> bool:
+    names = (getattr(addon, "__name__", str(addon)) for addon in settings.getdict("ADDONS"))
+    return any(name.rpartition(".")[2] == "Rendering" for name in names)
 
 
 def _project_store() -> str | None:

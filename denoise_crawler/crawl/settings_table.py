@@ -1,34 +1,97 @@
-"""The one table of settings, a row for each; those of the text are the fields of ``Writing``.
-
-Crawls and commands read and check settings by it, and ``python docs/write_settings.py`` writes docs/settings.md.
-The docstring of a section begins with its title; the docstring below a row says what the setting does.
-"""
+"""The kinds of values that settings of crawls take."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, cast
+
+from scrapy.settings import BaseSettings
+from scrapy.utils.misc import load_object
 
 from denoise_crawler.core import MODES
-from denoise_crawler.crawl import setting_kinds as kinds
 from denoise_crawler.denoiser import SITES_IN_MEMORY
 from denoise_crawler.methods import DEFAULT_METHOD, METHODS
 from denoise_crawler.methods.fusion.wishes import FAVOUR, WORDS, Wishes
+from denoise_crawler.output.clean_page import CleanPage
 from denoise_crawler.output.options import (
     DICT,
     FLAG,
     SECONDS,
     SECONDS_OR_NO_LIMIT,
     SHARE,
+    Kind,
     OptionTable,
+    UnusableError,
     number,
     one_of,
     option,
     optional,
+    parse_dict,
+    require,
     whole_number,
 )
 from denoise_crawler.output.writing import Writing
+
+
+def _parse_fields(value: Any) -> dict[str, str]:
+    found = dict[str, str]()
+    for name, to in parse_dict(value).items():
+        if name not in _PAGE_FIELDS:
+            raise UnusableError(f"which names {name!r}")
+        if not isinstance(to, str) or not to:
+            raise UnusableError(f"which has {to!r} for {name!r}")
+        found[name] = to
+    return found
+
+
+def _parse_classes(value: Any) -> tuple[type, ...]:
+    return tuple(_load(path, "class", lambda found: isinstance(found, type)) for path in _parse_list(value))
+
+
+def _load(path: Any, what: str, is_right: Callable[[Any], bool]) -> Any:
+    try:
+        found = load_object(path)
+    except (ImportError, NameError, TypeError, ValueError) as error:
+        raise UnusableError(f"where {path!r} cannot be loaded ({error})") from None
+    if not is_right(found):
+        raise UnusableError(f"where {path!r} is no {what}")
+    return found
+
+
+def _parse_list(value: Any) -> list[Any]:
+    return BaseSettings({"": value}).getlist("")
+
+
+def _parse_ports(value: Any) -> tuple[int, ...]:
+    found = tuple(map(int, [value] if isinstance(value, int) else _parse_list(value)))
+    in_order = len(found) in (1, 2) and list(found) == sorted(found)
+    return require(found, in_order and all(0 <= port < 65_536 for port in found))
+
+
+def _parse_local_folder(value: Any) -> str:
+    path = str(value) if isinstance(value, str | Path) else ""
+    if path and not Path(path).is_dir():
+        raise UnusableError("which is no folder")
+    return require(path, value == "" or bool(path))
+
+
+_PAGE_FIELDS = CleanPage.__dataclass_fields__
+FIELD_NAME = Kind(
+    "the name of an item field", lambda value: require(str(value), isinstance(value, str) and value != "")
+)
+PAGE_FIELDS = Kind(f"a dict from any of {', '.join(_PAGE_FIELDS)} to the name of an item field", _parse_fields)
+ITEM_CLASSES = Kind("a list of item classes or their import paths", _parse_classes)
+SITE_FUNCTION = Kind(
+    "a function from a URL to a site's name, or its import path",
+    lambda value: cast("Callable[[str], str]", _load(value, "function", callable)),
+)
+FILE = Kind("the path of a file", Path)
+LOCAL_FOLDER = Kind("a folder that is there", _parse_local_folder)
+FOLDER = Kind("a folder or an address (s3://…)", lambda value: require(str(value), isinstance(value, str | Path)))
+PORTS = Kind("a port, or to a list of the first and the last port to try", _parse_ports)
+
 
 _WISHES = Wishes()
 
@@ -56,7 +119,7 @@ class SwitchSettings(OptionTable):
     page_seconds: float = option("DENOISE_PAGE_SECONDS", 30.0, SECONDS_OR_NO_LIMIT)
     """The CPU time that a page may take in a worker process; ten times as much by the clock."""
 
-    skipped_items: tuple[type, ...] = option("DENOISE_SKIP_ITEMS", [], kinds.ITEM_CLASSES)
+    skipped_items: tuple[type, ...] = option("DENOISE_SKIP_ITEMS", [], ITEM_CLASSES)
     """Items of these classes and their subclasses pass unchanged: `["my_project.items.Price"]`. Their pages are
     not learned unless they also give other items."""
 
@@ -89,18 +152,18 @@ class MethodSettings(OptionTable):
 class ItemSettings(OptionTable):
     """The fields of your items."""
 
-    text_field: str = option("DENOISE_TEXT_FIELD", "text", kinds.FIELD_NAME)
+    text_field: str = option("DENOISE_TEXT_FIELD", "text", FIELD_NAME)
     """The item field that gets the clean text. A field with a value is never overwritten.
 
     If the item's class has no such field, or refuses the text, the item passes unchanged, and one error names the
     class and the setting. A frozen item is replaced by a filled copy. A field that is declared as a list, or holds
     an empty one, gets a list."""
 
-    extra_fields: dict[str, str] = option("DENOISE_EXTRA_FIELDS", {}, kinds.PAGE_FIELDS)
+    extra_fields: dict[str, str] = option("DENOISE_EXTRA_FIELDS", {}, PAGE_FIELDS)
     """More fields to fill: the name of a field of [`CleanPage`](api.md), and the name of your item's field, such
     as `{"author": "byline"}`."""
 
-    part_field: str = option("DENOISE_PART_FIELD", "denoise_part", kinds.FIELD_NAME)
+    part_field: str = option("DENOISE_PART_FIELD", "denoise_part", FIELD_NAME)
     """The item field that says which part of the page belongs to the item; the item gets the text of that part.
     Its value is a CSS selector, the HTML of a node, or an XPath expression (it begins with `/`, `./`, `.//` or
     `(`).
@@ -112,11 +175,11 @@ class ItemSettings(OptionTable):
     """An item of a page with [records](discussions.md#records) becomes one item for each record, with the text of
     the record. Items with a part of their own stay one. This works with the add-on only."""
 
-    html_field: str = option("DENOISE_HTML_FIELD", "html", kinds.FIELD_NAME)
+    html_field: str = option("DENOISE_HTML_FIELD", "html", FIELD_NAME)
     """The item field that holds the page (`str` or `bytes`). With the add-on, an item without this field belongs
     to the response that it came from."""
 
-    url_field: str = option("DENOISE_URL_FIELD", "url", kinds.FIELD_NAME)
+    url_field: str = option("DENOISE_URL_FIELD", "url", FIELD_NAME)
     """The item field that holds the URL of that page. If a spider finds the page in [a JSON field or an
     archive](crawling.md#a-page-inside-json-or-an-archive) or in [another
     response](crawling.md#one-item-made-from-several-pages), it can name it in `response.meta`."""
@@ -148,15 +211,15 @@ class WarmupSettings(OptionTable):
     `clean`: they come out, cleaned with what is known. `raw`: they come out with all their text. `drop`: they are
     dropped."""
 
-    site: Callable[[str], str] = option("DENOISE_SITE", "denoise_crawler.page.site.site_of", kinds.SITE_FUNCTION)
+    site: Callable[[str], str] = option("DENOISE_SITE", "denoise_crawler.page.site.site_of", SITE_FUNCTION)
     """Returns the name of the site that a URL belongs to. The default is the registrable domain
     (`example.co.uk`)."""
 
-    store: Path = option("DENOISE_STORE", ".scrapy/denoise.sqlite", kinds.FILE, empty_is_default=True)
+    store: Path = option("DENOISE_STORE", ".scrapy/denoise.sqlite", FILE, empty_is_default=True)
     """The file where items wait, and where the knowledge of sites is kept for the next crawl. In a project the
     default lies in Scrapy's data folder."""
 
-    shared_store: str = option("DENOISE_SHARED_STORE", "", kinds.FOLDER, empty_is_default=True)
+    shared_store: str = option("DENOISE_SHARED_STORE", "", FOLDER, empty_is_default=True)
     """A folder where crawls on several machines share their knowledge of sites; see
     [Spark](spark.md#the-same-trees-in-a-crawl). It may be any address that fsspec knows (`s3://bucket/folder`;
     install the extra `shared`). Items still wait in `DENOISE_STORE`, and each crawl has its own."""
@@ -171,7 +234,7 @@ class WarmupSettings(OptionTable):
 class RulesSettings(OptionTable):
     """Site rules."""
 
-    site_rules: str = option("DENOISE_SITE_RULES", "", kinds.LOCAL_FOLDER, empty_is_default=True)
+    site_rules: str = option("DENOISE_SITE_RULES", "", LOCAL_FOLDER, empty_is_default=True)
     """A folder of files such as `example.com.txt` with [rules](rules.md) that are obeyed before any evidence.
     Wrong lines, and rules that would leave next to nothing of a page, are named in warnings and passed over."""
 
@@ -243,7 +306,7 @@ class LiveSettings(OptionTable):
     live: bool = option("DENOISE_LIVE", False, FLAG)
     """Serve the live page during crawls, on the loopback interface."""
 
-    live_ports: tuple[int, ...] = option("DENOISE_LIVE_PORT", [6080, 6089], kinds.PORTS)
+    live_ports: tuple[int, ...] = option("DENOISE_LIVE_PORT", [6080, 6089], PORTS)
     """The port, or the first and the last port to try. `0` stands for any free port."""
 
 

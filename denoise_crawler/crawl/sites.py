@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from scrapy.utils.asyncio import is_asyncio_available
 
-from denoise_crawler.crawl.inline_cleaner import InlineCleaner
-from denoise_crawler.crawl.site_turns import SiteTurns
+from denoise_crawler.crawl.event_loop import SiteTurns
+from denoise_crawler.crawl.page_cleaner import InlineCleaner
 from denoise_crawler.crawl.warmup_clocks import WarmupClocks
 from denoise_crawler.errors import AskAgainError, GivenUpError, WorkerError, describe_error
 from denoise_crawler.page.text import printable
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from denoise_crawler.crawl.guarded_store import GuardedStore
-    from denoise_crawler.crawl.inline_cleaner import CleanedPage, Cleaner
+    from denoise_crawler.crawl.page_cleaner import CleanedPage, Cleaner
     from denoise_crawler.crawl.report import CrawlReport
     from denoise_crawler.crawl.settings import DenoiseSettings
     from denoise_crawler.crawl.source_page import SourcePage

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from denoise_crawler.crawl.inline_cleaner import CleanedPage
+    from denoise_crawler.crawl.page_cleaner import CleanedPage
 
 
 # --- the page: the body of the response, or what the spider named instead

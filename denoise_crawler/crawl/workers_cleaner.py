@@ -23,8 +23,7 @@ from denoise_crawler.workers.async_worker import AsyncWorker
 from denoise_crawler.workers.process import Begin, Call, Reply, encode
 
 if TYPE_CHECKING:
-    from denoise_crawler.crawl.inline_cleaner import CleanedPage
-    from denoise_crawler.crawl.page_cleaner import Learned
+    from denoise_crawler.crawl.page_cleaner import CleanedPage, Learned
     from denoise_crawler.crawl.report import CrawlReport
     from denoise_crawler.denoiser import Cleaned, Cleaning
     from denoise_crawler.methods.base import Knowledge
