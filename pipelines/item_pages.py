@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import WeakKeyDictionary
 
@@ -18,6 +17,7 @@ from denoise_crawler.crawl.settings import is_off
 from denoise_crawler.crawl.setup_errors import abort_on_setup_error
 from denoise_crawler.crawl.source_page import Origin, SourcePage
 from denoise_crawler.page import Page
+from denoise_crawler.page.held_pages import PageWindow
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -41,7 +41,7 @@ class ItemPages:
         self._advice = ItemAdvice(self.fate.settings)
         if not self.fate.by_addon:
             check_order(crawler.settings)
-        self._sources: OrderedDict[tuple[str, str | bytes], SourcePage] = OrderedDict()
+        self._sources = PageWindow[tuple[str, str | bytes], SourcePage](_MAX_CACHED_PAGES, _MAX_CACHED_CHARACTERS)
 
     @classmethod
     def of(cls, crawler: Crawler) -> ItemPages:
@@ -71,26 +71,16 @@ class ItemPages:
         url = self.fate.filler.url_of(item)
         if not url:
             self._advice.warn_of_missing_url(item)
-        if (url, html) in self._sources:
-            self._sources.move_to_end((url, html))
-            return self._sources[url, html]
+        if (known := self._sources.get((url, html))) is not None:
+            return known
         try:
             page = Page.parse(url, html, site=self.fate.settings.site(url))
         except Exception:  # a page that fails loses its text, but no item
             self.fate.report.page_failed(url)
             return None
         source = SourcePage(page, Origin(page.key.to_bytes(8, "big")), html=html)
-        self._sources[url, html] = source
-        self._trim_cache()
+        self._sources.add((url, html), len(html), source)
         return source
-
-    def _trim_cache(self) -> None:
-        characters = sum(len(html) for _, html in self._sources)
-        while len(self._sources) > 1 and (
-            len(self._sources) > _MAX_CACHED_PAGES or characters > _MAX_CACHED_CHARACTERS
-        ):
-            (_, html), _ = self._sources.popitem(last=False)
-            characters -= len(html)
 
 
 logger = logging.getLogger(__name__)
