@@ -49,7 +49,7 @@ class WaitingItems:
         self._store, self._report = store, report
         self._limits = ItemLimits(crawler)
         # Items of pages that were crawled at the same time alternate in the store.
-        self._sources = PageWindow[int, SourcePage]()
+        self._sources: PageWindow[int, SourcePage] = PageWindow()
         self._items_of_page: Counter[int] = Counter()
         self._leaving: Counter[int] = Counter()  # released items in the pipelines, by page
 
