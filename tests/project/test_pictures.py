@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from denoise_crawler.demo.articles import article_page, article_path, articles
-from denoise_crawler.demo.frame import load_json
+from denoise_crawler.demo.articles import article_path, articles, load_json
+from denoise_crawler.demo.feeds import article_page
 from denoise_crawler.demo.replies import respond
 from denoise_crawler.denoiser import Cleaned, Denoiser
 from denoise_crawler.methods import MethodChoice
