@@ -12,7 +12,6 @@ from rich.filesize import decimal
 from scrapy.exceptions import UsageError
 
 from denoise_crawler.batch import Job, Tally, clean_as, cores
-from denoise_crawler.batch.number_options import whole_number
 from denoise_crawler.commands.method_choice import add_method_choice, add_output, rules_of, settings_with_method
 from denoise_crawler.commands.page_input import (
     DONE,
@@ -28,6 +27,7 @@ from denoise_crawler.commands.page_input import (
 from denoise_crawler.commands.page_output import output_to
 from denoise_crawler.errors import BatchError, OutputError, SourceError
 from denoise_crawler.output.extractors import DROP, is_fallback
+from denoise_crawler.output.options import at_least
 from denoise_crawler.output.renderings import RENDERINGS
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page.text import counted, printable
@@ -71,7 +71,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     add_method_choice(parser)
     Writing.add_to(parser, "form", "extractor", "explain", over_settings=True)
-    add("--workers", type=whole_number(1), metavar="N", help="number of processes (default: one a core)")
+    add("--workers", type=at_least(1), metavar="N", help="number of processes (default: one a core)")
     add_reading_options(parser)
     add("--strict", action="store_true", help="exit with 1 if something was damaged")
 

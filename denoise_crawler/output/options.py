@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from argparse import ArgumentTypeError
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -201,3 +202,28 @@ SECONDS_OR_NO_LIMIT = number("a number of seconds, 0 for no limit")
 SHARE = number("a number from 0 to 1", 1.0)
 TEXT = Kind("a text", lambda value: require(str(value), isinstance(value, str) and value != ""))
 DICT = Kind("a dict (on the command line as JSON)", parse_dict)
+
+
+# --- whole numbers on the command line
+
+
+def at_least(least: int) -> Callable[[str], int]:
+    """Return an argparse type for whole numbers of at least ``least``.
+
+    Example:
+        >>> at_least(1)("20")
+        20
+
+    """
+
+    def number(text: str) -> int:
+        if not text.isdecimal() or int(text) < least:
+            raise ArgumentTypeError(f"{text!r} is not a whole number, {least} or more")
+        return int(text)
+
+    return number
+
+
+def add_number(parser: ArgumentParser, option: str, least: int, default: int, what: str) -> None:
+    """Add an option for a whole number of at least ``least``; its help ends in the default."""
+    parser.add_argument(option, type=at_least(least), default=default, metavar="N", help=f"{what} (%(default)s)")

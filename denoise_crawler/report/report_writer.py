@@ -19,8 +19,7 @@ from denoise_crawler.report.figures import (
     learning_curve,
     page_chart,
 )
-from denoise_crawler.report.page_view import PageView, page_view
-from denoise_crawler.report.rendering import render_page
+from denoise_crawler.report.rendering import PageView, page_view, render_page
 from denoise_crawler.report.site_samples import sample_sites, style_tree_of
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from denoise_crawler.batch.number_options import add_number, whole_number
 from denoise_crawler.errors import ExtractorError, MethodError, MissingExtraError, SourceError, needs
 from denoise_crawler.methods import DEFAULT_METHOD, METHODS, MethodChoice
+from denoise_crawler.output.options import add_number, at_least
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page.text import printable
 from denoise_crawler.reading import FORMATS
@@ -201,7 +201,7 @@ def _parser() -> ArgumentParser:
     )
     add(
         "--memory",
-        type=whole_number(64),
+        type=at_least(64),
         default=Limits().memory >> 20,
         metavar="MIB",
         help="the most memory of the process that handles pages (4096)",
