@@ -15,7 +15,7 @@ from denoise_crawler.output.explanation import explanation
 from denoise_crawler.output.extractors import DROP, fallback_text, is_fallback, is_low
 from denoise_crawler.output.page_data import PageData, front_matter
 from denoise_crawler.output.part import find_part, noise_outside_part
-from denoise_crawler.output.writing import DROP_UNCHANGED, LEAVE, Writing, write_content
+from denoise_crawler.output.writing import DROP_UNCHANGED, KEEP, LEAVE, Writing, write_content
 from denoise_crawler.page import Page
 from denoise_crawler.page.held_pages import HeldPages
 from denoise_crawler.page.metadata import metadata_fields
@@ -250,7 +250,7 @@ class Denoiser:
         outside = noise_outside_part(page, noise, inside)
         visible = sum(sum(page.characters[subtree.start : subtree.stop]) for subtree in inside)
         _, kept = count_characters(page, outside)
-        text = write_content(page, outside, self._writing)
+        text = write_content(page, outside, self._writing, self._type_with_posts(cleaned.judgement))
         return replace(cleaned.clean_page, text=text, noise_ratio=round(noise_ratio(visible, kept), 4))
 
     def drops(self, clean_page: CleanPage) -> bool:
@@ -267,7 +267,7 @@ class Denoiser:
     def _record(self, page: Page, judgement: Judgement | None, method: str, *, warm: bool, watch: bool) -> Cleaned:
         writing, noise = self._writing, None if judgement is None else judgement.noise
         visible, kept = count_characters(page, noise)
-        text = write_content(page, noise, writing)
+        text = write_content(page, noise, writing, self._type_with_posts(judgement))
         confidence = None if judgement is None else judgement.confidence
         low = is_low(confidence, writing.min_confidence)
         others, wrote = "", method
@@ -295,6 +295,12 @@ class Denoiser:
         if writing.front_matter and text and not others:
             clean_page.text = front_matter(clean_page) + text
         return Cleaned(page, judgement, clean_page, visible, kept)
+
+    def _type_with_posts(self, judgement: Judgement | None) -> str | None:
+        """Return what a page is; where comments are kept, each may be a thread."""
+        if judgement is None or self._choice.options.get("comments") == KEEP:
+            return "forum" if judgement else ""
+        return judgement.page_type
 
     def _save(self, site: str, method: Method) -> None:
         if method in self._changed and method.pages_known and self._knowledge.put(site, method.to_bytes()):

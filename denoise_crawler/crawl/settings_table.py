@@ -140,8 +140,8 @@ class MethodSettings(OptionTable):
     these methods as well: `denoise_pages(pages, title="leave")`."""
 
     comments: str = option("DENOISE_COMMENTS", _WISHES.comments, one_of(WORDS))
-    """Whether the text includes what readers wrote below an article. The posts of a forum thread are no comments:
-    they are always kept."""
+    """Whether the text includes what readers wrote below an article, an answer or an issue. The posts of a forum
+    thread are no comments: they are always kept."""
 
     favour: str = option("DENOISE_FAVOUR", _WISHES.favour, one_of(FAVOUR))
     """What is better where a block is in doubt. `precision`: less noise. `recall`: less is missing. `balanced`:

@@ -90,6 +90,7 @@ def check_table(hashes, slots, bits: cython.int, count: cython.Py_ssize_t):
     check(fits and 0 <= count <= len(hashes) < size, "the table does not fit its slots")
 
 
+@cython.ccall
 def find(
     hashes: cython.const[cython.uint][::1],
     slots: cython.const[cython.int][::1],
@@ -164,6 +165,7 @@ def fill_slots(
         slots[place_of(hashes[index], hashes, slots, bits)] = index + 1
 
 
+@cython.ccall
 def counts_of(
     hashes: cython.const[cython.uint][::1],
     slots: cython.const[cython.int][::1],

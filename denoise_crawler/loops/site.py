@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from denoise_crawler.loops import cython
+from denoise_crawler.loops.keys import counts_of, find, group
+
+_MASK = cython.declare(cython.ulonglong, 0xFFFFFFFFFFFFFFFF)
 
 
 def check(fits: cython.bint, message):
@@ -11,32 +14,46 @@ def check(fits: cython.bint, message):
         raise ValueError(message)
 
 
-def count_shared(
-    marked: cython.const[cython.uchar][::1],
-    paths: cython.const[cython.int][::1],
-    ends: cython.const[cython.int][::1],
-    shared: cython.double[::1],
+def know_half(
+    wanted: cython.const[cython.uint][::1],
+    characters: cython.const[cython.double][::1],
+    linked: cython.const[cython.double][::1],
+    least: cython.double,
+    hashes: cython.const[cython.uint][::1],
+    slots: cython.const[cython.int][::1],
+    bits: cython.int,
+    counts: cython.const[cython.double][::1],
+    left_out: tuple,
 ):
-    """Count the ``marked`` paths of each page: numbers of one page after the other, and where each page ends."""
-    page: cython.Py_ssize_t
-    index: cython.Py_ssize_t = 0
-    count: cython.Py_ssize_t
-    fits: cython.bint = ends.shape[0] == shared.shape[0]
-    check(fits, "the columns of the pages do not fit each other")
-    for page in range(ends.shape[0]):
-        fits &= index <= ends[page] <= paths.shape[0]
-        index = ends[page]
-    check(fits, "a page ends where there are no paths")
-    for index in range(paths.shape[0]):
-        fits &= 0 <= paths[index] < marked.shape[0]
-    check(fits, "a page has a path that is not there")
-    index = 0
-    for page in range(ends.shape[0]):
-        count = 0
-        while index < ends[page]:
-            count += marked[paths[index]]
-            index += 1
-        shared[page] = count
+    """Tell whether pages know half of the running text of a page: of blocks of ``least`` characters and more.
+
+    Args:
+        wanted: By block, the hash of its text.
+        characters: By block, its characters.
+        linked: By block, those inside links.
+        least: The characters outside links of a block that counts.
+        hashes: As for :func:`keys.counts_of`.
+        slots: As for :func:`keys.counts_of`.
+        bits: As for :func:`keys.counts_of`.
+        counts: As for :func:`keys.counts_of`.
+        left_out: As for :func:`keys.counts_of`.
+
+    """
+    index: cython.Py_ssize_t
+    running: cython.double
+    half: cython.double = 0.0
+    known: cython.double = 0.0
+    count: cython.Py_ssize_t = wanted.shape[0]
+    check(characters.shape[0] == count and linked.shape[0] == count, "the columns do not fit each other")
+    pages: cython.double[::1] = memoryview(bytearray(8 * count or 8)).cast("d")[:count]
+    counts_of(hashes, slots, bits, wanted, counts, left_out, pages)
+    for index in range(count):
+        running = characters[index] - linked[index]
+        if running >= least:
+            half += running / 2.0
+            if pages[index] > 0.0:
+                known += running
+    return half > 0.0 and known >= half
 
 
 def add_repeated(
@@ -71,6 +88,184 @@ def add_below(sums: cython.double[::1], parents: cython.const[cython.longlong][:
         sums[parents[place]] += sums[place]
 
 
+def said_of_page(
+    blocks: tuple,
+    elements: cython.const[cython.uint][::1],
+    counted: tuple,
+    summed: tuple,
+    at_places: tuple,
+    silent: tuple,
+    own: tuple,
+    spread: cython.ulonglong,
+    by_block: tuple,
+    by_element: tuple,
+):
+    """Fill what the pages of a site say of the blocks and elements of a page.
+
+    A table is the hashes, slots and bits that :func:`keys.find` takes.
+
+    Args:
+        blocks: Of each the hashes of its text, its masked text, its link, its style and its shape; its element.
+        elements: The hash of each element's path.
+        counted: Of texts, masked texts, links and shapes at their places: a table with the pages that have each.
+        summed: Of paths: a table, the sums of each, and the characters of texts that come back there. Of styles:
+            a table and the sums.
+        at_places: By shape its path; as :func:`shapes_at` takes them, its values and sums.
+        silent: Of each page that says nothing of texts, links and places, the numbers of what ``counted`` counts.
+        own: Of the page itself, if it is known, its paths, what it adds to their sums and to the characters there;
+            its styles and what it adds to their sums.
+        spread: What a hash of a path and a shape is multiplied with.
+        by_block: By block what is counted, four columns; two of its style's sums; three of those at its place.
+        by_element: By element the number of its path; four of its sums; the characters that come back.
+
+    """
+    texts, masked, links, styles, shapes, homes = blocks
+    keys: cython.uint[::1] = memoryview(bytearray(4 * len(homes) or 4)).cast("I")[: len(homes)]
+    numbers: cython.longlong[::1] = memoryview(bytearray(8 * len(homes) or 8)).cast("q")[: len(homes)]
+    found, style_sums, place_sums = by_block
+    paths, path_sums, again = by_element
+    path_table, of_paths, of_texts, style_table, of_styles = summed
+    own_paths, own_sums, own_again, own_styles, own_style_sums = own
+    hashes, slots, bits = path_table
+    find(hashes, slots, bits, elements, paths)
+    place_keys(shapes, homes, elements, spread, keys)
+    for at, wanted in enumerate((texts, masked, links, keys)):
+        hashes, slots, bits, counts = counted[at]
+        counts_of(hashes, slots, bits, wanted, counts, tuple([page[at] for page in silent]), found[at])
+    without_own(of_paths, paths, own_paths, own_sums, path_sums)
+    without_own(of_texts, paths, own_paths, own_again, again)
+    hashes, slots, bits = style_table
+    find(hashes, slots, bits, styles, numbers)
+    without_own(of_styles, numbers, own_styles, own_style_sums, style_sums)
+    gather(paths, homes, numbers)
+    path_of, values, sums = at_places
+    shapes_at(counts, path_of, values, sums, tuple([page[3] for page in silent]), numbers, place_sums)
+
+
+@cython.cfunc
+def place_keys(
+    shapes: cython.const[cython.uint][::1],
+    homes: cython.const[cython.longlong][::1],
+    paths: cython.const[cython.uint][::1],
+    spread: cython.ulonglong,
+    keys: cython.uint[::1],
+):
+    """Fill ``keys`` with hashes of shapes at their places, the paths of their ``homes``."""
+    index: cython.Py_ssize_t
+    path: cython.ulonglong
+    fits: cython.bint = homes.shape[0] == shapes.shape[0] and keys.shape[0] == shapes.shape[0]
+    check(fits, "the columns of the blocks do not fit each other")
+    for index in range(homes.shape[0]):
+        fits &= 0 <= homes[index] < paths.shape[0]
+    check(fits, "a block stands in an element that is not there")
+    for index in range(homes.shape[0]):
+        path = paths[homes[index]]
+        keys[index] = ((((path << 32) | shapes[index]) * spread) & _MASK) >> 32
+
+
+@cython.cfunc
+def gather(
+    column: cython.const[cython.longlong][::1],
+    at: cython.const[cython.longlong][::1],
+    found: cython.longlong[::1],
+):
+    """Fill ``found`` with the cells ``at`` of a column, which are there."""
+    index: cython.Py_ssize_t
+    for index in range(found.shape[0]):
+        found[index] = column[at[index]]
+
+
+def alike(
+    page: tuple,
+    paths: cython.const[cython.int][::1],
+    ends: cython.const[cython.int][::1],
+    rows: cython.const[cython.longlong][::1],
+    kinds: cython.const[cython.double][:, ::1],
+    left_out: cython.Py_ssize_t,
+    least: cython.double,
+    means: cython.double[::1],
+):
+    """Return how many pages are built as a page is, and fill the ``means`` of their kinds.
+
+    Each counts by the share of places that it has in common with the page, if that is not below ``least``.
+
+    Args:
+        page: Of the elements of the page, the hash and the number of each one's path, its first block and that
+            behind its last; those without blocks do not count.
+        paths: The numbers of the places of one page after the other.
+        ends: Where each page ends.
+        rows: The pages that count.
+        kinds: By row, the kinds of each page.
+        left_out: The row that does not count either, -1 for none.
+        least: The lowest share that counts.
+        means: A number for each kind.
+
+    """
+    hashes: cython.const[cython.uint][::1]
+    numbers: cython.const[cython.longlong][::1]
+    first: cython.const[cython.longlong][::1]
+    last: cython.const[cython.longlong][::1]
+    hashes, numbers, first, last = page
+    index: cython.Py_ssize_t
+    at: cython.Py_ssize_t
+    row: cython.Py_ssize_t
+    most: cython.longlong = 0
+    shared: cython.double
+    places: cython.double
+    share: cython.double
+    total: cython.double = 0.0
+    count: cython.Py_ssize_t = hashes.shape[0]
+    fits: cython.bint = numbers.shape[0] == count and first.shape[0] == count and last.shape[0] == count
+    fits &= kinds.shape[1] == means.shape[0]
+    check(fits, "the columns of the pages do not fit each other")
+    at = 0
+    for index in range(ends.shape[0]):
+        fits &= at <= ends[index] <= paths.shape[0]
+        at = ends[index]
+    for index in range(rows.shape[0]):
+        fits &= 0 <= rows[index] < ends.shape[0] and rows[index] < kinds.shape[0]
+    check(fits, "a page ends where there are no paths")
+    for index in range(paths.shape[0]):
+        fits &= paths[index] >= 0
+        most = paths[index] if paths[index] > most else most
+    for index in range(count):
+        fits &= numbers[index] >= 0
+        most = numbers[index] if numbers[index] > most else most
+    check(fits, "a page has a path that is not there")
+    keys: cython.longlong[::1] = memoryview(bytearray(24 * count or 8)).cast("q")
+    marked: cython.uchar[::1] = bytearray(most + 1)
+    at = 0
+    for index in range(count):
+        if last[index] > first[index]:
+            keys[at] = hashes[index]
+            at += 1
+            marked[numbers[index]] = 1
+    marked[0] = 0
+    places = group(keys[:at], keys[count : count + at], keys[2 * count : 2 * count + at])
+    for row in range(means.shape[0]):
+        means[row] = 0.0
+    for index in range(rows.shape[0]):
+        row = rows[index]
+        if row == left_out:
+            continue
+        shared = 0.0
+        at = ends[row - 1] if row else 0
+        share = places + (ends[row] - at)
+        while at < ends[row]:
+            shared += marked[paths[at]]
+            at += 1
+        share -= shared
+        share = shared / (share if share > 1.0 else 1.0)
+        if share >= least:
+            total += share
+            for at in range(means.shape[0]):
+                means[at] += share * kinds[row, at]
+    for at in range(means.shape[0]):
+        means[at] /= total if total > 1e-9 else 1e-9
+    return total
+
+
+@cython.ccall
 def without_own(
     sums: cython.const[cython.double][:, ::1],
     wanted: cython.const[cython.longlong][::1],
@@ -102,12 +297,13 @@ def without_own(
                 found[column, index] -= own_sums[place[row] - 1, column]
 
 
+@cython.ccall
 def shapes_at(
     counts: cython.const[cython.double][::1],
     homes: cython.const[cython.int][::1],
-    left_out: cython.const[cython.int][::1],
     values: cython.const[cython.double][:, ::1],
     sums: cython.const[cython.double][:, ::1],
+    left_out: tuple,
     wanted: cython.const[cython.longlong][::1],
     found: cython.double[:, ::1],
 ):
@@ -116,9 +312,9 @@ def shapes_at(
     Args:
         counts: By shape the pages that have it.
         homes: By shape its place.
-        left_out: Shapes of pages that do not count, rising, as often as they have them.
         values: By sum and by number of pages, what a shape of so many pages adds.
         sums: By sum and by place.
+        left_out: Of each page that does not count, its shapes.
         wanted: A place for each column of ``found``.
         found: What is filled.
 
@@ -128,28 +324,37 @@ def shapes_at(
     shape: cython.Py_ssize_t
     now: cython.Py_ssize_t
     then: cython.Py_ssize_t
+    numbers: cython.const[cython.int][::1]
     rows: cython.Py_ssize_t = sums.shape[0]
     places: cython.Py_ssize_t = sums.shape[1]
     fits: cython.bint = values.shape[0] == rows and found.shape[0] == rows and found.shape[1] == wanted.shape[0]
-    check(fits and counts.shape[0] == homes.shape[0], "the columns do not fit each other")
-    for index in range(left_out.shape[0]):
-        fits &= 0 <= left_out[index] < counts.shape[0]
-    check(fits, "there is no such shape")
-    for index in range(left_out.shape[0]):
-        fits &= 0 <= homes[left_out[index]] < places and 0 <= counts[left_out[index]] < values.shape[1]
+    check(fits and counts.shape[0] <= homes.shape[0], "the columns do not fit each other")
+    for one in left_out:
+        numbers = one
+        for index in range(numbers.shape[0]):
+            shape = numbers[index]
+            fits &= 0 <= shape < counts.shape[0]
+            if fits:
+                fits &= 0 <= homes[shape] < places and 0 <= counts[shape] < values.shape[1]
     for index in range(wanted.shape[0]):
         fits &= 0 <= wanted[index] < places
-    check(fits, "there is no such place, or a shape stands on more pages than there are")
+    check(fits, "there is no such shape or place, or a shape stands on more pages than there are")
     gone: cython.double[::1] = memoryview(bytearray(8 * rows * places or 8)).cast("d")
-    index = 0
-    while index < left_out.shape[0]:
-        shape = left_out[index]
-        now = then = cython.cast(cython.Py_ssize_t, counts[shape])
-        while index < left_out.shape[0] and left_out[index] == shape:
-            then = then - 1 if then > 0 else 0
-            index += 1
-        for row in range(rows):
-            gone[row * places + homes[shape]] += values[row, now] - values[row, then]
+    less: cython.int[::1] = memoryview(bytearray(4 * counts.shape[0] or 4)).cast("i")
+    for one in left_out:
+        numbers = one
+        for index in range(numbers.shape[0]):
+            less[numbers[index]] += 1
+    for one in left_out:
+        numbers = one
+        for index in range(numbers.shape[0]):
+            shape = numbers[index]
+            now = cython.cast(cython.Py_ssize_t, counts[shape])
+            then = now - less[shape] if now > less[shape] else 0
+            if less[shape]:
+                for row in range(rows):
+                    gone[row * places + homes[shape]] += values[row, now] - values[row, then]
+            less[shape] = 0
     for index in range(wanted.shape[0]):
         for row in range(rows):
             found[row, index] = sums[row, wanted[index]] - gone[row * places + wanted[index]]

@@ -5,7 +5,8 @@ A new form is a function and a row in ``FORMS``. What writes others than plain t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from denoise_crawler.changes import MAX_PAGES
@@ -35,42 +36,40 @@ if TYPE_CHECKING:
     from denoise_crawler.page import Page
     from denoise_crawler.rules import SiteRules
 
-    Form = Callable[[Page, list[bool] | None, "Writing"], "str | BlockList"]
 
 KEEP, LEAVE = "keep", "leave"
 CHOICES = (KEEP, LEAVE)
 CHANGES = NO_CHANGES, MARK_UNCHANGED, DROP_UNCHANGED = "no", "mark", "drop"
 
 
-def _text(page: Page, noise: list[bool] | None, _: Writing) -> str:
-    return clean_text(page, noise)
+def _text(content: Content) -> str:
+    return clean_text(content.page, content.noise)
 
 
-def _markdown(page: Page, noise: list[bool] | None, writing: Writing) -> str:
+def _markdown(content: Content) -> str:
     from denoise_crawler.output.content.markdown import to_markdown
 
-    return to_markdown(_content(page, noise, writing))
+    return to_markdown(content.blocks)
 
 
-def _html(page: Page, noise: list[bool] | None, writing: Writing) -> str:
+def _html(content: Content) -> str:
     from denoise_crawler.output.content.html import to_html
 
-    return to_html(_content(page, noise, writing))
+    return to_html(content.blocks)
 
 
-def _blocks(page: Page, noise: list[bool] | None, writing: Writing) -> BlockList:
+def _blocks(content: Content) -> BlockList:
     from denoise_crawler.output.content.blocks import to_dicts
 
-    return to_dicts(_content(page, noise, writing))
+    return to_dicts(content.blocks)
 
 
-def _content(page: Page, noise: list[bool] | None, writing: Writing) -> list[Block]:
-    from denoise_crawler.output.content.builder import content_blocks
-
-    return content_blocks(page, noise, links=writing.links != LEAVE, pictures=writing.pictures != LEAVE)
-
-
-FORMS: dict[str, Form] = {"text": _text, "markdown": _markdown, "html": _html, "blocks": _blocks}
+FORMS: dict[str, Callable[[Content], str | BlockList]] = {
+    "text": _text,
+    "markdown": _markdown,
+    "html": _html,
+    "blocks": _blocks,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,13 +175,40 @@ class Writing(OptionTable):
         check_low_confidence(self.min_confidence, self.low_confidence)
 
 
-def write_content(page: Page, noise: list[bool] | None = None, writing: Writing | None = None) -> Any:
+@dataclass(eq=False)
+class Content:
+    """What is kept of ``page``, all but its ``noise`` nodes, to be written; see :func:`write_content`."""
+
+    page: Page
+    noise: list[bool] | None = None
+    writing: Writing = field(default_factory=Writing)
+    page_type: str | None = ""
+
+    @cached_property
+    def blocks(self) -> list[Block]:
+        """The content as typed blocks."""
+        from denoise_crawler.output.content.builder import content_blocks
+        from denoise_crawler.records import posts_of
+
+        links, pictures = (one != LEAVE for one in (self.writing.links, self.writing.pictures))
+        posts = posts_of(self.page, self.page_type)
+        return content_blocks(self.page, self.noise, posts, links=links, pictures=pictures)
+
+
+def write_content(
+    page: Page,
+    noise: list[bool] | None = None,
+    writing: Writing | None = None,
+    page_type: str | None = "",
+) -> Any:
     """Return ``page`` without its ``noise`` nodes in the form that ``writing`` names.
 
     Args:
         page: The page.
         noise: Whether each node is noise; None if all is kept.
         writing: The options; plain text if not given.
+        page_type: What the page is: each post of a ``forum`` is written below a line that says who wrote it, and
+            when; of None its elements tell whether it is one.
 
     Returns:
         A string; of the form ``blocks`` a list of dicts.
@@ -197,7 +223,7 @@ def write_content(page: Page, noise: list[bool] | None = None, writing: Writing 
 
     """
     writing = writing or Writing()
-    return FORMS[writing.form](page, noise, writing)
+    return FORMS[writing.form](Content(page, noise, writing, page_type))
 
 
 def columns_for(page: Page, choice: MethodChoice, writing: Writing, rules: SiteRules) -> PageColumns | None:

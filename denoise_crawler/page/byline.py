@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING
 
 from denoise_crawler.page.dates import iso_date
-from denoise_crawler.page.nodes import TEXT
 from denoise_crawler.page.page import self_description_of
 from denoise_crawler.page.text import collapse_spaces
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _NODES_BEFORE, _NODES_AFTER = 40, 160  # of the heading
 _LONGEST = 90  # characters of a text that is a date or a byline, not a sentence with one
 _CONTENT = 1_200  # characters after the heading: what follows is the article
+_LONGEST_NAMES = 1_000  # characters of a class and id: what is remembered must be bounded
 _HEADINGS = frozenset({"h1"})
 _SMALLER_HEADINGS = frozenset({"h2", "h3"})
 _BY = re.compile(
@@ -40,8 +41,7 @@ def texts_beside_heading(page: Page) -> list[tuple[int, str]]:
     if (heading := _heading(page)) is None:
         return []
     nodes = page.nodes
-    around = [index for index in _around(nodes, heading) if nodes.tag_of(index) == TEXT]
-    return [(index, collapse_spaces(nodes.texts[index])) for index in around]
+    return [(index, collapse_spaces(text)) for index in _around(nodes, heading) if (text := nodes.texts[index])]
 
 
 def _heading(page: Page) -> int | None:
@@ -60,14 +60,14 @@ def _heading(page: Page) -> int | None:
 
 def _around(nodes: Nodes, heading: int) -> Iterator[int]:
     """Yield the nodes behind the heading up to the article, then those before it, the nearest first."""
-    behind, characters = [], 0
-    end = nodes.end_of(heading)
-    for index in range(end, min(end + _NODES_AFTER, len(nodes))):
-        characters += len(nodes.texts[index])
-        behind.append(index)
-        if characters > _CONTENT:
+    last = end = nodes.end_of(heading)
+    left = _CONTENT
+    for text in nodes.texts[end : end + _NODES_AFTER]:
+        last += 1
+        left -= len(text)
+        if left < 0:
             break
-    return chain(behind, range(heading - 1, max(heading - _NODES_BEFORE, 0), -1))
+    return chain(range(end, last), range(heading - 1, max(heading - _NODES_BEFORE, 0), -1))
 
 
 def date_beside(page: Page) -> str | None:
@@ -98,10 +98,16 @@ def _is_of_authors(nodes: Nodes, index: int) -> bool:
     element = nodes.elements[index]
     for one in (element, element.getparent()):
         if one is not None:
-            said = f"{one.get('class', '')} {one.get('id', '')}"
-            if _OF_AUTHORS.search(said.replace("_", "-")):
-                return not _OF_OTHERS.search(said)
+            of_authors = _names_authors(f"{one.get('class', '')} {one.get('id', '')}"[:_LONGEST_NAMES])
+            if of_authors is not None:
+                return of_authors
     return False
+
+
+@lru_cache(maxsize=4_096)
+def _names_authors(names: str) -> bool | None:
+    """Tell whether a class and id name authors, or what belongs to them; None if neither."""
+    return not _OF_OTHERS.search(names) if _OF_AUTHORS.search(names.replace("_", "-")) else None
 
 
 def _names(text: str) -> str | None:

@@ -48,7 +48,7 @@ _TEASED = re.compile(
     re.IGNORECASE,
 )
 _PREFIX = re.compile(r"(?:schema:|https?://schema\.org/)")
-_VISIBLE = etree.XPath("descendant-or-self::text()[not(parent::script or parent::style)]")
+_VISIBLE = etree.XPath("descendant-or-self::text()[not(parent::script or parent::style)]", smart_strings=False)
 
 
 class DeclaredText(NamedTuple):

@@ -11,7 +11,7 @@ from denoise_crawler.records.thread import find_posts, thread_of
 if TYPE_CHECKING:
     from denoise_crawler.page import Page
 
-__all__ = ["LISTS", "FoundRecord", "find_records"]
+__all__ = ["LISTS", "FoundRecord", "find_records", "posts_of"]
 
 _THREADS, LISTS = frozenset({"forum"}), frozenset({"listing", "collection"})
 _SURE = 0.5  # of a thread where nothing says what the page is
@@ -34,6 +34,12 @@ def find_records(page: Page, noise: list[bool] | None, page_type: str | None) ->
         (['post', 'post'], [])
 
     """
-    if page_type in _THREADS or (page_type is None and page.once(thread_of).likeness > _SURE):
-        return find_posts(page)
+    if posts := posts_of(page, page_type):
+        return posts
     return find_items(page, noise) if page_type is None or page_type in LISTS else []
+
+
+def posts_of(page: Page, page_type: str | None) -> list[FoundRecord]:
+    """Return the posts of ``page`` where it is a thread: by its type, or by its elements where that is None."""
+    is_thread = page_type in _THREADS or (page_type is None and page.once(thread_of).likeness > _SURE)
+    return page.once(find_posts) if is_thread else []

@@ -30,12 +30,16 @@ class FoundRecord:
         inside: The subtree that holds its text.
         left_out: Subtrees in it that are no text of the record: its user, a signature, its price.
         values: What else is known of it, by name: ``user``, ``time``, ``title``, ``price``, ``link``.
+        own: Of a post, all nodes from where the one before ends.
+        said: Of a post, the nodes that say its user and its time.
     """
 
     kind: str
     inside: range
     left_out: tuple[range, ...] = ()
     values: dict[str, str] = field(default_factory=dict)
+    own: range = range(0)
+    said: frozenset[int] = frozenset()
 
 
 def alike_elements(page: Page) -> dict[str, list[int]]:

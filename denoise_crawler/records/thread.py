@@ -40,7 +40,7 @@ _POST_NAMES = re.compile(r"post|messag|msg|content|comment|text|body|repl|answer
 _MAX_USER_CHARACTERS = 40
 _SURE_USER, _SURER_USER = 0.5, 1.0  # of the best name, and of those for posts that have none
 _TRIED = 3
-_SAID, _DENIED, _CONSTANT, _AGREED, _BASE = 1.0, 0.7, 1.2, 0.05, 0.7
+_SAID, _DECLARED, _DENIED, _CONSTANT, _AGREED, _BASE = 1.0, 0.3, 0.7, 1.2, 0.05, 0.7
 _USER = re.compile(
     r"user|author|auteur|autor|nick|poster|member|creator|mitglied|profile?\b|ersteller|verfasser", re.IGNORECASE
 )
@@ -196,7 +196,11 @@ def _best_names(
 
 def _user_likeness(nodes: Nodes, name: str, texts: dict[int, int], posts: int) -> float:
     """Say how much the elements of this name look like those of users."""
-    said = _SAID * bool(_USER.search(name)) - _DENIED * bool(_NO_USER.search(name))
+    said = (
+        _SAID * bool(_USER.search(name))
+        + _DECLARED * name.endswith("@author")
+        - _DENIED * bool(_NO_USER.search(name))
+    )
     values = {collapse_spaces(nodes.texts[text]) for text in texts.values()}
     constant = _CONSTANT * (len(values) == 1 and len(texts) > 2)
     return len(texts) / posts * (_BASE + said - constant)
@@ -208,9 +212,20 @@ def _candidates(nodes: Nodes, space: range, closed: range, following: Sequence[i
         if nodes.tags[index] == TEXT or index in closed:
             continue
         text = following[index]
-        if text < nodes.ends[index] and _may_be_name(nodes.texts[text]):
+        if (
+            text < nodes.ends[index]
+            and _may_be_name(nodes.texts[text])
+            and not _leads_to_date(nodes, text, following)
+        ):
             for name in _user_names(nodes, index):
                 yield name, text
+
+
+def _leads_to_date(nodes: Nodes, text: int, following: Sequence[int]) -> bool:
+    """Tell whether a text is a word before a date beside it: "edited" or "answered"."""
+    behind = following[text + 1] if text + 1 < len(nodes) else len(nodes)
+    beside = behind < nodes.ends[nodes.parents[text]]
+    return beside and nodes.texts[text].islower() and find_date(_text(nodes, behind)) is not None
 
 
 def _user_names(nodes: Nodes, index: int) -> Iterator[str]:
@@ -263,7 +278,9 @@ def find_posts(page: Page) -> list[FoundRecord]:
         time = _time(nodes, space, inside)
         said = {"user": _text(nodes, user), "time": _moment(nodes, time), "link": _link(page, space, body)}
         values = {name: value for name, value in said.items() if value}
-        posts.append(FoundRecord(POST, inside, tuple(_left_out(nodes, inside, often, {user, time})), values))
+        who = frozenset({user, time} - {-1})
+        left_out = tuple(_left_out(nodes, inside, often, who))
+        posts.append(FoundRecord(POST, inside, left_out, values, space, who))
     return posts
 
 
@@ -289,10 +306,11 @@ def _moment(nodes: Nodes, index: int) -> str:
 
 
 def _machine_time(nodes: Nodes, index: int) -> str:
-    return nodes.elements[index].get("datetime", "").strip() if nodes.tags[index] == "time" else ""
+    time = nodes.elements[index].get("datetime", "").strip() if nodes.tags[index] == "time" else ""
+    return time if any(map(str.isdecimal, time)) else ""  # else a template that nobody filled in
 
 
-def _left_out(nodes: Nodes, inside: range, often: frozenset[str], said: set[int]) -> Iterator[range]:
+def _left_out(nodes: Nodes, inside: range, often: frozenset[str], said: frozenset[int]) -> Iterator[range]:
     """Yield the subtrees of a post that are not its text; what it quotes is its text."""
     end = inside.start + 1
     for index in inside:

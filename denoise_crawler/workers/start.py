@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 from contextlib import contextmanager
+from multiprocessing import resource_tracker
 from multiprocessing.spawn import get_executable
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +42,7 @@ def start_with_script(theirs: socket.socket) -> Any:
         The process, of ``multiprocessing``.
     """
     process = _SPAWN.Process(target=main, args=(theirs,), daemon=True)
+    resource_tracker.ensure_running()  # where start() has to start it, it lets Ctrl-C through again
     with _no_interrupts():
         process.start()
     return process

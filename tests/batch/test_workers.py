@@ -5,6 +5,7 @@ import os
 import signal
 import time
 from functools import partial
+from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -150,6 +151,16 @@ def test_a_state_that_cannot_be_made_is_told_with_each_task() -> None:
         for _ in range(2):
             with pytest.raises(TaskError, match="ValueError: invalid literal"):
                 worker.call(pid)
+
+
+def lets_ctrl_c_through(_: object) -> bool:
+    return signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
+
+
+def test_ctrl_c_ends_no_process_also_the_first_one_that_is_started() -> None:
+    resource_tracker._resource_tracker._stop()  # type: ignore[attr-defined]
+    with Worker(list) as worker:
+        assert not worker.call(lets_ctrl_c_through)
 
 
 def test_whoever_leaves_waits_for_no_task() -> None:

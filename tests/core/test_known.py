@@ -96,6 +96,7 @@ def what_is_said(pages: list[Page], limit: int) -> list[object]:
 
 NUMBERS, INDICES, MARKS, SUMS = np.arange(3), np.arange(3, dtype=np.int32), np.ones(3, np.uint8), np.zeros(3)
 HASHES, ROOM, SLOTS = np.arange(3, dtype=np.uint32), np.zeros(12, np.uint32), np.zeros(16, np.int32)
+PLACES, KINDS = (HASHES, NUMBERS, NUMBERS, NUMBERS + 1), np.zeros((3, 3))
 
 
 @pytest.mark.parametrize("mode", ROADS)
@@ -114,9 +115,11 @@ HASHES, ROOM, SLOTS = np.arange(3, dtype=np.uint32), np.zeros(12, np.uint32), np
         ("site", "add_below", (SUMS[:2], NUMBERS)),
         ("site", "add_below", (SUMS, np.array([0, 0, 3]))),
         ("site", "add_below", (SUMS, np.array([0, -1, 0]))),
-        ("site", "count_shared", (MARKS, INDICES, INDICES, SUMS[:2])),
-        ("site", "count_shared", (MARKS, INDICES, INDICES + 2, SUMS)),
-        ("site", "count_shared", (MARKS[:1], INDICES, INDICES + 1, SUMS)),
+        ("site", "alike", (PLACES, INDICES, INDICES, NUMBERS, KINDS, -1, 0.5, SUMS[:2])),
+        ("site", "alike", (PLACES, INDICES, INDICES + 2, NUMBERS, KINDS, -1, 0.5, SUMS)),
+        ("site", "alike", (PLACES, INDICES - 1, INDICES, NUMBERS, KINDS, -1, 0.5, SUMS)),
+        ("site", "alike", (PLACES, INDICES, INDICES, NUMBERS + 1, KINDS, -1, 0.5, SUMS)),
+        ("site", "alike", ((*PLACES[:3], NUMBERS[:2]), INDICES, INDICES, NUMBERS, KINDS, -1, 0.5, SUMS)),
         ("site", "add_repeated", (MARKS, INDICES, INDICES[:2], INDICES, SUMS)),
         ("site", "add_repeated", (MARKS, INDICES + 1, INDICES, INDICES, SUMS)),
         ("site", "add_repeated", (MARKS, INDICES, INDICES - 1, INDICES, SUMS)),

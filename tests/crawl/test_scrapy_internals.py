@@ -93,7 +93,7 @@ class Probe(scrapy.Spider):
     def opened(self):
         self.close_before = internals.replace_close(self.crawler, self.close_ours)
         self.handle_before = internals.replace_output_handler(self.crawler, self.handle_ours)
-        internals.replace_exporter(self.crawler, "csv", ours=Exporter, theirs=CsvItemExporter)
+        internals.replace_exporter(self.crawler, "csv", new=Exporter, old=CsvItemExporter)
 
     async def start(self):
         yield scrapy.Request(SITE + "one")

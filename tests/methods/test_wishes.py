@@ -35,3 +35,31 @@ def test_favouring_recall_leaves_no_less_text_than_favouring_precision() -> None
 def test_a_wish_in_other_words_is_refused(wish: dict[str, object]) -> None:
     with pytest.raises(MethodError, match=next(iter(wish))):
         MethodChoice("fusion", wish)
+
+
+ARTICLE = "<h1>The harbour is open</h1>" + "".join(
+    f"<p>Boat number {number} came in at noon and left before the rain began.</p>" for number in range(9)
+)
+COMMENTS = (
+    "<div class=comments><h3>3 comments</h3><ul>"
+    "<li><span>I saw it too, and it was a fine boat.</span> – <a href=/u/1>Ann</a> <i>May 2</i></li>"
+    "<li><span>It was not there on Monday, I am sure.</span> – <a href=/u/2>Bob</a> <i>May 3</i></li></ul>"
+    "<a href=#>add a comment</a><form><p>Write what you think of the boats of this harbour.</p></form></div>"
+)
+
+
+def test_comments_are_kept_where_they_are_wished_without_their_buttons_and_forms() -> None:
+    pages = [("https://news.example/1", ARTICLE + COMMENTS)]
+    [left], [kept] = ([page.text for page in denoise_pages(pages, comments=wish)] for wish in ("leave", "keep"))
+    assert "fine boat" not in left
+    assert "fine boat" in kept
+    assert "not there on Monday" in kept
+    assert "add a comment" not in kept
+    assert "Write what" not in kept
+
+
+def test_the_newest_comments_of_other_pages_are_no_comments_of_this_one() -> None:
+    teasers = "".join(f"<li><a href=/{number}>Other story {number}</a></li>" for number in range(30))
+    widget = f"<div id=sidebar><ul>{teasers}</ul>{COMMENTS}</div>"
+    [kept] = denoise_pages([("https://news.example/1", ARTICLE + widget)], comments="keep")
+    assert "fine boat" not in kept.text

@@ -154,3 +154,15 @@ def test_without_the_wish_there_are_none() -> None:
     [page] = denoise_pages([(URL, thread("divisions"))])
     assert (page.records, page.fields, page.json_ld) == (None, None, None)
     assert list(by_record(page)) == []
+
+
+def test_a_word_before_the_date_is_not_the_user() -> None:
+    post = "<li><div class=user-time>{} <i>May 2, 2024</i></div><div class=user-card>{}</div><p>{}</p></li>"
+    words = ("asked", "answered", "edited", "answered")
+    html = "".join(post.format(word, user, text) for word, (user, _, text) in zip(words, POSTS, strict=True))
+    assert [record["user"] for record in records(html)] == [user for user, _, _ in POSTS]
+
+
+def test_a_time_for_machines_that_nobody_filled_in_is_none() -> None:
+    html = thread("a list with microdata").replace("2024-05-02T10:00", "comment_date")
+    assert records(html)[1]["time"] == "May 3, 2024"

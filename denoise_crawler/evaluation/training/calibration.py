@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from denoise_crawler.evaluation.training.examples import LabelledPage
     from denoise_crawler.methods.fusion.look import Look
-    from denoise_crawler.methods.fusion.site_evidence import Standing
+    from denoise_crawler.methods.fusion.standing import Standing
 
 BINS = 12
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from denoise_crawler.evaluation.gold import GoldPage
     from denoise_crawler.methods.fusion.blocks import Blocks, Numbers
-    from denoise_crawler.methods.fusion.features import Columns
+    from denoise_crawler.methods.fusion.features import Rows as FeatureRows
     from denoise_crawler.methods.fusion.trees import Table
 
 KNOWN_PAGES = (1, 2, 3, 6, 12)
@@ -176,7 +176,7 @@ def known_site(
     return evidence
 
 
-def wishes_of(page: LabelledPage, evidence: Evidence, known: int) -> Columns:
+def wishes_of(page: LabelledPage, evidence: Evidence, known: int) -> FeatureRows:
     """Return what whoever wrote the gold of a page must have wished; each wish is unsaid by chance.
 
     Asked by page: by set, the wish would only name the set.

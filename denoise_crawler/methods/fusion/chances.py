@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from denoise_crawler.methods.fusion.blocks import Numbers
     from denoise_crawler.methods.fusion.evidence import Evidence
     from denoise_crawler.methods.fusion.look import Look
-    from denoise_crawler.methods.fusion.site_evidence import Standing
+    from denoise_crawler.methods.fusion.standing import Standing
     from denoise_crawler.methods.fusion.wishes import Wishes
 
 _TITLE_CHANCE = 0.9

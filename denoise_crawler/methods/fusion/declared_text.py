@@ -75,7 +75,8 @@ def _words(texts: Sequence[str]) -> tuple[NDArray[np.uint64], Indices]:
 
 def _rows_of(around: Elements) -> NDArray[np.uint8]:
     """Tell which elements are items of lists, or hold the cells of a table."""
-    rows: NDArray[np.uint8] = np.isin(around.tags, _ITEMS).astype(np.uint8)
+    is_item: NDArray[np.bool_] = (around.tags == _ITEMS[0]) | (around.tags == _ITEMS[1])
+    rows = is_item.astype(np.uint8)
     cells = np.flatnonzero(around.tags == _CELL)
     rows[around.parents[cells[around.parents[cells] > 0]]] = 1
     return rows

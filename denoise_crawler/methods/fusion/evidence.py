@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from denoise_crawler.methods.fusion.blocks import Blocks, Indices, Numbers
-    from denoise_crawler.methods.fusion.site_evidence import Standing
+    from denoise_crawler.methods.fusion.standing import Standing
     from denoise_crawler.page import Page
 
 ANCESTORS = 6

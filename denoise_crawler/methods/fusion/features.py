@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,14 +19,10 @@ from denoise_crawler.page import Page
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from typing import TypeAlias
 
     from numpy.typing import NDArray
 
-    from denoise_crawler.methods.fusion.blocks import Numbers
     from denoise_crawler.methods.fusion.trees import Table
-
-    Columns: TypeAlias = dict[str, Numbers]
 
 # made here, of texts and words, or as simple as a row of bits; all other features are made by the loops
 _SAID = "title overlap", "first heading", "begins description", *DECLARED
@@ -98,42 +94,26 @@ def evidence_of_nothing() -> Evidence:
     return Evidence.of(page, blocks_of(page), None, Words.none())
 
 
-def table_of(groups: Iterable[Columns | Rows], names: Sequence[str], count: int) -> Table:
-    """Return the features with these ``names`` as a table, a row for each of ``count`` blocks.
+def table_of(groups: Iterable[Rows], names: Sequence[str], count: int) -> Table:
+    """Return all features as a table, a row for each of ``count`` blocks.
 
     Groups are read one after the other: all of them at once take twice the table's memory.
+
+    Args:
+        groups: All features.
+        names: Their names, in order; none for no features.
+        count: The number of blocks.
+
+    Raises:
+        KeyError: The features have other names.
+
     """
-    wanted, found = tuple(names), list[str]()
-    numbers, by_feature = numbers_of(wanted), np.empty((len(names), count), np.float32)
-    for group in groups:
-        found += group
-        if isinstance(group, Rows):
-            rows, places = places_of(group.names, wanted)
-            if isinstance(places, slice):
-                np.take(group.numbers, rows, axis=0, out=by_feature[places], mode="clip")  # "raise" copies twice
-            else:
-                by_feature[places] = group.numbers[rows]
-            continue
-        for name, column in group.items():
-            if name in numbers:
-                by_feature[numbers[name]] = column
-    if missing := set(names).difference(found):
-        raise KeyError(f"there are no features {', '.join(sorted(missing))}")
+    by_feature, first, wanted = np.empty((len(names), count), np.float32), 0, tuple(names)
+    for group in groups if wanted else ():  # the trees of a look that is to score nothing want none
+        rows = slice(first, first + len(group))
+        if wanted[rows] != group.names:
+            raise KeyError(f"the features from number {first} on are not {group.names[0]} and those behind it")
+        by_feature[rows], first = group.numbers, rows.stop
+    if first != len(wanted):
+        raise KeyError(f"there are no features {', '.join(wanted[first:])}")
     return by_feature.T
-
-
-@lru_cache(maxsize=16)
-def numbers_of(names: tuple[str, ...]) -> Mapping[str, int]:
-    """Return the features by name, each with its number."""
-    return {name: number for number, name in enumerate(names)}
-
-
-@lru_cache(maxsize=64)
-def places_of(found: tuple[str, ...], wanted: tuple[str, ...]) -> tuple[Any, Any]:
-    """Return which of the features ``found`` are among those ``wanted``, and where."""
-    numbers = numbers_of(wanted)
-    pairs = sorted((numbers[name], row) for row, name in enumerate(found) if name in numbers)
-    places, rows = [place for place, _ in pairs], np.array([row for _, row in pairs], np.intp)
-    if places and places[-1] - places[0] == len(places) - 1:
-        return rows, slice(places[0], places[-1] + 1)
-    return rows, places

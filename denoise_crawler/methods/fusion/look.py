@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from denoise_crawler.methods.fusion.blocks import Numbers
     from denoise_crawler.methods.fusion.evidence import Evidence
-    from denoise_crawler.methods.fusion.features import Columns, Rows
-    from denoise_crawler.methods.fusion.site_evidence import Standing
+    from denoise_crawler.methods.fusion.features import Rows
+    from denoise_crawler.methods.fusion.standing import Standing
     from denoise_crawler.methods.fusion.trees import BoostedTrees, Table
 
 _KEPT_BLOCKS = 2_000
@@ -48,7 +48,7 @@ class Look:
 
     forest: Forest
     evidence: Evidence
-    wishes: Columns
+    wishes: Rows
     of_page: list[Rows] | None
 
     @classmethod
@@ -58,11 +58,11 @@ class Look:
         kept = list(page_groups(evidence)) if count <= _KEPT_BLOCKS else None
         return cls(forest, evidence, wish_columns(count, UNSAID, UNSAID), kept)
 
-    def knowing(self, standing: Standing | None, wishes: Columns) -> Look:
+    def knowing(self, standing: Standing | None, wishes: Rows) -> Look:
         """Look at the same page again, with what its site says and what is wished."""
         return Look(self.forest, self.evidence.knowing(standing), wishes, self.of_page)
 
-    def groups(self) -> Iterator[Columns | Rows]:
+    def groups(self) -> Iterator[Rows]:
         """Yield all features, some at a time."""
         own = page_groups(self.evidence) if self.of_page is None else self.of_page
         return chain(own, site_groups(self.evidence), [self.wishes])

@@ -9,6 +9,8 @@ import numpy as np
 from denoise_crawler.methods.base import Judgement, Method
 from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.methods.fusion.chances import content_chances, shifted
+from denoise_crawler.methods.fusion.comments import REASON as COMMENT_REASON
+from denoise_crawler.methods.fusion.comments import comments as comments_of
 from denoise_crawler.methods.fusion.declared_text import declared_of
 from denoise_crawler.methods.fusion.introduced import introduced_lists
 from denoise_crawler.methods.fusion.judged_nodes import deciding_blocks, judged_nodes
@@ -128,9 +130,10 @@ class Fusion(Method):
         page_type = self.model.page_type(page, look, has_fields=bool(fields.any()))
         likely = most_f1(shifted(chances, page_type.shift), blocks.tokens)
         values = _values(page, page_type, evidence)
-        best = together.best(likely, fields | values)
+        written = comments_of(evidence) if self.wishes.comments == KEEP else np.zeros(len(blocks), bool)
+        fixed = fields | values | written
+        best = together.best(likely, fixed)
         once = best if page_type.name in REPEATING else together.once(best)
-        fixed = fields | values
         if (title := evidence.headline.sure) >= 0:
             fixed[title] = True
         taken = together.with_sections(once, chances, fixed)
@@ -147,6 +150,8 @@ class Fusion(Method):
                 return field_reason(evidence, block)
             if values[block] and taken[block] and not likely[block]:
                 return "a value of the product: its price, a code or its maker"
+            if written[block] and taken[block] and not likely[block]:
+                return COMMENT_REASON
             if taken[block] != once[block]:
                 return together_reason(bool(taken[block]), "section")
             whole, chance = together.whole_of(block, chances)

@@ -36,25 +36,22 @@ class Numbered:
         """The bytes held."""
         return self._hashes.nbytes + self._slots.nbytes
 
+    @property
+    def table(self) -> tuple[Hashes, NDArray[np.int32], int]:
+        """The hashes, their slots and the bits of a slot, as the loops take them."""
+        return self._hashes, self._slots, self._bits
+
     def find(self, wanted: Hashes) -> Indices:
         """Return the numbers of ``wanted``."""
         found = np.empty(len(wanted), np.int64)
-        loops("keys").find(self._hashes, self._slots, self._bits, np.ascontiguousarray(wanted), found)
+        loops("keys").find(*self.table, np.ascontiguousarray(wanted), found)
         return found
-
-    def count(
-        self, wanted: Hashes, counts: Numbers, left_out: tuple[NDArray[np.int32], ...], found: Numbers
-    ) -> None:
-        """Fill ``found`` with the ``counts`` of ``wanted``, less one for each page ``left_out`` that has it."""
-        table = self._hashes, self._slots, self._bits
-        loops("keys").counts_of(*table, np.ascontiguousarray(wanted), counts, left_out, found)
 
     def add(self, distinct: Hashes) -> Indices:
         """Return the numbers of ``distinct`` hashes, given to those that have none."""
         wanted, numbers, filled = np.ascontiguousarray(distinct), np.empty(len(distinct), np.int64), 0
         while filled < len(wanted):
-            table = self._hashes, self._slots, self._bits, self._count
-            self._count, filled = loops("keys").add(*table, wanted, numbers, filled)
+            self._count, filled = loops("keys").add(*self.table, self._count, wanted, numbers, filled)
             if filled < len(wanted):
                 self._make_room(self._bits + 1)
         return numbers
@@ -74,6 +71,11 @@ class PageCounts:
         self.numbered = Numbered()
         self.counts = np.zeros(1)
 
+    @property
+    def table(self) -> tuple[Hashes, NDArray[np.int32], int, Numbers]:
+        """The table of the hashes with their counts, as the loops take them."""
+        return *self.numbered.table, self.counts
+
     def add(self, distinct: Hashes) -> Indices:
         """Count one more page for each of ``distinct`` hashes and return their numbers."""
         numbers = self.numbered.add(distinct)
@@ -83,9 +85,10 @@ class PageCounts:
 
     def of(self, wanted: Hashes, left_out: Sequence[NDArray[np.int32]]) -> Numbers:
         """Return the counts of ``wanted`` without the pages that have the numbers ``left_out``."""
-        counts: Numbers = np.empty(len(wanted))
-        self.numbered.count(wanted, self.counts, tuple(left_out), counts)
-        return counts
+        found: Numbers = np.empty(len(wanted))
+        hashes, slots, bits, counts = self.table
+        loops("keys").counts_of(hashes, slots, bits, np.ascontiguousarray(wanted), counts, tuple(left_out), found)
+        return found
 
 
 def grown(numbers: NDArray[T], length: int) -> NDArray[T]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from denoise_crawler.methods.fusion.blocks import Numbers
     from denoise_crawler.methods.fusion.look import Look
-    from denoise_crawler.methods.fusion.site_evidence import Standing
+    from denoise_crawler.methods.fusion.standing import Standing
     from denoise_crawler.methods.fusion.trees import Tree
 
 MAX_SITE_SHARE = 0.8  # of what is said of a page by the pages that are built alike
@@ -48,8 +48,9 @@ class PageTypeTrees:
         row = page_type_row(traits, look)
         table = np.array([[row[name] for name in self._features]], np.float32)
         scores = self._trees.leaves(table)[:, 0].reshape(-1, len(KINDS)).sum(axis=0)
-        centred: Numbers = np.clip(scores - scores.mean(), -MOST_TYPE_SCORE, MOST_TYPE_SCORE)
-        return centred
+        centred = scores - scores.sum() / len(KINDS)
+        bounded: Numbers = np.minimum(np.maximum(centred, -MOST_TYPE_SCORE), MOST_TYPE_SCORE)
+        return bounded
 
 
 class PageType(NamedTuple):

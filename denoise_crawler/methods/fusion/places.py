@@ -34,8 +34,13 @@ _DIGITS = re.compile(r"\d+")
 _COMMENTS = re.compile(r"comment|disqus|respond|repl(?:y|ies)|reviews?\b|discuss", re.IGNORECASE)
 
 
+def _may_hide(style: str) -> bool:
+    """Tell whether a style holds a word that hides; most hold none, and a search for both patterns is slow."""
+    return "none" in style or "hidden" in style
+
+
 READ: dict[str, Callable[[str], int]] = {
-    "style": lambda value: _BITS["hidden"] if _HIDING.search(value) else 0,
+    "style": lambda value: _BITS["hidden"] if _may_hide(value) and _HIDING.search(value) else 0,
     "hidden": lambda _: _BITS["hidden"],
     "aria-hidden": lambda value: _BITS["hidden"] if value == "true" else 0,
     "role": lambda value: _ROLES.get(value, 0),

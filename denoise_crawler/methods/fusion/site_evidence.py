@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from denoise_crawler.methods.bottom_k import BottomK
@@ -17,37 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from denoise_crawler.methods.fusion.blocks import Blocks, Numbers
-    from denoise_crawler.methods.fusion.place_sums import AtPlace
     from denoise_crawler.methods.fusion.sketch import Sketch
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Standing:
-    """What ``pages`` other pages of the site say of one page.
-
-    By block, the number of those pages that have its text, its text with every number alike, and the link it
-    begins with; the tokens on those pages that are in its style, and the mean score of these without its site
-    (``style_tokens``, ``style_scores``). By block-level element, what stands on its path, summed over those
-    pages: ``path_pages`` that have it, ``path_elements``, ``path_characters``, ``path_linked`` and
-    ``path_repeated`` (characters of texts that come back). ``places`` is what they have at the place of each
-    block. ``alike`` is how many pages are built as this one is,
-    ``kinds`` the mean of what each of these says of its own kind.
-    """
-
-    pages: int
-    alike: float
-    kinds: Numbers
-    places: AtPlace
-    texts: Numbers
-    masked: Numbers
-    links: Numbers
-    style_tokens: Numbers
-    style_scores: Numbers
-    path_pages: Numbers
-    path_elements: Numbers
-    path_characters: Numbers
-    path_linked: Numbers
-    path_repeated: Numbers
+    from denoise_crawler.methods.fusion.standing import Standing
 
 
 class SiteEvidence:
@@ -109,14 +79,9 @@ class SiteEvidence:
         own = key if key in self._sums else None
         if own is None:
             own = self._copies.first(texts_digest(distinct(blocks.masked_hashes[:MAX_BLOCKS])))
-        pages = len(self._sums) - (own is not None)
-        if not pages:
+        if len(self._sums) == (own is not None):
             return None
-        paths = self._sums.paths_of(blocks)
-        alike, kinds = self._sums.kinds_of_alike(blocks, paths, own)
-        copies = self._sums.copies_of(blocks, own)
-        at_place = self._sums.places_of(blocks, paths, own, copies)
-        return Standing(pages, alike, kinds, at_place, *self._sums.of(blocks, paths, own, copies))
+        return self._sums.standing(blocks, own)
 
     def novelty(self, blocks: Blocks) -> float:
         """Return the share of the characters of ``blocks`` that stand where no page of the site has any."""

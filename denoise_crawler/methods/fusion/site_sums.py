@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from denoise_crawler.core import loops
+from denoise_crawler.methods.fusion.blocks import SPREAD
 from denoise_crawler.methods.fusion.groups import distinct, groups_of
 from denoise_crawler.methods.fusion.kinds import KINDS
 from denoise_crawler.methods.fusion.numbered import Numbered, PageCounts, grown
 from denoise_crawler.methods.fusion.place_sums import PlaceSums
 from denoise_crawler.methods.fusion.sketch import HUNDREDTHS
+from denoise_crawler.methods.fusion.standing import AtPlace, Standing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +22,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from denoise_crawler.methods.fusion.blocks import Blocks, Indices, Numbers
-    from denoise_crawler.methods.fusion.place_sums import AtPlace
     from denoise_crawler.methods.fusion.sketch import Sketch
 
     Kept: TypeAlias = NDArray[np.int32]  # numbers of a page, in half of their bytes
@@ -49,15 +50,8 @@ class _Counted:
     links: Kept
     paths: Kept
     styles: Kept
+    style_sums: Numbers
     placed: Kept
-
-
-class _Built(NamedTuple):
-    """How the pages are built: the row of each, how many paths it has, and its kinds."""
-
-    rows: Indices
-    lengths: Numbers
-    kinds: Numbers
 
 
 class _Column:
@@ -101,7 +95,7 @@ class SiteSums:
         self._page_paths, self._ends = _Column(), _Column()
         self._kinds = np.zeros((1, len(KINDS)))
         self._repeated: tuple[NDArray[np.bool_], Numbers] | None = None
-        self._built: _Built | None = None
+        self._rows_of_pages: Indices | None = None
 
     def __len__(self) -> int:
         return len(self._pages)
@@ -142,121 +136,95 @@ class SiteSums:
         masked, links = self._masked.add(page.masked), self._links.add(page.links)
         styles, placed = self._styles.add(page.styles), self._places.add(page, paths)
         self._style_sums = grown(self._style_sums, len(self._styles) + 1)
-        self._style_sums[styles] += _of_styles(page)
+        self._style_sums[styles] += (style_sums := _of_styles(page))
         blocks, row = self._characters.add(page.characters), len(self._ends.numbers)
         self._homes.add(paths[page.homes])
         self._block_texts.add(texts[text_of])
         self._ends.add(np.array([self._page_paths.add(paths).stop]))
         self._kinds = grown(self._kinds, row + 1)
         self._kinds[row] = page.kinds
-        kept = [numbers.astype(np.int32) for numbers in (texts, masked, links, paths, styles, placed)]
-        self._pages[page.key] = page, _Counted(row, blocks, sums, *kept)
-        self._repeated = self._built = None
+        kept = [numbers.astype(np.int32) for numbers in (texts, masked, links, paths, styles)]
+        self._pages[page.key] = page, _Counted(row, blocks, sums, *kept, style_sums, placed.astype(np.int32))
+        self._repeated = self._rows_of_pages = None
 
     def remove(self, key: int) -> None:
         """Take the page with this key out."""
-        page, counted = self._pages.pop(key)
+        _, counted = self._pages.pop(key)
         self._texts.counts[counted.texts] -= 1.0
         self._masked.counts[counted.masked] -= 1.0
         self._links.counts[counted.links] -= 1.0
         self._sums[counted.paths] -= counted.sums
-        self._style_sums[counted.styles] -= _of_styles(page)
+        self._style_sums[counted.styles] -= counted.style_sums
         self._places.remove(counted.placed)
         self._characters.numbers[counted.blocks] = 0
-        self._repeated = self._built = None
+        self._repeated = self._rows_of_pages = None
 
-    def paths_of(self, blocks: Blocks) -> Indices:
-        """Return by element of a page the number of its path."""
-        return self._paths.find(blocks.around.paths)
-
-    def copies_of(self, blocks: Blocks, left_out: int | None) -> list[int]:
+    def _copies_of(self, blocks: Blocks, left_out: int | None) -> list[int]:
         """Return the keys of the pages, few of all, that hold half of the running text of a page and more.
 
         Theirs is the same article, not the same template.
         """
+        own = () if left_out is None else (self._pages[left_out][1].texts,)
+        texts = blocks.text_hashes, blocks.characters, blocks.linked
+        if not loops("site").know_half(*texts, _PARAGRAPH, *self._texts.table, own):
+            return []
         running = blocks.characters - blocks.linked
         long = running >= _PARAGRAPH
         running, half = running[long], running[long].sum() / 2
-        own = () if left_out is None else (self._pages[left_out][1].texts,)
         known = self._texts.of(hashes := blocks.text_hashes[long], own) > 0
-        if not half or running[known].sum() < half:
-            return []
         sizes = np.zeros(len(self._texts.counts))
         sizes[self._texts.numbered.find(hashes[known])] = running[known]
         others = ((key, counted.texts) for key, (_, counted) in self._pages.items() if key != left_out)
         found = [key for key, texts in others if sizes[texts].sum() >= half]
         return found if len(found) <= max(1.0, MOST_COPIES * len(self)) else []
 
-    def of(self, blocks: Blocks, paths: Indices, left_out: int | None, copies: Sequence[int]) -> list[Numbers]:
-        """Return what the pages but ``left_out`` (a key) say of a page with these ``paths``.
+    def standing(self, blocks: Blocks, left_out: int | None) -> Standing:
+        """Return what the pages but ``left_out`` (a key) say of a page with these ``blocks``.
 
-        The texts and links of ``copies`` say nothing of it.
-
-        By block the pages with its text, its masked text and its link, the tokens in its style and the mean score
-        of these; by element the sums of its path, and last the characters of texts that come back.
+        The texts and links of copies say nothing of it.
         """
-        (repeated, below), own, own_sums, again = self._repeated_texts(), _NO_ROWS, _NO_SUMS, _NO_SUMS
+        (repeated, below), around = self._repeated_texts(), blocks.around
+        known, own = None, (_NO_ROWS, _NO_SUMS, _NO_SUMS, _NO_ROWS, _NO_SUMS)
         if left_out is not None:
-            page, counted = self._pages[left_out]
-            own, own_sums = counted.paths, counted.sums
-            comes_back = repeated[self._block_texts.numbers[counted.blocks]]
+            page, known = self._pages[left_out]
+            comes_back = repeated[self._block_texts.numbers[known.blocks]]
             again = _with_what_is_below(page.homes, np.where(comes_back, page.characters, 0), page.parents)
-        silent = self._counted(left_out, copies)
-        return [
-            self._texts.of(blocks.text_hashes, [one.texts for one in silent]),
-            self._masked.of(blocks.masked_hashes, [one.masked for one in silent]),
-            self._links.of(blocks.link_hashes, [one.links for one in silent]),
-            *self._style_of(blocks, left_out),
-            *_without_own(self._sums, paths, own, own_sums),
-            *_without_own(below[:, None], paths, own, again.reshape(-1, 1)),
-        ]
+            own = known.paths, known.sums, again.reshape(-1, 1), known.styles, known.style_sums
+        silent = [] if known is None else [known]
+        silent += [self._pages[key][1] for key in self._copies_of(blocks, left_out)]
+        by_block, by_element = np.empty((9, len(blocks))), np.empty((5, len(around)))
+        paths, kinds = np.empty(len(around), np.int64), np.empty(len(KINDS))
+        hashes = blocks.text_hashes, blocks.masked_hashes, blocks.link_hashes, blocks.styles, blocks.shapes
+        loops("site").said_of_page(
+            (*hashes, blocks.elements),
+            around.paths,
+            (self._texts.table, self._masked.table, self._links.table, self._places.table),
+            (self._paths.table, self._sums, below[:, None], self._styles.table, self._style_sums),
+            self._places.at_places(len(self._paths) + 1),
+            tuple([(one.texts, one.masked, one.links, one.placed) for one in silent]),
+            own,
+            SPREAD,
+            (tuple(by_block[:4]), by_block[4:6], by_block[6:]),
+            (paths, by_element[:4], by_element[4:]),
+        )
+        texts, masked, links, shapes, style_tokens, style_scores, held, often, again = by_block
+        style_scores /= HUNDREDTHS * np.maximum(style_tokens, 1.0)
+        again /= np.maximum(held * np.log(np.maximum(held, 1.0)), 1e-9)
+        alike = loops("site").alike(
+            (around.paths, paths, around.first, around.last),
+            *(self._page_paths.numbers, self._ends.numbers, self._rows(), self._kinds),
+            *(-1 if known is None else known.row, MIN_ALIKE, kinds),
+        )
+        places = AtPlace(shapes, held, often, again)
+        pages = len(self) - (known is not None)
+        words = texts, masked, links, style_tokens, style_scores
+        return Standing(pages, alike, kinds / HUNDREDTHS, places, *words, *by_element)
 
-    def places_of(self, blocks: Blocks, paths: Indices, left_out: int | None, copies: Sequence[int]) -> AtPlace:
-        """Return what the pages but ``left_out`` and ``copies`` have at the place of each of ``blocks``."""
-        return self._places.of(blocks, paths, [one.placed for one in self._counted(left_out, copies)])
-
-    def _counted(self, left_out: int | None, copies: Sequence[int]) -> list[_Counted]:
-        return [self._pages[key][1] for key in (left_out, *copies) if key is not None]
-
-    def _style_of(self, blocks: Blocks, left_out: int | None) -> list[Numbers]:
-        """Return by block the tokens in its style on the pages but ``left_out``, and their mean score."""
-        styles, own, own_sums = self._styles.find(blocks.styles), _NO_ROWS, _NO_SUMS
-        if left_out is not None:
-            page, counted = self._pages[left_out]
-            own, own_sums = counted.styles, _of_styles(page)
-        tokens, scores = _without_own(self._style_sums, styles, own, own_sums)
-        return [tokens, scores / HUNDREDTHS / np.maximum(tokens, 1.0)]
-
-    def kinds_of_alike(self, blocks: Blocks, paths: Indices, left_out: int | None) -> tuple[float, Numbers]:
-        """Return how many pages but ``left_out`` are built as a page with these ``paths`` is, and their kinds.
-
-        Pages are built alike if they share half of their places or more; each counts by the share. Of the
-        kinds it is the mean.
-        """
-        around = blocks.around
-        with_text = around.last > around.first
-        places = len(distinct(around.paths[with_text]))
-        marked = np.zeros(len(self._paths) + 1, np.bool_)
-        marked[paths[with_text]] = True
-        marked[0] = False
-        built = self._built_pages()
-        paths_of_pages, ends = self._page_paths.numbers, self._ends.numbers
-        shared = np.empty(len(ends))
-        loops("site").count_shared(marked.view(np.uint8), paths_of_pages, ends, shared)
-        if left_out is not None:
-            shared[self._pages[left_out][1].row] = 0.0
-        shared = shared[built.rows]
-        shares = shared / np.maximum(built.lengths + places - shared, 1.0)
-        shares[shares < MIN_ALIKE] = 0.0
-        alike = float(shares.sum())
-        return alike, shares @ built.kinds / HUNDREDTHS / max(alike, 1e-9)
-
-    def _built_pages(self) -> _Built:
-        if self._built is None:
-            rows = np.array([counted.row for _, counted in self._pages.values()], np.int64)
-            lengths = np.diff(self._ends.numbers, prepend=0)[rows].astype(np.float64)
-            self._built = _Built(rows, lengths, self._kinds[rows])
-        return self._built
+    def _rows(self) -> Indices:
+        """Return the row of each page."""
+        if self._rows_of_pages is None:
+            self._rows_of_pages = np.array([counted.row for _, counted in self._pages.values()], np.int64)
+        return self._rows_of_pages
 
     def novelty(self, blocks: Blocks) -> float:
         """Return the share of the characters of ``blocks`` on paths that none of the pages has; 0 without any."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 from math import exp, log
 from typing import TYPE_CHECKING
@@ -59,10 +60,9 @@ class Together:
         """
         if not self.units:
             return own
-        joint, heard = own.copy(), np.ones(len(own), bool)
-        for unit in self.units:
-            heard[list(unit.silent)] = False
-        blocks = _Heard(np.flatnonzero(heard), own, self.blocks.tokens)
+        joint, silent = own.copy(), frozenset[int]().union(*(unit.silent for unit in self.units))
+        at = [block for block in range(len(own)) if block not in silent] if silent else range(len(own))
+        blocks = _Heard(at, own.tolist(), self.blocks.tokens.tolist())
         for unit in self.units:
             joint[unit.blocks] = _chance(unit, blocks)
         return joint
@@ -124,31 +124,31 @@ def _series(blocks: Blocks) -> tuple[Indices, ...]:
 class _Heard:
     """The blocks that say something (``at``), and of all blocks their own chances and tokens."""
 
-    at: Indices
-    chances: Numbers
-    tokens: Numbers
+    at: Sequence[int]
+    chances: list[float]
+    tokens: list[float]
 
     def inside(self, unit: Unit) -> float | None:
         """Return what the blocks of a unit say; None if they say nothing."""
-        first, last = self.at.searchsorted((unit.first, unit.last))
-        blocks = self.at[first:last]
-        counts = self.tokens[blocks]
-        return float(self.chances[blocks] @ counts / counts.sum()) if counts.any() else None
+        blocks = self.at[bisect_left(self.at, unit.first) : bisect_left(self.at, unit.last)]
+        tokens = sum(self.tokens[block] for block in blocks)
+        return sum(self.chances[block] * self.tokens[block] for block in blocks) / tokens if tokens else None
 
     def around(self, unit: Unit) -> tuple[float, float]:
         """Return the log odds of what the blocks before and after a unit say."""
-        first, last = self.at.searchsorted((unit.first, unit.last))
+        first, last = bisect_left(self.at, unit.first), bisect_left(self.at, unit.last)
         return self._beside(self.at[max(first - _AROUND, 0) : first]), self._beside(self.at[last : last + _AROUND])
 
-    def _beside(self, blocks: Indices) -> float:
-        counts = np.minimum(self.tokens[blocks], _MOST_TOKENS) + 1.0
-        return _log_odds(float(self.chances[blocks] @ counts / counts.sum())) if len(blocks) else 0.0
+    def _beside(self, blocks: Sequence[int]) -> float:
+        counts = [min(self.tokens[block], _MOST_TOKENS) + 1.0 for block in blocks]
+        said = sum(self.chances[block] * count for block, count in zip(blocks, counts, strict=True))
+        return _log_odds(said / sum(counts)) if counts else 0.0
 
 
 def _chance(unit: Unit, heard: _Heard) -> float:
     said = heard.inside(unit)
     if unit.kind not in _OF_KIND:
-        return float(heard.chances[unit.blocks].mean()) if said is None else said
+        return sum(heard.chances[unit.blocks]) / (unit.last - unit.first) if said is None else said
     before, after = heard.around(unit)
     own = 0.0 if said is None else _OWN * _log_odds(said)
     return 1.0 / (1.0 + exp(-(_OF_KIND[unit.kind] + own + _BEFORE * before + _AFTER * after)))

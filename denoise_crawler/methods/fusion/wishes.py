@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from denoise_crawler.methods.fusion.features import Columns
+from denoise_crawler.methods.fusion.features import Rows
 
 WORDS = KEEP, LEAVE = "keep", "leave"
 # What is added to the log odds of every block before the best text is chosen.
@@ -41,11 +39,11 @@ class Wishes:
         """What is added to the log odds of every block."""
         return FAVOUR[self.favour]
 
-    def columns(self, count: int) -> Columns:
+    def columns(self, count: int) -> Rows:
         """Return the wishes as features of ``count`` blocks."""
         return wish_columns(count, float(self.title == KEEP), float(self.comments == KEEP))
 
 
-def wish_columns(count: int, title: float, comments: float) -> Columns:
+def wish_columns(count: int, title: float, comments: float) -> Rows:
     """Return features that say whether title and comments are wished: 1, 0, or ``UNSAID``."""
-    return {name: np.full(count, value) for name, value in zip(WISH_COLUMNS, (title, comments), strict=True)}
+    return Rows(WISH_COLUMNS, np.repeat(np.array([[title], [comments]], np.float32), count, axis=1))

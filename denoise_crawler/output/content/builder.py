@@ -7,37 +7,55 @@ from typing import TYPE_CHECKING
 
 from denoise_crawler.output.content.blocks import (
     Block,
+    Footnote,
     FootnoteMark,
     Inline,
     LineBreak,
+    Paragraph,
+    Picture,
+    Rule,
     Text,
 )
 from denoise_crawler.output.content.code import is_code
 from denoise_crawler.output.content.elements import Gathering, begin_element
 from denoise_crawler.output.content.formulas import formulas_of
-from denoise_crawler.output.content.line import heading_levels, style_in, text_styles
+from denoise_crawler.output.content.headings import without_empty_headings
+from denoise_crawler.output.content.line import heading_levels, paragraphs, style_in, text_styles
 from denoise_crawler.output.content.links import Links, is_control, is_permalink, is_share_link
-from denoise_crawler.output.content.pictures import picture_of
+from denoise_crawler.output.content.pictures import is_embedded, is_picture, picture_of
+from denoise_crawler.output.content.quote_controls import quote_controls
+from denoise_crawler.output.content.sidenotes import without_label, without_number
 from denoise_crawler.output.inline import text_of
 from denoise_crawler.page import TEXT
 from denoise_crawler.page.markup import INLINE
+from denoise_crawler.page.site import site_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from denoise_crawler.output.content.formulas import Place
     from denoise_crawler.page import Page
+    from denoise_crawler.records import FoundRecord
 
 
+_IN_A_LINE = INLINE | {"input"}  # which shows or hides what stands beside it
 _LEFT_OUT = frozenset({"a", "span"})  # if they are permalinks, share links or controls of headings
 
 
 def content_blocks(
-    page: Page, noise: list[bool] | None = None, *, links: bool = True, pictures: bool = True
+    page: Page,
+    noise: list[bool] | None = None,
+    posts: Sequence[FoundRecord] = (),
+    *,
+    links: bool = True,
+    pictures: bool = True,
 ) -> list[Block]:
     """Return ``page`` without its ``noise`` nodes as blocks, with absolute URLs.
 
     Args:
         page: The page.
         noise: Whether each node is noise; None if all is kept.
+        posts: The posts of its thread, which get a line that says who wrote them, and when.
         links: Whether the addresses of links are kept.
         pictures: Whether pictures and embedded videos and posts are kept.
 
@@ -49,7 +67,7 @@ def content_blocks(
         List
 
     """
-    return Builder(page, noise, links=links, pictures=pictures).build()
+    return Builder(page, noise, posts, links=links, pictures=pictures).build()
 
 
 class Builder(Gathering):
@@ -58,16 +76,28 @@ class Builder(Gathering):
     Args:
         page: The page.
         noise: Whether each node is noise; None if all is kept.
+        posts: The posts of its thread.
         links: Whether the addresses of links are kept.
         pictures: Whether pictures and embeds are kept.
 
     """
 
-    def __init__(self, page: Page, noise: list[bool] | None, *, links: bool, pictures: bool) -> None:
-        super().__init__(page, noise, pictures=pictures)
+    def __init__(
+        self,
+        page: Page,
+        noise: list[bool] | None,
+        posts: Sequence[FoundRecord],
+        *,
+        links: bool,
+        pictures: bool,
+    ) -> None:
+        super().__init__(page, noise, posts, pictures=pictures)
         self._with_links = links
         self._styles, self._levels, self._links = text_styles(page.nodes), heading_levels(page), Links(page)
+        self._said_elsewhere = self.posts.left_out | self.footnotes.left_out | page.once(quote_controls)
         self._labels = {label for note, label in self.footnotes.notes.items() if self.kept(note)}
+        self._marks = dict.fromkeys(self.footnotes.marks, self._add_mark)
+        self._marks |= dict.fromkeys(self.footnotes.sidenotes, self._add_sidenote)
         self._formulas = page.once(formulas_of)
         self._places: deque[Place] = deque(self._formulas.places)
         self._last_picture = ""
@@ -86,34 +116,43 @@ class Builder(Gathering):
         self._add_places(size)
         self._close(size)
         self._end_line()
-        return self._open[0].blocks
+        return without_empty_headings(self._open[0].blocks)
 
     def _visit(self, index: int, tag: str) -> int:
         """Take in a node; return the end of the nodes that are now taken in."""
         end = self.nodes.ends[index]
+        if index in self.posts.heads:
+            self._begin_post(index)
+        if self._is_left_out(index, tag):
+            self._joints.gap()
+            return end
         if tag is TEXT:
             self._add_text(index)
         elif index in self._formulas.elements:
             self._add_formula(index)
             return end
-        elif (tag in _LEFT_OUT or index in self.footnotes.left_out) and self._is_left_out(index):
-            self._joints.gap()
-            return end
-        elif index in self.footnotes.marks:
-            self._add_mark(index)
+        elif index in self._marks:
+            self._marks[index](index)
             return end
         elif tag == "img":
             self._add_picture(index)
         elif tag == "br":
             self._pieces.append(LineBreak())
             self._joints.new_line()
-        elif tag not in INLINE or (tag == "code" and is_code(self.nodes, index)):
+        elif tag not in _IN_A_LINE or (tag == "code" and is_code(self.nodes, index)):
             self._end_line()
             if self._is_gone(index):
                 return end
             self._lines.append((index, end))
             return begin_element(self, index, tag)
         return 0
+
+    def _begin_post(self, index: int) -> None:
+        self._end_line()
+        blocks = self._open[-1].blocks
+        if blocks and isinstance(blocks[-1], Rule):
+            blocks.pop()  # the page's own
+        blocks += self.posts.heads[index]
 
     def _add_text(self, index: int) -> None:
         if self.noise is not None and self.noise[index]:
@@ -144,6 +183,33 @@ class Builder(Gathering):
         else:
             self._joints.gap()
 
+    def _add_sidenote(self, index: int) -> None:
+        """Put a mark into the line, or at the end of the paragraph above, and the note behind the paragraph."""
+        before, self._pieces = self._pieces, []
+        for node in range(index + 1, self.nodes.ends[index]):
+            if self.nodes.tags[node] is TEXT:
+                self._add_text(node)
+            elif self.nodes.tags[node] not in INLINE:
+                self._pieces += [LineBreak(), LineBreak()]
+        content: list[Block] = [Paragraph(one) for one in paragraphs(without_label(self._pieces))]
+        self._pieces = before
+        self._joints.gap()
+        if not content:
+            return
+        above = self._open[-1].blocks
+        mark, note = (
+            FootnoteMark(self.footnotes.sidenotes[index]),
+            Footnote(self.footnotes.sidenotes[index], content),
+        )
+        if before:
+            self._pieces = [*without_number(before), mark]
+            self._notes.append(note)
+        elif above and isinstance(above[-1], Paragraph):
+            above[-1].content.append(mark)
+            above.append(note)
+        else:
+            above += content
+
     def _add_formula(self, index: int) -> None:
         formula = self._formulas.elements[index]
         self._joints.gap()
@@ -170,19 +236,27 @@ class Builder(Gathering):
             return
         link = self._links.address(self.nodes.links[index]) if self._with_links else ""
         picture = picture_of(self.page, self.nodes.elements[index], link)
-        if picture is not None and picture.address != self._last_picture:
+        if picture is not None and picture.address != self._last_picture and not self._is_advertised(picture):
             self._last_picture = picture.address
             self._pieces.append(picture)
             self._level = self._levels[index]
+
+    def _is_advertised(self, picture: Picture) -> bool:
+        """Tell whether a picture without a caption leads to another site, and not to itself or a video."""
+        if not picture.link or is_embedded(picture.link) or site_of(picture.link) == self.page.site:
+            return False
+        return not is_picture(picture.link) and not any(box.kind == "figure" for box in self.boxes)
 
     def _is_gone(self, index: int) -> bool:
         """Tell whether nothing of a block-level element is written; noise in a table leaves a gap there."""
         return self.noise is not None and self.noise[index] and not self.tables
 
-    def _is_left_out(self, index: int) -> bool:
-        """Tell whether a node is a permalink, a share link, a control of a heading, or the label of a footnote."""
-        if index in self.footnotes.left_out:
+    def _is_left_out(self, index: int, tag: str) -> bool:
+        """Tell whether a node is said in a head or by a mark, or is a permalink, a share link or a control."""
+        if index in self._said_elsewhere:
             return True
+        if tag not in _LEFT_OUT:
+            return False
         nodes, in_heading = self.nodes, self._levels[index] > 0
         if nodes.links[index] != index:
             return in_heading and bool(self._pieces) and is_control(nodes, index)

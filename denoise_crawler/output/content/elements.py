@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -28,20 +30,25 @@ from denoise_crawler.output.content.nested import (
     Lists,
     OpenBox,
     OpenTable,
+    add_caption,
     callout_kind,
     inline_content,
     is_title,
 )
-from denoise_crawler.output.content.pictures import EMBEDS, embed_of
+from denoise_crawler.output.content.pictures import EMBEDS, any_size, embed_of
+from denoise_crawler.output.content.posts import Posts
 from denoise_crawler.output.content.tex_in_text import loads_math, with_formulas
 from denoise_crawler.output.inline import WordJoiner, preformatted_text
+from denoise_crawler.page import Page
 from denoise_crawler.page.data_table import is_data_table
+from denoise_crawler.records import FoundRecord
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from denoise_crawler.output.content.blocks import Block, Inline
-    from denoise_crawler.page import Page
+
+_CAPTION = re.compile(r"(?:^|[-_\s])caption(?:$|[-_\s])", re.IGNORECASE)
 
 
 @dataclass(slots=True, eq=False)
@@ -59,22 +66,27 @@ class Gathering:
     Args:
         page: The page.
         noise: Whether each node is noise; None if all is kept.
+        posts: The posts of its thread.
         pictures: Whether pictures and embeds are kept.
 
     """
 
-    def __init__(self, page: Page, noise: list[bool] | None, *, pictures: bool) -> None:
-        self.page, self.nodes, self.noise = page, page.nodes, noise
-        self.with_pictures = pictures
+    def __init__(
+        self, page: Page, noise: list[bool] | None, posts: Sequence[FoundRecord], *, pictures: bool
+    ) -> None:
+        self.page, self.nodes, self.noise, self.with_pictures = page, page.nodes, noise, pictures
         self.belongs, self.lists, self.footnotes = Belonging(page, noise), Lists(page.nodes), footnotes_of(page)
+        self.posts = Posts.of(page, posts, self.belongs)
         self.boxes: list[OpenBox] = []
         self.tables: list[OpenTable] = []
         self._math_page = page.once(loads_math)
         self._joints = WordJoiner(page.nodes)
         self._pieces: list[Inline] = []  # of the open line
-        self._level = 0  # of the heading of the open line
+        self._notes: list[Block] = []  # whose marks stand in it
+        self._level = 0  # of its heading
         self._lines: list[tuple[int, int]] = []  # the block-level elements that are open
         self._open = [_Open(-1, lambda _: None)]
+        self._pictures = set[str]()
 
     def _end_line(self) -> None:
         """Turn the open line into paragraphs, headings, pictures and formulas."""
@@ -84,7 +96,27 @@ class Gathering:
         if not pieces:
             return
         for content in paragraphs(with_formulas(pieces, math_page=self._math_page)):
-            self._open[-1].blocks += _blocks_of(content, level)
+            self._open[-1].blocks += self._blocks_of(content, level)
+        notes, self._notes = self._notes, []
+        self._open[-1].blocks += notes
+
+    def _blocks_of(self, content: list[Inline], level: int) -> list[Block]:
+        """Return a paragraph as what it is: a heading, a formula or pictures where it holds nothing else."""
+        if level:
+            return [Heading(level, content)]
+        pictures = [piece for piece in content if isinstance(piece, Picture)]
+        if pictures and len(pictures) == sum(not isinstance(piece, LineBreak) for piece in content):
+            return [one for one in pictures if self.tables or self._is_new(one)]
+        if len(content) == 1 and isinstance(content[0], Formula):
+            return [content[0]]
+        return [Paragraph(content)]
+
+    def _is_new(self, picture: Picture) -> bool:
+        """Tell whether a picture has not been written yet, in whatever size."""
+        key = any_size(picture.address)
+        is_new = key not in self._pictures
+        self._pictures.add(key)
+        return is_new
 
     def _close(self, index: int, keep: int = -1) -> None:
         """Close what ends at or before node ``index``, but for what node ``keep`` stands in."""
@@ -117,6 +149,12 @@ class Gathering:
             around = self._open[-1].blocks
             self._open.append(_Open(index, lambda blocks: attach(around, blocks)))
 
+    @property
+    def last_picture(self) -> Picture | None:
+        """The picture that stands directly above; None if something else does."""
+        above = self._open[-1].blocks
+        return above[-1] if above and isinstance(above[-1], Picture) else None
+
     def gathers(self, index: int) -> bool:
         """Tell whether what comes now goes to the element at node ``index``."""
         return self._open[-1].start == index
@@ -141,18 +179,6 @@ class Gathering:
         return len(self._open) < MAX_CONTAINERS - 1
 
 
-def _blocks_of(content: list[Inline], level: int) -> list[Block]:
-    """Return a paragraph as what it is: a heading, a formula or pictures where it holds nothing else."""
-    if level:
-        return [Heading(level, content)]
-    pictures = [piece for piece in content if isinstance(piece, Picture)]
-    if pictures and len(pictures) == sum(not isinstance(piece, LineBreak) for piece in content):
-        return list(pictures)
-    if len(content) == 1 and isinstance(content[0], Formula):
-        return [content[0]]
-    return [Paragraph(content)]
-
-
 def begin_element(content: Gathering, index: int, tag: str) -> int:
     """Begin a block-level element.
 
@@ -160,10 +186,17 @@ def begin_element(content: Gathering, index: int, tag: str) -> int:
         The end of the nodes that are now taken in; 0 if those below the element are still to come.
 
     """
+    if index in content.posts.holders:
+        return 0
     if (label := content.footnotes.notes.get(index)) is not None:
         return _begin_note(content, index, label)
     if (begin := _BEGIN.get(tag)) is not None:
         return begin(content, index)
+    return _begin_other(content, index, tag)
+
+
+def _begin_other(content: Gathering, index: int, tag: str) -> int:
+    """Begin an element that is told by its attributes, or by what it holds."""
     element = content.nodes.elements[index]
     if tag == "code":
         return _add_code(content, index)
@@ -172,6 +205,12 @@ def begin_element(content: Gathering, index: int, tag: str) -> int:
     if element.get("class") or element.get("data-callout"):
         if tag in BOXES and (kind := callout_kind(element)):
             return _begin_box(content, index, kind)
+        if (
+            _CAPTION.search(element.get("class", ""))
+            and "img" not in content.nodes.tags[index : content.nodes.ends[index]]
+        ):
+            _begin_loose_caption(content, index)
+            return 0
         if content.boxes and content.boxes[-1].end > index and is_title(element):
             return _begin_title(content, index)
     if tag in ("div", "section") and is_code(content.nodes, index):
@@ -280,6 +319,14 @@ def _begin_caption(content: Gathering, index: int) -> int:
     elif content.boxes and index < content.boxes[-1].end and content.boxes[-1].kind == "figure":
         return _begin_title(content, index)
     return 0
+
+
+def _begin_loose_caption(content: Gathering, index: int) -> None:
+    """Gather what is named the caption of the picture above it, without a figure around both."""
+    if (picture := content.last_picture) is not None and not picture.caption:
+        content.gather(
+            index, lambda around, blocks: around.extend(add_caption([picture], inline_content(blocks))[1:])
+        )
 
 
 def _table_around(content: Gathering) -> OpenTable | None:

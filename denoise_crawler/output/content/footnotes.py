@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from denoise_crawler.core import compiled
 from denoise_crawler.output.content.nested import first_number
+from denoise_crawler.output.content.sidenotes import sidenotes_of
 from denoise_crawler.page import TEXT
 from denoise_crawler.page.markup import INLINE
 
@@ -38,12 +39,13 @@ _NOTE_HOLDERS = frozenset({"li", "p", "div", "dd", "aside", "section", "blockquo
 class Footnotes:
     """The footnotes of a page.
 
-    ``marks`` maps the node of a reference to its label, ``notes`` the node of a note to its label. ``left_out``
-    are the nodes of the labels in notes and of their links back.
+    ``marks`` maps the node of a reference to its label, ``notes`` the node of a note to its label, ``sidenotes``
+    that of a note beside the text. ``left_out`` are the nodes of the labels in notes and of their links back.
     """
 
     marks: dict[int, str] = field(default_factory=dict)
     notes: dict[int, str] = field(default_factory=dict)
+    sidenotes: dict[int, str] = field(default_factory=dict)
     left_out: set[int] = field(default_factory=set)
 
 
@@ -60,6 +62,13 @@ def footnotes_of(page: Page) -> Footnotes:
         ({3: '1'}, {7: '1'})
 
     """
+    found = _referred(page)
+    found.sidenotes, again = sidenotes_of(page, found.marks, found.notes)
+    found.left_out |= again
+    return found
+
+
+def _referred(page: Page) -> Footnotes:
     nodes, found = page.nodes, Footnotes()
     leads = [(index, _fragment(page, nodes.elements[index])) for index in _links(nodes)]
     references = [(index, fragment) for index, fragment in leads if fragment]

@@ -32,6 +32,8 @@ _TRACKER = re.compile(
     r"|quantserve\.com|feedburner\.com|pixel\.wp\.com|stats\.wordpress\.com|facebook\.com/tr|shields\.io)",
     re.IGNORECASE,
 )
+_PICTURE = re.compile(r"\.(?:jpe?g|png|gif|webp|avif|svg)$", re.IGNORECASE)
+_SIZES = re.compile(r"-\d{2,4}x\d{2,4}(?=\.\w+$)|(?<=/)styles/[^/]+/(?:public/)?", re.IGNORECASE)
 _NUMBER = re.compile(r"\s*(\d+)(?:px)?\s*")
 _CANDIDATE = re.compile(r"\s*([^\s,]\S*[^\s,])(?:\s+([\d.]+)[wx])?\s*(?:,|$)")
 
@@ -65,6 +67,23 @@ def is_decoration(element: _Element) -> bool:
         return True
     address = element.get("src", "")[:1_000]
     return _TRACKER.search(address) is not None or _DECORATION.search(address.rpartition("/")[2]) is not None
+
+
+def is_picture(address: str) -> bool:
+    """Tell whether an address is that of a picture."""
+    return _PICTURE.search(re.split("[?#]", address, maxsplit=1)[0]) is not None
+
+
+def any_size(address: str) -> str:
+    """Return the address of a picture without what says how large it is.
+
+    Example:
+        >>> any_size("https://a.test/boat-300x200.jpg?w=300"), any_size("https://a.test/styles/large/boat.jpg")
+        ('https://a.test/boat.jpg', 'https://a.test/boat.jpg')
+
+    """
+    plain = address.partition("?")[0] if is_picture(address) else address
+    return _SIZES.sub("", plain)
 
 
 def _file_name(address: str) -> str:
@@ -154,6 +173,11 @@ def embed_of(page: Page, element: _Element) -> Embed | None:
         return None
     title = element.get("title", "") or element.get("aria-label", "")
     return Embed(_watched(address), collapse_spaces(title)[:200])
+
+
+def is_embedded(address: str) -> bool:
+    """Tell whether an address is of a host whose videos and posts are content of other pages."""
+    return _HOSTS.match(address) is not None
 
 
 def _watched(address: str) -> str:
