@@ -30,7 +30,7 @@ from benchmarks.bench import folder_with, options, say, table, write_figures
 from benchmarks.loopback import Served, crawl_of, gold_by_path, serve_pages
 from benchmarks.pauses import ENDING, Meter, Pause
 from benchmarks.scale import MIB, alone
-from denoise_crawler.evaluation.contender_process import peak_bytes
+from denoise_crawler.evaluation.contenders import peak_bytes
 
 if TYPE_CHECKING:
     from argparse import Namespace

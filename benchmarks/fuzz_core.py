@@ -17,7 +17,7 @@ from benchmarks.bench import addressed, options, say
 from denoise_crawler import core
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.evaluation.gold import by_site, corpus_folder, gold_sets
-from denoise_crawler.methods.site_knowledge import InMemoryKnowledge
+from denoise_crawler.methods.base import InMemoryKnowledge
 from denoise_crawler.page import Page
 from denoise_crawler.page.parsing import parse
 from tests.fuzz.inputs import numbered

@@ -26,7 +26,7 @@ from scrapy.crawler import CrawlerProcess
 from benchmarks.bench import options, say, table, write_figures
 from benchmarks.loopback import QUIET
 from benchmarks.scale import MIB, alone
-from denoise_crawler.evaluation.contender_process import peak_bytes
+from denoise_crawler.evaluation.contenders import peak_bytes
 from tests.guests.site import html, story
 from tests.loopback import HTML, Answer, serving
 

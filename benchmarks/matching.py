@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from benchmarks.bench import addressed, folder_with, options, parse_with_lxml, say, table, write_figures
 from denoise_crawler.evaluation.gold import by_site, read_gold
-from denoise_crawler.methods.feature_tree.matching import match
+from denoise_crawler.methods.feature_tree.matching import match, to_420ths
 from denoise_crawler.methods.feature_tree.method import REFERENCES, FeatureTreeMatching
 from denoise_crawler.methods.feature_tree.nodes import build_target
-from denoise_crawler.methods.feature_tree.similarity import to_420ths
 from denoise_crawler.page import Page
 from denoise_crawler.page.text import hash64
 

@@ -28,7 +28,7 @@ from denoise_crawler.evaluation.terminal import (
     select_names,
 )
 from denoise_crawler.methods import DEFAULT_METHOD, METHODS, MethodChoice
-from denoise_crawler.methods.site_knowledge import InMemoryKnowledge
+from denoise_crawler.methods.base import InMemoryKnowledge
 from denoise_crawler.page import Page
 
 if TYPE_CHECKING:

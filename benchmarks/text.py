@@ -21,17 +21,17 @@ import numpy as np
 from benchmarks.bench import addressed, folder_with, options, say, table, write_figures
 from benchmarks.confidence import reliability
 from benchmarks.page_types import told_of_types
-from benchmarks.text_peers import f1_of_peers, table_of_peers
 from benchmarks.thread import ThreadScore, score_thread
 from denoise_crawler.denoiser import Denoiser
+from denoise_crawler.evaluation.contenders import PageSource
 from denoise_crawler.evaluation.gold import REPORTING, by_site, half, read_gold
 from denoise_crawler.evaluation.measures import Score, mean, score, token_sequence
 from denoise_crawler.evaluation.peers import PEERS
-from denoise_crawler.evaluation.training.folds import fold, fold_file
+from denoise_crawler.evaluation.training.calibration import fold, fold_file
 from denoise_crawler.methods import MethodChoice
+from denoise_crawler.methods.base import InMemoryKnowledge
 from denoise_crawler.methods.fusion.kinds import KINDS
 from denoise_crawler.methods.fusion.wishes import LEAVE
-from denoise_crawler.methods.site_knowledge import InMemoryKnowledge
 from denoise_crawler.page import Page
 
 if TYPE_CHECKING:
@@ -220,6 +220,38 @@ def _arguments(argv: list[str] | None) -> Namespace:
     parser.add_argument("--peers", nargs="+", metavar="NAME", choices=PEERS, default=[], help="others beside it")
     parser.add_argument("--folds", type=Path, metavar="FOLDER", help="the weights of folds")
     return parser.parse_args(argv)
+
+
+def f1_of_peers(names: Sequence[str], pages: Sequence[GoldPage]) -> dict[str, dict[str, float]]:
+    """Return by extractor and id of the page its F1; 0 where it fails. one that is missing is left out."""
+    sources = [PageSource(page.address, page.html, page.lang) for page in pages]
+    found: dict[str, dict[str, float]] = {}
+    for name in names:
+        say(f"  {name}")
+        try:
+            extract = PEERS[name].load()
+        except ImportError as error:
+            say(f"  left out: {error}")
+            continue
+        found[name] = {
+            page.id: score(text, page.gold or "").f1 if isinstance(text, str) else 0.0
+            for page, text in zip(pages, extract(sources), strict=True)
+        }
+    return found
+
+
+def table_of_peers(groups: Sequence[Group], found: dict[str, dict[str, float]]) -> str:
+    """Return the mean F1 of ``fusion`` and of each extractor on each group."""
+    names = list(found)
+    lines = [
+        [
+            group.name,
+            f"{fmean(row.warm.f1 for row in group.rows):.3f}",
+            *(f"{fmean(found[name][row.page.id] for row in group.rows):.3f}" for name in names),
+        ]
+        for group in groups
+    ]
+    return table(["F1", "fusion", *names], lines)
 
 
 def main(argv: list[str] | None = None) -> None:

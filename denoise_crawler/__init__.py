@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from denoise_crawler.denoiser import Cleaned, Denoiser, denoise_pages
 from denoise_crawler.errors import ExtractorError, MethodError
-from denoise_crawler.output.by_record import by_record
-from denoise_crawler.output.clean_page import CleanPage
+from denoise_crawler.output.clean_page import CleanPage, by_record
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
 

@@ -7,18 +7,15 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from denoise_crawler.methods import DEFAULT_METHOD, Judgement, Method, MethodChoice, apply_guard
-from denoise_crawler.methods.site_knowledge import InMemoryKnowledge, Knowledge
+from denoise_crawler.methods.base import InMemoryKnowledge, Knowledge
 from denoise_crawler.output import extractors
-from denoise_crawler.output.characters import count_characters, noise_ratio
-from denoise_crawler.output.clean_page import CleanPage
+from denoise_crawler.output.clean_page import CleanPage, clean_or_fail, learn_or_fail
+from denoise_crawler.output.clean_text import count_characters, noise_ratio
 from denoise_crawler.output.explanation import explanation
-from denoise_crawler.output.failed_page import clean_or_fail, learn_or_fail
-from denoise_crawler.output.forms import type_with_posts, write_content
-from denoise_crawler.output.front_matter import front_matter
-from denoise_crawler.output.low_confidence import DROP, check_low_confidence, fallback_text, is_fallback, is_low
-from denoise_crawler.output.page_data import PageData
+from denoise_crawler.output.extractors import DROP, fallback_text, is_fallback, is_low
+from denoise_crawler.output.page_data import PageData, front_matter
 from denoise_crawler.output.part import find_part, noise_outside_part
-from denoise_crawler.output.writing import DROP_UNCHANGED, LEAVE, Writing
+from denoise_crawler.output.writing import DROP_UNCHANGED, LEAVE, Writing, type_with_posts, write_content
 from denoise_crawler.page import Page
 from denoise_crawler.page.held_pages import HeldPages
 from denoise_crawler.page.metadata import metadata_fields
@@ -122,8 +119,7 @@ class Denoiser:
         self._writing, self._rules = writing, rules
         self._data = PageData(writing)
         self.learns = self._choice.learns
-        extractors.check(writing.extractor, writing.extractor_options)
-        check_low_confidence(writing.min_confidence, writing.low_confidence)
+        writing.check()
 
     def method_for(self, site: str) -> Method:
         """Return the method, loaded with what is known of ``site``."""
@@ -341,8 +337,7 @@ class Cleaning:
     def __post_init__(self) -> None:
         if self.short_sites not in SHORT_SITES:
             raise ValueError(f"short_sites is {self.short_sites!r}; it must be one of {', '.join(SHORT_SITES)}")
-        extractors.check(self.writing.extractor, self.writing.extractor_options)
-        check_low_confidence(self.writing.min_confidence, self.writing.low_confidence)
+        self.writing.check()
 
     def denoiser(self, knowledge: Knowledge | None = None) -> Denoiser:
         """Return a denoiser with this ``knowledge``; in memory if not given."""

@@ -15,11 +15,9 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal
 
-from denoise_crawler.commands.derived_rules import derived_rules
-from denoise_crawler.commands.explained import clean_known
-from denoise_crawler.commands.known_site import existing_store, kept_pages, read_rules
+from denoise_crawler.commands.known_site import clean_known, derived_rules, existing_store, kept_pages, read_rules
 from denoise_crawler.commands.robot_fetching import RobotFetcher
-from denoise_crawler.crawl.stored_denoiser import open_denoiser
+from denoise_crawler.crawl.guarded_store import open_denoiser
 from denoise_crawler.denoiser import Cleaning
 from denoise_crawler.errors import DenoiseError, FetchError, MissingExtraError, RulesError, StoreError, needs
 from denoise_crawler.methods import DEFAULT_METHOD, METHODS, MethodChoice
@@ -37,7 +35,7 @@ if TYPE_CHECKING:
 
     from mcp.server.mcpserver import MCPServer
 
-    from denoise_crawler.commands.explained import Explained
+    from denoise_crawler.commands.known_site import Explained
     from denoise_crawler.rules import SiteRules
 
 PROGRAM, USER_AGENT = "denoise-crawler mcp", "denoise-crawler"

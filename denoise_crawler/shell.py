@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from scrapy.utils.project import get_project_settings
 
+from denoise_crawler.crawl.guarded_store import open_denoiser
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.crawl.source_page import page_of_response
-from denoise_crawler.crawl.stored_denoiser import open_denoiser
 
 if TYPE_CHECKING:
     from scrapy.http import Response

@@ -9,7 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from denoise_crawler.crawl import settings_table
-from denoise_crawler.crawl.settings_section import Setting, SettingsSection
+from denoise_crawler.output.options import Option, OptionTable
 
 PAGE = Path(__file__).with_name("settings.md")
 INTRODUCTION = """
@@ -35,19 +35,20 @@ def settings_page() -> str:
     return "\n\n".join([INTRODUCTION.strip(), *map(_section, settings_table.SECTIONS)]) + "\n"
 
 
-def _section(section: type[SettingsSection]) -> str:
+def _section(section: type[OptionTable]) -> str:
     title, _, introduction = inspect.cleandoc(section.__doc__ or "").partition("\n\n")
+    introduction = introduction.partition("Example:")[0].strip()
     texts = _row_docstrings(section)
-    rows = [_row(row, texts[field]) for field, row in section.settings().items()]
+    rows = [_row(row, texts[field]) for field, row in section.options().items()]
     return "\n\n".join(filter(None, [f"## {title.rstrip('.')}", introduction, *rows]))
 
 
-def _row(row: Setting[object], text: str) -> str:
+def _row(row: Option[object], text: str) -> str:
     default = json.dumps(row.default) if isinstance(row.default, str) else repr(row.default)
     return f"### `{row.name}`\n\nDefault: `{default}`. Set it to {row.kind.values}.\n\n{text}"
 
 
-def _row_docstrings(section: type[SettingsSection]) -> dict[str, str]:
+def _row_docstrings(section: type[OptionTable]) -> dict[str, str]:
     """Return the docstrings below the fields of a section; Python does not keep them."""
     found = {}
     (definition,) = ast.parse(inspect.getsource(section)).body

@@ -1,6 +1,5 @@
 """The item pipelines, which learn a site and remove its noise."""
 
-from denoise_crawler.pipelines.denoise_pipeline import DenoisePipeline
-from denoise_crawler.pipelines.style_tree_pipeline import StyleTreePipeline
+from denoise_crawler.pipelines.denoise_pipeline import DenoisePipeline, StyleTreePipeline
 
 __all__ = ["DenoisePipeline", "StyleTreePipeline"]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
+import logging
 from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import WeakKeyDictionary
 
+from itemadapter import ItemAdapter
 from scrapy.exceptions import NotConfigured
+from scrapy.utils.conf import build_component_list
+from scrapy.utils.misc import load_object
 
 from denoise_crawler.crawl.filling import keep_text_column
 from denoise_crawler.crawl.item_fate import ItemFate
@@ -14,10 +17,13 @@ from denoise_crawler.crawl.settings import is_off
 from denoise_crawler.crawl.setup_errors import abort_on_setup_error
 from denoise_crawler.crawl.source_page import Origin, SourcePage
 from denoise_crawler.page import Page
-from denoise_crawler.pipelines.advice import ItemAdvice, check_order
+from denoise_crawler.page.held_pages import PageWindow
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
+    from scrapy.settings import BaseSettings
+
+    from denoise_crawler.crawl.settings import DenoiseSettings
 
 _MAX_CACHED_PAGES = 32
 _MAX_CACHED_CHARACTERS = 8_000_000
@@ -35,7 +41,7 @@ class ItemPages:
         self._advice = ItemAdvice(self.fate.settings)
         if not self.fate.by_addon:
             check_order(crawler.settings)
-        self._sources: OrderedDict[tuple[str, str | bytes], SourcePage] = OrderedDict()
+        self._sources = PageWindow[tuple[str, str | bytes], SourcePage](_MAX_CACHED_PAGES, _MAX_CACHED_CHARACTERS)
 
     @classmethod
     def of(cls, crawler: Crawler) -> ItemPages:
@@ -65,23 +71,90 @@ class ItemPages:
         url = self.fate.filler.url_of(item)
         if not url:
             self._advice.warn_of_missing_url(item)
-        if (url, html) in self._sources:
-            self._sources.move_to_end((url, html))
-            return self._sources[url, html]
+        if (known := self._sources.get((url, html))) is not None:
+            return known
         try:
             page = Page.parse(url, html, site=self.fate.settings.site(url))
         except Exception:  # a page that fails loses its text, but no item
             self.fate.report.page_failed(url)
             return None
         source = SourcePage(page, Origin(page.key.to_bytes(8, "big")), html=html)
-        self._sources[url, html] = source
-        self._trim_cache()
+        self._sources.add((url, html), len(html), source)
         return source
 
-    def _trim_cache(self) -> None:
-        characters = sum(len(html) for _, html in self._sources)
-        while len(self._sources) > 1 and (
-            len(self._sources) > _MAX_CACHED_PAGES or characters > _MAX_CACHED_CHARACTERS
-        ):
-            (_, html), _ = self._sources.popitem(last=False)
-            characters -= len(html)
+
+logger = logging.getLogger(__name__)
+
+_LEARNER, _CLEANER = "denoise_crawler.pipelines.StyleTreePipeline", "denoise_crawler.pipelines.DenoisePipeline"
+_MAX_PREFIX_CHARACTERS = 2_000
+
+
+def check_order(settings: BaseSettings) -> None:
+    """Warn if one of the two pipelines is missing, or if their order is wrong."""
+    enabled = build_component_list(settings.get_component_priority_dict_with_base("ITEM_PIPELINES"))
+    classes = [load_object(component) for component in enabled]
+    learners, cleaners = (
+        [index for index, kind in enumerate(classes) if isinstance(kind, type) and issubclass(kind, wanted)]
+        for wanted in (load_object(_LEARNER), load_object(_CLEANER))
+    )
+    if not cleaners:
+        logger.warning("%s is enabled without %s: only items that wait get text. Enable both.", _LEARNER, _CLEANER)
+    elif not learners:
+        logger.warning(
+            "%s is enabled without %s: no page is learned, and each is judged by what the store knows already. "
+            "Enable both.",
+            *(_CLEANER, _LEARNER),
+        )
+    elif learners[0] > cleaners[0]:
+        logger.warning(
+            "%s stands behind %s: pages are judged before they are learned. Give it the lower number.",
+            *(_LEARNER, _CLEANER),
+        )
+
+
+class ItemAdvice:
+    """Warns of items that the pipelines cannot use."""
+
+    def __init__(self, settings: DenoiseSettings) -> None:
+        self._html_field, self._url_field = settings.html_field, settings.url_field
+        self._warned_of_url = self._warned_of_html = False
+
+    def warn_of_missing_url(self, item: Any) -> None:
+        """Warn, once, that an item has HTML and no URL."""
+        if self._warned_of_url:
+            return
+        self._warned_of_url = True
+        logger.warning(
+            "%s items have HTML in %r and no address in %r: pages without an address are taken for one site, and "
+            "for one page. Add the address, or name the field that has it in DENOISE_URL_FIELD.",
+            *(type(item).__qualname__, self._html_field, self._url_field),
+        )
+
+    def warn_of_missing_html(self, item: Any) -> None:
+        """Warn, once, if an item has its HTML in another field than DENOISE_HTML_FIELD."""
+        if self._warned_of_html:
+            return
+        for name, value in _fields_of(item):
+            if isinstance(value, str | bytes) and _looks_like_page(value):
+                self._warned_of_html = True
+                logger.warning(
+                    "%s items have a page in %r, but nothing in %r: set DENOISE_HTML_FIELD = %r.",
+                    *(type(item).__qualname__, name, self._html_field, name),
+                )
+                return
+
+
+def _fields_of(item: Any) -> list[tuple[str, Any]]:
+    """Return the fields of ``item`` with their values as far as possible; pipelines get objects of any kind."""
+    try:
+        return list(ItemAdapter(item).items())
+    except (AttributeError, TypeError):
+        return []
+
+
+def _looks_like_page(value: str | bytes) -> bool:
+    prefix = value[:_MAX_PREFIX_CHARACTERS]
+    text = prefix.decode("latin-1") if isinstance(prefix, bytes) else prefix
+    return text.lstrip("\ufeff \n\r\t").startswith("<") and any(
+        tag in text.lower() for tag in ("<html", "<head", "<body")
+    )

@@ -12,8 +12,7 @@ from denoise_crawler.errors import BadArgumentError
 from denoise_crawler.page.site import host_of
 from denoise_crawler.spiders.links import LinkFilter, page_links, scope_of
 from denoise_crawler.spiders.msn_detail import article_id, detail_url_of, is_locale, locale_of, read_detail
-from denoise_crawler.spiders.news_links import feed_links, is_feed, is_shell
-from denoise_crawler.spiders.news_page import NewsPage
+from denoise_crawler.spiders.news_links import NewsPage, feed_links, is_feed, is_shell
 from denoise_crawler.spiders.page_spider import PageSpider, now_utc
 from denoise_crawler.spiders.spider_arguments import read_count, read_urls, reject_unknown
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
 from urllib.parse import urljoin
 
 from parsel import Selector
 from scrapy.http import HtmlResponse, TextResponse
 
 from denoise_crawler.crawl.script_pages import needs_script
+from denoise_crawler.output.clean_page import CleanPage
 from denoise_crawler.spiders.links import canonical_url, selector_of, without_tracking
 
 _FEED = re.compile(r"<(?:[a-z]+:)?(?:rss|feed|rdf)[\s>]", re.IGNORECASE)
@@ -57,3 +59,20 @@ def is_shell(response: HtmlResponse) -> bool:
     """Return True if a browser must build the page: it has scripts, no title of its own, and hardly any text."""
     title = " ".join(selector_of(response).xpath("//title//text()").getall()).strip().casefold()
     return title in ("", "msn") and needs_script(response)
+
+
+@dataclass
+class NewsPage(CleanPage):
+    """The clean text of one article.
+
+    Attributes:
+        source: Where the text came from: ``detail`` (MSN's JSON interface) or ``html`` (the page itself).
+        provider: The name of the publisher; detail mode only.
+        authors: The authors; detail mode only.
+        published: An ISO 8601 time as the publisher wrote it; detail mode only.
+    """
+
+    source: str = ""
+    provider: str | None = None
+    authors: list[str] = field(default_factory=list)
+    published: str | None = None

@@ -10,12 +10,21 @@ from urllib.parse import urlsplit
 
 from scrapy import Request, Spider, signals
 from scrapy.crawler import Crawler
-from scrapy.exceptions import CloseSpider, DontCloseSpider
+from scrapy.exceptions import (
+    CannotResolveHostError,
+    CloseSpider,
+    DontCloseSpider,
+    DownloadConnectionRefusedError,
+    DownloadTimeoutError,
+    IgnoreRequest,
+)
 from scrapy.http import Response
 from scrapy.settings import BaseSettings
+from scrapy.spidermiddlewares.httperror import HttpError
 from twisted.python.failure import Failure
 
 from denoise_crawler.crawl.politeness import POLITE_SETTINGS
+from denoise_crawler.crawl.robots_guard import CrawlDelayTooLongError, RobotsUnreachableError
 from denoise_crawler.crawl.scrapy_internals import require_scrapy, scheduler_of
 from denoise_crawler.crawl.setup_errors import abort_on_setup_error
 from denoise_crawler.errors import BadArgumentError, OldScrapyError
@@ -23,13 +32,14 @@ from denoise_crawler.page.host_names import without_port
 from denoise_crawler.page.site import host_of
 from denoise_crawler.spiders.frontier import Frontier
 from denoise_crawler.spiders.links import LinkFilter, scope_of
-from denoise_crawler.spiders.private_hosts import PrivateHostsMiddleware
-from denoise_crawler.spiders.refused_hosts import (
+from denoise_crawler.spiders.private_hosts import (
     MAX_REFUSALS_IN_A_ROW,
+    HostGivenUpError,
+    PrivateAddressError,
+    PrivateHostsMiddleware,
     RefusedHosts,
     RefusedHostsMiddleware,
 )
-from denoise_crawler.spiders.request_failures import ADVICE, failure_kind
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -249,3 +259,49 @@ class PageSpider(Spider):
 def now_utc() -> str:
     """Return the current time, ISO 8601 in UTC."""
     return datetime.now(timezone.utc).isoformat(timespec="seconds")
+
+
+_KIND_OF_ERROR: tuple[tuple[type[BaseException], str], ...] = (
+    (HostGivenUpError, "given_up"),
+    (PrivateAddressError, "private"),
+    (CrawlDelayTooLongError, "crawl_delay"),
+    (RobotsUnreachableError, "robots_unreachable"),
+    (CannotResolveHostError, "dns"),
+    (DownloadTimeoutError, "timeout"),
+    (TimeoutError, "timeout"),
+    (DownloadConnectionRefusedError, "connection"),
+    (ConnectionError, "connection"),
+)
+
+
+def http_status(failure: Failure) -> int:
+    """Return the HTTP status of an error response, 0 if there was no response."""
+    return failure.value.response.status if isinstance(failure.value, HttpError) else 0
+
+
+def failure_kind(failure: Failure) -> str:
+    """Return ``http_404`` or the like, ``robots``, a word of ``_KIND_OF_ERROR``, or ``other``."""
+    if status := http_status(failure):
+        return f"http_{status}"
+    for error, kind in _KIND_OF_ERROR:
+        if isinstance(failure.value, error):
+            return kind
+    if isinstance(failure.value, IgnoreRequest) and "robots.txt" in str(failure.value):
+        return "robots"
+    return "other"
+
+
+ADVICE = {
+    "dns": "the host name was not found: check its spelling and the network",
+    "timeout": "the server did not answer in time: try later, or raise DOWNLOAD_TIMEOUT",
+    "connection": "the server takes no connections there: check host and port",
+    "robots": "the site's robots.txt does not allow it: start from a page it allows",
+    "crawl_delay": "the site's robots.txt asks for gaps above DENOISE_CRAWL_DELAY_MAX: raise it to wait that long",
+    "robots_unreachable": "the site's robots.txt could not be read: check host and port, or try later",
+    "private": "it led to this machine or a private network: name that address as start_url if you mean it",
+    "given_up": "its host refused earlier requests: come back later with a larger DENOISE_DELAY_MIN",
+    "http_403": "the server refuses this crawler: see its terms, say who you are in USER_AGENT",
+    "http_404": "there is no such page: check the address",
+    "http_410": "the page is gone: check the address",
+    "http_429": "the server asks for fewer requests: come back later with a larger DENOISE_DELAY_MIN",
+}

@@ -20,7 +20,7 @@ from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.errors import MethodError
 from denoise_crawler.evaluation.measures import Score, mean, score
 from denoise_crawler.methods import MethodChoice
-from denoise_crawler.methods.site_knowledge import InMemoryKnowledge
+from denoise_crawler.methods.base import InMemoryKnowledge
 from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.page import Page
 from tests.strategies import html_pages

@@ -12,7 +12,7 @@ import pytest
 from denoise_crawler import Denoiser, Page, Writing
 from denoise_crawler.commands.page_command import USER_AGENT
 from denoise_crawler.store import Store
-from denoise_crawler.store.parked import ParkedPage
+from denoise_crawler.store.parked_rows import ParkedPage
 from tests.example_files import SITE, write_examples
 from tests.loopback import HTML, Answer, Served, serving
 from tests.scrapy_command import environment

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from denoise_crawler.demo.article_page import article_page
 from denoise_crawler.demo.articles import article_path, articles, gold_text
+from denoise_crawler.demo.feeds import article_page
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.evaluation.gold import REPORTING, GoldPage, addressed, by_site, half, read_gold
 from denoise_crawler.evaluation.measures import score

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
-    from denoise_crawler.output.failed_page import PageFailure
+    from denoise_crawler.output.clean_page import PageFailure
     from denoise_crawler.output.writing import Writing
 
     Pages = Iterable[tuple[str, str | bytes]]

@@ -7,10 +7,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from denoise_crawler.output.clean_page import CleanPage
-from denoise_crawler.output.failed_page import CLEANED, LEARNED, RENDERED, PageFailure, failed_page
+from denoise_crawler.output.clean_page import CLEANED, LEARNED, RENDERED, CleanPage, PageFailure, failed_page
 from denoise_crawler.output.renderings import RENDERINGS
-from denoise_crawler.output.treeless import columns_for
+from denoise_crawler.output.writing import columns_for
 from denoise_crawler.page import Page
 from denoise_crawler.page.held_pages import KeptPages
 from denoise_crawler.page.site import site_name
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from denoise_crawler.denoiser import Cleaned, Cleaning, Denoiser
-    from denoise_crawler.methods import MethodChoice
 
     Batch = list[tuple[str, str | bytes]]
 
@@ -135,7 +133,8 @@ class BatchWorker:
     def settle(self) -> None:
         """Write the knowledge to disk; from now on judge by the merged knowledge."""
         self._denoiser.save()
-        self._denoiser = self._cleaning.denoiser(_MergedKnowledge(self._cleaning.choice, self._merged_store))
+        merged = StoredKnowledge(self._merged_store, self._cleaning.choice, read_only=True)
+        self._denoiser = self._cleaning.denoiser(merged)
 
     def merge(self, sites: dict[str, int]) -> None:
         """Merge what all processes learned of ``sites``, given with their page counts."""
@@ -251,17 +250,3 @@ def _batch_result(cleaned: Cleaned, size: int, render: str | None) -> BatchResul
         guarded=cleaned.guarded,
         passed_over="" if cleaned.judgement is None else cleaned.judgement.passed_over,
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _MergedKnowledge:
-    """The merged knowledge of all sites. Judging adds nothing to it."""
-
-    choice: MethodChoice
-    home: Callable[[str], Store]
-
-    def get(self, site: str) -> bytes | None:
-        return StoredKnowledge(self.home(site), self.choice).get(site)
-
-    def put(self, site: str, known: bytes) -> bool:  # noqa: ARG002
-        return True

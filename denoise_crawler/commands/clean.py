@@ -12,27 +12,24 @@ from rich.filesize import decimal
 from scrapy.exceptions import UsageError
 
 from denoise_crawler.batch import Job, Tally, clean_as, cores
-from denoise_crawler.batch.number_options import whole_number
-from denoise_crawler.commands.help_text import help_text
-from denoise_crawler.commands.method_choice import add_method_choice, settings_with_method
-from denoise_crawler.commands.output_choice import add_output
+from denoise_crawler.commands.method_choice import add_method_choice, add_output, rules_of, settings_with_method
 from denoise_crawler.commands.page_input import (
     DONE,
     FAILED,
     INTERRUPTED,
     add_reading_options,
     discard_stdout,
+    help_text,
     list_counts,
     read_named_pages,
     reading_bar,
 )
 from denoise_crawler.commands.page_output import output_to
-from denoise_crawler.commands.rule_files import rules_of
 from denoise_crawler.errors import BatchError, OutputError, SourceError
-from denoise_crawler.output.extractors import EXTRACTORS
-from denoise_crawler.output.forms import FORMS
-from denoise_crawler.output.low_confidence import DROP, is_fallback
+from denoise_crawler.output.extractors import DROP, is_fallback
+from denoise_crawler.output.options import at_least
 from denoise_crawler.output.renderings import RENDERINGS
+from denoise_crawler.output.writing import Writing
 from denoise_crawler.page.text import counted, printable
 from denoise_crawler.reading import Reading
 
@@ -73,14 +70,8 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="what to write: one JSON object a line (the default) or, into a folder, a file a page",
     )
     add_method_choice(parser)
-    add("--form", choices=tuple(FORMS), help="the form of the text in jsonl (default: the setting DENOISE_FORM)")
-    add(
-        "--extractor",
-        choices=tuple(EXTRACTORS),
-        help="the library that writes the text once the noise is gone (default: the setting DENOISE_EXTRACTOR)",
-    )
-    add("--explain", action="store_true", help="say of each block why it was kept or dropped (jsonl)")
-    add("--workers", type=whole_number(1), metavar="N", help="number of processes (default: one a core)")
+    Writing.add_to(parser, "form", "extractor", "explain", over_settings=True)
+    add("--workers", type=at_least(1), metavar="N", help="number of processes (default: one a core)")
     add_reading_options(parser)
     add("--strict", action="store_true", help="exit with 1 if something was damaged")
 
@@ -214,13 +205,9 @@ def _share(part: int, whole: int) -> str:
 
 def _settings(arguments: Namespace, settings: BaseSettings) -> DenoiseSettings:
     """Return the project's settings, overridden by the command line; raise UsageError for invalid ones."""
-    given: dict[str, object] = {}
-    if arguments.form is not None:
-        given["DENOISE_FORM"] = arguments.form
-    if arguments.explain:
-        given["DENOISE_EXPLAIN"] = True
-    if arguments.extractor is not None and arguments.extractor != settings.get("DENOISE_EXTRACTOR"):
-        given["DENOISE_EXTRACTOR"] = arguments.extractor
+    rows, chosen = Writing.options(), Writing.given(arguments)
+    given: dict[str, object] = {rows[name].name: value for name, value in chosen.items()}
+    if arguments.extractor not in (None, settings.get("DENOISE_EXTRACTOR")):
         given["DENOISE_EXTRACTOR_OPTIONS"] = {}  # those of the project belong to another extractor
     return settings_with_method(arguments, settings, given)
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from scrapy.exceptions import UsageError
 
 from denoise_crawler.commands.fetching import fetch, is_url
-from denoise_crawler.commands.help_text import help_text
-from denoise_crawler.commands.page_input import DONE, FAILED
+from denoise_crawler.commands.page_input import DONE, FAILED, help_text
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.errors import FetchError, RulesError, SelectorError, SettingError, SourceError

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from denoise_crawler.commands.help_text import help_text
+from denoise_crawler.commands.page_input import help_text
 from denoise_crawler.errors import GoldError
 from denoise_crawler.evaluation.contest import Selection
 from denoise_crawler.evaluation.gold import HALVES, Broken, gold_sets

@@ -11,17 +11,14 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.text import Text
 
-from denoise_crawler.batch.number_options import add_number
-from denoise_crawler.commands.explained import clean_known
 from denoise_crawler.commands.fetching import fetch, is_url
 from denoise_crawler.commands.folding import Folded, folded
-from denoise_crawler.commands.help_text import help_text
-from denoise_crawler.commands.known_site import KnownSite, existing_store, read_site_pages
-from denoise_crawler.commands.method_choice import add_method_choice, settings_with_method
-from denoise_crawler.commands.page_input import DONE, FAILED, discard_stdout, reading_bar
-from denoise_crawler.commands.rule_files import rules_of
+from denoise_crawler.commands.known_site import KnownSite, clean_known, existing_store, read_site_pages
+from denoise_crawler.commands.method_choice import add_method_choice, rules_of, settings_with_method
+from denoise_crawler.commands.page_input import DONE, FAILED, discard_stdout, help_text, reading_bar
 from denoise_crawler.denoiser import Cleaning
 from denoise_crawler.errors import FetchError, SourceError, StoreError
+from denoise_crawler.output.options import add_number
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
 from denoise_crawler.page.text import counted, printable

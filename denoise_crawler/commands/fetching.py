@@ -17,8 +17,7 @@ from denoise_crawler.reading.http_response import HTML_TYPES, decode_by_content_
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine
 
-    from denoise_crawler.commands.connections import MayBePrivate
-    from denoise_crawler.commands.exchange import Answer, Question
+    from denoise_crawler.commands.exchange import Answer, MayBePrivate, Question
 
 SECONDS = 30.0
 MAX_REDIRECTIONS = 10

@@ -1,28 +1,31 @@
-"""The denoiser of a command that is given single pages: it knows their site from other pages, or from a store."""
+"""The denoiser of a command that is given single pages, which knows their site; pages explained, rules derived."""
 
 from __future__ import annotations
 
 import sys
 from contextlib import closing
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from denoise_crawler.commands.page_input import report_failure
-from denoise_crawler.crawl.stored_denoiser import open_denoiser
+from denoise_crawler.crawl.guarded_store import open_denoiser
 from denoise_crawler.errors import SourceError, StoreError
 from denoise_crawler.page import Page
 from denoise_crawler.page.site import site_of
 from denoise_crawler.page.text import printable
 from denoise_crawler.reading import Reading, read_pages
 from denoise_crawler.rules import SiteRules
+from denoise_crawler.rules.derive import JudgedPage, derive_rules
 from denoise_crawler.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from contextlib import ExitStack
     from pathlib import Path
+    from typing import Any
 
-    from denoise_crawler.denoiser import Cleaning, Denoiser
+    from denoise_crawler.denoiser import Cleaned, Cleaning, Denoiser
+    from denoise_crawler.rules.learned import LearnedRules
 
 
 class KnownSite:
@@ -135,3 +138,53 @@ def read_site_pages(paths: Sequence[str], reading: Reading, **fields: str) -> It
     yield from read_pages(paths, reading=reading, **fields)
     if not reading.pages:
         raise SourceError(f"no page to learn in {', '.join(paths)}")
+
+
+def derived_rules(site: str, pages: Sequence[Page], denoiser: Denoiser) -> LearnedRules:
+    """Return the rules of a site. If ``denoiser`` does not know it, it learns ``pages`` first."""
+    if not denoiser.method_for(site).pages_known:
+        for page in pages:
+            with report_failure(page.url, "learned"):
+                denoiser.learn(page)
+    return derive_rules(site, list(judged_pages(denoiser, pages)))
+
+
+def judged_pages(denoiser: Denoiser, pages: Iterable[Page]) -> Iterator[JudgedPage]:
+    """Yield ``pages`` with their verdicts; one that cannot be judged is named and left out."""
+    for page in pages:
+        with report_failure(page.url, "judged"):
+            yield JudgedPage(page, denoiser.judge(page).noise)
+
+
+class Explained(NamedTuple):
+    """A page that was cleaned with ``Writing(explain=True)``, and how many pages of its site are known."""
+
+    cleaned: Cleaned
+    known: int
+
+    @property
+    def blocks(self) -> list[Any]:
+        """The blocks with their verdicts, none for a page that has nothing to read."""
+        return list(self.cleaned.clean_page.explanation or [])
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return all but the text."""
+        clean = self.cleaned.clean_page
+        return {
+            "url": clean.url,
+            "site": clean.site,
+            "title": clean.title,
+            "method": clean.method,
+            "pages_known": self.known,
+            "guarded": self.cleaned.guarded,
+            "noise_ratio": clean.noise_ratio,
+            "skipped": self.cleaned.page.skipped,
+            "blocks": self.blocks,
+        }
+
+
+def clean_known(denoiser: Denoiser, page: Page) -> Explained:
+    """Clean a page by what is known of the layout that it has; its site counts as warm if any page is."""
+    method = denoiser.method_for_page(page)
+    known = method.pages_known
+    return Explained(denoiser.clean(page, warm=bool(known), method=method), known)

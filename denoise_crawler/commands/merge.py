@@ -15,9 +15,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import Progress, SpinnerColumn, TextColumn
 
-from denoise_crawler.commands.help_text import help_text
-from denoise_crawler.commands.method_choice import add_method_choice, settings_with_method
-from denoise_crawler.commands.output_choice import add_output, new_file
+from denoise_crawler.commands.method_choice import add_method_choice, add_output, new_file, settings_with_method
+from denoise_crawler.commands.page_input import help_text
 from denoise_crawler.errors import OutputError, StoreError
 from denoise_crawler.methods import METHODS, MethodChoice
 from denoise_crawler.page.text import printable

@@ -1,21 +1,29 @@
-"""The settings of a command, whose method the command line may override."""
+"""What several commands take: a method and site rules, with the settings of a project; ``-o`` and ``-O``."""
 
 from __future__ import annotations
 
 import json
+import os
+import uuid
 from argparse import ArgumentTypeError
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import UsageError
 
+from denoise_crawler.commands.known_site import read_rules
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.crawl.settings_table import MethodSettings
-from denoise_crawler.errors import SettingError
+from denoise_crawler.errors import OutputError, RulesError, SettingError
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from collections.abc import Iterator
 
     from scrapy.settings import BaseSettings
+
+    from denoise_crawler.rules import SiteRules
 
 
 def add_method_choice(parser: ArgumentParser) -> None:
@@ -71,3 +79,62 @@ def _option(text: str) -> tuple[str, Any]:
         return name, json.loads(value)
     except ValueError:
         raise ArgumentTypeError(f'{value!r} is not JSON, as 0.7, true or "text" are') from None
+
+
+def rules_of(chosen: DenoiseSettings) -> SiteRules:
+    """Return the rules of DENOISE_SITE_RULES; print what is wrong in them. Raise UsageError if it is no folder."""
+    try:
+        return read_rules(chosen.site_rules)
+    except RulesError as error:
+        raise UsageError(str(error), print_help=False) from None
+
+
+def add_output(parser: ArgumentParser, metavar: str, adds: str, *, required: bool = True) -> None:
+    """Add ``-o`` and ``-O``, of which one may be given.
+
+    Args:
+        parser: Takes them.
+        metavar: What is named: FILE, DIR.
+        adds: What ``-o`` does, for its help.
+        required: Whether one of them must be given.
+
+    """
+    where = parser.add_mutually_exclusive_group(required=required)
+    where.add_argument("-o", "--output", metavar=metavar, help=adds)
+    where.add_argument("-O", "--overwrite-output", metavar=metavar, help="the same, overwriting what is there")
+
+
+@contextmanager
+def new_file(path: Path, *, replace: bool) -> Iterator[Path]:
+    """Give the path of a file to write, which gets its name when the block ends; nothing is left if it raises.
+
+    Args:
+        path: The name.
+        replace: Whether it may be there already.
+
+    Raises:
+        OutputError: It is a folder, or is there already.
+
+    Example:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder, new_file(Path(folder, "a.txt"), replace=False) as file:
+        ...     _ = file.write_text("whole")
+
+    """
+    check_new_file(path, replace=replace)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(f".{uuid.uuid4().hex}{path.suffix}")
+    try:
+        yield unfinished
+        os.replace(unfinished, path)  # noqa: PTH105 - a link at `path` is replaced, too
+    finally:
+        with suppress(OSError):
+            unfinished.unlink()
+
+
+def check_new_file(path: Path, *, replace: bool) -> None:
+    """Raise OutputError if ``path`` is a folder, or is there already and may not be replaced."""
+    if path.is_dir():
+        raise OutputError(f"{path} is a folder; name a file")
+    if path.exists() and not replace:
+        raise OutputError(f"{path} is there already; name another file, or overwrite it with -O")

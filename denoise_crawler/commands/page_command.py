@@ -11,17 +11,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from denoise_crawler.commands.explained import clean_known
 from denoise_crawler.commands.fetching import fetch, is_url
-from denoise_crawler.commands.help_text import help_text
-from denoise_crawler.commands.known_site import KnownSite, existing_store, read_rules, read_site_pages
-from denoise_crawler.commands.page_input import DONE, FAILED, INTERRUPTED, discard_stdout
+from denoise_crawler.commands.known_site import KnownSite, clean_known, existing_store, read_rules, read_site_pages
+from denoise_crawler.commands.page_input import DONE, FAILED, INTERRUPTED, discard_stdout, help_text
 from denoise_crawler.denoiser import Cleaning
 from denoise_crawler.errors import FetchError, MethodError, MissingExtraError, RulesError, SourceError, StoreError
 from denoise_crawler.methods import DEFAULT_METHOD, METHODS, MethodChoice
 from denoise_crawler.methods.fusion.wishes import FAVOUR, WORDS
-from denoise_crawler.output.forms import FORMS
-from denoise_crawler.output.writing import CHOICES, Writing
+from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import MAX_HTML_BYTES, Page
 from denoise_crawler.page.text import printable
 from denoise_crawler.reading import FORMATS, Reading, read_pages
@@ -101,7 +98,6 @@ def _parser() -> ArgumentParser:
         metavar="PAGE",
         help="a file of HTML, an address (http, https), or - for standard input",
     )
-    add("--form", choices=tuple(FORMS), default="text", help="the form of the content (default: text)")
     add("--json", action="store_true", help="one JSON object a page, on one line: text and metadata")
     add(
         "--url",
@@ -116,9 +112,7 @@ def _parser() -> ArgumentParser:
     add("--title", choices=WORDS, help="whether the text begins with the title (default: keep)")
     add("--comments", choices=WORDS, help="whether the text has what readers wrote (default: leave)")
     add("--favour", choices=tuple(FAVOUR), help="precision: less noise; recall: less is missing")
-    add("--links", choices=CHOICES, default=CHOICES[0], help="leave: links without their addresses")
-    add("--pictures", choices=CHOICES, default=CHOICES[0], help="leave: no pictures")
-    add("--front-matter", action="store_true", help="Markdown begins with the metadata in YAML")
+    Writing.add_to(parser, "form", "links", "pictures", "front_matter")
     add("--user-agent", metavar="NAME", default=USER_AGENT, help="who fetches (default: %(default)s)")
     return parser
 
@@ -142,13 +136,8 @@ def _known_site(arguments: Namespace, parser: ArgumentParser, opened: ExitStack)
         choice, rules = MethodChoice(arguments.method, wishes), read_rules(arguments.rules)
     except (MethodError, RulesError) as error:
         parser.error(str(error))
-    writing = Writing(
-        form=arguments.form,
-        links=arguments.links,
-        pictures=arguments.pictures,
-        front_matter=arguments.front_matter,
-        more_metadata=arguments.json or arguments.front_matter,
-    )
+    given, more = Writing.given(arguments), arguments.json or arguments.front_matter
+    writing = Writing(**given, more_metadata=more)
     paths = arguments.site_pages
     return KnownSite(
         opened,

@@ -1,10 +1,11 @@
-"""The pages on disk that a command reads: its options, a progress bar on stderr, and what was damaged."""
+"""The pages on disk that a command reads: options, a progress bar, what was damaged; the end of its help."""
 
 from __future__ import annotations
 
 import os
 import sys
 from contextlib import contextmanager
+from textwrap import fill
 from typing import TYPE_CHECKING, TypeVar
 
 from denoise_crawler.page.text import printable
@@ -118,3 +119,18 @@ def report_failure(url: str, what: str) -> Iterator[None]:
 def discard_stdout() -> None:
     """Drop all further output: the reader has closed the pipe, and Python would complain at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+_WIDTH = 100
+
+
+def help_text(examples: dict[str, str], *notes: str) -> str:
+    """Return the text.
+
+    Args:
+        examples: Commands, each with what it does.
+        notes: Paragraphs that follow.
+
+    """
+    lines = [f"  {command}\n      {what}" for command, what in examples.items()]
+    return "\n".join(["examples:", *lines, *(f"\n{fill(note, _WIDTH)}" for note in notes)])

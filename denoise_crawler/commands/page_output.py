@@ -13,7 +13,7 @@ from urllib.parse import unquote, urlsplit
 from scrapy.exporters import JsonLinesItemExporter
 
 from denoise_crawler.errors import OutputError
-from denoise_crawler.output.safe_files import write_below
+from denoise_crawler.output.safe_markup import write_below
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

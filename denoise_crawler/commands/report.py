@@ -14,15 +14,13 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from scrapy.exceptions import UsageError
 
-from denoise_crawler.batch.number_options import add_number
-from denoise_crawler.commands.help_text import help_text
-from denoise_crawler.commands.method_choice import add_method_choice, settings_with_method
-from denoise_crawler.commands.output_choice import add_output
+from denoise_crawler.commands.method_choice import add_method_choice, add_output, settings_with_method
 from denoise_crawler.commands.page_input import (
     DONE,
     FAILED,
     INTERRUPTED,
     add_reading_options,
+    help_text,
     list_counts,
     read_named_pages,
     reading_bar,
@@ -30,6 +28,7 @@ from denoise_crawler.commands.page_input import (
 from denoise_crawler.commands.page_output import output_to
 from denoise_crawler.crawl.settings_table import ItemSettings
 from denoise_crawler.errors import FeedError, OutputError, SourceError, StoreError
+from denoise_crawler.output.options import add_number
 from denoise_crawler.page.text import counted, printable
 from denoise_crawler.reading import Reading
 from denoise_crawler.report import Bounds, Plan, RunFigures, feed_chart, write_report
@@ -42,7 +41,7 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from denoise_crawler.crawl.settings import DenoiseSettings
-    from denoise_crawler.report.charts import Chart
+    from denoise_crawler.report.figures import Chart
 
     SitedPages = Iterator[tuple[str, str, str | bytes]]
 

@@ -11,19 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import UsageError
 
-from denoise_crawler.commands.derived_rules import derived_rules, judged_pages
-from denoise_crawler.commands.help_text import help_text
-from denoise_crawler.commands.known_site import kept_pages
+from denoise_crawler.commands.known_site import derived_rules, judged_pages, kept_pages
 from denoise_crawler.commands.method_choice import add_method_choice, settings_with_method
 from denoise_crawler.commands.page_input import (
     DONE,
     FAILED,
     add_reading_options,
     discard_stdout,
+    help_text,
     read_named_pages,
     reading_bar,
 )
-from denoise_crawler.crawl.stored_denoiser import open_denoiser
+from denoise_crawler.crawl.guarded_store import open_denoiser
 from denoise_crawler.denoiser import Cleaning
 from denoise_crawler.errors import SourceError, StoreError
 from denoise_crawler.page import Page

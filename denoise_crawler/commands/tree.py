@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
-from denoise_crawler.batch.number_options import add_number
-from denoise_crawler.commands.help_text import help_text
-from denoise_crawler.commands.output_choice import add_output, check_new_file, new_file
-from denoise_crawler.commands.page_input import reading_bar, report_failure
+from denoise_crawler.commands.method_choice import add_output, check_new_file, new_file
+from denoise_crawler.commands.page_input import help_text, reading_bar, report_failure
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.errors import DenoiseError, DrawingError, OutputError
 from denoise_crawler.methods.style_tree.method import StyleTree
 from denoise_crawler.output import drawing
+from denoise_crawler.output.options import add_number
 from denoise_crawler.page import Page
 from denoise_crawler.page.text import printable
 from denoise_crawler.reading import Reading, read_pages

@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False
-"""How elements look by their attributes, as ``methods.style_tree.outline`` reads it."""
+"""How elements look by their attributes, as ``methods.style_tree.digest`` reads it."""
 
 from libc.stdint cimport int32_t
 from libc.string cimport memcpy, strlen

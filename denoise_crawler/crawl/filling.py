@@ -23,8 +23,7 @@ from denoise_crawler.crawl.scrapy_internals import replace_exporter
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.crawl.stored_values import class_path
 from denoise_crawler.errors import PartError
-from denoise_crawler.output.by_record import by_record
-from denoise_crawler.output.clean_page import CleanPage
+from denoise_crawler.output.clean_page import CleanPage, by_record
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler

@@ -1,22 +1,23 @@
-"""The store as a crawl uses it: when it fails, the crawl goes on and no item is lost."""
+"""The store as a crawl uses it: when it fails, the crawl goes on and no item is lost; and as commands read it."""
 
 from __future__ import annotations
 
-from contextlib import ExitStack, contextmanager
-from functools import partial
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from denoise_crawler.errors import DamagedRowError
-from denoise_crawler.store import SiteState
+from denoise_crawler.methods.base import InMemoryKnowledge
+from denoise_crawler.store import SiteState, Store
 from denoise_crawler.store.stored_knowledge import StoredKnowledge
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
+    from denoise_crawler.denoiser import Cleaning, Denoiser
     from denoise_crawler.methods import MethodChoice
-    from denoise_crawler.methods.site_knowledge import Knowledge
-    from denoise_crawler.store import Store
-    from denoise_crawler.store.parked import Parked, ParkedPage
+    from denoise_crawler.store.parked_rows import Parked, ParkedPage
 
 T = TypeVar("T")
 
@@ -32,16 +33,15 @@ class GuardedStore:
     def __init__(self, store: Store, on_error: Callable[[Exception], None]) -> None:
         self._store = store
         self._on_error = on_error
-        self._call_safely = partial(_call_safely, on_error)
         self._hidden_origins: set[bytes] = set()
 
     def site(self, name: str, key: str) -> SiteState:
         """Return how far a site has come; the state of a new site if it cannot be read."""
         return self._call_safely(lambda: self._store.site(name, key), SiteState())
 
-    def knowledge_by(self, choice: MethodChoice) -> GuardedKnowledge:
+    def knowledge_by(self, choice: MethodChoice) -> StoredKnowledge:
         """Return what a method knows of sites."""
-        return GuardedKnowledge(StoredKnowledge(self._store, choice), self._on_error)
+        return StoredKnowledge(self._store, choice, on_error=self._on_error)
 
     def save_state(self, name: str, key: str, state: SiteState) -> None:
         """Save how far a site has come."""
@@ -111,28 +111,32 @@ class GuardedStore:
         """Close the file. Unless the feeds are ``safe``, the items that were released wait again."""
         self._call_safely(lambda: self._store.close(safe=safe), None)
 
-
-class GuardedKnowledge:
-    """What a store knows of sites. Errors are reported; the next ``put`` writes again."""
-
-    def __init__(self, knowledge: Knowledge, on_error: Callable[[Exception], None]) -> None:
-        self._knowledge, self._on_error = knowledge, on_error
-
-    def get(self, site: str) -> bytes | None:
-        """Return what is known of ``site``, None also if it cannot be read."""
-        return _call_safely(self._on_error, lambda: self._knowledge.get(site), None)
-
-    def put(self, site: str, known: bytes) -> bool:
-        """Save what is ``known`` of ``site``; return whether that worked."""
-        return _call_safely(self._on_error, lambda: self._knowledge.put(site, known), False)
+    def _call_safely(self, call: Callable[[], object], default: T, *, done: T | None = None) -> T:
+        try:
+            result = call()
+        except Exception as error:  # no error of the store costs an item
+            self._on_error(error)
+            return default
+        return done if done is not None else result  # type: ignore[return-value]
 
 
-def _call_safely(
-    on_error: Callable[[Exception], None], call: Callable[[], object], default: T, *, done: T | None = None
-) -> T:
-    try:
-        result = call()
-    except Exception as error:  # no error of the store costs an item
-        on_error(error)
-        return default
-    return done if done is not None else result  # type: ignore[return-value]
+@contextmanager
+def open_denoiser(path: Path | None, cleaning: Cleaning) -> Iterator[Denoiser]:
+    """Open the store of a crawl, read-only, and make a denoiser that knows its sites.
+
+    Args:
+        path: The file of the store, None if there is none.
+        cleaning: How pages are cleaned.
+
+    Yields:
+        The denoiser. What it learns stays in memory.
+
+    Raises:
+        StoreError: The file cannot be read.
+    """
+    cleaning = replace(cleaning, writing=replace(cleaning.writing, history=None))  # to look at a page is no visit
+    if path is None:
+        yield cleaning.denoiser()
+        return
+    with closing(Store(path, read_only=True)) as store:
+        yield cleaning.denoiser(InMemoryKnowledge(below=StoredKnowledge(store, cleaning.choice)))

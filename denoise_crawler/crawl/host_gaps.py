@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from scrapy.core.downloader import Slot
 
-from denoise_crawler.crawl.setting_kinds import SECONDS
 from denoise_crawler.crawl.settings_table import PolitenessSettings
+from denoise_crawler.output.options import SECONDS
 from denoise_crawler.page.host_names import canonical_host
 
 if TYPE_CHECKING:

@@ -11,17 +11,15 @@ from weakref import WeakKeyDictionary
 from scrapy import signals
 
 from denoise_crawler.crawl.ending import CloseHook, feeds_are_safe
-from denoise_crawler.crawl.event_loop import PeriodicTask, TimeSlice, run_concurrently
+from denoise_crawler.crawl.event_loop import PeriodicTask, SharedTurn, TimeSlice, run_concurrently
 from denoise_crawler.crawl.filling import ItemFiller
 from denoise_crawler.crawl.guarded_store import GuardedStore
 from denoise_crawler.crawl.parking import WaitingItems
-from denoise_crawler.crawl.report import CrawlReport
+from denoise_crawler.crawl.report import CrawlReport, UnwantedItem, check_wanted
 from denoise_crawler.crawl.scrapy_internals import send_through_pipelines
 from denoise_crawler.crawl.settings import DenoiseSettings
-from denoise_crawler.crawl.site_turns import SharedTurn
 from denoise_crawler.crawl.sites import Sites
 from denoise_crawler.crawl.stored_names import owner_of
-from denoise_crawler.crawl.unsure_pages import UnwantedItem, check_wanted
 from denoise_crawler.errors import GivenUpError, PartError, describe_error
 from denoise_crawler.page.text import printable
 from denoise_crawler.store.damage import open_store
@@ -31,9 +29,9 @@ if TYPE_CHECKING:
 
     from scrapy.crawler import Crawler
 
-    from denoise_crawler.crawl.inline_cleaner import CleanedPage
+    from denoise_crawler.crawl.event_loop import Turn
+    from denoise_crawler.crawl.page_cleaner import CleanedPage
     from denoise_crawler.crawl.parking import WaitingItem
-    from denoise_crawler.crawl.site_turns import Turn
     from denoise_crawler.crawl.source_page import SourcePage
 
     Fill: TypeAlias = Callable[..., Awaitable[list[Any]]]

@@ -27,15 +27,14 @@ from denoise_crawler.crawl.report import page_cleaned
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.page import Page
 from denoise_crawler.report.figures import PageFigures, Sizes
-from denoise_crawler.report.page_view import page_view
-from denoise_crawler.report.rendering import render_page
+from denoise_crawler.report.rendering import page_view, render_page
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from twisted.web.http import Request
     from typing_extensions import Self
 
-    from denoise_crawler.crawl.inline_cleaner import CleanedPage
+    from denoise_crawler.crawl.page_cleaner import CleanedPage
 
 logger = logging.getLogger(__name__)
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 import faulthandler
 import logging
 import os
-from collections import OrderedDict, defaultdict
+from collections import defaultdict
 from contextlib import contextmanager
 from dataclasses import dataclass
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from denoise_crawler.core import choose
 from denoise_crawler.crawl.page_cleaner import Learned, PageCleaner
@@ -21,6 +21,7 @@ from denoise_crawler.errors import PartError
 from denoise_crawler.methods import Judgement
 from denoise_crawler.output.clean_page import CleanPage
 from denoise_crawler.page import Page
+from denoise_crawler.page.held_pages import PageWindow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,9 +30,6 @@ if TYPE_CHECKING:
     from denoise_crawler.workers.process import Line
 
 T = TypeVar("T")
-
-_MAX_PAGES = 64
-_MAX_CHARACTERS = 4_000_000
 
 
 class HandedPage(NamedTuple):
@@ -77,45 +75,6 @@ class MissingPart(NamedTuple):
     """The result where a part is not on its page: the message of the PartError."""
 
     message: str
-
-
-class PageWindow(Generic[T]):
-    """The pages used last, by number.
-
-    The crawl and its worker make the same calls in the same order. So the crawl knows what the worker still has.
-
-    Example:
-        >>> window = PageWindow()
-        >>> window.add(1, 3_000_000, "one")
-        >>> window.add(2, 3_000_000, "two")
-        >>> window.get(1), window.get(2)
-        (None, 'two')
-        >>> window.has(2)
-        True
-    """
-
-    def __init__(self) -> None:
-        self._pages: OrderedDict[int, tuple[int, T]] = OrderedDict()
-        self._characters = 0
-
-    def get(self, number: int) -> T | None:
-        """Return what is kept of a page, None if it was dropped or never added."""
-        return self._pages[number][1] if self.has(number) else None
-
-    def has(self, number: int) -> bool:
-        """Tell whether a page is there; if so it has been used now."""
-        if number not in self._pages:
-            return False
-        self._pages.move_to_end(number)
-        return True
-
-    def add(self, number: int, characters: int, value: T) -> None:
-        """Add a page that is not there; drop the oldest pages that are too many."""
-        self._pages[number] = characters, value
-        self._characters += characters
-        while len(self._pages) > 1 and (len(self._pages) > _MAX_PAGES or self._characters > _MAX_CHARACTERS):
-            _, (dropped, _) = self._pages.popitem(last=False)
-            self._characters -= dropped
 
 
 class AskedKnowledge:
@@ -177,7 +136,7 @@ class PageTasks:
     def __init__(self, cleaning: Cleaning, knowledge: AskedKnowledge) -> None:
         self._seconds: defaultdict[str, float] = defaultdict(float)
         self._pages = PageCleaner(cleaning, knowledge, self._timed)
-        self._window = PageWindow[HeldPage]()
+        self._window = PageWindow[int, HeldPage]()
 
     def do(self, name: str, page: HandedPage | None, *given: Any) -> tuple[Any, dict[str, float]]:
         """Do a task; return its result, and the seconds by stage since the last result."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections import Counter, OrderedDict
+from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
@@ -14,6 +14,7 @@ from denoise_crawler.crawl.source_page import source_of_parked
 from denoise_crawler.crawl.stored_values import class_path
 from denoise_crawler.errors import UnparkableError
 from denoise_crawler.methods.versioned_format import MAX_BYTES, decode_msgpack
+from denoise_crawler.page.held_pages import PageWindow
 from denoise_crawler.page.text import printable
 
 if TYPE_CHECKING:
@@ -24,14 +25,11 @@ if TYPE_CHECKING:
     from denoise_crawler.crawl.guarded_store import GuardedStore
     from denoise_crawler.crawl.report import CrawlReport
     from denoise_crawler.crawl.source_page import SourcePage
-    from denoise_crawler.store.parked import Parked
+    from denoise_crawler.store.parked_rows import Parked
 
 logger = logging.getLogger(__name__)
 
 MIN_SHARED_CHARACTERS = 1_000
-# Items of pages that were crawled at the same time alternate in the store.
-_MAX_CACHED_PAGES = 64
-_MAX_CACHED_CHARACTERS = 4_000_000
 _ROW_OVERHEAD_BYTES = 16
 
 _encode = msgspec.msgpack.Encoder().encode
@@ -50,8 +48,8 @@ class WaitingItems:
     def __init__(self, crawler: Crawler, store: GuardedStore, report: CrawlReport) -> None:
         self._store, self._report = store, report
         self._limits = ItemLimits(crawler)
-        self._sources: OrderedDict[int, SourcePage] = OrderedDict()
-        self._cached_characters = 0
+        # Items of pages that were crawled at the same time alternate in the store.
+        self._sources: PageWindow[int, SourcePage] = PageWindow()
         self._items_of_page: Counter[int] = Counter()
         self._leaving: Counter[int] = Counter()  # released items in the pipelines, by page
 
@@ -169,15 +167,8 @@ class WaitingItems:
         return source
 
     def _cache(self, page: int, source: SourcePage) -> None:
-        if page not in self._sources:
-            self._sources[page] = source
-            self._cached_characters += len(source.to_parked().html)
-        self._sources.move_to_end(page)
-        while len(self._sources) > 1 and (
-            len(self._sources) > _MAX_CACHED_PAGES or self._cached_characters > _MAX_CACHED_CHARACTERS
-        ):
-            _, oldest = self._sources.popitem(last=False)
-            self._cached_characters -= len(oldest.to_parked().html)
+        if not self._sources.has(page):
+            self._sources.add(page, len(source.to_parked().html), source)
 
     def _report_unreadable(self, error: Exception) -> None:
         self._report.first("unreadable", "An item stays in the store: %s", printable(error), level=logging.ERROR)

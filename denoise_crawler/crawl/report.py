@@ -8,9 +8,13 @@ from contextlib import contextmanager
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+from scrapy.exceptions import DropItem
+
 from denoise_crawler.errors import WorkerError
-from denoise_crawler.output.characters import noise_ratio
-from denoise_crawler.output.low_confidence import is_fallback
+from denoise_crawler.output.clean_page import CleanPage
+from denoise_crawler.output.clean_text import noise_ratio
+from denoise_crawler.output.extractors import DROP, is_fallback
+from denoise_crawler.output.writing import DROP_UNCHANGED
 from denoise_crawler.page import MAX_ATTRIBUTES, MAX_ELEMENTS, MAX_HTML_BYTES, MAX_TEXT_BYTES
 from denoise_crawler.page.text import printable
 
@@ -20,7 +24,7 @@ if TYPE_CHECKING:
 
     from scrapy.crawler import Crawler
 
-    from denoise_crawler.crawl.inline_cleaner import CleanedPage
+    from denoise_crawler.crawl.page_cleaner import CleanedPage
     from denoise_crawler.output.writing import Writing
     from denoise_crawler.page import Page
 
@@ -224,3 +228,38 @@ class CrawlReport:
         if early := self.of("sites_overdue") + (0 if uncleaned else self.of("sites_short")):
             parts.append(f"{early:,} {'site' if early == 1 else 'sites'} went on before enough was known")
         return "; ".join(parts)
+
+
+class UnwantedItem(DropItem):
+    """The settings want items of such pages dropped."""
+
+
+class UnchangedItem(UnwantedItem):
+    """The page of the item says what it said when it was last seen."""
+
+    def __init__(self, clean_page: CleanPage) -> None:
+        super().__init__(f"unchanged: {printable(clean_page.url)}", log_level="DEBUG")
+
+
+class LowConfidenceItem(UnwantedItem):
+    """The text of the item's page is less sure than DENOISE_MIN_CONFIDENCE."""
+
+    def __init__(self, clean_page: CleanPage) -> None:
+        super().__init__(f"confidence {clean_page.confidence} of {printable(clean_page.url)}", log_level="DEBUG")
+
+
+def check_wanted(clean_page: CleanPage, writing: Writing, report: CrawlReport, *, has_text: bool) -> None:
+    """Raise LowConfidenceItem or UnchangedItem if an item of this page is to be dropped.
+
+    Args:
+        clean_page: The page.
+        writing: What the settings say of such pages.
+        report: Counts the item.
+        has_text: Whether the item has a text of its own.
+    """
+    if clean_page.low_confidence and not has_text and writing.low_confidence == DROP:
+        report.count("unsure_dropped")
+        raise LowConfidenceItem(clean_page)
+    if clean_page.unchanged and writing.changes == DROP_UNCHANGED:
+        report.count("unchanged_dropped")
+        raise UnchangedItem(clean_page)

@@ -1,8 +1,10 @@
-"""The settings that cleaning in a crawl needs, read and checked once."""
+"""The settings that cleaning in a crawl needs, read and checked once; a warning of misspelt names."""
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,11 +14,17 @@ from scrapy.utils.project import data_path
 
 from denoise_crawler.core import choose
 from denoise_crawler.crawl import settings_table as table
-from denoise_crawler.crawl.unsure_pages import check_actions
 from denoise_crawler.denoiser import Cleaning
-from denoise_crawler.errors import CoreError, ExtractorError, ExtractorOptionsError, MethodError, SettingError
+from denoise_crawler.errors import (
+    CoreError,
+    ExtractorError,
+    ExtractorOptionsError,
+    LowConfidenceError,
+    MethodError,
+    SettingError,
+)
 from denoise_crawler.methods import METHODS, MethodChoice
-from denoise_crawler.output.extractors import check
+from denoise_crawler.output.extractors import RENDER
 from denoise_crawler.output.writing import NO_CHANGES, Writing
 from denoise_crawler.page.metadata import MORE_FIELDS
 from denoise_crawler.rules import SiteRules
@@ -25,6 +33,10 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
 
+logger = logging.getLogger(__name__)
+
+PREFIX = "DENOISE_"
+INTERNAL = frozenset({"DENOISE_STATS_FILE"})  # set by the demonstration, not by users
 _PAGES = ".pages"  # added to the name of the store: the file that remembers what pages said
 
 
@@ -50,14 +62,13 @@ class DenoiseSettings(
         """Read and check the settings of a crawl; raise :class:`SettingError` for the first wrong one."""
         choice = _method_choice(table.MethodSettings.read(settings))
         jobdir = settings.get("JOBDIR")
-        writing = _writing(table.OutputSettings.read(settings), choice, settings)
         found = cls.read(
             settings,
             {"warmup_pages": choice.warmup_pages, "store": _project_store()},
             choice=choice,
-            writing=_with_data(writing, settings),
             job=str(Path(jobdir).resolve()) if jobdir else "",
         )
+        found = replace(found, writing=_writing(settings, found))
         _choose_core(found.core)
         return found
 
@@ -91,7 +102,7 @@ def _wishes(section: table.MethodSettings) -> dict[str, object]:
     wishes = dict[str, object]()
     known = signature(METHODS[section.method]).parameters
     for option in ("title", "comments", "favour"):
-        setting, value = section.settings()[option], getattr(section, option)
+        setting, value = section.options()[option], getattr(section, option)
         if value == setting.default:
             continue
         if option not in known:
@@ -100,44 +111,49 @@ def _wishes(section: table.MethodSettings) -> dict[str, object]:
     return wishes
 
 
-def _writing(section: table.OutputSettings, choice: MethodChoice, settings: BaseSettings) -> Writing:
-    check_actions(section.min_confidence, section.low_confidence, choice.name, settings)
-    if section.front_matter and section.form != "markdown":
-        raise SettingError(
-            f"DENOISE_FRONT_MATTER is for Markdown, and DENOISE_FORM is {section.form!r}: change one of them"
-        )
-    name, options = section.extractor, section.extractor_options
-    extra_fields = table.ItemSettings.read(settings).extra_fields
+def _writing(settings: BaseSettings, chosen: DenoiseSettings) -> Writing:
+    """Return the options of the text, with what other settings ask of it; raise SettingError for wrong ones."""
+    writing = Writing.read(settings)
     try:
-        check(name, options)
+        writing.check()
+    except LowConfidenceError as error:
+        raise SettingError(f"DENOISE_LOW_CONFIDENCE: {error}") from None
     except ExtractorOptionsError as error:
-        raise SettingError(f"DENOISE_EXTRACTOR_OPTIONS is {options!r}: {error}") from None
+        raise SettingError(f"DENOISE_EXTRACTOR_OPTIONS is {writing.extractor_options!r}: {error}") from None
     except ExtractorError as error:
-        raise SettingError(f"DENOISE_EXTRACTOR is {name!r}: {error}") from None
-    return Writing(
-        form=section.form,
-        extractor=name,
-        extractor_options=options,
-        explain=section.explain,
-        min_confidence=section.min_confidence,
-        low_confidence=section.low_confidence,
-        links=section.links,
-        pictures=section.pictures,
-        front_matter=section.front_matter,
-        more_metadata=section.more_metadata or any(name in MORE_FIELDS for name in extra_fields),
+        raise SettingError(f"DENOISE_EXTRACTOR is {writing.extractor!r}: {error}") from None
+    if writing.front_matter and writing.form != "markdown":
+        raise SettingError(
+            f"DENOISE_FRONT_MATTER is for Markdown, and DENOISE_FORM is {writing.form!r}: change one of them"
+        )
+    _check_actions(writing, chosen.choice.name, settings)
+    return replace(
+        writing,
+        more_metadata=writing.more_metadata or any(name in MORE_FIELDS for name in chosen.extra_fields),
+        records=writing.records or chosen.by_record,
+        history=None if writing.changes == NO_CHANGES else f"{chosen.store}{_PAGES}",
     )
 
 
-def _with_data(writing: Writing, settings: BaseSettings) -> Writing:
-    """Return the options of the text output with what is asked for besides the text."""
-    section, by_record = table.DataSettings.read(settings), table.SETTINGS["DENOISE_BY_RECORD"].read(settings)
-    records = section.records or by_record
-    asked = replace(writing, records=records, fields=section.fields, json_ld=section.json_ld)
-    watched = table.ChangeSettings.read(settings)
-    if watched.changes == NO_CHANGES:
-        return asked
-    store = table.WarmupSettings.settings()["store"].read(settings, _project_store())
-    return replace(asked, changes=watched.changes, history=f"{store}{_PAGES}", history_pages=watched.history_pages)
+def _check_actions(writing: Writing, method: str, settings: BaseSettings) -> None:
+    """Raise SettingError if the method cannot tell unsure pages, or nothing renders them."""
+    if not writing.min_confidence:
+        return
+    if not METHODS[method].is_sure:
+        those = ", ".join(name for name, one in METHODS.items() if one.is_sure)
+        raise SettingError(
+            f"DENOISE_MIN_CONFIDENCE is {writing.min_confidence!r}, but {method} cannot say how sure it is; "
+            f"these can: {those}"
+        )
+    if writing.low_confidence == RENDER and not _has_rendering(settings):
+        raise SettingError(
+            f"DENOISE_LOW_CONFIDENCE is {RENDER!r}, which needs 'denoise_crawler.Rendering' in ADDONS"
+        )
+
+
+def _has_rendering(settings: BaseSettings) -> bool:
+    names = (getattr(addon, "__name__", str(addon)) for addon in settings.getdict("ADDONS"))
+    return any(name.rpartition(".")[2] == "Rendering" for name in names)
 
 
 def _project_store() -> str | None:
@@ -149,12 +165,12 @@ def _project_store() -> str | None:
 
 
 def is_off(settings: BaseSettings) -> bool:
-    """Tell whether ``DENOISE_ENABLED`` turns us off."""
+    """Return True if ``DENOISE_ENABLED`` turns the package off."""
     return _flag(settings, "DENOISE_ENABLED") is False
 
 
 def is_live(settings: BaseSettings) -> bool:
-    """Tell whether ``DENOISE_LIVE`` turns the live page on."""
+    """Return True if ``DENOISE_LIVE`` turns the live page on."""
     return _flag(settings, "DENOISE_LIVE") is True
 
 
@@ -164,3 +180,17 @@ def _flag(settings: BaseSettings, name: str) -> bool | None:
         return bool(table.SETTINGS[name].read(settings))
     except SettingError:
         return None
+
+
+def warn_of_unknown(settings: BaseSettings) -> None:
+    """Warn of each unknown setting that begins with ``DENOISE_``, and suggest the nearest name."""
+    for name in sorted(name for name in settings if isinstance(name, str) and name.startswith(PREFIX)):
+        if name not in table.SETTINGS and name not in INTERNAL:
+            logger.warning("%s is not a setting of denoise_crawler and has no effect%s", name, _suggest(name))
+
+
+def _suggest(name: str) -> str:
+    """Return the question for the setting that was probably meant, an empty string if none is similar."""
+    rests = {known.removeprefix(PREFIX): known for known in table.SETTINGS}
+    nearest = get_close_matches(name.removeprefix(PREFIX), rests, n=1, cutoff=0.5)
+    return f": did you mean {rests[nearest[0]]}?" if nearest else ""

@@ -12,7 +12,7 @@ from weakref import WeakSet
 from scrapy.crawler import CrawlerProcessBase
 
 from denoise_crawler.crawl.scrapy_internals import code_of_command, raise_after_start
-from denoise_crawler.crawl.setting_names import warn_of_unknown
+from denoise_crawler.crawl.settings import warn_of_unknown
 from denoise_crawler.errors import CrawlError, MissingExtraError, StoreError, needs
 
 if TYPE_CHECKING:

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 
 from scrapy.utils.asyncio import is_asyncio_available
 
-from denoise_crawler.crawl.guarded_store import GuardedKnowledge
-from denoise_crawler.crawl.inline_cleaner import InlineCleaner
-from denoise_crawler.crawl.site_turns import SiteTurns
+from denoise_crawler.crawl.event_loop import SiteTurns
+from denoise_crawler.crawl.page_cleaner import InlineCleaner
 from denoise_crawler.crawl.warmup_clocks import WarmupClocks
 from denoise_crawler.errors import AskAgainError, GivenUpError, WorkerError, describe_error
 from denoise_crawler.page.text import printable
@@ -25,12 +24,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from denoise_crawler.crawl.guarded_store import GuardedStore
-    from denoise_crawler.crawl.inline_cleaner import CleanedPage, Cleaner
+    from denoise_crawler.crawl.page_cleaner import CleanedPage, Cleaner
     from denoise_crawler.crawl.report import CrawlReport
     from denoise_crawler.crawl.settings import DenoiseSettings
     from denoise_crawler.crawl.source_page import SourcePage
     from denoise_crawler.crawl.warmup_clocks import OverdueSite
-    from denoise_crawler.methods.site_knowledge import Knowledge
+    from denoise_crawler.methods.base import Knowledge
     from denoise_crawler.page import Page
 
 logger = logging.getLogger(__name__)
@@ -312,7 +311,7 @@ class Sites:
         if not self._settings.shared_store:
             return self._store.knowledge_by(choice)
         shared = SharedStore(self._settings.shared_store)
-        return GuardedKnowledge(StoredKnowledge(shared, choice), self._report_shared_store)
+        return StoredKnowledge(shared, choice, on_error=self._report_shared_store)
 
     def _report_shared_store(self, error: Exception) -> None:
         self._report.first(

@@ -13,7 +13,7 @@ from denoise_crawler.crawl.stored_response import PAGE_KEY, response_as_bytes, r
 from denoise_crawler.errors import GivenPageError
 from denoise_crawler.page import MAX_HTML_BYTES, Page
 from denoise_crawler.page.parsing import has_endless_tag, is_utf8, parse
-from denoise_crawler.store.parked import ParkedPage, ParkedResponse
+from denoise_crawler.store.parked_rows import ParkedPage, ParkedResponse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from denoise_crawler.crawl.inline_cleaner import CleanedPage
+    from denoise_crawler.crawl.page_cleaner import CleanedPage
 
 
 # --- the page: the body of the response, or what the spider named instead

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from denoise_crawler.output.characters import noise_ratio
+from denoise_crawler.output.clean_text import noise_ratio
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -14,20 +14,20 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from denoise_crawler.crawl.page_cleaner import PageCleaner
-from denoise_crawler.crawl.page_tasks import Ask, HandedPage, Keep, MissingPart, PageTasks, PageWindow, begin
+from denoise_crawler.crawl.page_tasks import Ask, HandedPage, Keep, MissingPart, PageTasks, begin
 from denoise_crawler.errors import AskAgainError, GivenUpError, PartError, SettingError, WorkerDiedError
-from denoise_crawler.methods.site_knowledge import InMemoryKnowledge
+from denoise_crawler.methods.base import InMemoryKnowledge
+from denoise_crawler.page.held_pages import PageWindow
 from denoise_crawler.page.text import printable
 from denoise_crawler.workers import Limits, worker_number
 from denoise_crawler.workers.async_worker import AsyncWorker
 from denoise_crawler.workers.process import Begin, Call, Reply, encode
 
 if TYPE_CHECKING:
-    from denoise_crawler.crawl.inline_cleaner import CleanedPage
-    from denoise_crawler.crawl.page_cleaner import Learned
+    from denoise_crawler.crawl.page_cleaner import CleanedPage, Learned
     from denoise_crawler.crawl.report import CrawlReport
     from denoise_crawler.denoiser import Cleaned, Cleaning
-    from denoise_crawler.methods.site_knowledge import Knowledge
+    from denoise_crawler.methods.base import Knowledge
     from denoise_crawler.output.clean_page import CleanPage
     from denoise_crawler.page import Page
 
@@ -68,7 +68,7 @@ class WorkersCleaner:
         share = replace(cleaning, sites_in_memory=ceil(cleaning.sites_in_memory / workers))
         first = Begin(partial(begin, share, core), Limits(seconds, MAX_BYTES, _CLOCK_TIMES * seconds))
         _check_picklable(first)
-        self._windows: dict[AsyncWorker, PageWindow[None]] = {}
+        self._windows: dict[AsyncWorker, PageWindow[int, None]] = {}
         self._workers = [AsyncWorker(first, self._reply, self._empty_window, self._forget) for _ in range(workers)]
         self._numbers: WeakKeyDictionary[Page, int] = WeakKeyDictionary()
         self._next_number = count().__next__
@@ -189,7 +189,7 @@ class WorkersCleaner:
         self._handed_again.add(page.key)
         logger.info("%s is handed to another worker process: %s", printable(page.url), printable(error))
 
-    def _handed(self, page: Page, window: PageWindow[None]) -> HandedPage:
+    def _handed(self, page: Page, window: PageWindow[int, None]) -> HandedPage:
         """Return what is sent of a page: not its HTML if the worker still has it."""
         if page not in self._numbers:
             self._numbers[page] = self._next_number()

@@ -11,9 +11,12 @@ from importlib import resources
 from urllib.parse import parse_qs
 
 from denoise_crawler.demo import feeds
-from denoise_crawler.demo.article_page import article_page, charset_of, period_of, slideshow_page
 from denoise_crawler.demo.articles import (
+    ABOUT,
     LOCALES,
+    SECTIONS,
+    SITE,
+    WORDS,
     Article,
     article_path,
     articles,
@@ -21,9 +24,10 @@ from denoise_crawler.demo.articles import (
     find_slideshow,
     gold_text,
     newest,
+    seeded_number,
 )
+from denoise_crawler.demo.feeds import article_page, charset_of, period_of, slideshow_page
 from denoise_crawler.demo.frame import Frame, render_in_frame
-from denoise_crawler.demo.texts import ABOUT, SECTIONS, SITE, WORDS, seeded_number
 
 __all__ = ["Article", "Reply", "article_path", "articles", "gold_text", "respond"]
 

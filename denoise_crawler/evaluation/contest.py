@@ -15,8 +15,16 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from denoise_crawler.errors import WorkerError
-from denoise_crawler.evaluation.contender_process import ContenderProcess, StoredPage
-from denoise_crawler.evaluation.contenders import Contender, Failure, Place, lxml_parse, to_utf8, write_page
+from denoise_crawler.evaluation.contenders import (
+    Contender,
+    ContenderProcess,
+    Failure,
+    Place,
+    StoredPage,
+    lxml_parse,
+    to_utf8,
+    write_page,
+)
 from denoise_crawler.evaluation.gold import addresses, half
 from denoise_crawler.evaluation.measures import score, score_by_characters
 from denoise_crawler.evaluation.results import Evaluation, PageInfo, PageResult, Result
@@ -27,7 +35,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
     from typing import IO
 
-    from denoise_crawler.evaluation.contender_process import SiteTexts
+    from denoise_crawler.evaluation.contenders import SiteTexts
     from denoise_crawler.evaluation.gold import GoldPage
 
     Progress = Callable[[str, int, int], None]

@@ -11,12 +11,12 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from denoise_crawler.batch.number_options import whole_number
 from denoise_crawler.evaluation.contenders import extractor_after, extractor_alone, method, visible_text
 from denoise_crawler.evaluation.contest import Selection, evaluate
 from denoise_crawler.evaluation.peers import PEERS
 from denoise_crawler.methods import DEFAULT_METHOD, METHODS
 from denoise_crawler.output.extractors import EXTRACTORS
+from denoise_crawler.output.options import at_least
 from denoise_crawler.page.text import printable
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from denoise_crawler.evaluation.results import Evaluation
     from denoise_crawler.evaluation.tables import Table
 
-count = whole_number(1)
+count = at_least(1)
 _CONSOLE_COLUMNS = 100_000
 
 

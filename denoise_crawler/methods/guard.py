@@ -2,19 +2,186 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from dataclasses import replace
-from itertools import compress
-from typing import TYPE_CHECKING
+from itertools import compress, islice
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from denoise_crawler.core import loops
 from denoise_crawler.methods.fusion.method import Fusion
-from denoise_crawler.methods.hidden_text import without_much_hidden
 from denoise_crawler.page import TEXT
+from denoise_crawler.page.declarations import MAX_VALUES, declarations_of, text_of
+from denoise_crawler.page.declared_texts import declared_texts_of
+from denoise_crawler.page.page import self_description_of
+from denoise_crawler.page.unseen import PANEL_WORDS, unseen_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from numpy.typing import NDArray
 
     from denoise_crawler.methods.base import Judgement
-    from denoise_crawler.page import Page
+    from denoise_crawler.page import Element, Page
+
+    Bits = NDArray[np.bool_]
+
+MIN_WORDS = 100  # of a page that has content of its own where readers see it
+_BEGINNING = 48  # letters and digits of what tells of hidden text
+_LEAST_BEGINNING, _MOST_BEGINNINGS = 16, 50
+_LEAST_DECLARED = 0.5  # of the runs of words in a hidden part that the page declares
+_STREAMED = re.compile(r"S:[0-9a-f]+")  # the identities by which React moves what arrives late
+_AROUND, _LONGEST = 2, 200  # elements above a hidden part, letters of their attributes
+_REASON = "hidden from readers, and more than what they see"
+
+
+def without_much_hidden(page: Page, judgement: Judgement) -> Judgement:
+    """Return ``judgement`` without the text that ``page`` hides, where that is more than what readers see of it.
+
+    Hidden text stays where the visible content has fewer than ``MIN_WORDS`` words, and where a declared text, a
+    description or the title tells of it: a wall of payments hides whole articles.
+
+    Args:
+        page: The page.
+        judgement: A method's judgement of it.
+
+    Example:
+        >>> from denoise_crawler import Page
+        >>> from denoise_crawler.methods.base import Judgement
+        >>> page = Page.parse("", "<p>" + "A story. " * 60 + "<div hidden>" + "Cheap pills. " * 500 + "</div>")
+        >>> without_much_hidden(page, Judgement([False] * 5, [0.0] * 5)).noise
+        [False, False, False, True, True]
+
+    """
+    if (unseen := page.once(unseen_of)) is None or not unseen.hidden.any():
+        return judgement
+    hidden = np.flatnonzero(unseen.hidden).tolist()
+    if sum(page.characters[index] for index in hidden if not judgement.noise[index]) < MIN_WORDS:
+        return judgement
+    kept = ~np.array(judgement.noise, bool)
+    seen = _characters(page, kept & ~unseen.hidden)
+    if _characters(page, kept & unseen.hidden) <= seen or _is_paid_for(page):
+        return judgement
+    gone = _unexplained(page, unseen.hidden)
+    if _characters(page, kept & gone) <= _characters(page, kept & ~gone):
+        return judgement
+    if not _has_content(page, kept & ~gone, gone):
+        return judgement
+
+    def reason(index: int) -> str:
+        return _REASON if gone[index] else judgement.reason(index)
+
+    return replace(judgement, noise=(~kept | gone).tolist(), reason=reason)
+
+
+def _has_content(page: Page, shown: Bits, gone: Bits) -> bool:
+    """Tell whether a page has content besides what is to go: what is ``shown``, or what ``fusion`` would show."""
+    if _words(page, np.flatnonzero(shown).tolist()) >= MIN_WORDS:
+        return True
+    shown = ~np.array(Fusion().judge(page).noise, bool) & ~gone
+    return _words(page, np.flatnonzero(shown).tolist()) >= MIN_WORDS
+
+
+def _characters(page: Page, nodes: Bits) -> int:
+    return int(np.array(page.characters, np.int64)[nodes].sum())
+
+
+def _words(page: Page, nodes: Iterable[int]) -> int:
+    return len(_hashes(page.nodes.texts[index] for index in nodes))
+
+
+def _is_paid_for(page: Page) -> bool:
+    """Tell whether a page declares that some of it is for those who pay."""
+    items = page.once(declarations_of).items
+    parts = (part for item in items for part in (item, *_listed(item.get("hasPart"))) if isinstance(part, dict))
+    return any(str(part.get("isAccessibleForFree", "")).lower() == "false" for part in parts)
+
+
+def _listed(value: Any) -> list[Any]:
+    return value[:MAX_VALUES] if isinstance(value, list) else [value]
+
+
+def _unexplained(page: Page, hidden: Bits) -> Bits:
+    """Tell which nodes are hidden in much text for no reason that is known.
+
+    Reasons are that the text begins as the page tells, in words that it does not show, that a script moves it to
+    its place, and that it opens.
+    """
+    gone, told = np.zeros(len(hidden), bool), _Told(page, hidden)
+    sizes = Counter[int]()
+    parts = [(part, page.nodes.parents[part.start]) for part in _parts(page, hidden)]
+    for part, parent in parts:
+        sizes[parent] += _words(page, part)
+    for part, parent in parts:
+        if sizes[parent] >= MIN_WORDS and not _opens(page.nodes.elements[part.start]):
+            gone[part.start : part.stop] = not told.of(page.nodes.texts[part.start : part.stop])
+    return gone
+
+
+class _Told:
+    """What a page tells of its content: the declared texts, and the beginnings of those that it does not show."""
+
+    def __init__(self, page: Page, hidden: Bits) -> None:
+        self._declared = _runs(text.text for text in page.once(declared_texts_of))
+        shown = _bare(page.nodes.texts[index] for index in np.flatnonzero(~hidden).tolist())
+        beginnings = islice(_beginnings(page), _MOST_BEGINNINGS)
+        self._unseen = [beginning for beginning in beginnings if beginning not in shown]
+
+    def of(self, texts: list[str]) -> bool:
+        """Tell whether the ``texts`` of a hidden part begin as told somewhere, or most of them are declared."""
+        whole = _bare(texts)
+        if any(beginning in whole for beginning in self._unseen):
+            return True
+        runs = _runs(texts)
+        return len(runs) > 0 and float(np.isin(runs, self._declared).mean()) > _LEAST_DECLARED
+
+
+def _runs(texts: Iterable[str]) -> NDArray[np.uint64]:
+    """Return a hash for each run of three words in ``texts``."""
+    words = _hashes(texts)
+    runs: NDArray[np.uint64] = 31 * (31 * words[:-2] + words[1:-1]) + words[2:]
+    return runs
+
+
+def _hashes(texts: Iterable[str]) -> NDArray[np.uint64]:
+    lower = [text.lower() for text in texts]
+    words = np.empty(sum(map(len, lower)), np.uint64)
+    return words[: loops("runs").words_of(lower, words, np.empty(len(lower) + 1, np.int64))]
+
+
+def _opens(element: Element) -> bool:
+    """Tell whether a script moves an element to its place, or what is said of it and around it names a panel."""
+    if _STREAMED.fullmatch(element.get("id", "")):
+        return True
+    around = (element, *islice(element.iterancestors(), _AROUND))
+    return any(PANEL_WORDS.search(str(value)[:_LONGEST]) for one in around for value in one.attrib.values())
+
+
+def _beginnings(page: Page) -> Iterator[str]:
+    """Yield the beginnings of what tells of the page's content, without spaces and marks."""
+    said = page.once(self_description_of)
+    texts = [text.text for text in page.once(declared_texts_of)]
+    texts += [meta.content for meta in said.metas if "og:description" in (meta.property, meta.name)]
+    texts += map(text_of, said.headings)
+    for text in texts:
+        if len(beginning := _bare([text[: 2 * _BEGINNING]])[:_BEGINNING]) >= _LEAST_BEGINNING:
+            yield beginning
+
+
+def _parts(page: Page, hidden: Bits) -> Iterator[range]:
+    """Yield the nodes of each part that is hidden as a whole."""
+    index, marked = 0, np.flatnonzero(hidden)
+    for start in marked.tolist():
+        if start >= index and page.nodes.tag_of(start) is not TEXT:
+            index = page.nodes.end_of(start)
+            yield range(start, index)
+
+
+def _bare(texts: Iterable[str]) -> str:
+    return "".join(filter(str.isalnum, "".join(texts))).lower()
+
 
 # Tuned on one half of the gold sets, see benchmarks/quality.md.
 MIN_KEPT_SHARE = 0.1

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from lxml import etree
 
-from denoise_crawler.output.output_tags import output_tags
-from denoise_crawler.output.safe_markup import DROPPED, markup_of, safe_attributes
+from denoise_crawler.output.safe_markup import DROPPED, markup_of, output_tags, safe_attributes
 from denoise_crawler.page import TEXT
 from denoise_crawler.page.text import collapse_spaces
 

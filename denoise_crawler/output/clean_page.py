@@ -1,12 +1,21 @@
-"""The result for one page: its clean text, its metadata and how it was judged."""
+"""The result for one page, also for one on which we failed; and a page record by record."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+import logging
+import traceback
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Protocol
+
+from denoise_crawler.errors import describe_error
+from denoise_crawler.page.dates import iso_date
+from denoise_crawler.page.text import printable
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from denoise_crawler.output.explanation import BlockVerdict
+    from denoise_crawler.page import Page
 
 
 @dataclass
@@ -68,3 +77,96 @@ class CleanPage:
 
 # Stored items name their class; this name must not change when the file moves.
 CleanPage.__module__ = "denoise_crawler"
+
+
+logger = logging.getLogger(__name__)
+
+LEARNED, CLEANED, RENDERED = "learned", "cleaned", "rendered"
+BUG = "because of a bug in denoise_crawler"
+
+
+@dataclass(frozen=True, slots=True)
+class PageFailure:
+    """What was raised while a page was learned, cleaned or rendered, as another process can be told.
+
+    ``error`` says it in one line; ``lines`` are those of the traceback, without control characters.
+    """
+
+    url: str
+    done: str
+    error: str
+    lines: tuple[str, ...]
+
+    @classmethod
+    def of(cls, url: str, done: str, error: Exception) -> PageFailure:
+        """Return the failure that an exception is."""
+        raised = "".join(traceback.format_exception(error)).splitlines()
+        return cls(url, done, describe_error(error), tuple(map(printable, raised)))
+
+    def log(self) -> None:
+        """Log one line, with the traceback."""
+        logger.error(
+            "%s cannot be %s %s; the others go on\n%s", printable(self.url), self.done, BUG, "\n".join(self.lines)
+        )
+
+
+def failed_page(url: str, site: str, error: str) -> CleanPage:
+    """Return the clean page of one on which we failed: it has no text, and names the error."""
+    return CleanPage(url, site, method=None, warm=False, error=error)
+
+
+def learn_or_fail(learn: Callable[[Page], None], page: Page) -> bool:
+    """Learn a page; return whether that went well, and log it if not."""
+    try:
+        learn(page)
+    except Exception as error:  # whatever it is, the other pages go on
+        PageFailure.of(page.url, LEARNED, error).log()
+        return False
+    return True
+
+
+class _Cleaned(Protocol):
+    @property
+    def clean_page(self) -> CleanPage:
+        """The clean page."""
+
+
+def clean_or_fail(clean: Callable[[Page], _Cleaned], page: Page, *, logged: bool = False) -> CleanPage:
+    """Clean a page; if that raises, log it unless it is ``logged`` already, and return the page without text."""
+    try:
+        return clean(page).clean_page
+    except Exception as error:  # whatever it is, the other pages go on
+        failure = PageFailure.of(page.url, CLEANED, error)
+        if not logged:
+            failure.log()
+        return failed_page(page.url, page.site, failure.error)
+
+
+def by_record(page: CleanPage) -> Iterator[CleanPage]:
+    """Yield a clean page for each record of ``page``; none if it has no records.
+
+    Each has the text of its record, its user as ``author``, its time as ``date`` (in ISO 8601 if it can be read),
+    its own ``title`` where it has one, and the record alone in ``records``. All else is that of the page.
+
+    Args:
+        page: A clean page with its records: made by ``Writing(records=True)`` or ``DENOISE_RECORDS``.
+
+    Example:
+        >>> from denoise_crawler import Writing, denoise_pages
+        >>> post = "<div class=post><b class=user>{}</b> <i>May {}, 2024</i><p>{}</p></div>"
+        >>> html = post.format("Ann", 2, "Is it open today?") + post.format("Bob", 3, "It is, until six.")
+        >>> pages = denoise_pages([("https://a.test/", html)], method="link_ratio", writing=Writing(records=True))
+        >>> [(one.author, one.date, one.text) for page in pages for one in by_record(page)]
+        [('Ann', '2024-05-02', 'Is it open today?'), ('Bob', '2024-05-03', 'It is, until six.')]
+
+    """
+    for record in page.records or ():
+        time = record.get("time", "")
+        yield replace(
+            page,
+            text=record["text"],
+            author=record.get("user"),
+            date=iso_date(time) or time or None,
+            title=record.get("title") or page.title,
+            records=[record],
+        )

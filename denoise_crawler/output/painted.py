@@ -6,15 +6,18 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from denoise_crawler.methods.base import Judgement
-from denoise_crawler.output.characters import count_characters, noise_ratio
+from denoise_crawler.output.clean_text import count_characters, noise_ratio
 from denoise_crawler.output.explanation import first_reasons
 from denoise_crawler.output.nesting import CLOSES_PARAGRAPH, VOID, find_misnested
-from denoise_crawler.output.output_tags import CONTROLS, MEDIA, RENAMED, output_tags
 from denoise_crawler.output.regions import joined_sides, regions
 from denoise_crawler.output.safe_markup import (
+    CONTROLS,
     DROPPED,
     EMPTIED,
+    MEDIA,
+    RENAMED,
     is_executable,
+    output_tags,
     safe_attributes,
     safe_doctype,
     safe_style,

@@ -8,7 +8,7 @@ from operator import not_
 from typing import TYPE_CHECKING
 
 from denoise_crawler.errors import PartError, SelectorError
-from denoise_crawler.output.characters import noise_ratio
+from denoise_crawler.output.clean_text import noise_ratio
 from denoise_crawler.page import TEXT, Page
 from denoise_crawler.rules.selectors import find_nodes
 

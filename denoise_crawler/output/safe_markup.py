@@ -1,4 +1,4 @@
-"""Markup that executes nothing, used by every output: documents, start tags, style sheets, doctypes."""
+"""Markup that executes nothing, used by every output: tags, documents, style sheets; files never behind links."""
 
 from __future__ import annotations
 
@@ -6,14 +6,19 @@ import re
 from html import escape
 from typing import TYPE_CHECKING
 
+from denoise_crawler.errors import LinkedOutputError
 from denoise_crawler.output.nesting import VOID
+from denoise_crawler.page import TEXT
 from denoise_crawler.page.markup import URL_ATTRIBUTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
     from typing import TypeAlias
 
     from lxml.etree import _Element
+
+    from denoise_crawler.page import Nodes
 
     Attributes: TypeAlias = "Iterable[tuple[str, str]]"
 
@@ -151,3 +156,52 @@ def is_executable(value: str) -> bool:
     if ":" not in value:
         return False
     return _IGNORED.sub("", value).lower().startswith(_EXECUTABLE_SCHEMES)
+
+
+CONTROLS = frozenset({"svg", "button", "select", "option", "datalist", "textarea"})  # and drawings
+MEDIA = frozenset({"video", "audio", "canvas"}) | EMPTIED
+# Browsers do not show all content of elements with these tags.
+RENAMED = {
+    **dict.fromkeys(("xmp", "plaintext", "listing"), "pre"),
+    **dict.fromkeys(("html", "head", "body", "frameset", "noscript", "noframes", "noembed", "template"), "div"),
+    **dict.fromkeys(("title", "applet", "math", "marquee", "frame"), "div"),
+    "image": "img",
+}
+
+
+def output_tags(nodes: Nodes) -> list[str]:
+    """Return the tag to write each node with, so that a browser shows its content."""
+    tags, form_end = ["body"], 0
+    for index in range(1, len(nodes)):
+        tag = nodes.tags[index]
+        if tag is not TEXT:
+            tag = safe_tag_name(RENAMED.get(tag, tag))
+            never_closed = nodes.ends[index] > index + 1 and (tag in CONTROLS or tag in MEDIA)
+            if never_closed or (tag == "form" and index < form_end):  # forms must not contain forms
+                tag = "div"
+            elif tag == "form":
+                form_end = nodes.ends[index]
+        tags.append(tag)
+    return tags
+
+
+def write_below(folder: Path, name: str, text: str) -> None:
+    """Write a file; lone surrogates become ``?``.
+
+    Args:
+        folder: The folder.
+        name: The file's path in it, at most one folder deep.
+        text: The content.
+
+    Raises:
+        LinkedOutputError: The path contains a link or leads out of ``folder``.
+
+    """
+    file = folder / name
+    if (file.parent != folder and file.parent.parent != folder) or ".." in file.parts[len(folder.parts) :]:
+        raise LinkedOutputError(f"{file} does not lie in {folder}")
+    for place in (file.parent, file):
+        if place != folder and place.is_symlink():
+            raise LinkedOutputError(f"{place} is a link, which is not followed: remove it or name another folder")
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(text, encoding="utf-8", errors="replace", newline="\n")

@@ -1,40 +1,82 @@
-"""The options of the text output."""
+"""How a page is written: the options of the text, and the forms that the kept content can have.
+
+A new form is a function and a row in ``FORMS``. What writes others than plain text is imported when it is needed.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from denoise_crawler.changes import MAX_PAGES
+from denoise_crawler.output import extractors
+from denoise_crawler.output.clean_text import clean_text
+from denoise_crawler.output.content.formulas import formulas_of
+from denoise_crawler.output.extractors import MARK, check_low_confidence
+from denoise_crawler.output.options import (
+    DICT,
+    FLAG,
+    SHARE,
+    TEXT,
+    OptionTable,
+    one_of,
+    option,
+    optional,
+    whole_number,
+)
+from denoise_crawler.page.metadata import metadata_of, more_metadata_of
+from denoise_crawler.page.page_columns import PageColumns
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from denoise_crawler.methods import Judgement, MethodChoice
+    from denoise_crawler.output.content.blocks import Block, BlockList
+    from denoise_crawler.page import Page
+    from denoise_crawler.rules import SiteRules
+
 
 KEEP, LEAVE = "keep", "leave"
 CHOICES = (KEEP, LEAVE)
 CHANGES = NO_CHANGES, MARK_UNCHANGED, DROP_UNCHANGED = "no", "mark", "drop"
 
 
-@dataclass(frozen=True, slots=True)
-class Writing:
-    r"""The options of the text output.
+def _text(content: Content) -> str:
+    return clean_text(content.page, content.noise)
 
-    Args:
-        form: The name of a form of ``denoise_crawler.output.forms.FORMS``.
-        extractor: A library that extracts the text once the noise is removed; None if we write it.
-        extractor_options: The options of the library.
-        explain: Whether to explain why each block was kept or dropped.
-        min_confidence: A page with a lower confidence is unsure (0 to 1).
-        low_confidence: What becomes of unsure pages: ``mark``, ``drop``, ``render`` (by a crawl), the name of an
-            extractor or a function (``module:function``) from URL and HTML to text.
-        links: ``keep``, or ``leave`` to write the text of links without their addresses.
-        pictures: ``keep``, or ``leave`` to leave out pictures and embedded videos and posts.
-        front_matter: Whether Markdown begins with the page's metadata in YAML.
-        more_metadata: Whether description, picture, canonical address, site name, tags and the date of the last
-            change are read as well.
-        records: Whether to return the posts of a thread and the items of a list one by one.
-        fields: Whether to return the values of a product by name.
-        json_ld: Whether to return the page's JSON-LD as data.
-        changes: ``mark`` to tell what is new of a page (its hash, its copies, whether it is unchanged), ``drop``
-            to drop unchanged pages as well, ``no`` for neither.
-        history: The file that remembers pages from one run to the next; without one, nothing is ``unchanged``.
-        history_pages: How many pages it remembers.
+
+def _markdown(content: Content) -> str:
+    from denoise_crawler.output.content.markdown import to_markdown
+
+    return to_markdown(content.blocks)
+
+
+def _html(content: Content) -> str:
+    from denoise_crawler.output.content.html import to_html
+
+    return to_html(content.blocks)
+
+
+def _blocks(content: Content) -> BlockList:
+    from denoise_crawler.output.content.blocks import to_dicts
+
+    return to_dicts(content.blocks)
+
+
+FORMS: dict[str, Callable[[Content], str | BlockList]] = {
+    "text": _text,
+    "markdown": _markdown,
+    "html": _html,
+    "blocks": _blocks,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Writing(OptionTable):
+    r"""How the text is written.
+
+    Data besides the text come into your own items when `DENOISE_EXTRA_FIELDS` names them.
 
     Example:
         >>> from denoise_crawler import denoise_pages
@@ -44,25 +86,175 @@ class Writing:
 
     """
 
-    form: str = "text"
-    extractor: str | None = None
-    extractor_options: dict[str, object] = field(default_factory=dict, hash=False)
-    explain: bool = False
-    min_confidence: float = 0.0
-    low_confidence: str = "mark"
-    links: str = KEEP
-    pictures: str = KEEP
-    front_matter: bool = False
-    more_metadata: bool = False
-    records: bool = False
-    fields: bool = False
-    json_ld: bool = False
-    changes: str = NO_CHANGES
+    form: str = option("DENOISE_FORM", "text", one_of(FORMS), "the form of the text", empty_is_default=True)
+    """The [format](output.md#forms) of the text. With `blocks` the field holds a list of dicts."""
+
+    extractor: str | None = option(
+        "DENOISE_EXTRACTOR",
+        None,
+        optional(one_of(extractors.EXTRACTORS), "our own text"),
+        "the library that writes the text once the noise is gone",
+        empty_is_default=True,
+    )
+    """The library that writes the text after the noise is removed; see [another extractor](extractors.md)."""
+
+    extractor_options: dict[str, object] = option("DENOISE_EXTRACTOR_OPTIONS", {}, DICT)
+    """Options for that library, such as `{"output_format": "markdown"}`."""
+
+    explain: bool = option("DENOISE_EXPLAIN", False, FLAG, "say of each block why it was kept or dropped")
+    """Fill `CleanPage.explanation`, which says of each block [why it was kept or
+    dropped](what-happened.md#why-a-block-was-kept-or-dropped). To get it
+    in your own items, name it in `DENOISE_EXTRA_FIELDS`."""
+
+    min_confidence: float = option("DENOISE_MIN_CONFIDENCE", 0.0, SHARE)
+    """The lowest `confidence` (the [expected F1](how-it-decides.md) of the text) that is good enough. Pages below
+    it are *unsure*: `CleanPage.low_confidence` is true. To get it in your own items, name it in
+    `DENOISE_EXTRA_FIELDS`:
+    `{"low_confidence": "unsure"}`. About seven of ten pages are above `0.9`. Only `fusion` and `one_look` say
+    how sure they are."""
+
+    low_confidence: str = option("DENOISE_LOW_CONFIDENCE", MARK, TEXT)
+    """What becomes of unsure pages:
+
+    - `mark`: they are marked, and counted in the [stats](stats.md).
+    - `drop`: their items are dropped, as by a pipeline that raises `DropItem`. Items with a text of their own
+      stay.
+    - `render`: a browser fetches the page again before the spider sees it. This needs `denoise_crawler.Rendering`
+      in `ADDONS`. A page that is still unsure is marked.
+    - The name of an [extractor](extractors.md), or a function as `module:function` from URL and HTML to a text: it
+      writes the text of the whole page. `method` is then `fusion/trafilatura`, for example. If it fails or writes
+      nothing, our own text stays."""
+
+    links: str = option("DENOISE_LINKS", KEEP, one_of(CHOICES), "leave: links without their addresses")
+    """`leave` writes the text of links without their addresses, in all forms but `text`, which has none."""
+
+    pictures: str = option("DENOISE_PICTURES", KEEP, one_of(CHOICES), "leave: no pictures")
+    """`leave` leaves out pictures and embedded videos and posts."""
+
+    front_matter: bool = option("DENOISE_FRONT_MATTER", False, FLAG, "Markdown begins with the metadata in YAML")
+    """Markdown begins with the page's metadata [in YAML](output.md#forms)."""
+
+    more_metadata: bool = option(
+        "DENOISE_MORE_METADATA", False, FLAG, "description, lead picture, tags and the like as well"
+    )
+    """Fill the fields `description`, `image`, `canonical_url`, `site_name`, `tags` and `modified` of `CleanPage`;
+    see [metadata](output.md#metadata). Your own items get them when `DENOISE_EXTRA_FIELDS` names them, without
+    this setting."""
+
+    records: bool = option("DENOISE_RECORDS", False, FLAG)
+    """Fill `CleanPage.records` with the posts of a thread or the items of a list, a dict each."""
+
+    fields: bool = option("DENOISE_FIELDS", False, FLAG)
+    """Fill `CleanPage.fields` with the values of a product by name: price, currency, codes, brand,
+    availability."""
+
+    json_ld: bool = option("DENOISE_JSON_LD", False, FLAG)
+    """Fill `CleanPage.json_ld` with the page's JSON-LD as data."""
+
+    changes: str = option("DENOISE_CHANGES", NO_CHANGES, one_of(CHANGES))
+    """`mark`: fill `content_hash`, `near_duplicate_of`, `soft_404` and `unchanged` of `CleanPage`. To get them in
+    your own items, name them in `DENOISE_EXTRA_FIELDS`. `drop`: the same, and items of unchanged pages are
+    dropped. `no`: neither."""
+
     history: str | None = None
-    history_pages: int = MAX_PAGES
+    """The file that remembers pages from one run to the next; without one, nothing is ``unchanged``."""
+
+    history_pages: int = option("DENOISE_CHANGES_PAGES", MAX_PAGES, whole_number(1))
+    """How many pages are remembered from one crawl to the next, those that were seen last. They are in a file
+    beside `DENOISE_STORE`, whose name ends in `.pages`."""
 
     @property
     def reads_elements(self) -> bool:
         """Whether a page is written from the elements of its tree: as anything but text and metadata."""
         data = self.explain or self.records or self.fields or self.json_ld
         return self.form != "text" or self.extractor is not None or data
+
+    def check(self) -> None:
+        """Raise ExtractorError or LowConfidenceError if what is asked for cannot be done."""
+        extractors.check(self.extractor, self.extractor_options)
+        check_low_confidence(self.min_confidence, self.low_confidence)
+
+
+@dataclass(eq=False)
+class Content:
+    """What is kept of ``page``, all but its ``noise`` nodes, to be written; see :func:`write_content`."""
+
+    page: Page
+    noise: list[bool] | None = None
+    writing: Writing = field(default_factory=Writing)
+    page_type: str | None = ""
+
+    @cached_property
+    def blocks(self) -> list[Block]:
+        """The content as typed blocks."""
+        from denoise_crawler.output.content.builder import content_blocks
+        from denoise_crawler.records import posts_of
+
+        links, pictures = (one != LEAVE for one in (self.writing.links, self.writing.pictures))
+        posts = posts_of(self.page, self.page_type)
+        return content_blocks(self.page, self.noise, posts, links=links, pictures=pictures)
+
+
+def type_with_posts(judgement: Judgement | None, options: Mapping[str, object]) -> str | None:
+    """Return what a page is, for :func:`write_content`; where ``options`` keep comments, each may be a thread."""
+    if judgement is None:
+        return ""
+    return "forum" if options.get("comments") == KEEP else judgement.page_type
+
+
+def write_content(
+    page: Page,
+    noise: list[bool] | None = None,
+    writing: Writing | None = None,
+    page_type: str | None = "",
+) -> Any:
+    """Return ``page`` without its ``noise`` nodes in the form that ``writing`` names.
+
+    Args:
+        page: The page.
+        noise: Whether each node is noise; None if all is kept.
+        writing: The options; plain text if not given.
+        page_type: What the page is: each post of a ``forum`` is written below a line that says who wrote it, and
+            when; of None its elements tell whether it is one.
+
+    Returns:
+        A string; of the form ``blocks`` a list of dicts.
+
+    Example:
+        >>> from denoise_crawler import Page
+        >>> page = Page.parse("https://a.test/", "<h1>News</h1><ul><li>One <a href=/2>two</a>")
+        >>> print(write_content(page, writing=Writing("markdown")))
+        # News
+        <BLANKLINE>
+        - One [two](https://a.test/2)
+
+    """
+    writing = writing or Writing()
+    return FORMS[writing.form](Content(page, noise, writing, page_type))
+
+
+def columns_for(page: Page, choice: MethodChoice, writing: Writing, rules: SiteRules) -> PageColumns | None:
+    """Return the columns by which ``page`` can be judged and written; None where that would need its tree.
+
+    Args:
+        page: The page.
+        choice: The method that will judge it.
+        writing: How it will be written.
+        rules: The site rules; their selectors need the tree.
+
+    Example:
+        >>> from denoise_crawler import Denoiser
+        >>> from denoise_crawler.methods import MethodChoice
+        >>> from denoise_crawler.output.writing import Writing
+        >>> from denoise_crawler.page import Page
+        >>> from denoise_crawler.rules import NO_RULES
+        >>> page = Page.parse("https://a.example/", html := "<p>A story.")
+        >>> columns = columns_for(page, MethodChoice("fusion"), Writing(), NO_RULES)
+        >>> Denoiser("fusion").clean(columns.page(html)).clean_page.text
+        'A story.'
+
+    """
+    if choice.of_page is None or writing.reads_elements or page.skipped or rules.of(page.url) is not None:
+        return None
+    more = (more_metadata_of,) if writing.more_metadata else ()
+    return PageColumns(page, (*choice.of_page, formulas_of, metadata_of, *more))

@@ -8,7 +8,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from denoise_crawler.page.dates import iso_date
-from denoise_crawler.page.self_description import self_description_of
+from denoise_crawler.page.page import self_description_of
 from denoise_crawler.page.text import collapse_spaces
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from denoise_crawler.page.self_description import self_description_of
+from denoise_crawler.page.page import self_description_of
 from denoise_crawler.page.text import collapse_spaces, without_controls, without_lone_surrogates
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from lxml import etree
 
 from denoise_crawler.page.declarations import clean, declarations_of
-from denoise_crawler.page.self_description import self_description_of
+from denoise_crawler.page.page import self_description_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

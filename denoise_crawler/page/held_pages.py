@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections import deque
+from collections import OrderedDict, deque
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from denoise_crawler.page.page import Page
@@ -15,10 +15,13 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 Key = TypeVar("Key")
+T = TypeVar("T")
 
 _SPOOLED_BYTES = 64 << 20
 _BYTES_OF_CHARACTER = 15  # of a parsed page, with its tree and what was found in it
 MAX_BYTES = 360_000_000
+WINDOW_PAGES = 64
+WINDOW_CHARACTERS = 4_000_000
 
 
 class KeptPages(Generic[Key]):
@@ -61,6 +64,52 @@ class KeptPages(Generic[Key]):
 def _print_of(html: str | bytes) -> tuple[int, int]:
     """Return what tells ``html`` from any other: nobody outside of this process can make another with its hash."""
     return len(html), hash(html)
+
+
+class PageWindow(Generic[Key, T]):
+    """What was made of the pages used last. At least one is kept, whatever its size.
+
+    A crawl and its worker make the same calls in the same order. So the crawl knows what the worker still has.
+
+    Args:
+        pages: How many there may be.
+        characters: How many characters of HTML they may have.
+
+    Example:
+        >>> window = PageWindow()
+        >>> window.add(1, 3_000_000, "one")
+        >>> window.add(2, 3_000_000, "two")
+        >>> window.get(1), window.get(2)
+        (None, 'two')
+        >>> window.has(2)
+        True
+
+    """
+
+    def __init__(self, pages: int = WINDOW_PAGES, characters: int = WINDOW_CHARACTERS) -> None:
+        self._pages: OrderedDict[Key, tuple[int, T]] = OrderedDict()
+        self._characters, self._most_pages, self._most_characters = 0, pages, characters
+
+    def get(self, key: Key) -> T | None:
+        """Return what is kept of a page, None if it was dropped or never added."""
+        return self._pages[key][1] if self.has(key) else None
+
+    def has(self, key: Key) -> bool:
+        """Return True if a page is there; then it has been used now."""
+        if key not in self._pages:
+            return False
+        self._pages.move_to_end(key)
+        return True
+
+    def add(self, key: Key, characters: int, value: T) -> None:
+        """Add a page that is not there; drop the oldest pages that are too many."""
+        self._pages[key] = characters, value
+        self._characters += characters
+        while len(self._pages) > 1 and (
+            len(self._pages) > self._most_pages or self._characters > self._most_characters
+        ):
+            _, (dropped, _) = self._pages.popitem(last=False)
+            self._characters -= dropped
 
 
 class HeldPages:

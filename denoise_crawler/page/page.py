@@ -11,7 +11,7 @@ from lxml import etree
 
 from denoise_crawler.page.nodes import TEXT, Element, Nodes, hidden_nodes, nodes_of
 from denoise_crawler.page.parsing import Markup, decode_html, parse_flattened
-from denoise_crawler.page.self_description import self_description_of
+from denoise_crawler.page.self_description import SelfDescription
 from denoise_crawler.page.site import site_name, site_of
 from denoise_crawler.page.text import collapse_spaces, hash64, without_lone_surrogates
 
@@ -299,3 +299,8 @@ def _has_too_much_text(texts: list[str]) -> bool:
 
 def _exceeds_limits(markup: Markup) -> bool:
     return markup.is_larger(size=MAX_HTML_BYTES, tags=MAX_ELEMENTS, attributes=MAX_ATTRIBUTES)
+
+
+def self_description_of(page: Page) -> SelfDescription:
+    """Return what ``page`` declares; call it by ``page.once``."""
+    return SelfDescription(page.tree)

@@ -11,7 +11,7 @@ from lxml import etree
 from denoise_crawler.page.byline import date_beside
 from denoise_crawler.page.dates import iso_date
 from denoise_crawler.page.declarations import MAX_VALUES, first, strings
-from denoise_crawler.page.self_description import self_description_of
+from denoise_crawler.page.page import self_description_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -13,7 +13,6 @@ from denoise_crawler.page.formula_hints import compiled_hints
 
 if TYPE_CHECKING:
     from denoise_crawler.page.nodes import Element, Nodes
-    from denoise_crawler.page.page import Page
 
 _MOST = 20  # authors, dates
 _MOST_TEXTS = 500
@@ -98,11 +97,6 @@ class SelfDescription:
     def has_no_formula(self, nodes: Nodes) -> bool:
         """Tell whether surely none of the ``nodes`` shows a formula; only the tree of the page was read."""
         return not self._may_show_formulas and nodes.elements[0].getroottree().getroot() is self._root
-
-
-def self_description_of(page: Page) -> SelfDescription:
-    """Return what ``page`` declares; call it by ``page.once``."""
-    return SelfDescription(page.tree)
 
 
 @lru_cache(maxsize=1)

@@ -10,7 +10,7 @@ import numpy as np
 
 from denoise_crawler.core import compiled
 from denoise_crawler.page.nodes import TEXT
-from denoise_crawler.page.self_description import self_description_of
+from denoise_crawler.page.page import self_description_of
 from denoise_crawler.page.style_sheet import HIDES, OPENS, hiding_selectors, is_hiding
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from denoise_crawler.errors import FeedError
-from denoise_crawler.report.charts import Chart
+from denoise_crawler.report.figures import Chart
 
 if TYPE_CHECKING:
     from pathlib import Path

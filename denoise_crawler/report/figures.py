@@ -1,17 +1,22 @@
-"""The figures of a report: of a page, of a site, of a run."""
+"""The figures of a report: of a page, a site, a run; what is worth a look; learning curves and charts."""
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from statistics import fmean
+from statistics import fmean, median
 from typing import TYPE_CHECKING
 
-from denoise_crawler.output.characters import noise_ratio
+from denoise_crawler.denoiser import Denoiser
+from denoise_crawler.output.clean_text import count_characters, noise_ratio
+from denoise_crawler.page import Page
+from denoise_crawler.page.text import counted
+from denoise_crawler.report.rendering import number
 
 if TYPE_CHECKING:
-    from denoise_crawler.report.learning_curve import LearningCurve
-    from denoise_crawler.report.worth_a_look import Finding
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from denoise_crawler.methods import Judgement, MethodChoice
 
 
 @dataclass(slots=True)
@@ -89,6 +94,17 @@ class SiteFigures:
         return self.name or "(no site)"
 
 
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A page and why it is worth a look; the higher its ``weight`` (0 to 1), the sooner."""
+
+    site: SiteFigures
+    page: PageFigures
+    kind: str
+    why: str
+    weight: float
+
+
 @dataclass(slots=True)
 class RunFigures:
     """One report: its sources, its method and its sites."""
@@ -112,3 +128,189 @@ class RunFigures:
     def pages(self) -> int:
         """The number of pages judged."""
         return sum(site.pages for site in self.sites)
+
+
+MAX_FINDINGS, MAX_OF_A_KIND = 40, 8
+_MIN_PAGES = 4  # of a site that its pages can be unlike
+_UNSURE = 0.8
+_FAR = 0.25  # from the median of the site, as a share of the visible characters
+_MANY = 3  # pages that have a line
+
+
+def findings(sites: Iterable[SiteFigures]) -> list[Finding]:
+    """Return what is worth a look on the pages that the report shows, the worst first.
+
+    Args:
+        sites: The sites with their pages.
+
+    Returns:
+        At most MAX_OF_A_KIND findings of a kind, MAX_FINDINGS in all, each page once.
+
+    """
+    found = sorted((one for site in sites for one in _of_site(site)), key=lambda one: -one.weight)
+    kinds, pages, taken = Counter[str](), set[int](), list[Finding]()
+    for one in found:
+        if kinds[one.kind] < MAX_OF_A_KIND and id(one.page) not in pages and len(taken) < MAX_FINDINGS:
+            kinds[one.kind] += 1
+            pages.add(id(one.page))
+            taken.append(one)
+    return taken
+
+
+def _of_site(site: SiteFigures) -> Iterator[Finding]:
+    pages = [page for page in site.shown if not page.skipped and not page.error]
+    for page in site.shown:
+        if page.error or page.skipped:
+            yield Finding(site, page, "nothing", page.error or f"nothing to read: {page.skipped}", 1.0)
+    for page in pages:
+        if page.confidence is not None and page.confidence < _UNSURE:
+            said = f"the method expects an F1 of {page.confidence:.2f} only"
+            yield Finding(site, page, "unsure", said, 1.0 - page.confidence)
+        missing = [name for name, value in (("title", page.title), ("date", page.date)) if not value]
+        if missing and page.page_type == "article":
+            said = f"an article without {' and '.join(missing)}"
+            yield Finding(site, page, "missing", said, 0.1 * len(missing))
+    if len(pages) >= _MIN_PAGES:
+        yield from _unlike(site, pages)
+        yield from _repeated(site, pages)
+
+
+def _unlike(site: SiteFigures, pages: list[PageFigures]) -> Iterator[Finding]:
+    """Yield pages whose share of noise, language or type is not that of their site."""
+    shares = [page.sizes.noise_share for page in pages]
+    usual = median(share for share in shares if share is not None) if any(shares) else 0.0
+    for page, share in zip(pages, shares, strict=True):
+        if share is not None and abs(share - usual) > _FAR:
+            amount = "more" if share > usual else "less"
+            said = f"{share:.0%} removed, much {amount} than the {usual:.0%} of its site"
+            yield Finding(site, page, f"{amount} removed", said, abs(share - usual))
+    for name, what in (("language", "language"), ("page_type", "type")):
+        values = Counter(getattr(page, name) for page in pages)
+        common, often = values.most_common(1)[0]
+        for page in pages if often * 4 >= len(pages) * 3 else ():
+            if (value := getattr(page, name)) not in (common, None, ""):
+                said = f"its {what} is {value}, that of the other pages {common}"
+                yield Finding(site, page, what, said, 0.3)
+
+
+def _repeated(site: SiteFigures, pages: list[PageFigures]) -> Iterator[Finding]:
+    """Yield the page with most lines of text that stay on many pages of the site."""
+    on = Counter(line for page in pages for line in set(page.lines))
+    many = max(_MANY, len(pages) // 3)
+    for page in pages:
+        if lines := {line for line in page.lines if on[line] >= many}:
+            most = max(on[line] for line in lines)
+            said = f"{counted(len(lines), 'line')} of its text also on other pages, one on {most} of {len(pages)}"
+            yield Finding(site, page, "repeated", said, min(1.0, 0.2 + len(lines) / max(1, len(page.lines))))
+
+
+JUDGED_PAGES = 5
+_STEPS = (0, 1, 2, 3, 5, 10, 20, 50, 100)
+
+
+@dataclass(slots=True)
+class LearningCurve:
+    """The verdicts on the same few pages after each number of other ``pages`` was learned.
+
+    ``removed`` is the mean share of visible characters removed from the ``judged`` pages, ``settled`` the share of
+    their visible characters with the verdict of the last step (0-1).
+    """
+
+    judged: int
+    pages: list[int] = field(default_factory=list)
+    removed: list[float] = field(default_factory=list)
+    settled: list[float] = field(default_factory=list)
+
+
+def learning_curve(
+    pages: Sequence[tuple[str, str | bytes]], choice: MethodChoice, site: str
+) -> LearningCurve | None:
+    """Learn pages of one site in order and judge the last few of them at each step.
+
+    Args:
+        pages: The (url, html) of the pages.
+        choice: The method.
+        site: The name of the site.
+
+    Returns:
+        The curve; None if the method does not learn or fewer than four pages are readable.
+
+    """
+    learner = Denoiser(choice)
+    readable = [page for page in (Page.parse(url, html, site=site) for url, html in pages) if not page.skipped]
+    if not learner.learns or len(readable) < 4:
+        return None
+    judged = readable[-min(JUDGED_PAGES, len(readable) // 2) :]
+    learned = readable[: -len(judged)]
+    steps = sorted({*(step for step in _STEPS if step < len(learned)), len(learned)})
+    verdicts = _judge_at_steps(learner, learned, judged, steps)
+    curve = LearningCurve(len(judged), steps)
+    for of_step in verdicts:
+        counted = [count_characters(page, found.noise) for page, found in zip(judged, of_step, strict=True)]
+        curve.removed.append(fmean(noise_ratio(visible, kept) for visible, kept in counted))
+        curve.settled.append(_agreement(judged, of_step, verdicts[-1]))
+    return curve
+
+
+def _judge_at_steps(
+    learner: Denoiser, learned: list[Page], judged: list[Page], steps: list[int]
+) -> list[list[Judgement]]:
+    found, done = [], 0
+    for step in steps:
+        for page in learned[done:step]:
+            learner.learn(page)
+        done = step
+        found.append([learner.judge(page) for page in judged])
+    return found
+
+
+def _agreement(pages: list[Page], some: list[Judgement], last: list[Judgement]) -> float:
+    """Return the share of characters on which two judgements agree."""
+    alike = everything = 0
+    for page, one, other in zip(pages, some, last, strict=True):
+        for characters, mine, final in zip(page.characters, one.noise, other.noise, strict=True):
+            everything += characters
+            alike += characters * (mine == final)
+    return alike / everything if everything else 1.0
+
+
+MAX_CHARTED_PAGES = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A table with a title. Each row has a name and its shares (0-1)."""
+
+    title: str
+    heads: Sequence[str]
+    rows: Sequence[tuple[str, Sequence[float]]]
+    note: str = ""
+
+
+def learning_chart(site: SiteFigures) -> Chart | None:
+    """Return the learning curve of a site as a chart; None if it has no curve."""
+    if (curve := site.curve) is None:
+        return None
+    shares = zip(curve.pages, curve.removed, curve.settled, strict=True)
+    return Chart(
+        "Learning curve",
+        ("pages learned", "removed", "verdict as in the end"),
+        [(number(pages), (removed, settled)) for pages, removed, settled in shares],
+        f"The same {curve.judged} pages, judged after so many other pages of the site were learned. There is no "
+        "gold text here: the curve shows how soon verdicts settle, not whether they are right.",
+    )
+
+
+def page_chart(site: SiteFigures) -> Chart | None:
+    """Return the chart of a site's pages, several pages a row where there are many; None for one page."""
+    shares = site.shares
+    if len(shares) < 2:
+        return None
+    each = -(-len(shares) // MAX_CHARTED_PAGES)
+    groups = [(start, shares[start : start + each]) for start in range(0, len(shares), each)]
+    rows = [
+        (str(start + 1) if each == 1 else f"{start + 1}–{start + len(some)}", (fmean(some),))
+        for start, some in groups
+    ]
+    note = "" if each == 1 else f"Each row is the mean of {each} pages."
+    return Chart("Noise removed, page by page", ("page", "removed"), rows, note)

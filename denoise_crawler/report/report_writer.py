@@ -7,17 +7,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from denoise_crawler.methods.style_tree.method import StyleTree
-from denoise_crawler.output.safe_files import write_below
+from denoise_crawler.output.safe_markup import write_below
 from denoise_crawler.page import Page
-from denoise_crawler.report.charts import learning_chart, page_chart
 from denoise_crawler.report.explorer import tree_data
-from denoise_crawler.report.figures import PageFigures, SiteFigures, Sizes
-from denoise_crawler.report.learning_curve import learning_curve
-from denoise_crawler.report.page_view import PageView, page_view
-from denoise_crawler.report.rendering import render_page
-from denoise_crawler.report.site_samples import sample_sites
-from denoise_crawler.report.tree_source import style_tree_of
-from denoise_crawler.report.worth_a_look import findings
+from denoise_crawler.report.figures import (
+    PageFigures,
+    SiteFigures,
+    Sizes,
+    findings,
+    learning_chart,
+    learning_curve,
+    page_chart,
+)
+from denoise_crawler.report.rendering import PageView, page_view, render_page
+from denoise_crawler.report.site_samples import sample_sites, style_tree_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -25,8 +28,7 @@ if TYPE_CHECKING:
 
     from denoise_crawler.denoiser import Cleaned
     from denoise_crawler.methods import MethodChoice
-    from denoise_crawler.report.charts import Chart
-    from denoise_crawler.report.figures import RunFigures
+    from denoise_crawler.report.figures import Chart, RunFigures
     from denoise_crawler.report.site_samples import SampledSites, SitedPages, SiteSample
     from denoise_crawler.store import Store, StoredSite
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from lxml import etree
@@ -11,8 +13,8 @@ from lxml import etree
 from denoise_crawler.errors import SelectorError
 from denoise_crawler.methods.guard import leaves_next_to_nothing
 from denoise_crawler.page.dates import iso_date
-from denoise_crawler.page.text import collapse_spaces, without_controls, without_lone_surrogates
-from denoise_crawler.rules.selectors import find, find_nodes, name_once
+from denoise_crawler.page.text import collapse_spaces, printable, without_controls, without_lone_surrogates
+from denoise_crawler.rules.selectors import find, find_nodes
 from denoise_crawler.rules.site_file import AUTHOR, BODY, BY_NAME, DATE, KEEP, STRIP, TITLE, VALUES
 
 if TYPE_CHECKING:
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
     from denoise_crawler.methods import Judgement
     from denoise_crawler.page import Element, Page
     from denoise_crawler.rules.site_file import Rule, SiteFile
+
+logger = logging.getLogger(__name__)
 
 MAX_VALUE_CHARACTERS = 500
 _MAX_AUTHORS = 20
@@ -122,7 +126,7 @@ def _nodes_of(page: Page, rule: Rule) -> list[int]:
     try:
         return find_nodes(page, rule.selector)
     except SelectorError as error:  # XPath shows some mistakes only on some pages
-        name_once(rule, error)
+        _name_once(rule, error)
         return []
 
 
@@ -195,7 +199,7 @@ def _texts(page: Page, rule: Rule) -> Iterator[str]:
     try:
         places = find(page, rule.selector)
     except SelectorError as error:
-        name_once(rule, error)
+        _name_once(rule, error)
         return
     for one in places:
         text = one if isinstance(one, str) else _value_of(one, rule.directive)
@@ -222,3 +226,13 @@ def _first_date(texts: list[str]) -> str:
 
 
 _VALUE_READERS = {TITLE: _first_short, AUTHOR: _authors, DATE: _first_date}
+
+
+def _name_once(rule: Rule, error: SelectorError) -> None:
+    """Warn that a rule is passed over on a page, once for a rule and a mistake."""
+    _warn_once(f"{rule}: {printable(error)}")
+
+
+@lru_cache(maxsize=1_024)
+def _warn_once(message: str) -> None:
+    logger.warning("%s", message)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import re
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
@@ -11,15 +10,11 @@ from lxml import etree
 
 from denoise_crawler.errors import SelectorError
 from denoise_crawler.page import TEXT
-from denoise_crawler.page.text import printable
 from denoise_crawler.rules.finding import find_in_order
 from denoise_crawler.rules.xpath_steps import check_nesting, tokens_of
 
 if TYPE_CHECKING:
     from denoise_crawler.page import Element, Page
-    from denoise_crawler.rules.site_file import Rule
-
-logger = logging.getLogger(__name__)
 
 MAX_SELECTOR_CHARACTERS = 4_000
 # "//div", "./p", "(//p)[1]" and "substring-before(//h1, '-')" are XPath; "div.story" and ".story" are CSS.
@@ -140,13 +135,3 @@ def find_nodes(page: Page, selector: str) -> list[int]:
 def _numbers_of_elements(page: Page) -> dict[Element, int]:
     nodes = page.nodes
     return {nodes.elements[number]: number for number, tag in enumerate(nodes.tags) if tag != TEXT}
-
-
-def name_once(rule: Rule, error: SelectorError) -> None:
-    """Warn that a rule is passed over on a page, once for a rule and a mistake."""
-    _warn_once(f"{rule}: {printable(error)}")
-
-
-@lru_cache(maxsize=1_024)
-def _warn_once(message: str) -> None:
-    logger.warning("%s", message)

@@ -8,11 +8,9 @@ from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from denoise_crawler.batch.number_options import add_number, whole_number
 from denoise_crawler.errors import ExtractorError, MethodError, MissingExtraError, SourceError, needs
 from denoise_crawler.methods import DEFAULT_METHOD, METHODS, MethodChoice
-from denoise_crawler.output.extractors import EXTRACTORS
-from denoise_crawler.output.forms import FORMS
+from denoise_crawler.output.options import add_number, at_least
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page.text import printable
 from denoise_crawler.reading import FORMATS
@@ -96,9 +94,7 @@ def _run(spark: SparkSession, arguments: Namespace) -> int:
             pages,
             spark.read.parquet(arguments.trees) if learns else None,
             arguments.method,
-            writing=Writing(
-                form=arguments.form, extractor=arguments.extractor, more_metadata=arguments.more_metadata
-            ),
+            writing=Writing(**Writing.given(arguments)),
             rules=arguments.rules,
             warmup_pages=arguments.warmup_pages,
             limits=limits,
@@ -193,10 +189,8 @@ def _parser() -> ArgumentParser:
     add("--url-field", default="url", metavar="NAME", help="column of the address (default: url)")
     add("--html-field", default="html", metavar="NAME", help="column of the page (default: html)")
     add("--method", default=DEFAULT_METHOD, choices=tuple(METHODS), help=f"default: {DEFAULT_METHOD}")
-    add("--form", default="text", choices=tuple(FORMS), help="form of the text (default: text)")
-    add("--extractor", choices=tuple(EXTRACTORS), help="the library that writes the text, without the noise")
+    Writing.add_to(parser, "form", "extractor", "more_metadata")
     add("--rules", default="", metavar="FOLDER", help="site rules that are obeyed before any evidence")
-    add("--more-metadata", action="store_true", help="description, lead picture, tags … are columns, too")
     add_number(parser, "--warmup-pages", 0, 0, "a site with fewer is not warm")
     add(
         "--seconds",
@@ -207,7 +201,7 @@ def _parser() -> ArgumentParser:
     )
     add(
         "--memory",
-        type=whole_number(64),
+        type=at_least(64),
         default=Limits().memory >> 20,
         metavar="MIB",
         help="the most memory of the process that handles pages (4096)",

@@ -14,16 +14,14 @@ from pyspark.sql.types import ArrayType, BooleanType, DataType, DoubleType, Stri
 from denoise_crawler.denoiser import PLAIN_TEXT, Cleaning
 from denoise_crawler.errors import WorkerDiedError
 from denoise_crawler.methods import DEFAULT_METHOD, MethodChoice
-from denoise_crawler.output.clean_page import CleanPage
-from denoise_crawler.output.failed_page import failed_page
+from denoise_crawler.output.clean_page import CleanPage, failed_page
 from denoise_crawler.output.writing import NO_CHANGES, Writing
 from denoise_crawler.page.metadata import MORE_FIELDS
 from denoise_crawler.page.site import site_of
 from denoise_crawler.rules import NO_RULES, SiteRules
-from denoise_crawler.spark.addresses import KEY, SITE, with_site_and_key
-from denoise_crawler.spark.grouped_rows import group_and_sort
+from denoise_crawler.spark.archive import KEY, SITE, with_site_and_key
 from denoise_crawler.spark.learning import require_columns
-from denoise_crawler.spark.page_handler import PageHandler, page_worker
+from denoise_crawler.spark.page_handler import PageHandler, group_and_sort, page_worker
 from denoise_crawler.workers import Limits
 
 if TYPE_CHECKING:

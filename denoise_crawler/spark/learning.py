@@ -11,9 +11,8 @@ from denoise_crawler.denoiser import Cleaning
 from denoise_crawler.errors import WorkerError
 from denoise_crawler.methods import DEFAULT_METHOD, MethodChoice
 from denoise_crawler.page.site import site_of
-from denoise_crawler.spark.addresses import KEY, LIMIT, PAGES, SITE, learning_limits, with_site_and_key
-from denoise_crawler.spark.grouped_rows import group_and_sort, grouped
-from denoise_crawler.spark.page_handler import PageHandler, page_worker
+from denoise_crawler.spark.archive import KEY, LIMIT, PAGES, SITE, learning_limits, with_site_and_key
+from denoise_crawler.spark.page_handler import PageHandler, group_and_sort, grouped, page_worker
 from denoise_crawler.workers import Limits
 
 if TYPE_CHECKING:

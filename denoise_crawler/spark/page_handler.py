@@ -5,15 +5,22 @@ from __future__ import annotations
 import pickle
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from itertools import groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
 
 from denoise_crawler.batch.worker import clean_page
 from denoise_crawler.denoiser import Denoiser
-from denoise_crawler.methods.site_knowledge import InMemoryKnowledge
+from denoise_crawler.methods.base import InMemoryKnowledge
 from denoise_crawler.page import Page
 from denoise_crawler.workers import Worker
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import pyarrow as pa
+    from pyspark.sql import Column, DataFrame
+
     from denoise_crawler.batch import BatchResult
     from denoise_crawler.denoiser import Cleaning
     from denoise_crawler.workers import Limits
@@ -60,3 +67,14 @@ def page_worker(cleaning: Cleaning, limits: Limits) -> Worker[PageHandler]:
         _workers.clear()
         _workers[key] = Worker(partial(PageHandler, cleaning), limits, tries=_MAX_TRIES)
     return _workers[key]
+
+
+def group_and_sort(rows: DataFrame, columns: Sequence[str], then: Sequence[Column] = ()) -> DataFrame:
+    """Bring rows with equal ``columns`` into one partition, next to each other, sorted by ``then``."""
+    return rows.repartition(*(rows[name] for name in columns)).sortWithinPartitions(*columns, *then)
+
+
+def grouped(batches: Iterator[pa.RecordBatch], column: str) -> Iterator[tuple[Any, Iterator[dict[str, Any]]]]:
+    """Yield each value of ``column`` with its rows, which are adjacent; only a batch is in memory."""
+    rows = (row for batch in batches for row in batch.to_pylist())
+    return groupby(rows, key=itemgetter(column))

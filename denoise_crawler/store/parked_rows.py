@@ -1,22 +1,61 @@
-"""The table of waiting items: a row an item.
-
-Earlier releases packed items of a page into one row, whose id is the number of its first item: a row of n items
-takes n numbers. Such a row is split when a run takes it over.
-"""
+"""Waiting items as bytes, their pages, and the responses of these."""
 
 from __future__ import annotations
 
 import sqlite3
 import zlib
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from denoise_crawler.methods.versioned_format import decode_msgpack, deflate, inflate
+from denoise_crawler.methods.versioned_format import MAX_BYTES, decode_msgpack, deflate, inflate
+from denoise_crawler.page.text import without_lone_surrogates
 from denoise_crawler.store.file import transaction
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+
+@dataclass(slots=True, eq=False)
+class ParkedResponse:
+    """A response as bytes that only the caller reads; ``row`` is its row id, 0 before it is stored."""
+
+    data: bytes
+    row: int = 0
+
+
+@dataclass(slots=True, eq=False)
+class ParkedPage:
+    """A page with waiting items; ``row`` is its row id, 0 before it is stored.
+
+    Pages with the same ``origin`` are the same page. ``response`` is None if it is unknown.
+    """
+
+    site: str
+    url: str
+    html: str
+    origin: bytes
+    response: ParkedResponse | None = None
+    row: int = 0
+
+    def is_storable(self) -> bool:
+        """Return True if the HTML and the response are small enough to be read back."""
+        others = len(self.response.data) if self.response is not None else 0
+        return max(others, len(self.html)) <= MAX_BYTES and len(self.html.encode("utf-8", "replace")) <= MAX_BYTES
+
+
+@dataclass(frozen=True, slots=True)
+class Parked:
+    """A waiting item as bytes; ``id`` is its row id, ``page`` that of its page (see :meth:`Store.page`)."""
+
+    id: int
+    site: str
+    page: int
+    item: bytes
+    origin: bytes
+    inherited: bool = False
+
 
 _LEVEL = 1  # of zlib: a third of the time of its default for a tenth more bytes
 _IDS_AT_ONCE = 10_000
@@ -119,3 +158,55 @@ def _replace(db: sqlite3.Connection, row: int, items: Sequence[bytes]) -> None:
 
 def _pack(items: Sequence[bytes]) -> bytes:
     return deflate(_encode(items), _LEVEL)
+
+
+ORIGIN = b"sample"  # of the row of a page; those of other pages are fingerprints of 20 bytes
+MAX_CHARACTERS = 1_000_000
+_SAMPLE_LEVEL = 6
+
+
+def keep(db: sqlite3.Connection, site: str, url: str, html: str, most: int) -> bool:
+    """Keep a page unless there are ``most`` of its site; tell whether there is room for another one."""
+    site, url = without_lone_surrogates(site), without_lone_surrogates(url)
+    packed = deflate(html[:MAX_CHARACTERS].encode("utf-8", "replace"), _SAMPLE_LEVEL)
+    with transaction(db):
+        rows = db.execute("SELECT url FROM page WHERE site = ? AND origin = ?", (site, ORIGIN))
+        kept = {row[0] for row in rows}
+        if html and url not in kept and len(kept) < most and len(html) <= MAX_CHARACTERS:
+            db.execute(
+                "INSERT INTO page (origin, site, url, html) VALUES (?, ?, ?, ?)", (ORIGIN, site, url, packed)
+            )
+            kept.add(url)
+    return len(kept) < most
+
+
+def delete_pages_without_items(db: sqlite3.Connection) -> None:
+    """Delete the pages that nothing waits for, but no samples, and the responses of no page."""
+    db.execute(
+        "DELETE FROM page WHERE origin <> ? AND NOT EXISTS (SELECT 1 FROM parked WHERE page = page.id)", (ORIGIN,)
+    )
+    db.execute("DELETE FROM response WHERE NOT EXISTS (SELECT 1 FROM page WHERE response = response.id)")
+
+
+@dataclass(frozen=True, slots=True)
+class SiteState:
+    """The progress of a site: pages seen so far, and whether its warm-up is over."""
+
+    pages_seen: int = 0
+    ready: bool = False
+
+
+@dataclass(slots=True)
+class StoredSite:
+    """A site by all methods.
+
+    Attributes:
+        states: Its progress, by the store key of the method.
+        known_by: The store keys of the methods that know it.
+        waiting: How many of its items wait, of all runs.
+
+    """
+
+    states: dict[str, SiteState] = field(default_factory=dict)
+    known_by: list[str] = field(default_factory=list)
+    waiting: int = 0

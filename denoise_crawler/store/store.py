@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from denoise_crawler.errors import DamagedRowError
 from denoise_crawler.methods.versioned_format import deflate, inflate
 from denoise_crawler.page.text import without_lone_surrogates
-from denoise_crawler.store import parked_rows, samples
+from denoise_crawler.store import parked_rows
 from denoise_crawler.store.file import (
     compact,
     open_database,
@@ -22,9 +22,8 @@ from denoise_crawler.store.file import (
     transaction,
     unusable_store,
 )
-from denoise_crawler.store.parked import Parked, ParkedPage, ParkedResponse
+from denoise_crawler.store.parked_rows import Parked, ParkedPage, ParkedResponse, SiteState, StoredSite
 from denoise_crawler.store.run_files import RunFiles
-from denoise_crawler.store.site_state import SiteState, StoredSite
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -91,7 +90,7 @@ class Store:
                     "DELETE FROM run WHERE name = ?1 AND NOT EXISTS (SELECT 1 FROM parked WHERE run = ?1)",
                     (self.run,),
                 )
-                samples.delete_pages_without_items(db)
+                parked_rows.delete_pages_without_items(db)
             compact(self._db)
         except sqlite3.Error:
             if safe and self._runs.has_begun:
@@ -166,7 +165,7 @@ class Store:
 
     def keep_sample(self, site: str, url: str, html: str, most: int) -> bool:
         """Keep a page as one of ``most`` samples of its site; return whether there is room for another one."""
-        return samples.keep(self._db, site, url, html, most)
+        return parked_rows.keep(self._db, site, url, html, most)
 
     # --- items that wait
 

@@ -14,7 +14,7 @@ from denoise_crawler import Denoiser, Page, Writing, denoise_pages
 from denoise_crawler.changes.copies import Copies, SeenTexts, simhash
 from denoise_crawler.changes.fingerprint import MAX_LINES, Fingerprint, stable_lines
 from denoise_crawler.changes.page_changes import PageHistory
-from denoise_crawler.crawl.stored_denoiser import open_denoiser
+from denoise_crawler.crawl.guarded_store import open_denoiser
 from denoise_crawler.denoiser import Cleaning
 
 if TYPE_CHECKING:

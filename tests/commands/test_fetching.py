@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from denoise_crawler.commands import connections
+from denoise_crawler.commands import exchange
 from denoise_crawler.commands.fetching import MAX_REDIRECTIONS, fetch
 from denoise_crawler.commands.robot_fetching import RobotFetcher
 from denoise_crawler.errors import FetchError
@@ -161,17 +161,17 @@ def test_the_certificate_is_asked_for_the_name_though_the_address_is_connected_t
     names: dict[str, list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     certified = certificate(tmp_path / "certificate.pem", "site.example")
-    connections._verifying.cache_clear()  # it knows those of the environment when it was made
+    exchange._verifying.cache_clear()  # it knows those of the environment when it was made
     with serving_tls(certified, PAGE.body) as port:
         names["site.example"], names["other.example"] = ["127.0.0.1", "127.0.0.1"], ["127.0.0.1"]
         with pytest.raises(FetchError, match="certificate verify failed"):
             fetched(f"https://site.example:{port}/")
-        connections._verifying.cache_clear()
+        exchange._verifying.cache_clear()
         monkeypatch.setenv("SSL_CERT_FILE", str(certified))
         assert fetched(f"https://site.example:{port}/")[1] == "<p>A story."
         with pytest.raises(FetchError, match="Hostname mismatch"):
             fetched(f"https://other.example:{port}/")
-    connections._verifying.cache_clear()
+    exchange._verifying.cache_clear()
 
 
 # --- the proxy of the environment

@@ -14,8 +14,7 @@ from lxml import etree
 
 from denoise_crawler import core
 from denoise_crawler.denoiser import Denoiser
-from denoise_crawler.output.forms import write_content
-from denoise_crawler.output.writing import Writing
+from denoise_crawler.output.writing import Writing, write_content
 from denoise_crawler.page import Page
 from denoise_crawler.page.parsing import parse
 from tests.strategies import html_pages

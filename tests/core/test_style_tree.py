@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from denoise_crawler import SiteStyleTree, core
 from denoise_crawler.methods.style_tree.columns import PageTree
-from denoise_crawler.methods.style_tree.digest import digest_page
-from denoise_crawler.methods.style_tree.outline import outline_of
+from denoise_crawler.methods.style_tree.digest import digest_page, outline_of
 from denoise_crawler.page import Page
 from tests.core.test_core import ODD_PAGES
 from tests.strategies import html_pages

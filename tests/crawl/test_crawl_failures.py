@@ -39,14 +39,16 @@ BREAKS = {
     "ItemFate._judge_for": "crawl.item_fate",
     "ItemFate._filled": "crawl.item_fate",
     "ItemLimits.uncount_released": "crawl.parking",
-    "SharedTurn.begin_item": "crawl.site_turns",
-    "SiteTurns.of": "crawl.site_turns",
+    "SharedTurn.begin_item": "crawl.event_loop",
+    "SiteTurns.of": "crawl.event_loop",
     "Fusion.to_bytes": "methods.fusion.method",
     "Store.save_state": "store",
 }
 
 # Where the limit of 64 MB is looked up.
-LIMITED = [f"denoise_crawler.{name}" for name in ("methods.versioned_format", "store.parked", "crawl.parking")]
+LIMITED = [
+    f"denoise_crawler.{name}" for name in ("methods.versioned_format", "store.parked_rows", "crawl.parking")
+]
 
 
 def broken(what: str, module: str) -> str:

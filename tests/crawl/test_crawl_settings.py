@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 from scrapy.settings import BaseSettings, Settings
 
-from denoise_crawler.crawl.setting_names import INTERNAL, warn_of_unknown
-from denoise_crawler.crawl.settings import DenoiseSettings
+from denoise_crawler.crawl.settings import INTERNAL, DenoiseSettings, warn_of_unknown
 from denoise_crawler.crawl.settings_table import SETTINGS
 from denoise_crawler.errors import SettingError
 from denoise_crawler.methods import MethodChoice

@@ -7,7 +7,7 @@ import pytest
 from denoise_crawler.crawl.drift import PATIENCE_QUOTAS, Layouts
 from denoise_crawler.denoiser import MAX_LAYOUTS, Denoiser
 from denoise_crawler.methods import MethodChoice, apply_guard
-from denoise_crawler.methods.site_knowledge import InMemoryKnowledge
+from denoise_crawler.methods.base import InMemoryKnowledge
 from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.page import Page
 

@@ -28,7 +28,7 @@ from tests.loopback import Answer, serving
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from denoise_crawler.crawl.rendering.page_snapshot import PageSnapshot
+    from denoise_crawler.crawl.rendering.rendering_middleware import PageSnapshot
     from tests.loopback import Served
 
 CHROMIUM = chromium.program()
@@ -189,7 +189,7 @@ def test_feature_tree_gets_the_geometry_of_the_rendered_page(rendered: Project) 
 def take_snapshots(*pages: str, seconds: float = 20.0) -> list[PageSnapshot]:
     from playwright.async_api import async_playwright
 
-    from denoise_crawler.crawl.rendering.page_snapshot import take_snapshot
+    from denoise_crawler.crawl.rendering.rendering_middleware import take_snapshot
 
     async def in_browser() -> list[PageSnapshot]:
         async with async_playwright() as playwright:

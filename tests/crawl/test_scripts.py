@@ -23,7 +23,7 @@ import sys
 import scrapy
 from scrapy import crawler
 
-from denoise_crawler.crawl.setup_errors import CrawlError
+from denoise_crawler.errors import CrawlError
 
 
 class Story(scrapy.Spider):

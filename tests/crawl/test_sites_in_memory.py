@@ -10,7 +10,7 @@ import pytest
 from denoise_crawler.crawl.page_cleaner import PageCleaner
 from denoise_crawler.denoiser import Cleaning
 from denoise_crawler.methods import METHODS, MethodChoice
-from denoise_crawler.methods.site_knowledge import InMemoryKnowledge
+from denoise_crawler.methods.base import InMemoryKnowledge
 from denoise_crawler.page import Page
 from tests.crawl.test_drift import OLD, pages
 

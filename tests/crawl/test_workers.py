@@ -27,7 +27,7 @@ from denoise_crawler.errors import (
     WorkerError,
 )
 from denoise_crawler.methods import MethodChoice
-from denoise_crawler.methods.site_knowledge import InMemoryKnowledge
+from denoise_crawler.methods.base import InMemoryKnowledge
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
 from tests.article_spider import SPIDER

@@ -20,12 +20,11 @@ from urllib.parse import urljoin, urlsplit
 import pytest
 from lxml import etree, html
 
-from denoise_crawler.demo.article_page import breakage_of, charset_of
-from denoise_crawler.demo.articles import Slideshow, slideshow_path, slideshows
-from denoise_crawler.demo.breakage import BREAKAGES
+from denoise_crawler.demo.articles import WORDS, Slideshow, slideshow_path, slideshows
+from denoise_crawler.demo.feeds import breakage_of, charset_of
+from denoise_crawler.demo.frame import BREAKAGES
 from denoise_crawler.demo.replies import Article, Reply, article_path, articles, gold_text, respond
 from denoise_crawler.demo.server import DemoServer
-from denoise_crawler.demo.texts import WORDS
 
 BASE = "http://127.0.0.1:4321"
 ARTICLES = articles()

@@ -6,9 +6,8 @@ from functools import cache
 
 import pytest
 
-from denoise_crawler.demo.article_page import article_page, article_path
-from denoise_crawler.demo.articles import articles
-from denoise_crawler.demo.texts import load_json
+from denoise_crawler.demo.articles import articles, load_json
+from denoise_crawler.demo.feeds import article_page, article_path
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.page import Page
 

@@ -12,8 +12,8 @@ import msgspec
 import pytest
 from lxml import html as lxml_html
 
-from denoise_crawler.demo.article_page import article_page
 from denoise_crawler.demo.articles import article_path, articles, gold_text
+from denoise_crawler.demo.feeds import article_page
 from denoise_crawler.errors import GoldError, MethodError
 from denoise_crawler.evaluation import (
     Contender,

@@ -34,7 +34,7 @@ def leave(store: Path) -> None:
     from denoise_crawler.crawl.parking import cut_html
     from denoise_crawler.crawl.stored_response import response_as_bytes
     from denoise_crawler.store import Store
-    from denoise_crawler.store.parked import ParkedPage, ParkedResponse
+    from denoise_crawler.store.parked_rows import ParkedPage, ParkedResponse
 
     opened = Store(store, owner="one")
     for number in range(10):
@@ -54,7 +54,7 @@ def look_at_all(path: Path) -> None:
     from denoise_crawler.crawl.source_page import source_of_parked
     from denoise_crawler.denoiser import Denoiser
     from denoise_crawler.errors import StoreError
-    from denoise_crawler.methods.site_knowledge import InMemoryKnowledge
+    from denoise_crawler.methods.base import InMemoryKnowledge
     from denoise_crawler.store.damage import open_store
 
     try:

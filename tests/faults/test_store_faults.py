@@ -19,7 +19,7 @@ from denoise_crawler.crawl.stored_response import response_as_bytes, response_fr
 from denoise_crawler.errors import DamagedRowError, StoreError, UnparkableError
 from denoise_crawler.store import Store
 from denoise_crawler.store.damage import open_store
-from denoise_crawler.store.parked import ParkedPage
+from denoise_crawler.store.parked_rows import ParkedPage
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.errors import WorkerError
-from denoise_crawler.evaluation.contender_process import peak_bytes
+from denoise_crawler.evaluation.contenders import peak_bytes
 from denoise_crawler.page import Page
 from denoise_crawler.reading import Reading, read_pages
 from denoise_crawler.workers import Limits, Worker

@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from denoise_crawler.errors import WorkerError
-from denoise_crawler.evaluation.contender_process import peak_bytes
+from denoise_crawler.evaluation.contenders import peak_bytes
 from denoise_crawler.methods import METHODS
 from denoise_crawler.workers import Limits, Worker
 from tests.fuzz.inputs import numbered

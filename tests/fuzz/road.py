@@ -9,12 +9,10 @@ import msgspec
 from lxml import etree
 
 from denoise_crawler.methods import METHODS, MethodChoice, apply_guard
-from denoise_crawler.output.characters import count_characters
-from denoise_crawler.output.clean_text import clean_text
+from denoise_crawler.output.clean_text import clean_text, count_characters
 from denoise_crawler.output.explanation import explanation
-from denoise_crawler.output.forms import FORMS, write_content
 from denoise_crawler.output.renderings import RENDERINGS
-from denoise_crawler.output.writing import Writing
+from denoise_crawler.output.writing import FORMS, Writing, write_content
 from denoise_crawler.page import TEXT, Page
 from denoise_crawler.page.metadata import metadata_of
 from denoise_crawler.report import Bounds, Plan, RunFigures, write_report

@@ -11,9 +11,8 @@ from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.methods import Judgement
 from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.output.explanation import MAX_REASONS, explanation
-from denoise_crawler.output.forms import write_content
 from denoise_crawler.output.painted import painted_html
-from denoise_crawler.output.writing import Writing
+from denoise_crawler.output.writing import Writing, write_content
 from denoise_crawler.page import Page
 from tests.fuzz.costs import MOST_BYTES, measure
 from tests.fuzz.hostile import ENTITIES, HOSTILE, SENTENCE, around

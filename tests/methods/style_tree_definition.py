@@ -7,7 +7,7 @@ from itertools import groupby
 from math import fsum, log
 from typing import TYPE_CHECKING
 
-from denoise_crawler.methods.style_tree.outline import labels_of
+from denoise_crawler.methods.style_tree.digest import labels_of
 from denoise_crawler.page import TEXT
 from denoise_crawler.page.text import words
 

@@ -8,9 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from denoise_crawler.methods.feature_tree.matching import Matching, match, match_top_down, score_table
+from denoise_crawler.methods.feature_tree.matching import (
+    FULL_SIMILARITY,
+    Matching,
+    kind_similarities,
+    match,
+    match_top_down,
+    score_table,
+    to_420ths,
+)
 from denoise_crawler.methods.feature_tree.nodes import CONTENT_TAGS, FeatureTree, build_target
-from denoise_crawler.methods.feature_tree.similarity import FULL_SIMILARITY, kind_similarities, to_420ths
 from denoise_crawler.page import TEXT, Boxes, Page
 from denoise_crawler.page.geometry import BOX_ATTRIBUTE, declared_length
 from denoise_crawler.page.markup import URL_ATTRIBUTES

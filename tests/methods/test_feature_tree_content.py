@@ -8,17 +8,22 @@ from hypothesis import strategies as st
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.errors import MethodError, ReferencesFormatError
 from denoise_crawler.methods import MethodChoice
-from denoise_crawler.methods.base import Judgement
-from denoise_crawler.methods.feature_tree import codec
-from denoise_crawler.methods.feature_tree.clusters import group_candidates, outermost
-from denoise_crawler.methods.feature_tree.indicators import indicators, main_visual_area, points, scores
+from denoise_crawler.methods.base import InMemoryKnowledge, Judgement
+from denoise_crawler.methods.feature_tree.content import (
+    group_candidates,
+    indicators,
+    main_visual_area,
+    outermost,
+    points,
+    scores,
+)
 from denoise_crawler.methods.feature_tree.matching import match
 from denoise_crawler.methods.feature_tree.nodes import Measures, build_target
 from denoise_crawler.methods.feature_tree.references import References
-from denoise_crawler.methods.site_knowledge import InMemoryKnowledge
 from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.page import Boxes, Page
 from denoise_crawler.page.geometry import Box
+from denoise_crawler.workers.process import decode, encode
 from tests.strategies import html_pages
 
 
@@ -338,7 +343,7 @@ def test_well_packed_bytes_are_read_as_the_tree_they_describe_or_raise_an_error(
     numbers[place] = data.draw(st.integers(0, 99).filter(lambda number: number != numbers[place]))
     setattr(tree, column, numbers)
     try:
-        [found] = codec.decode(codec.encode([tree]))
+        [found] = decode(encode([tree]))
     except ReferencesFormatError:
         return
     assert getattr(found, column).tolist() == numbers.tolist()

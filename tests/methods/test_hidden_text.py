@@ -7,7 +7,7 @@ import pytest
 from denoise_crawler import Denoiser
 from denoise_crawler.methods import METHODS
 from denoise_crawler.methods.base import Judgement
-from denoise_crawler.methods.hidden_text import without_much_hidden
+from denoise_crawler.methods.guard import without_much_hidden
 from denoise_crawler.page import Page
 
 STORY = [

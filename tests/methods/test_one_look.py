@@ -8,7 +8,7 @@ from denoise_crawler import Denoiser, denoise_pages
 from denoise_crawler.core import ENVIRONMENT
 from denoise_crawler.errors import MethodError
 from denoise_crawler.methods import MethodChoice
-from denoise_crawler.methods.site_knowledge import InMemoryKnowledge
+from denoise_crawler.methods.base import InMemoryKnowledge
 from denoise_crawler.page import Page
 from tests.strategies import html_pages
 

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from denoise_crawler import SiteStyleTree
+from denoise_crawler.methods.style_tree.digest import labels_of
 from denoise_crawler.methods.style_tree.nodes import ElementNode, walk
-from denoise_crawler.methods.style_tree.outline import labels_of
 from denoise_crawler.page import Page
 from tests.methods.style_tree_definition import Definition, combine_importance, entropy, node_importance
 from tests.strategies import html_pages

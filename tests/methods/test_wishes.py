@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from denoise_crawler import denoise_pages
-from denoise_crawler.demo.article_page import article_page
 from denoise_crawler.demo.articles import article_path, articles
+from denoise_crawler.demo.feeds import article_page
 from denoise_crawler.errors import MethodError
 from denoise_crawler.methods import MethodChoice
 

@@ -15,7 +15,7 @@ from denoise_crawler import denoiser as denoiser_module
 from denoise_crawler.batch import Tally, clean_pages
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.methods import METHODS, Judgement, Method, MethodChoice
-from denoise_crawler.output.characters import count_characters, noise_ratio
+from denoise_crawler.output.clean_text import count_characters, noise_ratio
 from denoise_crawler.output.extractors import EXTRACTORS
 from denoise_crawler.output.painted import painted_html
 from denoise_crawler.page import TEXT, Page

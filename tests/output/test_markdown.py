@@ -15,8 +15,7 @@ from denoise_crawler.errors import SettingError
 from denoise_crawler.evaluation.gold import read_gold
 from denoise_crawler.methods.base import inherit
 from denoise_crawler.output.content.links import is_share_link
-from denoise_crawler.output.forms import write_content
-from denoise_crawler.output.writing import Writing
+from denoise_crawler.output.writing import Writing, write_content
 from denoise_crawler.page import Page
 from tests.strategies import html_pages, html_tables
 

@@ -8,7 +8,7 @@ import pytest
 
 from denoise_crawler.errors import LinkedOutputError
 from denoise_crawler.methods import MethodChoice
-from denoise_crawler.output.safe_files import write_below
+from denoise_crawler.output.safe_markup import write_below
 from denoise_crawler.report import Plan, RunFigures, write_report
 from tests.report.test_report import SITE, demo_pages
 from tests.scrapy_command import denoise

@@ -11,8 +11,7 @@ from denoise_crawler.core import ENVIRONMENT, compiled
 from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.output.clean_html import clean_html
 from denoise_crawler.output.clean_text import clean_text
-from denoise_crawler.output.forms import FORMS, write_content
-from denoise_crawler.output.writing import Writing
+from denoise_crawler.output.writing import FORMS, Writing, write_content
 from denoise_crawler.page import Page
 
 CODE = ["let boat = harbour();", "boat.sail();", "return boat;"]

@@ -9,8 +9,7 @@ import pytest
 from denoise_crawler.core import MODES, choose
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.methods import MethodChoice
-from denoise_crawler.output.treeless import columns_for
-from denoise_crawler.output.writing import Writing
+from denoise_crawler.output.writing import Writing, columns_for
 from denoise_crawler.page import Page
 from denoise_crawler.page.held_pages import KeptPages
 from denoise_crawler.page.page_columns import PageColumns

@@ -17,7 +17,7 @@ import pytest
 from scrapy.settings import Settings
 
 from denoise_crawler.commands import page_command
-from denoise_crawler.crawl import setting_names, settings_table
+from denoise_crawler.crawl import settings, settings_table
 from denoise_crawler.crawl.host_gaps import HostGaps
 from denoise_crawler.crawl.settings import DenoiseSettings
 from tests.conftest import ROOT
@@ -231,7 +231,7 @@ def _strings_of_the_code() -> Iterator[str]:
 
 def test_the_settings_of_the_docs_are_those_of_the_code() -> None:
     used = {text for text in _strings_of_the_code() if re.fullmatch(r"DENOISE_[A-Z_]*[A-Z]", text)}
-    assert set(_documented_settings()) == used - setting_names.INTERNAL - ENVIRONMENT
+    assert set(_documented_settings()) == used - settings.INTERNAL - ENVIRONMENT
     assert list(_documented_settings()) == list(settings_table.SETTINGS)
 
 

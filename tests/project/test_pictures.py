@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from denoise_crawler.demo.article_page import article_page, article_path
-from denoise_crawler.demo.articles import articles
+from denoise_crawler.demo.articles import article_path, articles, load_json
+from denoise_crawler.demo.feeds import article_page
 from denoise_crawler.demo.replies import respond
-from denoise_crawler.demo.texts import load_json
 from denoise_crawler.denoiser import Cleaned, Denoiser
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.output.painted import painted_html

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import defaultdict
+from graphlib import TopologicalSorter
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -62,6 +63,18 @@ def test_each_room_imports_only_rooms_that_stand_above_it_in_the_table() -> None
     for room, others in documented().items():
         assert others <= seen, room
         seen.add(room)
+
+
+def test_no_files_import_each_other_in_a_circle_for_types_either() -> None:
+    everything = [*files(), *(ROOT / "benchmarks").rglob("*.py"), *(ROOT / "tests").rglob("*.py")]
+    parts = {file: list(file.relative_to(ROOT).with_suffix("").parts) for file in everything}
+    modules = {tuple(one[:-1] if one[-1] == "__init__" else one): file for file, one in parts.items()}
+    modules |= {(PACKAGE, *one): file for one, file in modules.items() if one[0] in BESIDE}
+    circles = TopologicalSorter[Path]()
+    for file in everything:
+        named = {modules.get(tuple(one)) or modules.get(tuple(one[:-1])) for one in imported(file)}
+        circles.add(file, *filter(None, named - {file}))
+    circles.prepare()  # raises CycleError, which names the files
 
 
 def test_every_file_that_contributing_names_is_there() -> None:

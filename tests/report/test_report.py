@@ -25,12 +25,11 @@ from denoise_crawler.output.explanation import MAX_REASONS
 from denoise_crawler.page import Page
 from denoise_crawler.report import Bounds, Plan, RunFigures, feed_chart, write_report
 from denoise_crawler.report.explorer import TreeData, tree_data
-from denoise_crawler.report.learning_curve import learning_curve
-from denoise_crawler.report.page_view import MAX_BLOCKS, NODE, page_view
-from denoise_crawler.report.rendering import json_data, policy, srcdoc
+from denoise_crawler.report.figures import learning_curve
+from denoise_crawler.report.rendering import MAX_BLOCKS, NODE, json_data, page_view, policy, srcdoc
 from denoise_crawler.rules.selectors import find_nodes
 from denoise_crawler.store import SiteState, Store, is_store
-from denoise_crawler.store.parked import ParkedPage
+from denoise_crawler.store.parked_rows import ParkedPage
 from tests.scrapy_command import denoise
 from tests.strategies import html_pages
 

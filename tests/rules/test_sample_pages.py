@@ -7,8 +7,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from denoise_crawler.store import Store
-from denoise_crawler.store.parked import ParkedPage
-from denoise_crawler.store.samples import MAX_CHARACTERS
+from denoise_crawler.store.parked_rows import MAX_CHARACTERS, ParkedPage
 from tests.article_spider import SPIDER
 from tests.conftest import SETTINGS
 from tests.crawl.test_crawl import STORE, quota, urls

@@ -323,7 +323,7 @@ def test_the_command_learns_cleans_and_goes_on_with_what_is_whole(
 
 
 def test_of_a_large_site_only_the_pages_with_the_lowest_hashes_pass(spark: SparkSession) -> None:
-    from denoise_crawler.spark.addresses import learning_limits
+    from denoise_crawler.spark.archive import learning_limits
 
     [large, *others] = sorted(learning_limits(frame(spark, PAGES, 3), site_of, 8).collect())
     keys = sorted(hash64(url) for url, _ in PAGES[:20])

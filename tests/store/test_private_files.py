@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from denoise_crawler.store import Store
-from denoise_crawler.store.parked import ParkedPage, ParkedResponse
+from denoise_crawler.store.parked_rows import ParkedPage, ParkedResponse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

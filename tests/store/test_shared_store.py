@@ -15,7 +15,6 @@ pytest.importorskip("fsspec", reason="fsspec is not installed")
 import fsspec
 from fsspec.implementations.memory import MemoryFileSystem
 
-from denoise_crawler.crawl.guarded_store import GuardedKnowledge
 from denoise_crawler.errors import SharedStoreError
 from denoise_crawler.methods import Method, MethodChoice
 from denoise_crawler.page import Page
@@ -141,7 +140,7 @@ def test_a_site_nobody_knows_has_nothing_and_a_folder_out_of_reach_is_named(tmp_
 def test_a_folder_that_goes_away_costs_no_crawl_its_pages(tmp_path: Path) -> None:
     told: list[Exception] = []
     folder = tmp_path / "shared"
-    known = GuardedKnowledge(of(SharedStore(str(folder))), told.append)
+    known = StoredKnowledge(SharedStore(str(folder)), CHOICE, on_error=told.append)
     known.put(SITE, learned(PAGES[:3]))
     folder.rename(tmp_path / "away")
     folder.write_text("something else")
@@ -157,7 +156,7 @@ def test_a_file_that_is_none_of_ours_is_passed_over_with_one_warning_and_nothing
 ) -> None:
     told: list[Exception] = []
     store = SharedStore(str(tmp_path))
-    known = GuardedKnowledge(of(store), told.append)
+    known = StoredKnowledge(store, CHOICE, on_error=told.append)
     known.put(SITE, learned(PAGES[:3]))
     [own] = files(tmp_path)
     if name in FILES:
@@ -188,7 +187,7 @@ class Failing(MemoryFileSystem):
 def test_errors_of_any_kind_that_a_place_has_cost_no_crawl_its_pages() -> None:
     fsspec.register_implementation("failing", Failing, clobber=True)
     told: list[Exception] = []
-    known = GuardedKnowledge(of(SharedStore("failing://bucket/known")), told.append)
+    known = StoredKnowledge(SharedStore("failing://bucket/known"), CHOICE, on_error=told.append)
     known.put(SITE, learned(PAGES[:3]))
     assert known.get(SITE) is None
     assert [type(error) for error in told] == [SharedStoreError] * 2

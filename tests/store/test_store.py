@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from denoise_crawler.errors import StoreError
 from denoise_crawler.methods.versioned_format import deflate, inflate
 from denoise_crawler.store import VERSION, SiteState, Store
-from denoise_crawler.store.parked import ParkedPage, ParkedResponse
+from denoise_crawler.store.parked_rows import ParkedPage, ParkedResponse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

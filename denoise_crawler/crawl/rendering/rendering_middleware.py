@@ -1,38 +1,83 @@
-"""The downloader middleware that has pages rendered and passes what the browser shows to the denoiser.
-
-Stats, all under ``denoise/rendering/``:
-
-=================== ===================================================================
-``pages``           rendered pages
-``asked_again``     those of them that were first fetched without a browser
-``unsure``          of those, pages that were less sure than DENOISE_MIN_CONFIDENCE
-``empty``           rendered pages that still have hardly any text
-``elements``        elements measured
-``hidden``          the outermost of them that are not shown
-=================== ===================================================================
-"""
+"""A snapshot of a page as a browser shows it, taken in one evaluation."""
 
 from __future__ import annotations
 
+import asyncio
 import logging
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
 from typing import TYPE_CHECKING, Any
 
+from playwright.async_api import TimeoutError as BrowserTimeout
 from scrapy.http import HtmlResponse
 from scrapy_playwright.page import PageMethod
 
 from denoise_crawler.crawl.item_fate import ItemFate
-from denoise_crawler.crawl.rendering.page_snapshot import PageSnapshot, take_snapshot
 from denoise_crawler.crawl.script_pages import needs_script
-from denoise_crawler.crawl.settings_table import OutputSettings, RenderingSettings
+from denoise_crawler.crawl.settings_table import RenderingSettings
 from denoise_crawler.crawl.source_page import is_opted_out, page_of_response
 from denoise_crawler.crawl.stored_response import PAGE_KEY
-from denoise_crawler.output.low_confidence import RENDER
+from denoise_crawler.errors import RenderingError
+from denoise_crawler.output.extractors import RENDER
+from denoise_crawler.output.writing import Writing
 
 if TYPE_CHECKING:
+    from playwright.async_api import Page as BrowserPage
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from typing_extensions import Self
+
+TIMEOUT_SECONDS = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class PageSnapshot:
+    """A rendered page.
+
+    Attributes:
+        html: The HTML with ``data-box`` and ``hidden`` attributes.
+        elements: How many elements it has.
+        hidden: How many outermost elements are not shown.
+    """
+
+    html: str
+    elements: int
+    hidden: int
+
+
+async def take_snapshot(
+    page: BrowserPage, wait_seconds: float = 0.0, timeout_seconds: float = TIMEOUT_SECONDS
+) -> PageSnapshot:
+    """Read a page.
+
+    Args:
+        page: The page in the browser.
+        wait_seconds: How long to wait until its network is idle.
+        timeout_seconds: How long the reading itself may take.
+
+    Returns:
+        The snapshot.
+
+    Raises:
+        RenderingError: The scripts of the page keep the browser busy for longer.
+    """
+    if wait_seconds > 0:
+        with suppress(BrowserTimeout):
+            await page.wait_for_load_state("networkidle", timeout=wait_seconds * 1000)
+    try:
+        found = await asyncio.wait_for(page.evaluate(_script()), timeout_seconds)
+    except asyncio.TimeoutError:
+        raise RenderingError(f"{page.url} keeps the browser busy: not read after {timeout_seconds:g} s") from None
+    return PageSnapshot(found["html"], found["elements"], found["hidden"])
+
+
+@cache
+def _script() -> str:
+    return resources.files(__package__).joinpath("page_snapshot.js").read_text("utf-8")
+
 
 logger = logging.getLogger(__name__)
 
@@ -49,7 +94,7 @@ class RenderingMiddleware:
     def __init__(self, crawler: Crawler) -> None:
         self._settings = RenderingSettings.read(crawler.settings)
         self._crawler = crawler
-        unsure = OutputSettings.read(crawler.settings)
+        unsure = Writing.read(crawler.settings)
         self._renders_unsure = unsure.min_confidence > 0 and unsure.low_confidence == RENDER
 
     @classmethod

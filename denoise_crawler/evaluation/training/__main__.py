@@ -25,11 +25,9 @@ from rich.progress import track
 from denoise_crawler.errors import MissingExtraError
 from denoise_crawler.evaluation.gold import TUNING, by_site, gold_sets, half
 from denoise_crawler.evaluation.training.boosting import Boosting
-from denoise_crawler.evaluation.training.calibration import expected_and_found, knots
-from denoise_crawler.evaluation.training.class_word_odds import log_odds, votes
+from denoise_crawler.evaluation.training.calibration import FOLDS, expected_and_found, fold, fold_file, knots
 from denoise_crawler.evaluation.training.examples import LabelledPage, Rows, labelled, rows
-from denoise_crawler.evaluation.training.folds import FOLDS, fold, fold_file
-from denoise_crawler.evaluation.training.kind_odds import kind_odds, voices
+from denoise_crawler.evaluation.training.odds import kind_odds, log_odds, voices, votes
 from denoise_crawler.evaluation.training.page_types import TypedPage, page_type_forests, typed_pages
 from denoise_crawler.evaluation.training.planted import LEAST_KNOWN, PLANTINGS, planted
 from denoise_crawler.methods.fusion.class_words import ClassWords
@@ -42,7 +40,7 @@ from denoise_crawler.methods.fusion.weights import VERSION, Weights, WrittenFore
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from denoise_crawler.evaluation.training.kind_odds import Voices
+    from denoise_crawler.evaluation.training.odds import Voices
     from denoise_crawler.methods.fusion.trees import Tree
 
 T = TypeVar("T")

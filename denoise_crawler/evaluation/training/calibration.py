@@ -11,6 +11,7 @@ from denoise_crawler.evaluation.training.examples import MAX_KNOWN, known_site
 from denoise_crawler.methods.fusion.chances import content_chances
 from denoise_crawler.methods.fusion.selection import expected_f1, most_f1
 from denoise_crawler.methods.fusion.wishes import KEEP, LEAVE, Wishes
+from denoise_crawler.page.text import hash64
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -51,3 +52,16 @@ def knots(pairs: Iterable[tuple[float, float]]) -> list[list[float]]:
     ascending = np.array(sorted(pairs)).reshape(-1, 2)
     means = np.array([part.mean(axis=0) for part in np.array_split(ascending, BINS) if len(part)]).reshape(-1, 2)
     return [[round(float(value), 4) for value in knot] for knot in np.maximum.accumulate(means, axis=0)]
+
+
+FOLDS = 5
+
+
+def fold(site: str) -> int:
+    """Return the fold of a site, the same for ever."""
+    return (hash64(site) >> 1) % FOLDS
+
+
+def fold_file(of: int) -> str:
+    """Return the name of the file with the weights that were made without a fold of sites."""
+    return f"without-{of}.json"

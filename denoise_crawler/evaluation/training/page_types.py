@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from denoise_crawler.evaluation.training.folds import FOLDS, fold
+from denoise_crawler.evaluation.training.calibration import FOLDS, fold
 from denoise_crawler.methods.fusion.kinds import KINDS
 from denoise_crawler.methods.fusion.page_type_features import page_type_row
 from denoise_crawler.methods.fusion.weights import WrittenForest, feature_names

@@ -1,19 +1,30 @@
-"""Reference pages: a bounded number of a site's pages, for comparison."""
+"""Reference pages: a bounded number of a site's pages to compare with; as bytes, versioned, data only."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 
+from denoise_crawler.errors import ReferencesFormatError
 from denoise_crawler.methods.bottom_k import BottomK
-from denoise_crawler.methods.feature_tree import codec
-from denoise_crawler.methods.feature_tree.nodes import CLASS, DEPTH, ID, MAX_NODES, TAG, build_target
+from denoise_crawler.methods.feature_tree.nodes import (
+    CLASS,
+    DEPTH,
+    ID,
+    MAX_NODES,
+    TAG,
+    FeatureTree,
+    build_target,
+    depths_of,
+)
+from denoise_crawler.methods.versioned_format import VersionedFormat, pack_numbers, unpack_numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
-    from denoise_crawler.methods.feature_tree.nodes import Features, FeatureTree, Numbers
+    from denoise_crawler.methods.feature_tree.nodes import Features, Numbers
     from denoise_crawler.page import Page
 
 _PRIMES = np.array([0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x27D4EB2F165667C5], np.uint64)
@@ -33,7 +44,7 @@ class References:
     def __init__(self, limit: int) -> None:
         if limit < 1:
             raise ValueError(f"references must be at least 1, not {limit}")
-        self._trees: BottomK[FeatureTree] = BottomK(limit, lambda tree: codec.encode([tree]))
+        self._trees: BottomK[FeatureTree] = BottomK(limit, lambda tree: encode([tree]))
         self._shapes: dict[int, tuple[Features, Numbers]] = {}
 
     @property
@@ -62,11 +73,11 @@ class References:
 
     def merge_bytes(self, data: bytes) -> None:
         """Learn stored pages; raise :class:`ReferencesFormatError` for other bytes."""
-        self._add_trees(codec.decode(data))
+        self._add_trees(decode(data))
 
     def to_bytes(self) -> bytes:
         """Return the pages as bytes; equal sets give equal bytes."""
-        return codec.encode(list(self._trees))
+        return encode(list(self._trees))
 
     def most_similar(self, tree: FeatureTree) -> FeatureTree | None:
         """Return the page that shares most nodes by depth, tag, id and class; None if there is no other page.
@@ -99,3 +110,81 @@ def _shape(tree: FeatureTree) -> tuple[Features, Numbers]:
     of_kinds = (mixed * _PRIMES[::-1]).sum(axis=1, dtype=np.uint64)
     names, inverse = np.unique(of_kinds, return_inverse=True)
     return names, np.bincount(inverse[tree.kinds], minlength=len(names))
+
+
+_COLUMNS = 9
+
+
+_FORMAT = VersionedFormat(b"FTR\x01", "reference pages", ReferencesFormatError)
+
+
+class _PageRecord(msgspec.Struct, array_like=True):
+    key: int
+    text: int
+    drawn: bool
+    parents: bytes  # differences between neighbours
+    kinds: bytes
+    kind_parents: bytes
+    features: bytes  # column by column, indices into the values; without the depth, which follows from the parents
+
+
+class _ReferencesRecord(msgspec.Struct, array_like=True):
+    values: bytes  # the distinct features of all pages, ascending
+    trees: list[_PageRecord]
+
+
+def encode(trees: Sequence[FeatureTree]) -> bytes:
+    """Convert ``trees``, in the order of their keys, to bytes."""
+    stored = [np.delete(tree.features, DEPTH, axis=1).T for tree in trees]
+    values = np.unique(np.concatenate([np.zeros(0, np.uint64), *(features.ravel() for features in stored)]))
+    records = [
+        _PageRecord(
+            tree.key,
+            tree.text,
+            tree.drawn,
+            pack_numbers(np.diff(tree.parents[1:], prepend=0)),
+            pack_numbers(tree.kinds),
+            pack_numbers(tree.kind_parents),
+            pack_numbers(np.searchsorted(values, features)),
+        )
+        for tree, features in zip(trees, stored, strict=True)
+    ]
+    return _FORMAT.write(_ReferencesRecord(values.astype("<u8").tobytes(), records))
+
+
+def decode(data: bytes) -> list[FeatureTree]:
+    """Read what :func:`encode` returned; raise :class:`ReferencesFormatError` for anything else."""
+    return _FORMAT.read(data, _ReferencesRecord, _read_trees)
+
+
+def _read_trees(record: _ReferencesRecord) -> list[FeatureTree]:
+    values = np.frombuffer(record.values, "<u8").astype(np.uint64)
+    return [_read_tree(found, values) for found in record.trees]
+
+
+def _read_tree(record: _PageRecord, values: Features) -> FeatureTree:
+    kinds, kind_parents = unpack_numbers(record.kinds), unpack_numbers(record.kind_parents)
+    parents = np.concatenate(([-1], np.cumsum(unpack_numbers(record.parents))))
+    _check_tree(parents, kinds, kind_parents)
+    features = np.insert(
+        values[unpack_numbers(record.features).reshape(_COLUMNS - 1, len(kind_parents)).T],
+        DEPTH,
+        depths_of(kind_parents).astype(np.uint64),
+        axis=1,
+    )
+    return FeatureTree(record.key, record.text, record.drawn, parents, kinds, kind_parents, features)
+
+
+def _check_tree(parents: Numbers, kinds: Numbers, kind_parents: Numbers) -> None:
+    """Raise ValueError unless nodes are in level order and kinds in the order of their first nodes."""
+    size = len(kinds)
+    if size > MAX_NODES:
+        raise ValueError(f"a page of more than {MAX_NODES:,} nodes")
+    if not size or len(parents) != size or kinds[0] or not kinds[1:].all() or kind_parents[0]:
+        raise ValueError("a page that does not fit together")
+    later, highest = np.arange(1, size), np.maximum.accumulate(kinds)
+    ordered = (parents[1:] < later).all() and (np.diff(parents) >= 0).all() and (np.diff(highest) <= 1).all()
+    if not ordered or highest[-1] != len(kind_parents) - 1:
+        raise ValueError("a page whose nodes are not in level order")
+    if (kind_parents[kinds[1:]] != kinds[parents[1:]]).any():
+        raise ValueError("a page whose kinds do not fit its nodes")

@@ -14,7 +14,7 @@ from denoise_crawler.core import loops
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from denoise_crawler.methods.fusion.blocks import Numbers
+    from numpy.typing import NDArray
 
 _WORD = re.compile(r"[A-Z]?[a-z]{2,}|[A-Z]{2,}")
 _LIMIT = 6.0
@@ -34,7 +34,7 @@ class ClassWords(dict[str, float]):
         super().__init__(log_odds)
         self._worth: dict[str, float] = {}
 
-    def worth(self, names: list[str]) -> Numbers:
+    def worth(self, names: list[str]) -> NDArray[np.float64]:
         """Return for each element's names the sum of their words' log odds, within ±6; 0 for words not known."""
         if len(self._worth) > _REMEMBERED:
             self._worth.clear()

@@ -12,7 +12,6 @@ from denoise_crawler.core import loops
 from denoise_crawler.methods.fusion.class_words import ClassWords
 from denoise_crawler.methods.fusion.declared_text import declared_of
 from denoise_crawler.methods.fusion.kinds import KindWords
-from denoise_crawler.methods.fusion.main_region import MainRegion, main_region
 from denoise_crawler.methods.fusion.site_sums import REPEATED_SHARE
 from denoise_crawler.methods.fusion.title import Headline, description_of, headline_of
 
@@ -52,6 +51,29 @@ class Sums(NamedTuple):
     element_characters: Numbers
     element_linked: Numbers
     link_shares: Numbers
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MainRegion:
+    """The element that holds most of the running text, found as Readability-type extractors find it.
+
+    A block of some length gives a score to the element around it, and ever less to those further up; what repeats
+    across the site gives nothing. Scores shrink with the share of link text.
+
+    ``scores`` by element, relative to those of ``top``, which is the element with most (``top_score``).
+
+    ``first`` and ``last`` bound its blocks.
+    """
+
+    scores: Numbers
+    top: int
+    top_score: float
+    first: int
+    last: int
+
+    def distance(self, block: int) -> int:
+        """Return how many blocks before (below 0) or behind the region a ``block`` stands; 0 inside."""
+        return min(block - self.first, 0) + max(block - self.last + 1, 0)
 
 
 @dataclass(eq=False)
@@ -188,3 +210,12 @@ def running(numbers: Numbers) -> Numbers:
 def ratio(part: Numbers, whole: Numbers) -> Numbers:
     """Return ``part / whole``, whose empty wholes count as 1."""
     return part / np.maximum(whole, 1.0)
+
+
+def main_region(evidence: Evidence) -> MainRegion:
+    """Score all elements and find the best."""
+    around, (blocks, elements, _) = evidence.blocks.around, evidence.columns
+    scores: NDArray[np.float64] = np.empty(len(around))
+    given = evidence.repeated.view(np.uint8), evidence.link_shares, evidence.named
+    top, top_score = loops("features").main_region(blocks, elements, *given, scores)
+    return MainRegion(scores, top, top_score, int(around.first[top]), int(around.last[top]))

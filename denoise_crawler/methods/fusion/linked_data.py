@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from denoise_crawler.page.self_description import self_description_of
+from denoise_crawler.page.page import self_description_of
 
 if TYPE_CHECKING:
     from denoise_crawler.methods.fusion.blocks import Blocks, Numbers

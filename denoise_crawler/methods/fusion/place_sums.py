@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from denoise_crawler.methods.fusion.blocks import SPREAD
 from denoise_crawler.methods.fusion.groups import distinct
 from denoise_crawler.methods.fusion.numbered import PageCounts, grown
-from denoise_crawler.methods.fusion.styles import SPREAD
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from denoise_crawler.core import loops
+from denoise_crawler.methods.fusion.blocks import SPREAD
 from denoise_crawler.methods.fusion.groups import distinct, groups_of
 from denoise_crawler.methods.fusion.kinds import KINDS
 from denoise_crawler.methods.fusion.numbered import Numbered, PageCounts, grown
 from denoise_crawler.methods.fusion.place_sums import PlaceSums
 from denoise_crawler.methods.fusion.sketch import HUNDREDTHS
 from denoise_crawler.methods.fusion.standing import AtPlace, Standing
-from denoise_crawler.methods.fusion.styles import SPREAD
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,7 +12,7 @@ import numpy as np
 
 from denoise_crawler.core import compiled
 from denoise_crawler.methods.fusion.blocks import IDEOGRAPH, TAGS
-from denoise_crawler.page.self_description import self_description_of
+from denoise_crawler.page.page import self_description_of
 from denoise_crawler.page.text import collapse_spaces
 
 if TYPE_CHECKING:

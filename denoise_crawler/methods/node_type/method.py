@@ -1,15 +1,151 @@
-"""``node_type``: the coherent text below the node with most text is content (NTA). Needs one page only."""
+"""Finds the content among annotated nodes: the pruned node, and what is kept below it (the NTA paper, 4.2)."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from enum import Enum
 from typing import TYPE_CHECKING, ClassVar
 
 from denoise_crawler.methods.base import Judgement, Method
-from denoise_crawler.methods.node_type.annotation import IGNORABLE_SHARE, annotate
-from denoise_crawler.methods.node_type.pruning import Pruning, PruningVerdict, find_pruned_node
+from denoise_crawler.methods.node_type.annotation import IGNORABLE_SHARE, NodeType, annotate, text_margin
+from denoise_crawler.page import TEXT
+from denoise_crawler.page.geometry import declared_length, drawn_boxes
+from denoise_crawler.page.markup import INLINE
 
 if TYPE_CHECKING:
+    from denoise_crawler.methods.node_type.annotation import Annotation
     from denoise_crawler.page import Nodes, Page
+
+
+class PruningVerdict(Enum):
+    """The decision on a node, in words; after ``OPENED`` and ``IMAGES`` the children are decided one by one."""
+
+    OPENED = "text node, coherence {coherence:.2f} not over {threshold:g}: its children decide"
+    COHERENT = "text node, coherence {coherence:.2f} over {threshold:g}"
+    TEXT_LEAF = "text leaf"
+    IMAGES = "image node: its images decide"
+    WIDE_IMAGE = "image, {width:g} px or more wide"
+    UNKNOWN_IMAGE = "image of unknown width"
+    ICON = "image, less than {width:g} px wide"
+    LINK_IN_TEXT = "link node beside a text node"
+    LINK_BLOCK = "link node beside a text node, but not in a line of text"
+    LINK = "link node without a text neighbour"
+    IGNORABLE = "ignorable node"
+
+    @property
+    def keeps(self) -> bool:
+        """Tell whether the node's subtree is content."""
+        return self in _KEEPS
+
+
+_KEEPS = frozenset(
+    {
+        PruningVerdict.COHERENT,
+        PruningVerdict.TEXT_LEAF,
+        PruningVerdict.WIDE_IMAGE,
+        PruningVerdict.UNKNOWN_IMAGE,
+        PruningVerdict.LINK_IN_TEXT,
+    }
+)
+
+
+def find_pruned_node(page: Page, annotation: Annotation, density: float) -> int:
+    """Return the pruned node: in post-order the second text node over ``density``, or the only one, or the body.
+
+    The first holds the body of the text; the second also holds title, date and source. The paper assumes that one
+    contains the other. With a ``density`` below 0.5 it may not, so text nodes that do not contain the first are
+    left out. A tie fails formula (3), so a wrapper of the whole page does not count unless the page has no links.
+    """
+    nodes = page.nodes
+    found = [
+        index
+        for index, share in enumerate(annotation.density)
+        if share > density
+        and annotation.types[index] is NodeType.TEXT
+        and (annotation.leaves[index] or nodes.tags[index] is not TEXT)
+        and text_margin(annotation.statistics, index) > 0
+    ]
+    if not found:
+        return 0
+    first = min(found, key=lambda index: (nodes.ends[index], -index))
+    return max((index for index in found if index < first < nodes.ends[index]), default=first)
+
+
+@dataclass(frozen=True, slots=True)
+class Pruning:
+    """The walk down from the pruned node.
+
+    A text leaf is kept whole. A link node is kept if the sibling before or after it is a text node.
+
+    Args:
+        coherence: A text node with a higher degree of coherence is kept whole; others are opened.
+        image_width: The least width of a kept image in CSS pixels; images of unknown width are kept.
+        inline_links: Whether a kept link node must be an inline element.
+
+    """
+
+    coherence: float
+    image_width: float
+    inline_links: bool
+
+    def verdicts(self, page: Page, annotation: Annotation, start: int) -> dict[int, PruningVerdict]:
+        """Return the verdict on each node that the walk from ``start`` visits."""
+        nodes, types = page.nodes, annotation.types
+        widths = image_widths(page) if annotation.statistics.images[start] else {}
+        verdicts: dict[int, PruningVerdict] = {}
+        stack = [(start, False)]
+        while stack:
+            index, beside_text = stack.pop()
+            match types[index]:
+                case NodeType.TEXT:
+                    verdict = self._on_text(annotation, index)
+                case NodeType.IMAGE:
+                    verdict = (
+                        self._on_image(widths.get(index)) if annotation.leaves[index] else PruningVerdict.IMAGES
+                    )
+                case NodeType.LINK:
+                    verdict = self._on_link(nodes.tags[index], beside_text)
+                case NodeType.IGNORABLE:
+                    verdict = PruningVerdict.IGNORABLE
+            verdicts[index] = verdict
+            if verdict in (PruningVerdict.OPENED, PruningVerdict.IMAGES):
+                children = list(nodes.children(index))
+                text = [False, *(types[child] is NodeType.TEXT for child in children), False]
+                stack += [(child, text[place] or text[place + 2]) for place, child in enumerate(children)]
+        return verdicts
+
+    def _on_text(self, annotation: Annotation, index: int) -> PruningVerdict:
+        if annotation.leaves[index]:
+            return PruningVerdict.TEXT_LEAF
+        return PruningVerdict.COHERENT if annotation.coherence[index] > self.coherence else PruningVerdict.OPENED
+
+    def _on_image(self, width: float | None) -> PruningVerdict:
+        if width is None:
+            return PruningVerdict.UNKNOWN_IMAGE
+        return PruningVerdict.WIDE_IMAGE if width >= self.image_width else PruningVerdict.ICON
+
+    def _on_link(self, tag: str, beside_text: bool) -> PruningVerdict:
+        if not beside_text:
+            return PruningVerdict.LINK
+        return PruningVerdict.LINK_IN_TEXT if tag in INLINE or not self.inline_links else PruningVerdict.LINK_BLOCK
+
+
+def image_widths(page: Page) -> dict[int, float | None]:
+    """Return the width of each ``img`` in CSS pixels: as drawn, else as declared; None if unknown.
+
+    A declared share (``width="100%"``) counts as unknown.
+    """
+    boxes = drawn_boxes(page)
+    widths: dict[int, float | None] = {}
+    for index, tag in enumerate(page.nodes.tags):
+        if tag != "img":
+            continue
+        box, length = boxes[index], declared_length(page.nodes.elements[index], "width")
+        widths[index] = None if length is None or length.percent else length.value
+        if box is not None:
+            widths[index] = box.width
+    return widths
+
 
 DENSITY = 0.25
 COHERENCE = 0.9

@@ -1,7 +1,8 @@
-"""Style trees in columns: that of one page, and that of a site, which pages are added to and taken from."""
+"""Style trees in columns: that of one page, that of a site, which pages are added to and taken from."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 from math import log
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,27 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from denoise_crawler.methods.style_tree.digest import PageDigest
-    from denoise_crawler.methods.style_tree.importance import ImportanceRules
+
+
+@dataclass(frozen=True, slots=True)
+class ImportanceRules:
+    """The choices that the sources leave open.
+
+    Args:
+        gamma: The damping γ.
+        single_page: The NodeImp of an inner node on one page (m = 1): 0 in the blog, 1 in the KDD paper.
+        presence: Whether p_j is a share of pages rather than of occurrences.
+        data_node: Whether every element also has the importance of its own text (pySST).
+        features_per_leaf: The most features of a leaf that count.
+
+    """
+
+    gamma: float = 0.9
+    single_page: float = 0.0
+    presence: bool = False
+    data_node: bool = False
+    features_per_leaf: int = 64
+
 
 MAX_TREE_PAGES = (1 << 20) - 1
 LABEL, STYLES, EMPTY, PAGES, _STALE, ROWS, COUNT, _ROOM = range(8)  # of element nodes, as loops/style_tree.py says

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from denoise_crawler.methods.base import Judgement, Method, inherit
 from denoise_crawler.methods.style_tree import SiteStyleTree
-from denoise_crawler.methods.style_tree.outline import outline_of
+from denoise_crawler.methods.style_tree.digest import outline_of
 from denoise_crawler.page.text import load_dictionary
 
 if TYPE_CHECKING:

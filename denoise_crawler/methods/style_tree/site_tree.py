@@ -13,13 +13,12 @@ from denoise_crawler.methods.style_tree.columns import (
     MAX_TREE_PAGES,
     OWN,
     PAGES,
+    ImportanceRules,
     PageTree,
     SiteColumns,
 )
-from denoise_crawler.methods.style_tree.digest import digest_page
-from denoise_crawler.methods.style_tree.importance import ImportanceRules
+from denoise_crawler.methods.style_tree.digest import digest_page, outline_of
 from denoise_crawler.methods.style_tree.nodes import ElementNode, TreeView
-from denoise_crawler.methods.style_tree.outline import outline_of
 from denoise_crawler.methods.style_tree.sample import ROOT, TEXTS, PageSample, label_hash
 
 if TYPE_CHECKING:

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from denoise_crawler.output.content.belonging import Belonging
 from denoise_crawler.output.content.blocks import (
-    MAX_CONTAINERS,
     Block,
     Footnote,
     FootnoteMark,
-    Formula,
-    Heading,
     Inline,
     LineBreak,
     Paragraph,
@@ -22,30 +17,23 @@ from denoise_crawler.output.content.blocks import (
     Text,
 )
 from denoise_crawler.output.content.code import is_code
-from denoise_crawler.output.content.elements import begin_element
-from denoise_crawler.output.content.embeds import is_embedded
-from denoise_crawler.output.content.footnotes import footnotes_of
+from denoise_crawler.output.content.elements import Gathering, begin_element
 from denoise_crawler.output.content.formulas import formulas_of
 from denoise_crawler.output.content.headings import without_empty_headings
-from denoise_crawler.output.content.line import paragraphs
+from denoise_crawler.output.content.line import heading_levels, paragraphs, style_in, text_styles
 from denoise_crawler.output.content.links import Links, is_control, is_permalink, is_share_link
-from denoise_crawler.output.content.nested import Lists, OpenBox, OpenTable
-from denoise_crawler.output.content.pictures import any_size, is_picture, picture_of
-from denoise_crawler.output.content.posts import Posts
+from denoise_crawler.output.content.pictures import is_embedded, is_picture, picture_of
 from denoise_crawler.output.content.quote_controls import quote_controls
 from denoise_crawler.output.content.sidenotes import without_label, without_number
-from denoise_crawler.output.content.styles import heading_levels, style_in, text_styles
-from denoise_crawler.output.content.tex_in_text import loads_math, with_formulas
-from denoise_crawler.output.inline import WordJoiner, text_of
-from denoise_crawler.output.writing import LEAVE, Writing
+from denoise_crawler.output.inline import text_of
 from denoise_crawler.page import TEXT
 from denoise_crawler.page.markup import INLINE
 from denoise_crawler.page.site import site_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-    from denoise_crawler.output.content.formula_scripts import Place
+    from denoise_crawler.output.content.formulas import Place
     from denoise_crawler.page import Page
     from denoise_crawler.records import FoundRecord
 
@@ -57,16 +45,19 @@ _LEFT_OUT = frozenset({"a", "span"})  # if they are permalinks, share links or c
 def content_blocks(
     page: Page,
     noise: list[bool] | None = None,
-    writing: Writing | None = None,
     posts: Sequence[FoundRecord] = (),
+    *,
+    links: bool = True,
+    pictures: bool = True,
 ) -> list[Block]:
     """Return ``page`` without its ``noise`` nodes as blocks, with absolute URLs.
 
     Args:
         page: The page.
         noise: Whether each node is noise; None if all is kept.
-        writing: Whether links and pictures are kept; both are if it is not given.
         posts: The posts of its thread, which get a line that says who wrote them, and when.
+        links: Whether the addresses of links are kept.
+        pictures: Whether pictures and embedded videos and posts are kept.
 
     Example:
         >>> from denoise_crawler import Page
@@ -76,54 +67,40 @@ def content_blocks(
         List
 
     """
-    return Builder(page, noise, writing or Writing(), posts).build()
+    return Builder(page, noise, posts, links=links, pictures=pictures).build()
 
 
-@dataclass(slots=True, eq=False)
-class _Open:
-    """An element whose content is gathered; ``attach`` gets its blocks when it ends."""
-
-    start: int
-    attach: Callable[[list[Block]], None]
-    blocks: list[Block] = field(default_factory=list)
-
-
-class Builder:
+class Builder(Gathering):
     """Gathers blocks while walking through the nodes.
 
     Args:
         page: The page.
         noise: Whether each node is noise; None if all is kept.
-        writing: Whether links and pictures are kept.
         posts: The posts of its thread.
+        links: Whether the addresses of links are kept.
+        pictures: Whether pictures and embeds are kept.
 
     """
 
     def __init__(
-        self, page: Page, noise: list[bool] | None, writing: Writing, posts: Sequence[FoundRecord] = ()
+        self,
+        page: Page,
+        noise: list[bool] | None,
+        posts: Sequence[FoundRecord],
+        *,
+        links: bool,
+        pictures: bool,
     ) -> None:
-        self.page, self.nodes, self.noise = page, page.nodes, noise
-        self._with_links, self.with_pictures = writing.links != LEAVE, writing.pictures != LEAVE
-        self._styles, self._levels = text_styles(page.nodes), heading_levels(page)
-        self.belongs = Belonging(page, noise)
-        self.posts = Posts.of(page, posts, self.belongs)
-        self._links, self.lists = Links(page), Lists(page.nodes)
-        self.formulas, self.footnotes = page.once(formulas_of), footnotes_of(page)
+        super().__init__(page, noise, posts, pictures=pictures)
+        self._with_links = links
+        self._styles, self._levels, self._links = text_styles(page.nodes), heading_levels(page), Links(page)
         self._said_elsewhere = self.posts.left_out | self.footnotes.left_out | page.once(quote_controls)
         self._labels = {label for note, label in self.footnotes.notes.items() if self.kept(note)}
         self._marks = dict.fromkeys(self.footnotes.marks, self._add_mark)
         self._marks |= dict.fromkeys(self.footnotes.sidenotes, self._add_sidenote)
-        self._places: deque[Place] = deque(self.formulas.places)
-        self._math_page = page.once(loads_math)
-        self._joints = WordJoiner(page.nodes)
-        self._pieces: list[Inline] = []  # of the open line
-        self._notes: list[Block] = []  # whose marks stand in it
-        self._level = 0  # of its heading
-        self._lines: list[tuple[int, int]] = []  # the block-level elements that are open
-        self._open = [_Open(-1, lambda _: None)]
-        self.boxes: list[OpenBox] = []
-        self.tables: list[OpenTable] = []
-        self._last_picture, self._pictures = "", set[str]()
+        self._formulas = page.once(formulas_of)
+        self._places: deque[Place] = deque(self._formulas.places)
+        self._last_picture = ""
 
     def build(self) -> list[Block]:
         """Return the blocks."""
@@ -151,7 +128,7 @@ class Builder:
             return end
         if tag is TEXT:
             self._add_text(index)
-        elif index in self.formulas.elements:
+        elif index in self._formulas.elements:
             self._add_formula(index)
             return end
         elif index in self._marks:
@@ -176,8 +153,6 @@ class Builder:
         if blocks and isinstance(blocks[-1], Rule):
             blocks.pop()  # the page's own
         blocks += self.posts.heads[index]
-
-    # --- inside a line
 
     def _add_text(self, index: int) -> None:
         if self.noise is not None and self.noise[index]:
@@ -236,7 +211,7 @@ class Builder:
             above += content
 
     def _add_formula(self, index: int) -> None:
-        formula = self.formulas.elements[index]
+        formula = self._formulas.elements[index]
         self._joints.gap()
         if formula is not None and self.belongs(index):
             self._add_piece(formula, index)
@@ -288,95 +263,3 @@ class Builder:
         if is_permalink(nodes, index, in_heading=in_heading):
             return True
         return is_share_link(nodes.elements[index].get("href", "").strip())
-
-    # --- blocks
-
-    def _end_line(self) -> None:
-        """Turn the open line into paragraphs, headings, pictures and formulas."""
-        pieces, self._pieces = self._pieces, []
-        level, self._level = self._level, 0
-        self._joints.new_line()
-        if not pieces:
-            return
-        for content in paragraphs(with_formulas(pieces, math_page=self._math_page)):
-            self._open[-1].blocks += self._blocks_of(content, level)
-        notes, self._notes = self._notes, []
-        self._open[-1].blocks += notes
-
-    def _blocks_of(self, content: list[Inline], level: int) -> list[Block]:
-        """Return a paragraph as what it is: a heading, a formula or pictures where it holds nothing else."""
-        if level:
-            return [Heading(level, content)]
-        pictures = [piece for piece in content if isinstance(piece, Picture)]
-        if pictures and len(pictures) == sum(not isinstance(piece, LineBreak) for piece in content):
-            return [one for one in pictures if self.tables or self._is_new(one)]
-        if len(content) == 1 and isinstance(content[0], Formula):
-            return [content[0]]
-        return [Paragraph(content)]
-
-    def _is_new(self, picture: Picture) -> bool:
-        """Tell whether a picture has not been written yet, in whatever size."""
-        key = any_size(picture.address)
-        is_new = key not in self._pictures
-        self._pictures.add(key)
-        return is_new
-
-    def _close(self, index: int, keep: int = -1) -> None:
-        """Close what ends at or before node ``index``, but for what node ``keep`` stands in."""
-        if self._has_ended(index, keep):
-            self._end_line()
-        while self._has_ended(index, keep):
-            start, _ = self._lines.pop()
-            if self._open[-1].start == start:
-                closed = self._open.pop()
-                closed.attach(closed.blocks)
-
-    def _has_ended(self, index: int, keep: int) -> bool:
-        """Tell whether the innermost open element ends at or before ``index`` and does not hold ``keep``."""
-        return bool(self._lines) and self._lines[-1][1] <= index and self._lines[-1][0] > keep
-
-    def append(self, block: Block) -> None:
-        """Add a block behind those that are there."""
-        self._open[-1].blocks.append(block)
-
-    def gather(self, index: int, attach: Callable[[list[Block], list[Block]], None]) -> None:
-        """Gather the blocks of an element, which begins now.
-
-        Args:
-            index: The node of the element.
-            attach: Called with the blocks around the element and with its own when it ends. Where too many
-                elements are open it is not called: the blocks go to those around.
-
-        """
-        if len(self._open) <= MAX_CONTAINERS:
-            around = self._open[-1].blocks
-            self._open.append(_Open(index, lambda blocks: attach(around, blocks)))
-
-    @property
-    def last_picture(self) -> Picture | None:
-        """The picture that stands directly above; None if something else does."""
-        above = self._open[-1].blocks
-        return above[-1] if above and isinstance(above[-1], Picture) else None
-
-    def gathers(self, index: int) -> bool:
-        """Tell whether what comes now goes to the element at node ``index``."""
-        return self._open[-1].start == index
-
-    def add_line(self, pieces: list[Inline]) -> None:
-        """Add a paragraph of pieces."""
-        self._pieces += pieces
-        self._end_line()
-
-    def kept(self, index: int) -> bool:
-        """Tell whether node ``index`` does not stand in noise."""
-        return self.belongs.stays(index)
-
-    @property
-    def is_top(self) -> bool:
-        """Whether no list, quotation or box is open, and something stands above."""
-        return len(self._open) == 1 and bool(self._open[0].blocks)
-
-    @property
-    def has_room(self) -> bool:
-        """Whether a table may begin here, in whose cells there may be lists."""
-        return len(self._open) < MAX_CONTAINERS - 1

@@ -1,8 +1,9 @@
-"""Lines of inline pieces: white space collapsed, paragraphs parted by empty lines."""
+"""Lines of inline pieces, paragraphs parted by empty lines; the style and heading that each node stands in."""
 
 from __future__ import annotations
 
 import re
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from denoise_crawler.output.content.blocks import Formula, LineBreak, Text
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from denoise_crawler.output.content.blocks import Inline
+    from denoise_crawler.page import Nodes, Page
 
 _SPACES = re.compile(r"\s+")
 
@@ -85,3 +87,64 @@ def _without_last_spaces(line: list[Inline]) -> list[Inline]:
         if text := last.text.rstrip(" "):
             line.append(Text(text, last.style, last.link))
     return line
+
+
+MAX_HEADING_CHARACTERS = 400  # a longer heading was never closed
+_STYLES = {
+    **dict.fromkeys(("em", "i", "dfn"), "em"),
+    **dict.fromkeys(("b", "strong", "dt"), "strong"),
+    "sub": "sub",
+    "sup": "sup",
+    **dict.fromkeys(("code", "kbd", "samp", "tt"), "code"),
+}
+_STRENGTH = ("", "em", "strong", "sub", "sup", "code")  # of nested styles the strongest, the last here, is written
+RAISED = ("sub", "sup")
+_HEADINGS = {f"h{level}": level for level in range(1, 7)}
+_STYLED, _HEADING_TAGS = frozenset(_STYLES), frozenset(_HEADINGS)
+
+
+def text_styles(nodes: Nodes) -> list[str]:
+    """Return the style of each node: its own or the inherited one, whichever is stronger."""
+    styles = [""] * len(nodes)
+    for index in nodes.tagged(_STYLED):
+        own, above = _STYLES[nodes.tags[index]], styles[index]
+        if _STRENGTH.index(own) > _STRENGTH.index(above):
+            end = nodes.ends[index]
+            styles[index:end] = [own] * (end - index)
+    return styles
+
+
+def style_in(style: str, text: str, *, in_heading: bool, in_link: bool) -> str:
+    """Return the style of a text where it stands: a heading has no emphasis, a reference is not raised."""
+    if style in RAISED:
+        return "" if in_link or not any(map(str.isalnum, text)) else style
+    return "" if in_heading and style != "code" else style
+
+
+def heading_levels(page: Page) -> list[int]:
+    """Return the level of the heading around each node, 0 outside headings.
+
+    Only the title of a page has level 1: an ``h1`` with other words than the title has level 2.
+    """
+    nodes = page.nodes
+    levels = [0] * len(nodes)
+    if not (headings := nodes.tagged(_HEADING_TAGS)):
+        return levels
+    until = list(accumulate(map(len, nodes.texts), initial=0))
+    title = _letters(page.title) if "h1" in nodes.tags else ""
+    for index in headings:
+        level, end = _HEADINGS[nodes.tags[index]], nodes.ends[index]
+        if until[end] - until[index] > MAX_HEADING_CHARACTERS:
+            continue
+        if level == 1 and not _is_title(_letters("".join(nodes.texts[index:end])), title):
+            level = 2
+        levels[index:end] = [level] * (end - index)
+    return levels
+
+
+def _is_title(heading: str, title: str) -> bool:
+    return heading in title or (title in heading and bool(title))
+
+
+def _letters(text: str) -> str:
+    return "".join(letter for letter in text.casefold() if letter.isalnum())

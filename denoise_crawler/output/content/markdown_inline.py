@@ -8,8 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from denoise_crawler.output.content.blocks import FootnoteMark, Formula, LineBreak, Picture, Text
-from denoise_crawler.output.content.line import collapse
-from denoise_crawler.output.content.styles import RAISED
+from denoise_crawler.output.content.line import RAISED, collapse
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

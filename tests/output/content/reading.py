@@ -9,16 +9,15 @@ from markdown_it import MarkdownIt
 
 from denoise_crawler.output.content.blocks import Block
 from denoise_crawler.output.content.builder import content_blocks
-from denoise_crawler.output.forms import write_content
-from denoise_crawler.output.writing import Writing
+from denoise_crawler.output.writing import Writing, write_content
 from denoise_crawler.page import Page
 
 URL = "https://example.com/d/"
 READER = MarkdownIt("commonmark", {"maxNesting": 100}).enable("table")
 
 
-def blocks_of(html: str, noise: list[bool] | None = None, **writing: Any) -> list[Block]:
-    return content_blocks(Page.parse(URL, html), noise, Writing("blocks", **writing))
+def blocks_of(html: str, noise: list[bool] | None = None, **kept: bool) -> list[Block]:
+    return content_blocks(Page.parse(URL, html), noise, **kept)
 
 
 def written(html: str, form: str = "markdown", **writing: Any) -> Any:

@@ -3,8 +3,7 @@ from __future__ import annotations
 import pytest
 from lxml import etree
 
-from denoise_crawler.output.content.chtml import MAX_ELEMENTS, math_of_chtml
-from denoise_crawler.output.content.mathml import readable_math
+from denoise_crawler.output.content.mathml import MAX_DRAWN_ELEMENTS, math_of_chtml, readable_math
 from denoise_crawler.page import Page
 from tests.output.content.reading import written
 
@@ -91,7 +90,7 @@ def test_a_drawn_formula_without_mathml_is_written() -> None:
 
 
 def test_a_drawing_that_is_too_large_or_empty_is_no_formula() -> None:
-    assert mathml_of("") == mathml_of(X * (MAX_ELEMENTS // 4)) == ""
+    assert mathml_of("") == mathml_of(X * (MAX_DRAWN_ELEMENTS // 4)) == ""
     assert (
         mathml_of("".join(f"<mjx-c class=mjx-c{code}></mjx-c>" for code in ("00", "0B", "D800", "FFFFFF"))) == ""
     )

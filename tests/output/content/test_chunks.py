@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from denoise_crawler import chunks
 from denoise_crawler.output.content.blocks import to_dicts
-from denoise_crawler.output.content.smaller_blocks import plain_text
+from denoise_crawler.output.content.chunks import plain_text
 from denoise_crawler.page.text import words
 from tests.output.content.reading import blocks_of
 from tests.strategies import html_pages

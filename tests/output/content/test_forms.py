@@ -18,9 +18,8 @@ from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.errors import SettingError
 from denoise_crawler.output.content.blocks import from_dicts, to_dicts
 from denoise_crawler.output.content.builder import content_blocks
-from denoise_crawler.output.forms import FORMS
-from denoise_crawler.output.front_matter import front_matter
-from denoise_crawler.output.writing import Writing
+from denoise_crawler.output.page_data import front_matter
+from denoise_crawler.output.writing import FORMS, Writing
 from denoise_crawler.page import Page
 from tests.conftest import ROOT
 from tests.output.content.reading import READER, URL, blocks_of, written

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from denoise_crawler.core import compiled
 from denoise_crawler.output.content.blocks import Formula, Paragraph
-from denoise_crawler.output.forms import write_content
+from denoise_crawler.output.writing import write_content
 from denoise_crawler.page import Page
-from denoise_crawler.page.self_description import self_description_of
+from denoise_crawler.page.page import self_description_of
 from tests.output.content.reading import blocks_of, shown, written
 
 MATHML = "<math><mi>a</mi><mo>+</mo><mn>2</mn>{}</math>"

@@ -9,7 +9,8 @@ from tests.output.content.reading import written
 SIDENOTES = {
     "in a line": "<p>It sails.<span class=sidenote>Since May.</span> Daily.</p>",
     "with a control": (
-        "<p>It sails.<label for=n></label><input id=n><span class=sidenote>Since May.</span> Daily.</p>"
+        "<p>It sails.<label for=n></label><input id=n type=checkbox>"
+        "<span class=sidenote>Since May.</span> Daily.</p>"
     ),
     "with numbers": "<p>It sails.<sup>1</sup><span class='margin-note x'><sup>1</sup>Since May.</span> Daily.</p>",
 }

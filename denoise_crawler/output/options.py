@@ -1,0 +1,229 @@
+"""Tables of options: a field carries its setting, its option on the command line, its help, default and check."""
+
+from __future__ import annotations
+
+import json
+import math
+from argparse import ArgumentTypeError
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from denoise_crawler.errors import SettingError
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from typing_extensions import Self
+
+T = TypeVar("T")
+
+_ROW_KEY = "option"
+
+
+@dataclass(frozen=True, slots=True)
+class Kind(Generic[T]):
+    """What an option can be set to.
+
+    Attributes:
+        values: The allowed values, in words that go on from "set it to".
+        parse: Returns the value that is used; raises OverflowError, TypeError or ValueError if it is wrong. What a
+            UnusableError says is told to the user.
+        choices: The allowed values, where they can be listed.
+    """
+
+    values: str
+    parse: Callable[[Any], T]
+    choices: tuple[str, ...] = ()
+
+    def check(self, name: str, value: object) -> T:
+        """Return the value that is used.
+
+        Args:
+            name: The setting.
+            value: Its value.
+
+        Raises:
+            SettingError: The value is wrong. The message names the setting, the value and the allowed values.
+
+        Example:
+            >>> SECONDS.check("DENOISE_DELAY_MIN", "2.5")
+            2.5
+        """
+        try:
+            return self.parse(value)
+        except UnusableError as error:
+            reason = f", {error}"
+        except (OverflowError, TypeError, ValueError):
+            reason = ""
+        raise SettingError(f"{name} is {value!r}{reason}: set it to {self.values}")
+
+
+class UnusableError(ValueError):
+    """A wrong value of which there is more to say."""
+
+
+@dataclass(frozen=True, slots=True)
+class Option(Generic[T]):
+    """An option: the name of its setting, its default, what it can be set to, its help on the command line.
+
+    With ``empty_is_default`` an empty value, such as ``-s DENOISE_FORM=``, stands for the default.
+    """
+
+    name: str
+    default: object
+    kind: Kind[T]
+    help: str = ""
+    empty_is_default: bool = False
+
+    def read(self, settings: Mapping[Any, Any], default: object = None) -> T:
+        """Return the value that is used.
+
+        Args:
+            settings: The settings of a crawl.
+            default: Replaces the default of the table unless it is None.
+
+        Raises:
+            SettingError: The value is wrong.
+        """
+        value = settings.get(self.name)
+        if value is None or (self.empty_is_default and not value):
+            value = self.default if default is None else default
+        return self.kind.check(self.name, value)
+
+
+def option(name: str, default: object, kind: Kind[T], help: str = "", *, empty_is_default: bool = False) -> T:  # noqa: A002
+    """Return a dataclass field that is an :class:`Option` with these arguments."""
+    row = Option(name, default, kind, help, empty_is_default)
+    return field(default_factory=lambda: row.read({}), hash=kind is not DICT, metadata={_ROW_KEY: row})
+
+
+@dataclass(frozen=True, slots=True)
+class OptionTable:
+    """Options that belong together, a field for each. The docstring of a table introduces them to users."""
+
+    @classmethod
+    def options(cls) -> dict[str, Option[Any]]:
+        """Return the options of the table by the names of their fields."""
+        return {field.name: field.metadata[_ROW_KEY] for field in fields(cls) if _ROW_KEY in field.metadata}
+
+    @classmethod
+    def read(
+        cls, settings: Mapping[Any, Any], defaults: Mapping[str, object] | None = None, **others: object
+    ) -> Self:
+        """Read and check the settings of the table.
+
+        Args:
+            settings: The settings of a crawl.
+            defaults: By field, what replaces a default of the table unless it is None.
+            others: The fields of the table that are no settings.
+
+        Raises:
+            SettingError: A value is wrong; the message names the first such setting.
+        """
+        better = defaults or {}
+        found = {name: row.read(settings, better.get(name)) for name, row in cls.options().items()}
+        return cls(**found, **others)
+
+    @classmethod
+    def add_to(cls, parser: ArgumentParser, *names: str, over_settings: bool = False) -> None:
+        """Add options of the command line for these fields: ``--more-metadata`` for ``more_metadata``.
+
+        Args:
+            parser: Takes them.
+            names: The fields: switches, and those that list their choices.
+            over_settings: Whether the settings of a project hold for what is not given.
+        """
+        for name in names:
+            row, flag = cls.options()[name], f"--{name.replace('_', '-')}"
+            default = None if over_settings else row.default
+            if row.kind is FLAG:
+                parser.add_argument(flag, action="store_true", default=default, help=row.help)
+                continue
+            said = f"the setting {row.name}" if over_settings else row.default
+            words = row.help if said is None else f"{row.help} (default: {said})"
+            parser.add_argument(flag, choices=row.kind.choices, default=default, help=words)
+
+    @classmethod
+    def given(cls, arguments: Namespace) -> dict[str, Any]:
+        """Return by field what the command line says."""
+        found = {name: getattr(arguments, name, None) for name in cls.options()}
+        return {name: value for name, value in found.items() if value is not None}
+
+
+def one_of(names: Iterable[str]) -> Kind[str]:
+    """Return the kind of a choice."""
+    known = tuple(names)
+    return Kind(f"one of {', '.join(known)}", lambda value: known[known.index(value)], known)
+
+
+def optional(kind: Kind[T], otherwise: str) -> Kind[T | None]:
+    """Return a kind that allows None as well; ``otherwise`` says what None stands for."""
+    words = f"{kind.values}, or to None for {otherwise}"
+    return Kind(words, lambda value: None if value is None else kind.parse(value), kind.choices)
+
+
+def whole_number(least: float = -math.inf) -> Kind[int]:
+    """Return the kind of whole numbers from ``least`` up."""
+
+    def parse(value: Any) -> int:
+        number = int(value)
+        return require(number, number >= least and (not isinstance(value, float) or value == number))
+
+    return Kind("a whole number" + (f", {least} or more" if least > -math.inf else ""), parse)
+
+
+def number(words: str, most: float = math.inf) -> Kind[float]:
+    """Return the kind of finite numbers from 0 to ``most``, which ``words`` describe."""
+
+    def parse(value: Any) -> float:
+        number = float(value)
+        return require(number, 0 <= number <= most and number < math.inf)
+
+    return Kind(words, parse)
+
+
+def require(value: T, is_right: bool) -> T:
+    """Return ``value``; raise ValueError if it is not right."""
+    if not is_right:
+        raise ValueError
+    return value
+
+
+def parse_dict(value: Any) -> dict[str, object]:
+    """Return a dict that may be written as JSON."""
+    return dict(json.loads(value) if isinstance(value, str) else value)
+
+
+_SWITCH = {"True": True, "true": True, "False": False, "false": False}
+FLAG = Kind("True or False", lambda value: _SWITCH[value] if value in _SWITCH else bool(int(value)))
+SECONDS = number("a number of seconds, 0 or more")
+SECONDS_OR_NO_LIMIT = number("a number of seconds, 0 for no limit")
+SHARE = number("a number from 0 to 1", 1.0)
+TEXT = Kind("a text", lambda value: require(str(value), isinstance(value, str) and value != ""))
+DICT = Kind("a dict (on the command line as JSON)", parse_dict)
+
+
+# --- whole numbers on the command line
+
+
+def at_least(least: int) -> Callable[[str], int]:
+    """Return an argparse type for whole numbers of at least ``least``.
+
+    Example:
+        >>> at_least(1)("20")
+        20
+
+    """
+
+    def number(text: str) -> int:
+        if not text.isdecimal() or int(text) < least:
+            raise ArgumentTypeError(f"{text!r} is not a whole number, {least} or more")
+        return int(text)
+
+    return number
+
+
+def add_number(parser: ArgumentParser, option: str, least: int, default: int, what: str) -> None:
+    """Add an option for a whole number of at least ``least``; its help ends in the default."""
+    parser.add_argument(option, type=at_least(least), default=default, metavar="N", help=f"{what} (%(default)s)")
