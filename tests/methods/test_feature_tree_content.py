@@ -19,11 +19,10 @@ from denoise_crawler.methods.feature_tree.content import (
 )
 from denoise_crawler.methods.feature_tree.matching import match
 from denoise_crawler.methods.feature_tree.nodes import Measures, build_target
-from denoise_crawler.methods.feature_tree.references import References
+from denoise_crawler.methods.feature_tree.references import References, decode, encode
 from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.page import Boxes, Page
 from denoise_crawler.page.geometry import Box
-from denoise_crawler.workers.process import decode, encode
 from tests.strategies import html_pages
 
 
