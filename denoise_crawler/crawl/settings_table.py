@@ -1,4 +1,8 @@
-"""The kinds of values that settings of crawls take."""
+"""The one table of settings, a row for each, and what only they can be set to.
+
+Crawls and commands read and check settings by it, and ``python docs/write_settings.py`` writes docs/settings.md.
+The docstring of a section begins with its title; the docstring below a row says what the setting does.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +25,7 @@ from denoise_crawler.output.options import (
     SECONDS,
     SECONDS_OR_NO_LIMIT,
     SHARE,
+    TEXT,
     Kind,
     OptionTable,
     UnusableError,
@@ -78,9 +83,7 @@ def _parse_local_folder(value: Any) -> str:
 
 
 _PAGE_FIELDS = CleanPage.__dataclass_fields__
-FIELD_NAME = Kind(
-    "the name of an item field", lambda value: require(str(value), isinstance(value, str) and value != "")
-)
+FIELD_NAME = Kind("the name of an item field", TEXT.parse)
 PAGE_FIELDS = Kind(f"a dict from any of {', '.join(_PAGE_FIELDS)} to the name of an item field", _parse_fields)
 ITEM_CLASSES = Kind("a list of item classes or their import paths", _parse_classes)
 SITE_FUNCTION = Kind(
