@@ -72,7 +72,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     add_method_choice(parser)
     add_run_rules(parser)
-    Writing.add_to(parser, "form", "extractor", "explain", over_settings=True)
+    Writing.add_to(parser, "form", "extractor", "explain", "max_chars", over_settings=True)
     add("--workers", type=at_least(1), metavar="N", help="number of processes (default: one a core)")
     add_reading_options(parser)
     add("--strict", action="store_true", help="exit with 1 if something was damaged")

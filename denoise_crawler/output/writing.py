@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from itertools import islice
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from denoise_crawler.changes import MAX_PAGES
 from denoise_crawler.output import extractors
@@ -29,7 +30,7 @@ from denoise_crawler.page.metadata import metadata_of, more_metadata_of
 from denoise_crawler.page.page_columns import PageColumns
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from denoise_crawler.methods import Judgement, MethodChoice
     from denoise_crawler.output.content.blocks import Block, BlockList
@@ -37,13 +38,14 @@ if TYPE_CHECKING:
     from denoise_crawler.rules import SiteRules
 
 
+T = TypeVar("T")
 KEEP, LEAVE = "keep", "leave"
 CHOICES = (KEEP, LEAVE)
 CHANGES = NO_CHANGES, MARK_UNCHANGED, DROP_UNCHANGED = "no", "mark", "drop"
 
 
 def _text(content: Content) -> str:
-    return clean_text(content.page, content.noise)
+    return content.part_of(clean_text(content.page, content.noise))
 
 
 def _markdown(content: Content) -> str:
@@ -134,6 +136,16 @@ class Writing(OptionTable):
     front_matter: bool = option("DENOISE_FRONT_MATTER", False, FLAG, "Markdown begins with the metadata in YAML")
     """Markdown begins with the page's metadata [in YAML](output.md#forms)."""
 
+    max_chars: int | None = option(
+        "DENOISE_MAX_CHARS", None, optional(whole_number(1), "no limit"), "the most characters of a text"
+    )
+    """The most characters of a text. A longer one is cut between blocks, or inside of one that is longer than that
+    alone; `CleanPage.truncated` is then true and `next_part` says which part goes on. `blocks` are measured as
+    Markdown. Metadata in front of Markdown do not count."""
+
+    part: int = option("DENOISE_PART", 1, whole_number(1), "which part of a text that --max-chars cuts")
+    """Which part of a text that is cut. A part behind the last one is empty."""
+
     more_metadata: bool = option(
         "DENOISE_MORE_METADATA", False, FLAG, "description, lead picture, tags and the like as well"
     )
@@ -183,10 +195,43 @@ class Content:
     noise: list[bool] | None = None
     writing: Writing = field(default_factory=Writing)
     page_type: str | None = ""
+    is_cut: bool = field(default=False, init=False)
+
+    def written(self) -> Any:
+        """Return the content in the form that is asked for; ``is_cut`` then says whether a part follows."""
+        return FORMS[self.writing.form](self)
+
+    def part_of(self, text: str) -> str:
+        """Return the part of a text that is asked for, all of it without a limit."""
+        if self.writing.max_chars is None:
+            return text
+        from denoise_crawler.output.content.chunks import text_parts
+
+        return self._chosen(text_parts(text, self.writing.max_chars)) or ""
 
     @cached_property
     def blocks(self) -> list[Block]:
-        """The content as typed blocks."""
+        """The content as typed blocks, or the part of it that is asked for."""
+        if self.writing.max_chars is None:
+            return self._all_blocks()
+        from denoise_crawler.output.content.chunks import parts
+
+        if self.writing.form == "html":
+            from denoise_crawler.output.content.html import to_html as write
+        else:
+            from denoise_crawler.output.content.markdown import to_markdown as write
+
+        def size(block: Block) -> int:
+            return len(write([block])) + 2  # and what parts it from the next
+
+        return self._chosen(parts(self._all_blocks(), self.writing.max_chars + 2, size)) or []
+
+    def _chosen(self, parts: Iterator[T]) -> T | None:
+        chosen = next(islice(parts, self.writing.part - 1, None), None)
+        self.is_cut = chosen is not None and next(parts, None) is not None
+        return chosen
+
+    def _all_blocks(self) -> list[Block]:
         from denoise_crawler.output.content.builder import content_blocks
         from denoise_crawler.records import posts_of
 
@@ -229,8 +274,7 @@ def write_content(
         - One [two](https://a.test/2)
 
     """
-    writing = writing or Writing()
-    return FORMS[writing.form](Content(page, noise, writing, page_type))
+    return Content(page, noise, writing or Writing(), page_type).written()
 
 
 def columns_for(page: Page, choice: MethodChoice, writing: Writing, rules: SiteRules) -> PageColumns | None:
