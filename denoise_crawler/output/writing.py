@@ -62,8 +62,15 @@ def _html(content: Content) -> str:
 
 def _blocks(content: Content) -> BlockList:
     from denoise_crawler.output.content.blocks import to_dicts
+    from denoise_crawler.rules.path_selector import selector_of
 
-    return to_dicts(content.blocks)
+    dicts = to_dicts(content.blocks)
+    if content.writing.selectors:
+        for written, block in zip(dicts, content.blocks, strict=True):
+            node = content.sources.get(id(block))
+            if node is not None and (selector := selector_of(content.page, node)):
+                written["selector"] = selector
+    return dicts
 
 
 FORMS: dict[str, Callable[[Content], str | BlockList]] = {
@@ -133,6 +140,10 @@ class Writing(OptionTable):
     pictures: str = option("DENOISE_PICTURES", KEEP, one_of(CHOICES), "leave: no pictures")
     """`leave` leaves out pictures and embedded videos and posts."""
 
+    selectors: bool = option("DENOISE_SELECTORS", False, FLAG, "say where each of the blocks stands in the page")
+    """Each dict of `blocks` has the `selector` (CSS) that finds the element it was made of, and no other element
+    of the page. It is left out where there is no short one, and of a block that `DENOISE_MAX_CHARS` cut."""
+
     front_matter: bool = option("DENOISE_FRONT_MATTER", False, FLAG, "Markdown begins with the metadata in YAML")
     """Markdown begins with the page's metadata [in YAML](output.md#forms)."""
 
@@ -196,6 +207,7 @@ class Content:
     writing: Writing = field(default_factory=Writing)
     page_type: str | None = ""
     is_cut: bool = field(default=False, init=False)
+    sources: dict[int, int] = field(default_factory=dict, init=False)  # the element of each block, by its id
 
     def written(self) -> Any:
         """Return the content in the form that is asked for; ``is_cut`` then says whether a part follows."""
@@ -232,12 +244,15 @@ class Content:
         return chosen
 
     def _all_blocks(self) -> list[Block]:
-        from denoise_crawler.output.content.builder import content_blocks
+        from denoise_crawler.output.content.builder import Builder
         from denoise_crawler.records import posts_of
 
         links, pictures = (one != LEAVE for one in (self.writing.links, self.writing.pictures))
         posts = posts_of(self.page, self.page_type)
-        return content_blocks(self.page, self.noise, posts, links=links, pictures=pictures)
+        builder = Builder(self.page, self.noise, posts, links=links, pictures=pictures)
+        blocks = builder.build()
+        self.sources = dict(zip(map(id, blocks), builder.sources, strict=True))
+        return blocks
 
 
 def type_with_posts(judgement: Judgement | None, options: Mapping[str, object]) -> str | None:

@@ -144,7 +144,9 @@ class Builder(Gathering):
             if self._is_gone(index):
                 return end
             self._lines.append((index, end))
-            return begin_element(self, index, tag)
+            written_to = begin_element(self, index, tag)
+            self.note_source(index)
+            return written_to
         return 0
 
     def _begin_post(self, index: int) -> None:
@@ -152,7 +154,9 @@ class Builder(Gathering):
         blocks = self._open[-1].blocks
         if blocks and isinstance(blocks[-1], Rule):
             blocks.pop()  # the page's own
+            self.note_source(index)
         blocks += self.posts.heads[index]
+        self.note_source(index)
 
     def _add_text(self, index: int) -> None:
         if self.noise is not None and self.noise[index]:

@@ -87,6 +87,7 @@ class Gathering:
         self._lines: list[tuple[int, int]] = []  # the block-level elements that are open
         self._open = [_Open(-1, lambda _: None)]
         self._pictures = set[str]()
+        self.sources: list[int] = []  # by block of the page, the element that it was made of
 
     def _end_line(self) -> None:
         """Turn the open line into paragraphs, headings, pictures and formulas."""
@@ -99,6 +100,12 @@ class Gathering:
             self._open[-1].blocks += self._blocks_of(content, level)
         notes, self._notes = self._notes, []
         self._open[-1].blocks += notes
+        self.note_source(self._lines[-1][0] if self._lines else 0)
+
+    def note_source(self, index: int) -> None:
+        """Say of the blocks of the page that are new that they were made of this element."""
+        new = len(self._open[0].blocks) - len(self.sources)
+        self.sources[len(self.sources) + min(new, 0) :] = [index] * new
 
     def _blocks_of(self, content: list[Inline], level: int) -> list[Block]:
         """Return a paragraph as what it is: a heading, a formula or pictures where it holds nothing else."""
@@ -127,6 +134,7 @@ class Gathering:
             if self._open[-1].start == start:
                 closed = self._open.pop()
                 closed.attach(closed.blocks)
+                self.note_source(self.nodes.parents[start] if self.nodes.tags[start] == "li" else start)
 
     def _has_ended(self, index: int, keep: int) -> bool:
         """Tell whether the innermost open element ends at or before ``index`` and does not hold ``keep``."""
