@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 KEEP, LEAVE = "keep", "leave"
 CHOICES = (KEEP, LEAVE)
+REFERENCES = "references"
 CHANGES = NO_CHANGES, MARK_UNCHANGED, DROP_UNCHANGED = "no", "mark", "drop"
 
 
@@ -49,9 +50,9 @@ def _text(content: Content) -> str:
 
 
 def _markdown(content: Content) -> str:
-    from denoise_crawler.output.content.markdown import to_markdown
+    from denoise_crawler.output.content.markdown import to_markdown, with_references
 
-    return to_markdown(content.blocks)
+    return (with_references if content.writing.links == REFERENCES else to_markdown)(content.blocks)
 
 
 def _html(content: Content) -> str:
@@ -134,8 +135,14 @@ class Writing(OptionTable):
       writes the text of the whole page. `method` is then `fusion/trafilatura`, for example. If it fails or writes
       nothing, our own text stays."""
 
-    links: str = option("DENOISE_LINKS", KEEP, one_of(CHOICES), "leave: links without their addresses")
-    """`leave` writes the text of links without their addresses, in all forms but `text`, which has none."""
+    links: str = option(
+        "DENOISE_LINKS",
+        KEEP,
+        one_of((*CHOICES, REFERENCES)),
+        "leave: links without their addresses; references: these stand at the end",
+    )
+    """`leave` writes the text of links without their addresses, in all forms but `text`, which has none.
+    `references` writes Markdown whose links have numbers, `[text][L1]`, and each address once at its end."""
 
     pictures: str = option("DENOISE_PICTURES", KEEP, one_of(CHOICES), "leave: no pictures")
     """`leave` leaves out pictures and embedded videos and posts."""
