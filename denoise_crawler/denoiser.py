@@ -300,6 +300,7 @@ class Denoiser:
             low_confidence=low,
             truncated=None if writing.max_chars is None else content.is_cut,
             next_part=writing.part + 1 if content.is_cut else None,
+            forms=content.written_more(),
             **metadata_fields(page, more=writing.more_metadata) | values,
         )
         self._data.add(clean_page, page, noise, watch=watch)

@@ -24,6 +24,7 @@ from denoise_crawler.output.options import (
     one_of,
     option,
     optional,
+    some_of,
     whole_number,
 )
 from denoise_crawler.page.metadata import metadata_of, more_metadata_of
@@ -98,6 +99,12 @@ class Writing(OptionTable):
 
     form: str = option("DENOISE_FORM", "text", one_of(FORMS), "the form of the text", empty_is_default=True)
     """The [format](output.md#forms) of the text. With `blocks` the field holds a list of dicts."""
+
+    more_forms: tuple[str, ...] = option(
+        "DENOISE_MORE_FORMS", (), some_of(FORMS), "other forms of the same page, with commas between their names"
+    )
+    """Fill `CleanPage.forms` with the text in these formats as well, such as `["markdown", "html"]`. The page is
+    judged and read once. To get them in your own items, name `forms` in `DENOISE_EXTRA_FIELDS`."""
 
     extractor: str | None = option(
         "DENOISE_EXTRACTOR",
@@ -197,7 +204,7 @@ class Writing(OptionTable):
     def reads_elements(self) -> bool:
         """Whether a page is written from the elements of its tree: as anything but text and metadata."""
         data = self.explain or self.records or self.fields or self.json_ld
-        return self.form != "text" or self.extractor is not None or data
+        return self.form != "text" or self.extractor is not None or bool(self.more_forms) or data
 
     def check(self) -> None:
         """Raise ExtractorError or LowConfidenceError if what is asked for cannot be done."""
@@ -219,6 +226,10 @@ class Content:
     def written(self) -> Any:
         """Return the content in the form that is asked for; ``is_cut`` then says whether a part follows."""
         return FORMS[self.writing.form](self)
+
+    def written_more(self) -> dict[str, Any] | None:
+        """Return the content in the other forms that are asked for; None if none is."""
+        return {form: FORMS[form](self) for form in self.writing.more_forms} or None
 
     def part_of(self, text: str) -> str:
         """Return the part of a text that is asked for, all of it without a limit."""

@@ -64,6 +64,17 @@ def test_each_form_is_written_by_the_same_road(form: str) -> None:
     assert part.text == PARTS[form]
 
 
+def test_several_forms_of_a_page_are_those_that_each_alone_would_be() -> None:
+    settings = DenoiseSettings.from_settings(Settings({"DENOISE_MORE_FORMS": "markdown, html,blocks"}))
+    [page] = denoise_pages([(URL, HTML)], method="link_ratio", writing=settings.writing)
+    assert (page.text, page.forms) == (
+        TEXTS["text"],
+        {form: TEXTS[form] for form in ("markdown", "html", "blocks")},
+    )
+    with pytest.raises(SettingError, match="set it to a list of text, markdown, html, blocks"):
+        DenoiseSettings.from_settings(Settings({"DENOISE_MORE_FORMS": "pdf"}))
+
+
 def test_blocks_are_json_in_a_csv_feed(tmp_path: Path) -> None:
     with (tmp_path / "a.csv").open("wb") as file:
         exporter = CsvItemExporter(file)
