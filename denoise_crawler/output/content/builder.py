@@ -22,6 +22,7 @@ from denoise_crawler.output.content.formulas import formulas_of
 from denoise_crawler.output.content.headings import without_empty_headings
 from denoise_crawler.output.content.line import heading_levels, paragraphs, style_in, text_styles
 from denoise_crawler.output.content.links import Links, is_control, is_permalink, is_share_link
+from denoise_crawler.output.content.nested import note_source
 from denoise_crawler.output.content.pictures import is_embedded, is_picture, picture_of
 from denoise_crawler.output.content.quote_controls import quote_controls
 from denoise_crawler.output.content.sidenotes import without_label, without_number
@@ -145,7 +146,7 @@ class Builder(Gathering):
                 return end
             self._lines.append((index, end))
             written_to = begin_element(self, index, tag)
-            self.note_source(index)
+            note_source(self.sources, self._open[0].blocks, index)
             return written_to
         return 0
 
@@ -154,9 +155,9 @@ class Builder(Gathering):
         blocks = self._open[-1].blocks
         if blocks and isinstance(blocks[-1], Rule):
             blocks.pop()  # the page's own
-            self.note_source(index)
+            note_source(self.sources, self._open[0].blocks, index)
         blocks += self.posts.heads[index]
-        self.note_source(index)
+        note_source(self.sources, self._open[0].blocks, index)
 
     def _add_text(self, index: int) -> None:
         if self.noise is not None and self.noise[index]:
