@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from msgspec import convert
+
 from denoise_crawler.output.content.blocks import (
     Callout,
     Code,
@@ -78,9 +80,9 @@ def with_references(blocks: list[Block]) -> str:
     def numbered(dicts: Any) -> Any:
         if isinstance(dicts, list):
             return [numbered(one) for one in dicts]
-        if not isinstance(dicts, dict) or (
-            dicts.get("type") == "table" and not fits_pipes(from_dicts([dicts])[0])
-        ):
+        if not isinstance(dicts, dict):
+            return dicts
+        if dicts.get("type") == "table" and not fits_pipes(convert(dicts, Table)):
             return dicts  # HTML in Markdown has addresses of its own
         if dicts.get("type") == "text" and (link := dicts.get("link")):
             return {**dicts, "link": numbers.setdefault(link, f"[L{len(numbers) + 1}]")}
