@@ -182,21 +182,20 @@ def test_slow_servers_hold_up_no_call_for_another_host_and_not_the_end(folder: P
         assert all(one.left.wait(60) for one in slow)
 
 
-@pytest.mark.parametrize(
-    ("call", "said"),
-    [
-        (("clean", {}), "give the url of a page, or its html"),
-        (("clean", {"url": "file:///etc/hosts"}), "only http and https can be fetched, not file"),
-        (("clean", {"html": "<p>x", "form": "pdf"}), "Input should be 'text', 'markdown' or 'html'"),
-        (("clean", {"html": "x" * 8_000_001}), "the html is larger than 8,000,000 bytes"),
-        (("site", {"host": "other.example"}), f"the store does not know other.example; it knows {SITE}"),
-    ],
-    ids=lambda value: None if isinstance(value, str) else value[0],
-)
-def test_a_mistake_is_told_to_the_model(folder: Path, call: Call, said: str) -> None:
-    _, found = served(folder, call, options=("--store", "crawl.sqlite"))
-    assert found.is_error
-    assert said in found.content[0].text
+MISTAKES: list[tuple[Call, str]] = [
+    (("clean", {}), "give the url of a page, or its html"),
+    (("clean", {"url": "file:///etc/hosts"}), "only http and https can be fetched, not file"),
+    (("clean", {"html": "<p>x", "form": "pdf"}), "Input should be 'text', 'markdown' or 'html'"),
+    (("clean", {"html": "x" * 8_000_001}), "the html is larger than 8,000,000 bytes"),
+    (("site", {"host": "other.example"}), f"the store does not know other.example; it knows {SITE}"),
+]
+
+
+def test_mistakes_are_told_to_the_model(folder: Path) -> None:
+    _, *found = served(folder, *[call for call, _ in MISTAKES], options=("--store", "crawl.sqlite"))
+    for (_, said), one in zip(MISTAKES, found, strict=True):
+        assert one.is_error
+        assert said in one.content[0].text
 
 
 def test_without_a_store_a_site_is_not_known(folder: Path) -> None:

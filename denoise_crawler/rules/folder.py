@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from denoise_crawler.errors import RulesError
-from denoise_crawler.page.host_names import canonical_host, without_port
-from denoise_crawler.page.site import host_of
+from denoise_crawler.page.site import canonical_host, host_of, without_port
 from denoise_crawler.page.text import printable
 from denoise_crawler.rules.site_file import SiteFile, parse_site_file
 
