@@ -40,6 +40,7 @@ _LENGTHS = (15, 40, 120)  # characters that part short blocks from longer ones
 _LINKED = 0.9
 _DIGITS = re.compile(r"\d+")
 _LEAST_LABEL, _LONGEST_LABEL = 3, 80  # characters
+_H1, _LEAST_HEADING = TAGS.index("h1"), 10
 SPREAD = 0x9E3779B97F4A7C15  # 2**64 by the golden ratio: multiplied with it, the upper bits differ
 _RULES = spoken_names, said_by, LONGEST_NAMES, LONGEST_HEADING, NEAR, READ
 
@@ -206,7 +207,8 @@ def shapes_of(blocks: Blocks) -> Hashes:
     """Return by block the hash of what its text has in common with those of its like on other pages.
 
     That is the text with all numbers alike ("updated on 3 May" and "updated on 7 May"); of a text that ends with
-    a link, what stands before it ("Read more: …").
+    a link, what stands before it ("Read more: …"); of one that quotes the page's heading, what stands around it
+    ("Read all reviews of …").
     """
     shapes = blocks.masked_hashes.copy()
     before = blocks.characters - blocks.linked
@@ -214,7 +216,17 @@ def shapes_of(blocks: Blocks) -> Hashes:
     for block in np.flatnonzero(labelled).tolist():
         label = "".join(blocks.texts[block].split())[: int(before[block])]
         shapes[block] = _label_hash(label)
+    heading = _heading_of(blocks)
+    for block, text in enumerate(blocks.texts if heading else ()):
+        if heading in text and len(heading) < len(text) <= len(heading) + _LONGEST_LABEL:
+            shapes[block] = _label_hash(" … ".join(text.split(heading)))
     return shapes
+
+
+def _heading_of(blocks: Blocks) -> str:
+    """Return the first ``h1`` of a page that is long enough to be its own, else nothing."""
+    headings = np.flatnonzero(blocks.around.tags[blocks.elements] == _H1).tolist()
+    return next((blocks.texts[block] for block in headings if blocks.characters[block] >= _LEAST_HEADING), "")
 
 
 @lru_cache(maxsize=4_096)
