@@ -95,7 +95,7 @@ def parts(blocks: list[Block], most: int, size: Callable[[Block], int]) -> Itera
     Example:
         >>> from denoise_crawler.output.content.blocks import Paragraph, Text
         >>> page = [Paragraph([Text("One two. Three four.")]), Rule()]
-        >>> [list(map(plain_text, part)) for part in parts(page, 10, lambda block: len(plain_text(block)))]
+        >>> [list(map(plain_text, part)) for part in parts(page, 11, lambda block: len(plain_text(block)))]
         [['One two.'], ['Three four.', '']]
 
     """
