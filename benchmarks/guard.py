@@ -1,7 +1,7 @@
 """The guard over all gold pages: none whose gold has text comes out empty without a stated reason.
 
 Every site is learned from all of its pages first. ``skipped`` pages say why they cannot be read (empty, frameset,
-only a cookie wall, too large); of ``guarded`` ones the method's own verdict left next to nothing, and a safer one took its place.
+too large); of ``guarded`` ones the method's own verdict left next to nothing, and a safer one took its place.
 """
 
 from __future__ import annotations

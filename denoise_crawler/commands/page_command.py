@@ -217,8 +217,6 @@ def _file(name: str) -> str | bytes:
 
 def _why_no_text(page: Page) -> str:
     why = page.skipped
-    if why == "consent":
-        return "it only asks for consent to cookies"
     return f"it is {why.replace('_', ' ')}" if why in ("empty", "too_large") else why or "nothing is left of it"
 
 

@@ -32,12 +32,11 @@ logger = logging.getLogger(__name__)
 
 _PREFIX = "denoise/"
 _MAX_KEYS = 1_000  # of one message
-SKIPPED = ("consent", "empty", "frameset", "too_large")
+SKIPPED = ("empty", "frameset", "too_large")
 _WHY_SKIPPED = {
-    "consent": "it only asks for consent to cookies; send the cookie that your answer sets, or render the page",
     "too_large": f"it has more than {MAX_HTML_BYTES:,} bytes of HTML, {MAX_TEXT_BYTES:,} bytes of text, "
     f"{MAX_ELEMENTS:,} tags or {MAX_ATTRIBUTES:,} attributes; to have it cleaned, yield it in parts, an item each "
-    "with its own HTML",
+    "with its own HTML"
 }
 
 page_cleaned = object()

@@ -9,7 +9,6 @@ from urllib.parse import urljoin
 
 from lxml import etree
 
-from denoise_crawler.page.consent import is_consent_wall
 from denoise_crawler.page.nodes import TEXT, Element, Nodes, hidden_nodes, nodes_of
 from denoise_crawler.page.parsing import Markup, decode_html, parse_flattened
 from denoise_crawler.page.self_description import SelfDescription
@@ -118,7 +117,7 @@ class Page:
         """
         page = cls(whole.url, None, site=whole.site, source=whole.source, boxes=whole.boxes)
         page._make_tree = partial(_whole_tree, whole)
-        page.__dict__.update(read, _is_too_large=False, _nodes_or_why=(nodes, ""))
+        page.__dict__.update(read, _is_too_large=False, _nodes_if_small=(nodes, False))
         page._computed.update(known)
         return page
 
@@ -136,7 +135,7 @@ class Page:
         root = self.tree
         if not self._is_shared:
             self._is_shared = True
-            if "_nodes_or_why" in self.__dict__:
+            if "_nodes_if_small" in self.__dict__:
                 self.nodes.hold()
         return root
 
@@ -169,13 +168,10 @@ class Page:
 
     @cached_property
     def skipped(self) -> str | None:
-        """Why the page has nothing to read; None if it has something.
-
-        It is ``empty``, a ``frameset``, ``too_large``, or asks for ``consent`` to cookies and has no other text.
-        """
-        nodes, unread = self._nodes_or_why
-        if unread:
-            return unread
+        """Why the page has no readable nodes: ``empty``, ``frameset`` or ``too_large``; None if it has some."""
+        nodes, too_large = self._nodes_if_small
+        if too_large:
+            return "too_large"
         if self.tree is None:
             return "empty"
         if nodes.has_text:
@@ -187,7 +183,7 @@ class Page:
     @property
     def nodes(self) -> Nodes:
         """The page's nodes; only the body if the page is skipped."""
-        return self._nodes_or_why[0]
+        return self._nodes_if_small[0]
 
     @cached_property
     def _is_too_large(self) -> bool:
@@ -201,15 +197,13 @@ class Page:
         return elements > MAX_ELEMENTS or attributes > MAX_ATTRIBUTES
 
     @cached_property
-    def _nodes_or_why(self) -> tuple[Nodes, str]:
-        """The page's nodes, or only the body and why they are not read."""
+    def _nodes_if_small(self) -> tuple[Nodes, bool]:
+        """The page's nodes, or only the body, and whether the page is too large."""
         found = None if self._is_too_large or self.tree is None else self._readable_nodes(self.tree)
-        why = "too_large" if self._is_too_large or self.tree is not None else ""
         if found is not None and not _has_too_much_text(found.texts):
-            if not is_consent_wall(found):
-                return found, ""
-            why = "consent"
-        return Nodes(["body"], [-1], [1], [""], [-1], [etree.Element("body")]), why
+            return found, False
+        only_body = Nodes(["body"], [-1], [1], [""], [-1], [etree.Element("body")])
+        return only_body, self._is_too_large or self.tree is not None
 
     def _readable_nodes(self, root: Element) -> Nodes | None:
         """Return the nodes of the tree; None if text hidden by broken markup is too large."""

@@ -32,8 +32,6 @@ def examples(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (made / "story.html").write_text(STORY)
     (made / "empty.html").write_text("")
     (made / "framed.html").write_text("<frameset><frame src=/menu></frameset>")
-    wall = "<p>We use cookies to show advertising. You can withdraw your consent.</p><button>Accept all</button>"
-    (made / "wall.html").write_text(wall)
     (made / "large.html").write_text("<p>a" * 50_000)
     (made / "picture.html").write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR")
     (made / "notes.txt").write_text("Milk and bread.")
@@ -196,7 +194,6 @@ def test_site_rules_are_obeyed_and_their_mistakes_told(folder: Path, capsys: pyt
         (["empty.html"], 1, "empty.html has no text: it is empty"),
         (["large.html"], 1, "large.html has no text: it is too large"),
         (["framed.html"], 1, "framed.html has no text: frameset"),
-        (["wall.html"], 1, "wall.html has no text: it only asks for consent to cookies"),
         (["ftp://example.com/"], 1, "only http and https can be fetched, not ftp"),
         (["http://127.0.0.1:1/"], 1, "http://127.0.0.1:1/ cannot be fetched"),
         (["story.html", "--store", "gone.sqlite"], 1, "there is no store gone.sqlite"),
