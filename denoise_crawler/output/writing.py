@@ -64,10 +64,11 @@ def _html(content: Content) -> str:
 
 def _blocks(content: Content) -> BlockList:
     from denoise_crawler.output.content.blocks import to_dicts
-    from denoise_crawler.rules.path_selector import selector_of
 
     dicts = to_dicts(content.blocks)
     if content.writing.selectors:
+        from denoise_crawler.rules.path_selector import selector_of
+
         for written, block in zip(dicts, content.blocks, strict=True):
             node = content.sources.get(id(block))
             if node is not None and (selector := selector_of(content.page, node)):
