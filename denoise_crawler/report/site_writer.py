@@ -95,7 +95,8 @@ class SiteWriter:
             cleaned = self._denoiser.clean(page)
             _measure(figures, cleaned)
             if place is not None:
-                view, language = page_view(cleaned, remote=self._frame.remote), page.language
+                view = page_view(cleaned, remote=self._frame.remote, known=self._known(site))
+                figures.doubts, language = view.doubts, page.language
         except Exception as error:  # whatever it is, the other pages go on
             view, figures.error = _NOTHING, f"{type(error).__name__}: {error}"[:200]
         if place is not None:
@@ -105,13 +106,16 @@ class SiteWriter:
 
     def write_site(self, site: SiteFigures, sample: SiteSample | None) -> SiteFigures:
         """Write the tree and the page of a site; return its figures, with those of its knowledge."""
-        site.pages_known = self._denoiser.method_for(site.name).pages_known
+        site.pages_known = self._known(site.name) or 0
         self._write_tree(site, sample)
         if sample is not None and not (self._store and site.known_by):
             site.curve = learning_curve(list(sample.pages()), self._frame.choice, site.name)
         charts = [learning_chart(site), page_chart(site)]
         self._write(f"{site.folder}/index.html", "site.html", site=site, charts=charts)
         return site
+
+    def _known(self, site: str) -> int | None:
+        return self._denoiser.method_for(site).pages_known if self._denoiser.learns else None
 
     def _write_page(self, figures: PageFigures, view: PageView, language: str | None, place: Place) -> None:
         self._write(

@@ -240,6 +240,10 @@ def test_the_start_page_names_pages_that_are_unlike_their_site_or_doubtful(tmp_p
     why = {one.page.url: one.why for one in run.worth_a_look}
     assert "much less than the" in why[f"{BASE}/odd"] or "its language is de" in why[f"{BASE}/odd"]
     assert why[f"{BASE}/empty"].startswith("nothing to read: empty")
+    unsure = [one for one in run.worth_a_look if one.kind == "unsure"]
+    assert all(re.match(r"its text is about \d\d% right: about [\d,]+ of ", one.why) for one in unsure)
+    odd_page = (tmp_path / run.sites[0].folder / "page-009.html").read_text("utf-8")
+    assert re.search(r"Confidence 0\.\d\d: about \d+ % of the text is expected to be right", odd_page)
     index = (tmp_path / "index.html").read_text("utf-8")
     assert index.index("Pages worth a look") < index.index('id="sites"') < index.index("This run")
     assert 'page-009.html">Die Brücke</a>' in index
