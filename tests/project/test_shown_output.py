@@ -17,7 +17,10 @@ from tests.scrapy_command import environment
 if TYPE_CHECKING:
     from pathlib import Path
 
-PAGES = [ROOT / "docs" / f"{name}.md" for name in ("pages-on-disk", "output", "language-models", "shops", "what-happened")]
+PAGES = [
+    ROOT / "docs" / f"{name}.md"
+    for name in ("pages-on-disk", "output", "language-models", "shops", "what-happened")
+]
 COMMAND = re.compile(r"(?<=```sh\n)\$ (?P<line>.+)\n(?P<shown>(?:(?!```).*\n)*)(?=```\n)")
 PROGRAM = re.compile(
     r"(?<=```python\n)(?P<program>(?:(?!```).*\n)*)```\n\n```text\n(?P<shown>(?:(?!```).*\n)*)(?=```\n)"
