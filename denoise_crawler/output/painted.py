@@ -45,8 +45,8 @@ _END_DRAWINGS = (INLINE | VOID | CLOSES_PARAGRAPH) - {"a"}
 
 # What a run of text is wrapped in has no look of its own, painted or not.
 _RUNS = ":is(#_,[data-denoise-run]){all:unset!important}"
-# A region hands its colours down, so that what stands in it and is none itself looks like it. Headings and paragraphs
-# stand beside what floats, frame and all, or below it where there is little room.
+# A region hands its colours down, so that what stands in it and is none itself looks like it. Headings and
+# paragraphs stand beside what floats, frame and all, or below it where there is little room.
 PAINT = """
 :is(#_,html,body){background:#fff!important}
 :is(#_,[data-denoise],[data-denoise] *){color:var(--denoise-ink)!important;
