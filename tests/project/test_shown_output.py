@@ -21,7 +21,9 @@ PAGES = [
     ROOT / "docs" / f"{name}.md"
     for name in ("pages-on-disk", "output", "language-models", "shops", "what-happened")
 ]
-COMMAND = re.compile(r"(?<=```console\n)\$ (?P<line>.+)\n(?P<shown>(?:(?!```).*\n)*)(?=```\n)")
+COMMAND = re.compile(  # the sums of scrapy denoise clean are never the same
+    r"(?<=```console\n)\$ (?P<line>(?!scrapy denoise clean).+)\n(?P<shown>(?:(?!```).*\n)*)(?=```\n)"
+)
 PROGRAM = re.compile(
     r"(?<=```python\n)(?P<program>(?:(?!```).*\n)*)```\n\n```text\n(?P<shown>(?:(?!```).*\n)*)(?=```\n)"
 )
