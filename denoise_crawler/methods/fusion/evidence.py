@@ -12,7 +12,6 @@ from denoise_crawler.core import loops
 from denoise_crawler.methods.fusion.class_words import ClassWords
 from denoise_crawler.methods.fusion.declared_text import declared_of
 from denoise_crawler.methods.fusion.kinds import KindWords
-from denoise_crawler.methods.fusion.site_sums import REPEATED_SHARE
 from denoise_crawler.methods.fusion.title import Headline, description_of, headline_of
 
 if TYPE_CHECKING:
@@ -150,14 +149,6 @@ class Evidence:
         return max(float(self.character_sums[-1] - self.linked_sums[-1]), 1.0)
 
     @cached_property
-    def repeated(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-        """Which blocks' texts stand on a fifth of the site's other pages (of two pages or more)."""
-        standing = self.standing
-        if standing is None or standing.pages < 2:
-            return np.zeros(len(self.blocks), bool)
-        return standing.texts >= max(1.0, REPEATED_SHARE * standing.pages)
-
-    @cached_property
     def everywhere(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
         """Which blocks' texts stand on four of five of the site's other pages (of five pages or more)."""
         standing = self.standing
@@ -214,8 +205,9 @@ def ratio(part: Numbers, whole: Numbers) -> Numbers:
 
 def main_region(evidence: Evidence) -> MainRegion:
     """Score all elements and find the best."""
-    around, (blocks, elements, _) = evidence.blocks.around, evidence.columns
-    scores: NDArray[np.float64] = np.empty(len(around))
-    given = evidence.repeated.view(np.uint8), evidence.link_shares, evidence.named
-    top, top_score = loops("features").main_region(blocks, elements, *given, scores)
+    core, around, (blocks, elements, _) = loops("features"), evidence.blocks.around, evidence.columns
+    scores, repeated = np.empty(len(around)), np.zeros(len(evidence.blocks), np.uint8)
+    if (standing := evidence.standing) is not None:
+        core.mark_repeated(standing.texts, float(standing.pages), repeated)
+    top, top_score = core.main_region(blocks, elements, repeated, evidence.link_shares, evidence.named, scores)
     return MainRegion(scores, top, top_score, int(around.first[top]), int(around.last[top]))

@@ -1,4 +1,4 @@
-"""Headings go with their sections."""
+"""The headings of a page, which go with their sections."""
 
 from __future__ import annotations
 
@@ -11,19 +11,9 @@ from denoise_crawler.methods.fusion.evidence import running
 from denoise_crawler.page.site import site_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from denoise_crawler.methods.fusion.blocks import Numbers
     from denoise_crawler.page import Page
 
-    Flags = NDArray[np.bool_]
-
 _HIGHEST, _LOWEST = TAGS.index("h1"), TAGS.index("h3")  # by which h4 to h6 go as well
-# A heading with a lower chance ("Related", "Comments") is not kept with what follows it; one with a higher chance
-# does not go with it. Of those between, half and fewer stand in gold texts, see docs/how-it-decides.md.
-LEAST, SURE = 0.12, 0.73
 ENTRIES = 3
 
 
@@ -57,8 +47,12 @@ def headings_of(page: Page) -> list[Heading]:
         headings.append(Heading(first, last, max(open_ends[level], last)))
         open_ends[level:] = [first] * (8 - level)
     headings.reverse()
+    if len(headings) < ENTRIES:
+        return headings
     linked = running(2.0 * blocks.linked - blocks.characters)
     maybe = np.flatnonzero(linked[columns[2]] >= linked[columns[1]]).tolist()
+    if len(maybe) < ENTRIES:
+        return headings
     entries = {number for number in maybe if _leads_away(page, blocks.nodes[headings[number].first])}
     if len(entries) < ENTRIES:
         return headings
@@ -73,38 +67,3 @@ def _leads_away(page: Page, line: list[int]) -> bool:
         return False
     address = page.absolute(nodes.address_of(link) or "").partition("#")[0]
     return address != page.url and site_of(address) == page.site
-
-
-def with_sections(taken: Flags, headings: Sequence[Heading], chances: Numbers, fixed: Flags) -> Flags:
-    """Keep headings before blocks that are taken, drop those whose section is not; ``fixed`` blocks stay."""
-    if not headings:
-        return taken
-    kept, count = taken.tolist(), len(taken)
-    for heading in headings:
-        kept[heading.first : heading.last] = [False] * (heading.last - heading.first)
-    following = _next_taken(kept)
-    before, stays = taken.tolist(), fixed.tolist()
-    next_heading = count  # the next one that is kept
-    for heading in reversed(headings):
-        first, last = heading.first, heading.last
-        verdict = before[first:last]
-        if last < heading.end and not any(stays[first:last]):
-            nearest, chance = min(following[last], next_heading), max(map(chances.item, range(first, last)))
-            if nearest == last and chance >= LEAST:
-                verdict = [True] * (last - first)
-            elif nearest >= heading.end and chance < SURE:
-                verdict = [False] * (last - first)
-        kept[first:last] = verdict
-        if verdict[0]:
-            next_heading = first
-    return np.array(kept, bool)
-
-
-def _next_taken(taken: Sequence[bool]) -> list[int]:
-    """Return for each block the first one from there on that is taken; their number if none is."""
-    found, following = len(taken), []
-    for block in range(len(taken) - 1, -1, -1):
-        if taken[block]:
-            found = block
-        following.append(found)
-    return following[::-1]
