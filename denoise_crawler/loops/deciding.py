@@ -62,7 +62,9 @@ def log_odds(chance: cython.double) -> cython.double:
 
 
 @cython.cfunc
-def check_ranges(ranges: cython.const[cython.longlong][:, ::1], column: cython.Py_ssize_t, count: cython.Py_ssize_t):
+def check_ranges(
+    ranges: cython.const[cython.longlong][:, ::1], column: cython.Py_ssize_t, count: cython.Py_ssize_t
+):
     """Raise ValueError unless a pair of columns bounds blocks."""
     index: cython.Py_ssize_t
     fits: cython.bint = ranges.shape[0] == 0 or ranges.shape[1] > column + 1
@@ -457,3 +459,72 @@ def with_sections(
                     taken[at] = 0
         if first < last and taken[first]:
             following = first
+
+
+def headings(
+    tags: cython.const[cython.int][::1],
+    levels: cython.const[cython.longlong][::1],
+    elements: tuple,
+    blocks: tuple,
+    codes: tuple,
+):
+    """Return the headings with text: of each its first block, that behind its last, the end of its section.
+
+    Args:
+        tags: By node, the number of its tag.
+        levels: By number of a tag the level of a heading, 0 for other tags.
+        elements: Of each its node, its first block, that behind its last, the code of its tag.
+        blocks: Of each its characters, and those inside links.
+        codes: The lowest and the highest code of a heading.
+
+    Returns:
+        The headings, and the numbers of those that are links, for the most part.
+
+    """
+    nodes: cython.const[cython.longlong][::1]
+    first: cython.const[cython.longlong][::1]
+    last: cython.const[cython.longlong][::1]
+    kinds: cython.const[cython.longlong][::1]
+    nodes, first, last, kinds = elements
+    characters: cython.const[cython.double][::1]
+    linked: cython.const[cython.double][::1]
+    characters, linked = blocks
+    lowest: cython.longlong
+    highest: cython.longlong
+    lowest, highest = codes
+    index: cython.Py_ssize_t
+    at: cython.Py_ssize_t
+    level: cython.Py_ssize_t
+    end: cython.longlong
+    held: cython.double
+    count: cython.Py_ssize_t = characters.shape[0]
+    fits: cython.bint = linked.shape[0] == count and first.shape[0] == nodes.shape[0]
+    fits &= last.shape[0] == nodes.shape[0] and kinds.shape[0] == nodes.shape[0]
+    check(fits, "the columns do not fit the page")
+    for index in range(nodes.shape[0]):
+        fits &= 0 <= nodes[index] < tags.shape[0] and 0 <= first[index] <= last[index] <= count
+    for index in range(tags.shape[0]):
+        fits &= 0 <= tags[index] < levels.shape[0]
+    for index in range(levels.shape[0]):
+        fits &= 0 <= levels[index] < 8
+    check(fits, "the columns do not fit the page")
+    ends: cython.longlong[::1] = memoryview(bytearray(64)).cast("q")
+    for level in range(8):
+        ends[level] = count  # where the next heading of that level or a higher one begins
+    found: list = []
+    links: list = []
+    for index in range(nodes.shape[0] - 1, -1, -1):
+        if lowest <= kinds[index] <= highest and first[index] < last[index]:
+            level = levels[tags[nodes[index]]]
+            end = ends[level] if ends[level] > last[index] else last[index]
+            found.append((first[index], last[index], end))
+            while level < 8:
+                ends[level] = first[index]
+                level += 1
+            held = 0.0
+            for at in range(first[index], last[index]):
+                held += 2.0 * linked[at] - characters[at]
+            if held >= 0.0:
+                links.append(len(found))
+    found.reverse()
+    return found, [len(found) - number for number in links]

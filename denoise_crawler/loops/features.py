@@ -58,7 +58,15 @@ SITE = (
     *(f"new text so far above {level}" for level in NEW_LEVELS),
 )
 PAGE_TYPE = (
-    *("blocks", "characters", "link share", "paragraphs", "share in paragraphs", "longest", "commas in paragraphs"),
+    *(
+        "blocks",
+        "characters",
+        "link share",
+        "paragraphs",
+        "share in paragraphs",
+        "longest",
+        "commas in paragraphs",
+    ),
     *("content tokens", "content share", "content blocks", "content link share"),
     *(f"list {place} {name}" for place in (1, 2) for name in ("size", "share", "mean", "link share", "content")),
 )
@@ -894,9 +902,7 @@ def site_rows(
         fill(rows, SITE_ROW["site pages"], 0.0)
 
 
-def mark_repeated(
-    texts: cython.const[cython.double][::1], pages: cython.double, repeated: cython.uchar[::1]
-):
+def mark_repeated(texts: cython.const[cython.double][::1], pages: cython.double, repeated: cython.uchar[::1]):
     """Mark the blocks whose texts stand on a fifth of the site's other ``pages``, of two pages or more."""
     index: cython.Py_ssize_t
     least: cython.double = larger(1.0, REPEATED_SHARE * pages)

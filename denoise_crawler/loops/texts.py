@@ -5,6 +5,8 @@ from __future__ import annotations
 from denoise_crawler.loops import cython
 
 _MASK = cython.declare(cython.ulonglong, 0xFFFFFFFFFFFFFFFF)
+_LEAST_LABEL = cython.declare(cython.Py_ssize_t, 3)  # characters
+_LONGEST_LABEL = cython.declare(cython.Py_ssize_t, 80)
 
 
 def check(fits: cython.bint, message):
@@ -159,3 +161,40 @@ def styles_of(
         for length in lengths:
             own += 4 if characters[index] >= length else 0
         styles[index] = (((looks * 16 + own + 1) * spread) & _MASK) >> 32
+
+
+def shapes_of(
+    texts: list,
+    characters: cython.const[cython.double][::1],
+    linked: cython.const[cython.double][::1],
+    masked: cython.const[cython.uint][::1],
+    hash_of,
+    shapes: cython.uint[::1],
+):
+    """Fill ``shapes`` with the hash of what each text has in common with those of its like on other pages.
+
+    That is its masked hash; of a text that ends with a link, what stands before it, if that is a label.
+
+    Args:
+        texts: The texts of the blocks.
+        characters: The characters of each block.
+        linked: Those inside links.
+        masked: The hash of each text with all numbers alike.
+        hash_of: Returns the hash of a label.
+        shapes: What is filled.
+
+    Raises:
+        ValueError: The columns do not fit each other.
+
+    """
+    index: cython.Py_ssize_t
+    count: cython.Py_ssize_t = shapes.shape[0]
+    before: cython.Py_ssize_t
+    fits: cython.bint = len(texts) == count and characters.shape[0] == count and linked.shape[0] == count
+    check(fits and masked.shape[0] == count, "the columns of the page do not fit each other")
+    for index in range(count):
+        shapes[index] = masked[index]
+        if linked[index] > 0.0:
+            before = cython.cast(cython.Py_ssize_t, characters[index] - linked[index])
+            if _LEAST_LABEL <= before <= _LONGEST_LABEL:
+                shapes[index] = hash_of("".join(texts[index].split())[:before])

@@ -68,7 +68,7 @@ pytestmark = pytest.mark.skipif(core.why_not() is not None, reason=f"no compiled
 
 @pytest.fixture
 def without_core(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(core.ENVIRONMENT, "off")
+    monkeypatch.setattr(core, "mode", "off")
 
 
 def assert_same_nodes(html: str) -> None:
@@ -116,7 +116,7 @@ def assert_same_declared(html: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for one in (root, *inner):
         found = []
         for mode in ("require", "off"):
-            monkeypatch.setenv(core.ENVIRONMENT, mode)
+            monkeypatch.setattr(core, "mode", mode)
             declared = SelfDescription(one)
             lists = declared.titles, declared.headings, declared.times, declared.styles, declared.texts
             named = declared.authors, declared.dates, declared.author_links, declared.author_pages
@@ -156,7 +156,7 @@ def assert_same_rows(pages: Sequence[tuple[str, str]], monkeypatch: pytest.Monke
     """Compare all features and scores of each page, without its site and with what the other pages say."""
     found = []
     for mode in ("require", "off"):
-        monkeypatch.setenv(core.ENVIRONMENT, mode)
+        monkeypatch.setattr(core, "mode", mode)
         method = Fusion()
         read = [Page.parse(url, html) for url, html in pages]
         for page in read:
@@ -237,7 +237,7 @@ def test_any_table_has_the_same_scores(rows: int, seed: int) -> None:
 def test_pages_of_a_site_come_out_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     pages = [(f"https://a.example/{file.stem}", file.read_text("utf-8")) for file in GOLDEN]
     compiled = list(denoise_pages(pages))
-    monkeypatch.setenv(core.ENVIRONMENT, "off")
+    monkeypatch.setattr(core, "mode", "off")
     assert list(denoise_pages(pages)) == compiled
     assert any(page.text for page in compiled)
 
@@ -248,7 +248,7 @@ def test_gold_pages_come_out_the_same(corpus: Path, name: str, monkeypatch: pyte
     pages = [(page.url or f"https://{page.site}/{page.id}", page.html) for page in some]
     compiled = list(denoise_pages(pages))
     assert_same_rows(pages, monkeypatch)
-    monkeypatch.setenv(core.ENVIRONMENT, "off")
+    monkeypatch.setattr(core, "mode", "off")
     assert list(denoise_pages(pages)) == compiled
 
 
@@ -257,7 +257,7 @@ def test_gold_pages_come_out_the_same(corpus: Path, name: str, monkeypatch: pyte
 def test_a_tree_that_its_owner_takes_apart_is_judged_as_it_was(
     file: Path, mode: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(core.ENVIRONMENT, mode)
+    monkeypatch.setattr(core, "mode", mode)
     html = file.read_text("utf-8")
     expected = Denoiser("fusion").clean(Page.parse("https://a.example/", html)).clean_page.text
     root = Page.parse("https://a.example/", html).root
@@ -282,7 +282,7 @@ def test_the_core_can_be_switched_off() -> None:
 
 
 def test_a_mode_that_there_is_not_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(core.ENVIRONMENT, "fast")
+    monkeypatch.setattr(core, "mode", "fast")
     with pytest.raises(CoreError, match="DENOISE_CORE is 'fast': set it to one of auto, off, require"):
         core.compiled("nodes")
 
@@ -308,7 +308,8 @@ def test_what_is_required_and_cannot_be_used_is_an_error(monkeypatch: pytest.Mon
 
 
 def test_a_crawl_says_by_a_setting_whether_the_core_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(core.ENVIRONMENT, "auto")
+    monkeypatch.setattr(core, "mode", "auto")
+    monkeypatch.setenv(core.ENVIRONMENT, "auto")  # it is changed for other processes
     DenoiseSettings.from_settings(Settings({"DENOISE_CORE": "off"}))
     assert core.compiled("nodes") is None
     DenoiseSettings.from_settings(Settings({"DENOISE_CORE": "require"}))

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(core.why_not() is not None, reason="the core is 
 def test_each_node_of_any_page_has_the_same_verdict_and_score(monkeypatch: pytest.MonkeyPatch, html: str) -> None:
     judged = []
     for mode in ("require", "off"):
-        monkeypatch.setenv(core.ENVIRONMENT, mode)
+        monkeypatch.setattr(core, "mode", mode)
         judgement = Fusion().judge(Page.parse("https://a.example/", html))
         judged.append((judgement.noise, judgement.scores))
     assert judged[0] == judged[1]

@@ -31,7 +31,7 @@ def test_any_hashes_are_numbered_in_the_order_of_their_coming(
     monkeypatch: pytest.MonkeyPatch, batches: list[list[int]]
 ) -> None:
     for mode in ROADS:
-        monkeypatch.setenv(core.ENVIRONMENT, mode)
+        monkeypatch.setattr(core, "mode", mode)
         table, expected = Numbered(), dict[int, int]()
         for batch in batches:
             hashes = np.array(batch, np.uint32)
@@ -55,7 +55,7 @@ def test_a_table_grows_to_many_hashes_in_some_bytes_each() -> None:
 def test_any_keys_have_the_same_groups(monkeypatch: pytest.MonkeyPatch, keys: list[int]) -> None:
     found = []
     for mode in ROADS:
-        monkeypatch.setenv(core.ENVIRONMENT, mode)
+        monkeypatch.setattr(core, "mode", mode)
         first, group = groups_of(np.array(keys, np.int64))
         found.append((first.tolist(), group.tolist()))
     order = list(dict.fromkeys(keys))
@@ -74,7 +74,7 @@ def test_sites_whose_pages_are_forgotten_say_the_same(
 ) -> None:
     said = []
     for mode in ROADS:
-        monkeypatch.setenv(core.ENVIRONMENT, mode)
+        monkeypatch.setattr(core, "mode", mode)
         said.append(
             what_is_said([Page.parse(f"https://a.example/{at}", html) for at, html in enumerate(found)], limit)
         )
@@ -130,7 +130,7 @@ PLACES, KINDS = (HASHES, NUMBERS, NUMBERS, NUMBERS + 1), np.zeros((3, 3))
 def test_columns_that_do_not_fit_are_an_error(
     monkeypatch: pytest.MonkeyPatch, mode: str, module: str, name: str, columns: tuple[object, ...]
 ) -> None:
-    monkeypatch.setenv(core.ENVIRONMENT, mode)
+    monkeypatch.setattr(core, "mode", mode)
     copies = (column.copy() if isinstance(column, np.ndarray) else column for column in columns)
     with pytest.raises(ValueError, match=r"fit|not there|no paths"):
         getattr(core.loops(module), name)(*copies)

@@ -107,7 +107,7 @@ def columns_that_do_not_fit() -> Iterator[tuple[str, dict[str, Any]]]:
 def test_columns_that_do_not_fit_each_other_are_an_error(
     mode: str, number: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(core.ENVIRONMENT, mode)
+    monkeypatch.setattr(core, "mode", mode)
     message, changed = list(columns_that_do_not_fit())[number]
     evidence = evidence_of(PAGE)
     strange = replace(evidence, blocks=replace(evidence.blocks, **changed))
@@ -130,10 +130,10 @@ def test_a_source_that_was_changed_after_the_build_is_an_error_that_says_what_to
     (tmp_path / "setup.py").touch()
     for mode in ("auto", "require"):
         core._loops.cache_clear()
-        monkeypatch.setenv(core.ENVIRONMENT, mode)
+        monkeypatch.setattr(core, "mode", mode)
         with pytest.raises(StaleCoreError, match=r"built from another source .*: run `make core`"):
             core.loops("features")
-    monkeypatch.setenv(core.ENVIRONMENT, "off")
+    monkeypatch.setattr(core, "mode", "off")
     assert core.loops("features").PAGE
 
 
@@ -143,10 +143,10 @@ def test_loops_that_are_not_built_are_interpreted_or_required(monkeypatch: pytes
     with pytest.raises(CoreError, match="the loops are not built"):
         loop_modules.built_loops()
     monkeypatch.setattr(core, "interpreted_loops", lambda: {"features": "interpreted"})
-    monkeypatch.setenv(core.ENVIRONMENT, "auto")
+    monkeypatch.setattr(core, "mode", "auto")
     assert core.loops("features") == "interpreted"
     core._loops.cache_clear()
-    monkeypatch.setenv(core.ENVIRONMENT, "require")
+    monkeypatch.setattr(core, "mode", "require")
     with pytest.raises(CoreError, match="the loops are not built"):
         core.loops("features")
 

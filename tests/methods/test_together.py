@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from denoise_crawler import core
 from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.methods.fusion.introduced import introduced_lists
 from denoise_crawler.methods.fusion.method import Fusion
@@ -236,7 +237,7 @@ class _Counted(list[str]):
 def test_elements_inside_each_other_are_not_looked_at_once_a_level(
     html: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("DENOISE_CORE", "off")  # the core takes lists only, and does not look at them here
+    monkeypatch.setattr(core, "mode", "off")  # the core takes lists only, and does not look at them here
 
     def looked(levels: int) -> int:
         page = Page.parse("", html * levels)

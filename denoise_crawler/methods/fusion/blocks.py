@@ -39,7 +39,6 @@ IDEOGRAPH = re.compile("[぀-ヿ㐀-鿿]+")  # as the loops count them
 _LENGTHS = (15, 40, 120)  # characters that part short blocks from longer ones
 _LINKED = 0.9
 _DIGITS = re.compile(r"\d+")
-_LEAST_LABEL, _LONGEST_LABEL = 3, 80  # characters
 SPREAD = 0x9E3779B97F4A7C15  # 2**64 by the golden ratio: multiplied with it, the upper bits differ
 _RULES = spoken_names, said_by, LONGEST_NAMES, LONGEST_HEADING, NEAR, READ
 
@@ -208,12 +207,9 @@ def shapes_of(blocks: Blocks) -> Hashes:
     That is the text with all numbers alike ("updated on 3 May" and "updated on 7 May"); of a text that ends with
     a link, what stands before it ("Read more: …").
     """
-    shapes = blocks.masked_hashes.copy()
-    before = blocks.characters - blocks.linked
-    labelled = (blocks.linked > 0) & (before >= _LEAST_LABEL) & (before <= _LONGEST_LABEL)
-    for block in np.flatnonzero(labelled).tolist():
-        label = "".join(blocks.texts[block].split())[: int(before[block])]
-        shapes[block] = _label_hash(label)
+    shapes = np.empty(len(blocks), np.uint32)
+    columns = blocks.texts, blocks.characters, blocks.linked, blocks.masked_hashes
+    loops("texts").shapes_of(*columns, _label_hash, shapes)
     return shapes
 
 

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 class Decision:
     """What became of the blocks of a page, step by step.
 
-    ``own`` is how likely each block is content, ``chances`` the same with its unit. ``likely`` are the blocks whose
-    text promises the best F1, ``best`` those to take of the units, ``once`` without what stands there twice,
+    ``own`` is how likely each block is content, ``chances`` the same with its unit. ``likely`` are the blocks
+    whose text promises the best F1, ``best`` those to take of the units, ``once`` without what stands there twice,
     ``taken`` with headings as their sections. ``because`` are blocks that are taken in any case, by the reason.
     ``bar`` is the lowest chance that was likely, ``expected`` the F1 to be expected.
     """
@@ -161,4 +161,5 @@ def decide(
         chances, wanted.view(np.uint8), look.evidence.headline.sure, repeating,
         (likely.view(np.uint8), *marks.view(np.uint8)),
     )  # fmt: skip
-    return Decision(look, parts, because, own, chances, likely, *marks, bar, expected)
+    best, once, taken = marks
+    return Decision(look, parts, because, own, chances, likely, best, once, taken, bar, expected)

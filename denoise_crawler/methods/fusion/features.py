@@ -40,9 +40,7 @@ def fill_page(rows: Table, evidence: Evidence) -> None:
     headline, around = evidence.headline, evidence.blocks.around
     said = headline.overlap, headline.first_heading, begins(evidence.description, evidence.blocks)
     places = around.places, len(PLACES)
-    loops("features").page(
-        rows, *evidence.columns, evidence.named, headline.best, *places, evidence.kinds, said
-    )
+    loops("features").page(rows, *evidence.columns, evidence.named, headline.best, *places, evidence.kinds, said)
     rows[-len(DECLARED) :] = evidence.declared
 
 

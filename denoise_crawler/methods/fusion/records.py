@@ -83,6 +83,4 @@ def field_reason(evidence: Evidence, block: int) -> str:
     standing, home = evidence.standing, evidence.blocks.elements[block]
     assert standing is not None  # noqa: S101
     have = int(standing.path_pages[home])
-    return (
-        f"{FIELD}: {have} of {standing.pages} others have a value of their own in this place"
-    )
+    return f"{FIELD}: {have} of {standing.pages} others have a value of their own in this place"

@@ -2,58 +2,43 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from denoise_crawler.core import loops
 from denoise_crawler.methods.fusion.blocks import TAGS, blocks_of
-from denoise_crawler.methods.fusion.evidence import running
 from denoise_crawler.page.site import site_of
 
 if TYPE_CHECKING:
     from denoise_crawler.page import Page
 
-_HIGHEST, _LOWEST = TAGS.index("h1"), TAGS.index("h3")  # by which h4 to h6 go as well
+_TAGS = TAGS.index("h1"), TAGS.index("h3")  # by which h4 and h5 go as well
+_LEVELS = {f"h{level}": level for level in range(1, 7)}
 ENTRIES = 3
 
 
-class Heading(NamedTuple):
-    """The blocks from ``first`` up to ``last`` (without it) are a heading; its section reaches up to ``end``.
-
-    A section ends before the next heading of the same level or a higher one.
-    """
-
-    first: int
-    last: int
-    end: int
+Heading: TypeAlias = "tuple[int, int, int]"
 
 
 def headings_of(page: Page) -> list[Heading]:
     """Return the headings of ``page`` in document order, without those of no text.
 
-    Where ``ENTRIES`` and more are links to other pages of the site, these are left out too: they are entries of a
-    list, and have no section here. A heading that names a source links to another site.
+    Each is its first block, that behind its last, and that behind its section, which ends before the next heading
+    of the same level or a higher one. Where ``ENTRIES`` and more are links to other pages of the site, these are
+    left out too: they are entries of a list, and have no section here. A heading that names a source links to
+    another site.
     """
     blocks, nodes = page.once(blocks_of), page.nodes
-    around = blocks.around
-    elements = np.flatnonzero((around.tags >= _HIGHEST) & (around.tags <= _LOWEST) & (around.first < around.last))
-    if not len(elements):
-        return []
-    columns = (around.nodes[elements], around.first[elements], around.last[elements])
-    headings: list[Heading] = []
-    open_ends = [len(blocks)] * 8  # by level, where the next heading of that level or a higher one begins
-    for index, first, last in zip(*(column[::-1].tolist() for column in columns), strict=True):
-        level = int(nodes.tag_of(index)[1])
-        headings.append(Heading(first, last, max(open_ends[level], last)))
-        open_ends[level:] = [first] * (8 - level)
-    headings.reverse()
-    if len(headings) < ENTRIES:
+    around, columns = blocks.around, nodes.columns
+    levels = np.array([_LEVELS.get(name, 0) for name in columns.names], np.int64)
+    elements = around.nodes, around.first, around.last, around.tags
+    headings: list[Heading]
+    own = blocks.characters, blocks.linked
+    headings, linked = loops("deciding").headings(columns.tags, levels, elements, own, _TAGS)
+    if len(linked) < ENTRIES:
         return headings
-    linked = running(2.0 * blocks.linked - blocks.characters)
-    maybe = np.flatnonzero(linked[columns[2]] >= linked[columns[1]]).tolist()
-    if len(maybe) < ENTRIES:
-        return headings
-    entries = {number for number in maybe if _leads_away(page, blocks.nodes[headings[number].first])}
+    entries = {number for number in linked if _leads_away(page, blocks.nodes[headings[number][0]])}
     if len(entries) < ENTRIES:
         return headings
     return [heading for number, heading in enumerate(headings) if number not in entries]
