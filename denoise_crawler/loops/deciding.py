@@ -149,7 +149,7 @@ def of_units(
         fits &= 0 <= silent[index] < count
     check(fits, "the columns do not fit the page")
     check_ranges(units, 1, count)
-    quiet: cython.uchar[::1] = bytearray(count + 1)
+    quiet: cython.uchar[::1] = memoryview(bytearray(count + 1))
     for index in range(silent.shape[0]):
         quiet[silent[index]] = 1
     for index in range(count):
@@ -330,7 +330,7 @@ def take(
         kept |= held >= 0.0
         for at in range(units[index, 1], units[index, 2]):
             best[at] = kept
-    fixed: cython.uchar[::1] = bytearray(count + 1)
+    fixed: cython.uchar[::1] = memoryview(bytearray(count + 1))
     for index in range(count):
         fixed[index] = wanted[index]
     for index in range(count):

@@ -885,7 +885,7 @@ def site_rows(
     texts: cython.const[cython.double][::1]
     index: cython.Py_ssize_t
     count: cython.Py_ssize_t = links.shape[0]
-    repeated: cython.uchar[::1] = bytearray(count)
+    repeated: cython.uchar[::1] = memoryview(bytearray(count))
     if standing:
         texts = standing[0][0]
         check(texts.shape[0] == count, "the columns of the site do not fit the page")
