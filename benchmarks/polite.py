@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.bench import options, say, table, write_figures
-from denoise_crawler.page.host_names import canonical_host
+from denoise_crawler.page.site import canonical_host
 from tests import polite_crawl
 from tests.polite_crawl import Crawl, Site, delays, serving
 

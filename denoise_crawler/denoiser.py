@@ -15,7 +15,7 @@ from denoise_crawler.output.explanation import explanation
 from denoise_crawler.output.extractors import DROP, fallback_text, is_fallback, is_low
 from denoise_crawler.output.page_data import PageData, front_matter
 from denoise_crawler.output.part import find_part, noise_outside_part
-from denoise_crawler.output.writing import DROP_UNCHANGED, LEAVE, Writing, type_with_posts, write_content
+from denoise_crawler.output.writing import DROP_UNCHANGED, LEAVE, Content, Writing, type_with_posts, write_content
 from denoise_crawler.page import Page
 from denoise_crawler.page.held_pages import HeldPages
 from denoise_crawler.page.metadata import metadata_fields
@@ -274,7 +274,8 @@ class Denoiser:
     def _record(self, page: Page, judgement: Judgement | None, method: str, *, warm: bool, watch: bool) -> Cleaned:
         writing, noise = self._writing, None if judgement is None else judgement.noise
         visible, kept = count_characters(page, noise)
-        text = write_content(page, noise, writing, type_with_posts(judgement, self._choice.options))
+        content = Content(page, noise, writing, type_with_posts(judgement, self._choice.options))
+        text = content.written()
         confidence = None if judgement is None else judgement.confidence
         low = is_low(confidence, writing.min_confidence)
         others, wrote = "", method
@@ -283,6 +284,7 @@ class Denoiser:
         if not others and text and noise is not None and writing.extractor is not None:
             others = extractors.run_extractor(page, noise, writing.extractor, writing.extractor_options)
             wrote = f"{method}+{writing.extractor}"
+        others = content.part_of(others) if others else ""
         values = {} if (file := self._rules.of(page.url)) is None else values_of(page, file)
         clean_page = CleanPage(
             url=page.url,
@@ -296,10 +298,13 @@ class Denoiser:
             page_type=None if judgement is None else judgement.page_type,
             explanation=explanation(page, judgement) if writing.explain and judgement is not None else None,
             low_confidence=low,
+            truncated=None if writing.max_chars is None else content.is_cut,
+            next_part=writing.part + 1 if content.is_cut else None,
+            forms=content.written_more(),
             **metadata_fields(page, more=writing.more_metadata) | values,
         )
         self._data.add(clean_page, page, noise, watch=watch)
-        if writing.front_matter and text and not others:
+        if writing.front_matter and text and not others and writing.part == 1:
             clean_page.text = front_matter(clean_page) + text
         return Cleaned(page, judgement, clean_page, visible, kept)
 

@@ -9,7 +9,7 @@ import asyncio
 import sys
 from argparse import ArgumentParser
 from contextlib import closing
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from inspect import iscoroutinefunction
 from pathlib import Path
 from threading import Lock
@@ -64,13 +64,18 @@ class Tools:
         self._fetcher, self._choice, self._store, self._rules = fetcher, choice, store, rules
         self._lock = Lock()  # what does not wait for the web runs in threads; pages are judged one at a time
 
-    async def clean(self, url: str = "", html: str = "", form: Form = "markdown") -> dict[str, Any]:
+    async def clean(
+        self, url: str = "", html: str = "", form: Form = "markdown", max_chars: int | None = None, part: int = 1
+    ) -> dict[str, Any]:
         """Return a page's content without its noise, and its title, authors, date and other metadata.
 
         Give its url (http or https), which is fetched, or its html, if you have it; then the url is its address
-        and nothing is fetched.
+        and nothing is fetched. A text longer than max_chars is cut between blocks: truncated is then true, and a
+        call with part set to next_part returns what follows.
         """
-        clean = (await self._judged(url, html, Writing(form=form, more_metadata=True))).cleaned.clean_page
+        limits = {"DENOISE_MAX_CHARS": max_chars, "DENOISE_PART": part}
+        writing = replace(Writing.read(limits), form=form, more_metadata=True)
+        clean = (await self._judged(url, html, writing)).cleaned.clean_page
         return {name: value for name, value in asdict(clean).items() if value is not None}
 
     async def explain(self, url: str = "", html: str = "") -> dict[str, Any]:

@@ -15,8 +15,7 @@ from scrapy.utils.url import url_has_any_extension
 from w3lib.html import strip_html5_whitespace
 from w3lib.url import canonicalize_url, safe_url_string
 
-from denoise_crawler.page.host_names import canonical_host
-from denoise_crawler.page.site import DEFAULT_PORTS, host_of
+from denoise_crawler.page.site import DEFAULT_PORTS, canonical_host, host_of
 
 # Query parameters that say where a reader came from and do not select the page.
 TRACKING_PREFIXES = ("utm_", "hsa_", "mtm_", "pk_")

@@ -28,8 +28,7 @@ from denoise_crawler.crawl.robots_guard import CrawlDelayTooLongError, RobotsUnr
 from denoise_crawler.crawl.scrapy_internals import require_scrapy, scheduler_of
 from denoise_crawler.crawl.setup_errors import abort_on_setup_error
 from denoise_crawler.errors import BadArgumentError, OldScrapyError
-from denoise_crawler.page.host_names import without_port
-from denoise_crawler.page.site import host_of
+from denoise_crawler.page.site import host_of, without_port
 from denoise_crawler.spiders.frontier import Frontier
 from denoise_crawler.spiders.links import LinkFilter, scope_of
 from denoise_crawler.spiders.private_hosts import (

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import threading
 import time
 from collections import defaultdict
@@ -14,6 +12,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from denoise_crawler.crawl.politeness import POLITE_SETTINGS
+from tests.scrapy_process import ScrapyProcess
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -160,8 +159,10 @@ class Crawl:
         meta: dict[str, Any] | None = None,
         allowed_domains: list[str] | None = None,
     ) -> None:
-        script = tmp_path / "crawl.py"
-        script.write_text(SCRIPT)
+        (tmp_path / "crawl.py").write_text(SCRIPT)
+        self._out, self._err = tmp_path / "out.txt", tmp_path / "err.txt"
+        for file in (self._out, self._err):
+            file.write_bytes(b"")
         job = {
             "urls": urls,
             "settings": settings,
@@ -169,19 +170,15 @@ class Crawl:
             "allowed_domains": allowed_domains or [],
             "spider_settings": POLITE_SETTINGS if spider_settings is None else spider_settings,
         }
-        self.process = subprocess.Popen(
-            [sys.executable, str(script), json.dumps(job)],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        self.process = ScrapyProcess(tmp_path, json.dumps(job), out=self._out, err=self._err, script="crawl.py")
 
     def finish(self) -> Crawl:
         """Wait for the end and read what the spider printed."""
         try:
-            out, self.log = self.process.communicate(timeout=PATIENCE)
+            self.process.wait(PATIENCE)
         finally:
             self.process.kill()
+        out, self.log = self._out.read_text("utf-8"), self._err.read_text("utf-8")
         self.starts: dict[str, list[float]] = defaultdict(list)
         self.pages: list[str] = []
         self.failures: dict[str, str] = {}

@@ -95,6 +95,19 @@ def test_html_is_cleaned_by_what_the_store_knows_and_explained(folder: Path) -> 
     assert (folder / "crawl.sqlite").read_bytes() == before
 
 
+def test_a_long_text_comes_in_parts(folder: Path) -> None:
+    html = "<p>A story of one line.</p>" * 20
+    _, first, second = served(
+        folder,
+        ("clean", {"html": html, "max_chars": 100}),
+        ("clean", {"html": html, "max_chars": 100, "part": 2}),
+        options=("--method", "link_ratio"),
+    )
+    page = first.structured_content
+    assert (page["truncated"], page["next_part"], len(page["text"]) <= 100) == (True, 2, True)
+    assert second.structured_content["next_part"] == 3
+
+
 def test_the_rules_of_a_site_are_derived_from_the_pages_that_the_store_keeps(folder: Path) -> None:
     with closing(Store(folder / "waiting.sqlite")) as store:
         for line in (folder / "pages.jsonl").read_text("utf-8").splitlines():
@@ -182,21 +195,21 @@ def test_slow_servers_hold_up_no_call_for_another_host_and_not_the_end(folder: P
         assert all(one.left.wait(60) for one in slow)
 
 
-@pytest.mark.parametrize(
-    ("call", "said"),
-    [
-        (("clean", {}), "give the url of a page, or its html"),
-        (("clean", {"url": "file:///etc/hosts"}), "only http and https can be fetched, not file"),
-        (("clean", {"html": "<p>x", "form": "pdf"}), "Input should be 'text', 'markdown' or 'html'"),
-        (("clean", {"html": "x" * 8_000_001}), "the html is larger than 8,000,000 bytes"),
-        (("site", {"host": "other.example"}), f"the store does not know other.example; it knows {SITE}"),
-    ],
-    ids=lambda value: None if isinstance(value, str) else value[0],
-)
-def test_a_mistake_is_told_to_the_model(folder: Path, call: Call, said: str) -> None:
-    _, found = served(folder, call, options=("--store", "crawl.sqlite"))
-    assert found.is_error
-    assert said in found.content[0].text
+MISTAKES: list[tuple[Call, str]] = [
+    (("clean", {}), "give the url of a page, or its html"),
+    (("clean", {"url": "file:///etc/hosts"}), "only http and https can be fetched, not file"),
+    (("clean", {"html": "<p>x", "form": "pdf"}), "Input should be 'text', 'markdown' or 'html'"),
+    (("clean", {"html": "<p>x", "max_chars": 0}), "DENOISE_MAX_CHARS is 0: set it to a whole number, 1 or more"),
+    (("clean", {"html": "x" * 8_000_001}), "the html is larger than 8,000,000 bytes"),
+    (("site", {"host": "other.example"}), f"the store does not know other.example; it knows {SITE}"),
+]
+
+
+def test_mistakes_are_told_to_the_model(folder: Path) -> None:
+    _, *found = served(folder, *[call for call, _ in MISTAKES], options=("--store", "crawl.sqlite"))
+    for (_, said), one in zip(MISTAKES, found, strict=True):
+        assert one.is_error
+        assert said in one.content[0].text
 
 
 def test_without_a_store_a_site_is_not_known(folder: Path) -> None:

@@ -12,6 +12,7 @@ from rich.filesize import decimal
 from scrapy.exceptions import UsageError
 
 from denoise_crawler.batch import Job, Tally, clean_as, cores
+from denoise_crawler.commands.known_site import add_run_rules
 from denoise_crawler.commands.method_choice import add_method_choice, add_output, rules_of, settings_with_method
 from denoise_crawler.commands.page_input import (
     DONE,
@@ -70,7 +71,8 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="what to write: one JSON object a line (the default) or, into a folder, a file a page",
     )
     add_method_choice(parser)
-    Writing.add_to(parser, "form", "extractor", "explain", over_settings=True)
+    add_run_rules(parser)
+    Writing.add_to(parser, "form", "extractor", "explain", "max_chars", over_settings=True)
     add("--workers", type=at_least(1), metavar="N", help="number of processes (default: one a core)")
     add_reading_options(parser)
     add("--strict", action="store_true", help="exit with 1 if something was damaged")
@@ -109,7 +111,7 @@ class _Run:
         self._workers = arguments.workers or cores()
         self._tally, self._reading = Tally(), Reading()
         self._fallbacks = 0
-        self._rules = rules_of(chosen)
+        self._rules = rules_of(chosen, arguments)
 
     def write_all(self, write: WritePage) -> int:
         """Clean all pages, ``write`` and report them; return the exit code."""

@@ -13,7 +13,13 @@ from rich.text import Text
 
 from denoise_crawler.commands.fetching import fetch, is_url
 from denoise_crawler.commands.folding import Folded, folded
-from denoise_crawler.commands.known_site import KnownSite, clean_known, existing_store, read_site_pages
+from denoise_crawler.commands.known_site import (
+    KnownSite,
+    add_run_rules,
+    clean_known,
+    existing_store,
+    read_site_pages,
+)
 from denoise_crawler.commands.method_choice import add_method_choice, rules_of, settings_with_method
 from denoise_crawler.commands.page_input import DONE, FAILED, discard_stdout, help_text, reading_bar
 from denoise_crawler.denoiser import Cleaning
@@ -58,6 +64,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="a page's address (http, https), or a file or folder of pages",
     )
     add_method_choice(parser)
+    add_run_rules(parser)
     add("--store", metavar="FILE", help="what a crawl knows of the sites (default: the setting DENOISE_STORE)")
     add(
         "--site-pages",
@@ -129,7 +136,7 @@ def _known_site(arguments: Namespace, chosen: DenoiseSettings, opened: ExitStack
 
     return KnownSite(
         opened,
-        Cleaning(chosen.choice, _EXPLAINED, rules_of(chosen)),
+        Cleaning(chosen.choice, _EXPLAINED, rules_of(chosen, arguments)),
         store=None if arguments.site_pages else existing_store(chosen.store, named=arguments.store is not None),
         site_pages=read if arguments.site_pages else None,
         site=arguments.site or None,

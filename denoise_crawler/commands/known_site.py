@@ -16,9 +16,11 @@ from denoise_crawler.page.text import printable
 from denoise_crawler.reading import Reading, read_pages
 from denoise_crawler.rules import SiteRules
 from denoise_crawler.rules.derive import JudgedPage, derive_rules
+from denoise_crawler.rules.site_file import KEEP, STRIP
 from denoise_crawler.store import Store
 
 if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from contextlib import ExitStack
     from pathlib import Path
@@ -98,16 +100,26 @@ def existing_store(path: Path, *, named: bool) -> Path | None:
     return None
 
 
-def read_rules(folder: str) -> SiteRules:
-    """Return the site rules of a folder; print what is wrong in them.
+def add_run_rules(parser: ArgumentParser) -> None:
+    """Add ``--keep`` and ``--drop``."""
+    for option, what in (("--keep", "stays, whatever the method says"), ("--drop", "goes")):
+        words = f"what this selector (CSS or XPath) finds {what}; may be repeated"
+        parser.add_argument(option, action="append", default=[], metavar="SELECTOR", help=words)
+
+
+def read_rules(folder: str, arguments: Namespace | None = None) -> SiteRules:
+    """Return the site rules of a folder and those of ``--keep`` and ``--drop``; print what is wrong in files.
 
     Raises:
-        RulesError: The folder cannot be read.
+        RulesError: The folder cannot be read, or a selector of an option is wrong.
 
     """
     rules = SiteRules.read(folder)
     for problem in rules.problems:
         print(printable(problem), file=sys.stderr)
+    if arguments is not None:
+        rules.add_everywhere(STRIP, arguments.drop)
+        rules.add_everywhere(KEEP, arguments.keep)
     return rules
 
 

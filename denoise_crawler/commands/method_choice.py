@@ -81,10 +81,15 @@ def _option(text: str) -> tuple[str, Any]:
         raise ArgumentTypeError(f'{value!r} is not JSON, as 0.7, true or "text" are') from None
 
 
-def rules_of(chosen: DenoiseSettings) -> SiteRules:
-    """Return the rules of DENOISE_SITE_RULES; print what is wrong in them. Raise UsageError if it is no folder."""
+def rules_of(chosen: DenoiseSettings, arguments: Namespace) -> SiteRules:
+    """Return the rules of DENOISE_SITE_RULES, ``--keep`` and ``--drop``; print what is wrong in files.
+
+    Raises:
+        UsageError: The setting names no folder, or a selector is wrong.
+
+    """
     try:
-        return read_rules(chosen.site_rules)
+        return read_rules(chosen.site_rules, arguments)
     except RulesError as error:
         raise UsageError(str(error), print_help=False) from None
 

@@ -12,7 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from denoise_crawler.commands.fetching import fetch, is_url
-from denoise_crawler.commands.known_site import KnownSite, clean_known, existing_store, read_rules, read_site_pages
+from denoise_crawler.commands.known_site import (
+    KnownSite,
+    add_run_rules,
+    clean_known,
+    existing_store,
+    read_rules,
+    read_site_pages,
+)
 from denoise_crawler.commands.page_input import DONE, FAILED, INTERRUPTED, discard_stdout, help_text
 from denoise_crawler.denoiser import Cleaning
 from denoise_crawler.errors import FetchError, MethodError, MissingExtraError, RulesError, SourceError, StoreError
@@ -108,11 +115,12 @@ def _parser() -> ArgumentParser:
     add("--store", metavar="FILE", help="the store of a crawl, which knows the site")
     add("--site", metavar="NAME", help="the name of the site (default: by the address of the page)")
     add("--rules", default="", metavar="FOLDER", help="site rules that are obeyed before any evidence")
+    add_run_rules(parser)
     add("--method", choices=sorted(METHODS), default=DEFAULT_METHOD, help="the method (default: %(default)s)")
     add("--title", choices=WORDS, help="whether the text begins with the title (default: keep)")
     add("--comments", choices=WORDS, help="whether the text has what readers wrote (default: leave)")
     add("--favour", choices=tuple(FAVOUR), help="precision: less noise; recall: less is missing")
-    Writing.add_to(parser, "form", "links", "pictures", "front_matter")
+    Writing.add_to(parser, "form", "links", "pictures", "selectors", "front_matter", "max_chars", "part")
     add("--user-agent", metavar="NAME", default=USER_AGENT, help="who fetches (default: %(default)s)")
     return parser
 
@@ -133,7 +141,7 @@ def _check(arguments: Namespace, parser: ArgumentParser) -> None:
 def _known_site(arguments: Namespace, parser: ArgumentParser, opened: ExitStack) -> KnownSite:
     wishes = {name: getattr(arguments, name) for name in _WISHES if getattr(arguments, name) is not None}
     try:
-        choice, rules = MethodChoice(arguments.method, wishes), read_rules(arguments.rules)
+        choice, rules = MethodChoice(arguments.method, wishes), read_rules(arguments.rules, arguments)
     except (MethodError, RulesError) as error:
         parser.error(str(error))
     given, more = Writing.given(arguments), arguments.json or arguments.front_matter

@@ -13,7 +13,7 @@ from scrapy.core.downloader import Slot
 
 from denoise_crawler.crawl.settings_table import PolitenessSettings
 from denoise_crawler.output.options import SECONDS
-from denoise_crawler.page.host_names import canonical_host
+from denoise_crawler.page.site import canonical_host
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings

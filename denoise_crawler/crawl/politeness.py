@@ -57,7 +57,7 @@ from denoise_crawler.crawl.scrapy_internals import (
 from denoise_crawler.crawl.settings_table import PolitenessSettings
 from denoise_crawler.crawl.setup_errors import abort_on_setup_error
 from denoise_crawler.errors import DenoiseError
-from denoise_crawler.page.host_names import canonical_host, without_port
+from denoise_crawler.page.site import canonical_host, without_port
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

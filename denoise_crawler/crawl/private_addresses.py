@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 
-from denoise_crawler.page.host_names import parse_ip
+from denoise_crawler.page.site import parse_ip
 
 # The last 32 bits of these are an IPv4 address, to which a gateway forwards.
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")

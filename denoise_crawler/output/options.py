@@ -58,6 +58,13 @@ class Kind(Generic[T]):
             reason = ""
         raise SettingError(f"{name} is {value!r}{reason}: set it to {self.values}")
 
+    def of_word(self, word: str) -> T:
+        """Return the value of a word on the command line; raise ArgumentTypeError if it is wrong."""
+        try:
+            return self.parse(word)
+        except (OverflowError, TypeError, ValueError):
+            raise ArgumentTypeError(f"{word!r} is wrong: give {self.values}") from None
+
 
 class UnusableError(ValueError):
     """A wrong value of which there is more to say."""
@@ -131,7 +138,7 @@ class OptionTable:
 
         Args:
             parser: Takes them.
-            names: The fields: switches, and those that list their choices.
+            names: The fields.
             over_settings: Whether the settings of a project hold for what is not given.
         """
         for name in names:
@@ -142,7 +149,10 @@ class OptionTable:
                 continue
             said = f"the setting {row.name}" if over_settings else row.default
             words = row.help if said is None else f"{row.help} (default: {said})"
-            parser.add_argument(flag, choices=row.kind.choices, default=default, help=words)
+            if row.kind.choices:
+                parser.add_argument(flag, choices=row.kind.choices, default=default, help=words)
+            else:
+                parser.add_argument(flag, type=row.kind.of_word, metavar="N", default=default, help=words)
 
     @classmethod
     def given(cls, arguments: Namespace) -> dict[str, Any]:
@@ -155,6 +165,17 @@ def one_of(names: Iterable[str]) -> Kind[str]:
     """Return the kind of a choice."""
     known = tuple(names)
     return Kind(f"one of {', '.join(known)}", lambda value: known[known.index(value)], known)
+
+
+def some_of(names: Iterable[str]) -> Kind[tuple[str, ...]]:
+    """Return the kind of several choices: a list, or their names with commas between them."""
+    one = one_of(names)
+
+    def parse(value: Any) -> tuple[str, ...]:
+        named = value.split(",") if isinstance(value, str) else value
+        return tuple(one.parse(name.strip()) for name in named or () if name)
+
+    return Kind(f"a list of {', '.join(one.choices)}", parse)
 
 
 def optional(kind: Kind[T], otherwise: str) -> Kind[T | None]:

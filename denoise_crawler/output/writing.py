@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from itertools import islice
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from denoise_crawler.changes import MAX_PAGES
 from denoise_crawler.output import extractors
@@ -23,13 +24,14 @@ from denoise_crawler.output.options import (
     one_of,
     option,
     optional,
+    some_of,
     whole_number,
 )
 from denoise_crawler.page.metadata import metadata_of, more_metadata_of
 from denoise_crawler.page.page_columns import PageColumns
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from denoise_crawler.methods import Judgement, MethodChoice
     from denoise_crawler.output.content.blocks import Block, BlockList
@@ -37,19 +39,21 @@ if TYPE_CHECKING:
     from denoise_crawler.rules import SiteRules
 
 
+T = TypeVar("T")
 KEEP, LEAVE = "keep", "leave"
 CHOICES = (KEEP, LEAVE)
+REFERENCES = "references"
 CHANGES = NO_CHANGES, MARK_UNCHANGED, DROP_UNCHANGED = "no", "mark", "drop"
 
 
 def _text(content: Content) -> str:
-    return clean_text(content.page, content.noise)
+    return content.part_of(clean_text(content.page, content.noise))
 
 
 def _markdown(content: Content) -> str:
-    from denoise_crawler.output.content.markdown import to_markdown
+    from denoise_crawler.output.content.markdown import to_markdown, with_references
 
-    return to_markdown(content.blocks)
+    return (with_references if content.writing.links == REFERENCES else to_markdown)(content.blocks)
 
 
 def _html(content: Content) -> str:
@@ -61,7 +65,15 @@ def _html(content: Content) -> str:
 def _blocks(content: Content) -> BlockList:
     from denoise_crawler.output.content.blocks import to_dicts
 
-    return to_dicts(content.blocks)
+    dicts = to_dicts(content.blocks)
+    if content.writing.selectors:
+        from denoise_crawler.rules.path_selector import selector_of
+
+        for written, block in zip(dicts, content.blocks, strict=True):
+            node = content.sources.get(id(block))
+            if node is not None and (selector := selector_of(content.page, node)):
+                written["selector"] = selector
+    return dicts
 
 
 FORMS: dict[str, Callable[[Content], str | BlockList]] = {
@@ -88,6 +100,12 @@ class Writing(OptionTable):
 
     form: str = option("DENOISE_FORM", "text", one_of(FORMS), "the form of the text", empty_is_default=True)
     """The [format](output.md#forms) of the text. With `blocks` the field holds a list of dicts."""
+
+    more_forms: tuple[str, ...] = option(
+        "DENOISE_MORE_FORMS", (), some_of(FORMS), "other forms of the same page, with commas between their names"
+    )
+    """Fill `CleanPage.forms` with the text in these formats as well, such as `["markdown", "html"]`. The page is
+    judged and read once. To get them in your own items, name `forms` in `DENOISE_EXTRA_FIELDS`."""
 
     extractor: str | None = option(
         "DENOISE_EXTRACTOR",
@@ -125,14 +143,34 @@ class Writing(OptionTable):
       writes the text of the whole page. `method` is then `fusion/trafilatura`, for example. If it fails or writes
       nothing, our own text stays."""
 
-    links: str = option("DENOISE_LINKS", KEEP, one_of(CHOICES), "leave: links without their addresses")
-    """`leave` writes the text of links without their addresses, in all forms but `text`, which has none."""
+    links: str = option(
+        "DENOISE_LINKS",
+        KEEP,
+        one_of((*CHOICES, REFERENCES)),
+        "leave: links without their addresses; references: these stand at the end",
+    )
+    """`leave` writes the text of links without their addresses, in all forms but `text`, which has none.
+    `references` writes Markdown whose links have numbers, `[text][L1]`, and each address once at its end."""
 
     pictures: str = option("DENOISE_PICTURES", KEEP, one_of(CHOICES), "leave: no pictures")
     """`leave` leaves out pictures and embedded videos and posts."""
 
+    selectors: bool = option("DENOISE_SELECTORS", False, FLAG, "say where each of the blocks stands in the page")
+    """Each dict of `blocks` has the `selector` (CSS) that finds the element it was made of, and no other element
+    of the page. It is left out where there is no short one, and of a block that `DENOISE_MAX_CHARS` cut."""
+
     front_matter: bool = option("DENOISE_FRONT_MATTER", False, FLAG, "Markdown begins with the metadata in YAML")
     """Markdown begins with the page's metadata [in YAML](output.md#forms)."""
+
+    max_chars: int | None = option(
+        "DENOISE_MAX_CHARS", None, optional(whole_number(1), "no limit"), "the most characters of a text"
+    )
+    """The most characters of a text. A longer one is cut between blocks, or inside of one that is longer than that
+    alone; `CleanPage.truncated` is then true and `next_part` says which part goes on. `blocks` are measured as
+    Markdown. Metadata in front of Markdown do not count."""
+
+    part: int = option("DENOISE_PART", 1, whole_number(1), "which part of a text that --max-chars cuts")
+    """Which part of a text that is cut. A part behind the last one is empty."""
 
     more_metadata: bool = option(
         "DENOISE_MORE_METADATA", False, FLAG, "description, lead picture, tags and the like as well"
@@ -167,7 +205,7 @@ class Writing(OptionTable):
     def reads_elements(self) -> bool:
         """Whether a page is written from the elements of its tree: as anything but text and metadata."""
         data = self.explain or self.records or self.fields or self.json_ld
-        return self.form != "text" or self.extractor is not None or data
+        return self.form != "text" or self.extractor is not None or bool(self.more_forms) or data
 
     def check(self) -> None:
         """Raise ExtractorError or LowConfidenceError if what is asked for cannot be done."""
@@ -183,16 +221,57 @@ class Content:
     noise: list[bool] | None = None
     writing: Writing = field(default_factory=Writing)
     page_type: str | None = ""
+    is_cut: bool = field(default=False, init=False)
+    sources: dict[int, int] = field(default_factory=dict, init=False)  # the element of each block, by its id
+
+    def written(self) -> Any:
+        """Return the content in the form that is asked for; ``is_cut`` then says whether a part follows."""
+        return FORMS[self.writing.form](self)
+
+    def written_more(self) -> dict[str, Any] | None:
+        """Return the content in the other forms that are asked for; None if none is."""
+        return {form: FORMS[form](self) for form in self.writing.more_forms} or None
+
+    def part_of(self, text: str) -> str:
+        """Return the part of a text that is asked for, all of it without a limit."""
+        if self.writing.max_chars is None:
+            return text
+        from denoise_crawler.output.content.chunks import text_parts
+
+        return self._chosen(text_parts(text, self.writing.max_chars)) or ""
 
     @cached_property
     def blocks(self) -> list[Block]:
-        """The content as typed blocks."""
-        from denoise_crawler.output.content.builder import content_blocks
+        """The content as typed blocks, or the part of it that is asked for."""
+        if self.writing.max_chars is None:
+            return self._all_blocks()
+        from denoise_crawler.output.content.chunks import parts
+
+        if self.writing.form == "html":
+            from denoise_crawler.output.content.html import to_html as write
+        else:
+            from denoise_crawler.output.content.markdown import to_markdown as write
+
+        def size(block: Block) -> int:
+            return len(write([block])) + 2  # and what parts it from the next
+
+        return self._chosen(parts(self._all_blocks(), self.writing.max_chars + 2, size)) or []
+
+    def _chosen(self, parts: Iterator[T]) -> T | None:
+        chosen = next(islice(parts, self.writing.part - 1, None), None)
+        self.is_cut = chosen is not None and next(parts, None) is not None
+        return chosen
+
+    def _all_blocks(self) -> list[Block]:
+        from denoise_crawler.output.content.builder import Builder
         from denoise_crawler.records import posts_of
 
         links, pictures = (one != LEAVE for one in (self.writing.links, self.writing.pictures))
         posts = posts_of(self.page, self.page_type)
-        return content_blocks(self.page, self.noise, posts, links=links, pictures=pictures)
+        builder = Builder(self.page, self.noise, posts, links=links, pictures=pictures)
+        blocks = builder.build()
+        self.sources = dict(zip(map(id, blocks), builder.sources, strict=True))
+        return blocks
 
 
 def type_with_posts(judgement: Judgement | None, options: Mapping[str, object]) -> str | None:
@@ -229,8 +308,7 @@ def write_content(
         - One [two](https://a.test/2)
 
     """
-    writing = writing or Writing()
-    return FORMS[writing.form](Content(page, noise, writing, page_type))
+    return Content(page, noise, writing or Writing(), page_type).written()
 
 
 def columns_for(page: Page, choice: MethodChoice, writing: Writing, rules: SiteRules) -> PageColumns | None:

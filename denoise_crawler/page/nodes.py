@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from denoise_crawler.core import compiled
-from denoise_crawler.page.line_numbers import LineNumbers
-from denoise_crawler.page.opaque import BLOCKS, NOTICE, OPAQUE, is_no_notice, is_read
+from denoise_crawler.page.opaque import BLOCKS, NOTICE, OPAQUE, LineNumbers, is_no_notice, is_read
 from denoise_crawler.page.parsing import parse
 
 if TYPE_CHECKING:

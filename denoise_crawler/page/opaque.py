@@ -1,7 +1,9 @@
-"""Elements whose content is not for reading, and when it is read all the same: they were never closed."""
+"""What nobody reads as text: the content of scripts and the like, and the numbers of lines beside code."""
 
 from __future__ import annotations
 
+import re
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -55,3 +57,89 @@ def swallows(opaque: Element, swallowing: set[Element]) -> bool:
             break
         swallowing.add(element)
     return True
+
+
+# What highlighters call the column of numbers, or one of them.
+LINE_NUMBER_NAMES = (
+    r"line-?num(?:ber)?s?(?:-rows)?|line-?nos?|linenos?|linenodiv|lnt?|\S+-line-?numbers?|gutter|rouge-gutter"
+    r"|hljs-ln-numbers|hljs-ln-n|blob-num\S*|crayon-nums?|CodeMirror-gutter\S*|CodeMirror-linenumber"
+    r"|cm-gutters?|cm-gutterElement"
+)
+_NAMED = re.compile(rf"(?:^|\s)(?:{LINE_NUMBER_NAMES})(?:\s|$)")
+# A ``pre`` named so holds the code, and gets its numbers later.
+_OF_CODE = re.compile(r"(?:^|\s)line-numbers(?:\s|$)")
+_CODE = ("pre", "code")
+_CELLS = frozenset({"td", "th"})
+_MOST_DIGITS = 7
+_MOST_IN_VAIN = 100_000  # characters
+
+
+class LineNumbers:
+    """Finds the elements of one page that hold nothing but numbers of lines.
+
+    Elements may stand in each other, so what is read in vain is bounded: a page with more has none.
+    """
+
+    __slots__ = ("_left",)
+
+    def __init__(self) -> None:
+        self._left = _MOST_IN_VAIN
+
+    def fill(self, element: Element) -> bool:
+        r"""Tell whether ``element`` holds nothing but numbers of lines.
+
+        It is named so, or it is the first of two cells in a row, of which the second holds code, and its numbers
+        rise by one.
+
+        Example:
+            >>> from lxml import html
+            >>> row = html.fromstring("<table><tr><td>1\n2<td><pre>a = 1\nb = 2</pre></table>").find(".//tr")
+            >>> [LineNumbers().fill(cell) for cell in row]
+            [True, False]
+
+        """
+        named = self._left > 0 and _is_named(element)
+        beside_code = self._left > 0 and not named and element.tag in _CELLS and _is_beside_code(element)
+        if not (named or beside_code):
+            return False
+        numbers = self._numbers(element)
+        return bool(numbers) and (named or _count_lines(element, numbers))
+
+    def _numbers(self, element: Element) -> list[int]:
+        """Return the numbers in ``element``; none if it holds anything else."""
+        found: list[int] = []
+        read = 0
+        for text in element.itertext("*"):
+            read += len(text) + 1
+            for word in str(text).split():
+                figures = word.strip(".:|")
+                if not (figures.isascii() and figures.isdecimal() and len(figures) <= _MOST_DIGITS):
+                    self._left -= read
+                    return []
+                found.append(int(figures))
+        return found
+
+
+def _is_named(element: Element) -> bool:
+    classes = element.get("class", "")
+    return _NAMED.search(classes) is not None and not (
+        element.tag in _CODE and _OF_CODE.search(classes)
+    )  # fmt: skip
+
+
+def _is_beside_code(cell: Element) -> bool:
+    """Tell whether ``cell`` is the first of two in its row, and the second holds code."""
+    if next(cell.itersiblings("*", preceding=True), None) is not None:
+        return False
+    following = list(islice(cell.itersiblings("*"), 2))
+    return len(following) == 1 and following[0].tag in _CELLS and next(following[0].iter(*_CODE), None) is not None
+
+
+def _count_lines(cell: Element, numbers: list[int]) -> bool:
+    """Tell whether ``numbers`` rise by one; a single one numbers a line of code if no other row has any."""
+    if len(numbers) > 1:
+        return all(following == number + 1 for number, following in pairwise(numbers))
+    row = cell.getparent()
+    return row is not None and not any(
+        True for preceding in (True, False) for _ in row.itersiblings("tr", preceding=preceding)
+    )

@@ -1,21 +1,113 @@
-"""Which site a page belongs to."""
+"""Which site a page belongs to: canonical hosts, the public-suffix list, hosts that give each user a subdomain."""
 
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from contextlib import suppress
+from functools import cache, lru_cache
+from pathlib import Path
 from urllib.parse import urlsplit
 
-from denoise_crawler.page.host_names import MAX_HOST_CHARACTERS, canonical_host
-from denoise_crawler.page.public_suffixes import private_part
-from denoise_crawler.page.shared_hosts import HOSTS_OF_MANY_OWNERS, HOSTS_OF_ONE_TEMPLATE
 from denoise_crawler.page.text import without_lone_surrogates
 
+MAX_HOST_CHARACTERS = 253  # the limit of DNS
 DEFAULT_PORTS = {"http": 80, "https": 443}
 _DOTS = ".\u3002\uff0e\uff61"  # all that stand between labels: a name without an ASCII form keeps its own
 _DOT = re.compile(f"[{_DOTS}]")
 # How the name of a stored layout ends.
 _LAYOUT_END = re.compile(r" (?=\(\d+\)\Z)")
+# Subdomains there are sites of their own, since each owner chooses the template. The list lacks these hosts.
+# Services whose users share one template (forums, wikis, shops of one platform) are one site, and not in the list.
+HOSTS_OF_MANY_OWNERS = tuple(Path(__file__).with_name("shared_hosts.txt").read_text("utf-8").split())
+# Owners there have a subdomain each, by the list, but one template.
+HOSTS_OF_ONE_TEMPLATE = frozenset({"gitbook.io"})
+
+
+def private_part(labels: list[str]) -> str:
+    """Return the name that somebody has registered: one label below the longest public suffix.
+
+    Private suffixes of the list count, such as ``github.io``.
+
+    Args:
+        labels: The labels of a host, in small letters.
+
+    Returns:
+        The name; "" for a public suffix, and where the list lacks the top-level domain.
+
+    Example:
+        >>> private_part(["www", "bbc", "co", "uk"]), private_part(["co", "uk"])
+        ('bbc.co.uk', '')
+
+    """
+    rules = _rules()
+    for start in range(len(labels)):
+        name, above = ".".join(labels[start:]), ".".join(labels[start + 1 :])
+        if f"!{name}" in rules:
+            return name
+        if name in rules or f"*.{above}" in rules:
+            return ".".join(labels[start - 1 :]) if start and labels[start - 1] else ""
+    return ""
+
+
+@cache
+def _rules() -> frozenset[str]:
+    """Return the rules as the list writes them; those beyond ASCII in ASCII as well."""
+    from publicsuffixlist import PSLFILE
+
+    lines = map(str.strip, Path(PSLFILE).read_text("utf-8").splitlines())
+    rules = {line for line in lines if line and not line.startswith("//")}
+    return frozenset(rules | {_in_ascii(rule) for rule in rules if not rule.isascii()})
+
+
+def _in_ascii(rule: str) -> str:
+    return ".".join(label.encode("idna").decode("ascii") for label in rule.split("."))
+
+
+@lru_cache(maxsize=65_536)
+def canonical_host(host: str) -> str:
+    """Return the canonical spelling of a host, without a look-up. Never raises.
+
+    Names are lower-case, without a dot at the end. International names are in ASCII (``xn--…``), as Scrapy
+    requests them; a name that has no ASCII form is kept. IP addresses are ``127.0.0.1`` and ``::1``, however they
+    are written (``127.1``, ``0x7f000001``, ``::ffff:127.0.0.1``).
+
+    Example:
+        >>> canonical_host("Example.COM."), canonical_host("2130706433"), canonical_host("例子.中国")
+        ('example.com', '127.0.0.1', 'xn--fsqu00a.xn--fiqs8s')
+
+    """
+    host = without_lone_surrogates(host)
+    if not host.isascii() and len(host) <= MAX_HOST_CHARACTERS:
+        with suppress(UnicodeError):
+            host = host.encode("idna").decode("ascii")
+    host = host.lower().rstrip(".")
+    return parse_ip(host) or host
+
+
+def parse_ip(host: str) -> str:
+    """Return the IP address that ``host`` spells, in its usual form; an empty string for a name."""
+    may_be_number = host[:1].isdigit()
+    if not may_be_number and ":" not in host:
+        return ""
+    import ipaddress  # late: most hosts are names
+    import socket
+
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        try:
+            return socket.inet_ntoa(socket.inet_aton(host)) if may_be_number else ""
+        except (OSError, UnicodeError, ValueError):
+            return ""
+    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+    return str(mapped or address)
+
+
+def without_port(host: str) -> str:
+    """Return ``host`` without its port: ``a.test`` for ``a.test:81``, ``::1`` for ``[::1]:81``."""
+    if host.startswith("["):
+        return host[1:].partition("]")[0]
+    return host.partition(":")[0] if host.count(":") == 1 else host
 
 
 @lru_cache(maxsize=65_536)

@@ -9,20 +9,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from denoise_crawler.errors import RulesError
-from denoise_crawler.page.host_names import canonical_host, without_port
-from denoise_crawler.page.site import host_of
+from denoise_crawler.errors import RulesError, SelectorError
+from denoise_crawler.page.site import canonical_host, host_of, without_port
 from denoise_crawler.page.text import printable
-from denoise_crawler.rules.site_file import SiteFile, parse_site_file
+from denoise_crawler.rules.selectors import compile_selector
+from denoise_crawler.rules.site_file import Rule, SiteFile, parse_site_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from typing_extensions import Self
 
 logger = logging.getLogger(__name__)
 
 SUFFIX = ".txt"
+THIS_RUN = "this run"  # where rules stand that are in no file
 MAX_LOGGED = 50
 MAX_FILES = 20_000
 MAX_FILE_BYTES = 500_000
@@ -34,14 +35,15 @@ class SiteRules:
 
     The file ``example.com.txt`` is for example.com and www.example.com, ``.example.com.txt`` for all other hosts
     below it. Of several files the one with the longest name is obeyed, alone. ``folder`` is where they lie,
-    ``texts`` are the files by the hosts in their names, ``paths`` the names as they are on disk. A copy for
-    another process takes only the texts along.
+    ``texts`` are the files by the hosts in their names, ``paths`` the names as they are on disk; the rules of
+    ``everywhere`` are for all hosts. A copy for another process takes only the texts and these along.
     """
 
     folder: str = ""
     texts: dict[str, str] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
     paths: dict[str, str] = field(default_factory=dict)
+    everywhere: list[Rule] = field(default_factory=list)
     _files: dict[str, SiteFile] = field(default_factory=dict, repr=False)
 
     @classmethod
@@ -88,16 +90,35 @@ class SiteRules:
             logger.warning("%s: %d more lines are wrong", printable(self.folder), more)
 
     def __bool__(self) -> bool:
-        """Return True if there is any file."""
-        return bool(self.texts)
+        """Return True if there is any rule."""
+        return bool(self.texts or self.everywhere)
 
-    def __getstate__(self) -> tuple[str, dict[str, str]]:
+    def __getstate__(self) -> tuple[str, dict[str, str], list[Rule]]:
         """Return what another process needs; it has been told of problems already."""
-        return self.folder, self.texts
+        return self.folder, self.texts, self.everywhere
 
-    def __setstate__(self, state: tuple[str, dict[str, str]]) -> None:
+    def __setstate__(self, state: tuple[str, dict[str, str], list[Rule]]) -> None:
         """Take what :meth:`__getstate__` gave."""
-        (self.folder, self.texts), self.problems, self.paths, self._files = state, [], {}, {}
+        self.folder, self.texts, self.everywhere = state
+        self.problems, self.paths, self._files = [], {}, {}
+
+    def add_everywhere(self, directive: str, selectors: Iterable[str]) -> None:
+        """Add rules for the pages of all hosts; they stand behind those of the host's file.
+
+        Args:
+            directive: ``strip`` or ``keep``.
+            selectors: Selectors in CSS or XPath.
+
+        Raises:
+            RulesError: A selector is wrong.
+
+        """
+        for selector in selectors:
+            try:
+                compile_selector(selector)
+            except SelectorError as error:
+                raise RulesError(str(error)) from None
+            self.everywhere.append(Rule(directive, selector, THIS_RUN))
 
     def of(self, url: str) -> SiteFile | None:
         """Return the file for the host of ``url``, None if there is none.
@@ -110,14 +131,16 @@ class SiteRules:
             True
 
         """
-        if not self.texts:
+        if not self:
             return None
-        host = next((name for name in _names(without_port(host_of(url))) if name in self.texts), None)
-        return None if host is None else self._file(host)
+        host = next((name for name in _names(without_port(host_of(url))) if name in self.texts), "")
+        return self._file(host) if host or self.everywhere else None
 
     def _file(self, host: str) -> SiteFile:
         if host not in self._files:
-            self._files[host] = parse_site_file(self.texts[host], f"{host}{SUFFIX}")
+            file = parse_site_file(self.texts[host], f"{host}{SUFFIX}") if host else SiteFile(THIS_RUN)
+            file.rules += self.everywhere
+            self._files[host] = file
         return self._files[host]
 
     def _add(self, path: Path) -> None:

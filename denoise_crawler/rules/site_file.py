@@ -64,7 +64,7 @@ class Rule:
         return self.value
 
     def __str__(self) -> str:
-        where = f"{self.file}, line {self.line}: " if self.file else ""
+        where = (f"{self.file}, line {self.line}: " if self.line else f"{self.file}: ") if self.file else ""
         return printable(f"{where}{self.directive}: {self.value}")
 
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from denoise_crawler.crawl.drift import PATIENCE_QUOTAS, Layouts
+from denoise_crawler.crawl.page_cleaner import PATIENCE_QUOTAS, Layouts
 from denoise_crawler.denoiser import MAX_LAYOUTS, Denoiser
 from denoise_crawler.methods import MethodChoice, apply_guard
 from denoise_crawler.methods.base import InMemoryKnowledge

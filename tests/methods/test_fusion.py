@@ -351,6 +351,20 @@ def test_a_field_is_one_by_its_place_though_a_third_of_the_pages_share_a_value()
     assert "Made by Orr" in [found.texts[block] for block in np.flatnonzero(fields)]
 
 
+def test_a_line_that_quotes_the_heading_on_every_page_is_no_field() -> None:
+    evidence, pages = SiteEvidence(16), []
+    for number, html in enumerate(SHOP_PAGES):
+        title = html.split("<h1>")[1].split("</h1>")[0]
+        quoting = f"<p>Read all questions and answers about {title} here</p></body>"
+        pages.append(page(number, html.replace("</body>", quoting) if "</body>" in html else html + quoting))
+        learn(evidence, pages[-1].key, blocks_of(pages[-1]))
+    found = blocks_of(pages[0])
+    fields = record_fields(Evidence.of(pages[0], found, evidence.standing(pages[0].key, found), Words.none()))
+    assert [found.texts[block] for block in np.flatnonzero(fields)] == [
+        *("Kettle de luxe", "$12.50", "Made by Orr")
+    ]
+
+
 def test_a_site_without_prices_has_no_fields() -> None:
     evidence = SiteEvidence(8)
     for number, html in enumerate(SHOP_PAGES):

@@ -12,9 +12,16 @@ from denoise_crawler.batch import clean_pages
 from denoise_crawler.denoiser import MAX_LAYOUTS, Denoiser, denoise_pages
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.page import Page
-from denoise_crawler.page.host_names import canonical_host, without_port
-from denoise_crawler.page.shared_hosts import HOSTS_OF_MANY_OWNERS
-from denoise_crawler.page.site import host_of, layout_name, site_name, site_of, site_of_host
+from denoise_crawler.page.site import (
+    HOSTS_OF_MANY_OWNERS,
+    canonical_host,
+    host_of,
+    layout_name,
+    site_name,
+    site_of,
+    site_of_host,
+    without_port,
+)
 
 
 def victim(url: str) -> str:  # noqa: ARG001

@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 
 from denoise_crawler import core
 from denoise_crawler.page import Page
-from denoise_crawler.page.style_sheet import hiding_selectors, is_hiding
-from denoise_crawler.page.unseen import unseen_of
+from denoise_crawler.page.unseen import hiding_selectors, is_hiding, unseen_of
 from tests.strategies import html_pages
 
 

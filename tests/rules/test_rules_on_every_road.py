@@ -9,6 +9,7 @@ import pytest
 from scrapy.settings import Settings
 
 from denoise_crawler.batch import Tally, clean_pages
+from denoise_crawler.commands.page_command import run as page_command
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.errors import SettingError
 from denoise_crawler.shell import clean
@@ -101,6 +102,34 @@ def test_explain_names_the_rule_and_its_line(folder: Path) -> None:
     done = denoise(folder, "explain", "page.jsonl", "-s", "DENOISE_SITE_RULES=rules")
     assert "a.example.txt, line 2: strip: p.ad" in done.stdout
     assert "a.example.txt, line 1: body: #story" in done.stdout
+
+
+def test_keep_and_drop_are_rules_for_one_run_on_every_command_beside_those_of_the_site(folder: Path) -> None:
+    (folder / "rules" / "a.example.txt").write_text("strip: p.own")
+    words = ("page.jsonl", "-s", "DENOISE_SITE_RULES=rules", "--drop", "p.ad", "--keep", "nav")
+    explained = denoise(folder, "explain", "--all", *words).stdout
+    assert all(why in explained for why in ("this run: strip: p.ad", "this run: keep: nav"))
+    text = json.loads(denoise(folder, "clean", *words).stdout)["text"]
+    assert "Buy two boats" not in text
+    assert "Home" in text
+
+
+def test_keep_and_drop_are_rules_of_the_command_for_single_pages(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "page.html").write_text(PAGE)
+    page = str(folder / "page.html")
+    assert page_command([page, "--drop", "p.ad", "--keep", "nav"]) == 0
+    text = capsys.readouterr().out
+    assert "Buy two boats" not in text
+    assert "Home" in text
+    with pytest.raises(SystemExit):
+        page_command([page, "--drop", "p["])
+    assert "'p[' is not a CSS selector" in capsys.readouterr().err
+
+
+def test_a_wrong_selector_of_a_run_is_wrong_usage(folder: Path) -> None:
+    assert "'p[' is not a CSS selector" in denoise(folder, "explain", "page.jsonl", "--drop", "p[", code=2).stderr
 
 
 def test_the_scrapy_shell_obeys_them(folder: Path) -> None:

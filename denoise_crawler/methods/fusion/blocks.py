@@ -39,6 +39,7 @@ IDEOGRAPH = re.compile("[぀-ヿ㐀-鿿]+")  # as the loops count them
 _LENGTHS = (15, 40, 120)  # characters that part short blocks from longer ones
 _LINKED = 0.9
 _DIGITS = re.compile(r"\d+")
+_H1 = TAGS.index("h1")
 SPREAD = 0x9E3779B97F4A7C15  # 2**64 by the golden ratio: multiplied with it, the upper bits differ
 _RULES = spoken_names, said_by, LONGEST_NAMES, LONGEST_HEADING, NEAR, READ
 
@@ -205,11 +206,12 @@ def shapes_of(blocks: Blocks) -> Hashes:
     """Return by block the hash of what its text has in common with those of its like on other pages.
 
     That is the text with all numbers alike ("updated on 3 May" and "updated on 7 May"); of a text that ends with
-    a link, what stands before it ("Read more: …").
+    a link, what stands before it ("Read more: …"); of one that quotes the page's heading, what stands around it
+    ("Read all reviews of …").
     """
     shapes = np.empty(len(blocks), np.uint32)
-    columns = blocks.texts, blocks.characters, blocks.linked, blocks.masked_hashes
-    loops("texts").shapes_of(*columns, _label_hash, shapes)
+    columns = blocks.characters, blocks.linked, blocks.masked_hashes, blocks.elements, blocks.around.tags
+    loops("texts").shapes_of(blocks.texts, *columns, _H1, _label_hash, shapes)
     return shapes
 
 

@@ -48,7 +48,9 @@ def record_fields(evidence: Evidence) -> NDArray[np.bool_] | None:
     near = _behind(titles, np.flatnonzero(priced)).tolist()
     if not any(has_price(blocks.texts[block]) for block in near):
         return None
-    sentence = (blocks.characters > _LONG) & (standing.masked >= _LONG_SHARE * standing.pages)
+    whole = (blocks.linked == 0) | (blocks.linked == blocks.characters)  # else a label and a value
+    again = np.where(whole, np.maximum(standing.masked, standing.places.shapes), standing.masked)
+    sentence = (blocks.characters > _LONG) & (again >= _LONG_SHARE * standing.pages)
     varied = standing.path_repeated[home] < _MANY_VALUES * standing.path_characters[home]
     most = np.where(varied, _COMMON_SHARE, _SHARE) * standing.pages
     new = (standing.texts < most) & ~sentence

@@ -22,6 +22,7 @@ from denoise_crawler.output.content.formulas import formulas_of
 from denoise_crawler.output.content.headings import without_empty_headings
 from denoise_crawler.output.content.line import heading_levels, paragraphs, style_in, text_styles
 from denoise_crawler.output.content.links import Links, is_control, is_permalink, is_share_link
+from denoise_crawler.output.content.nested import note_source
 from denoise_crawler.output.content.pictures import is_embedded, is_picture, picture_of
 from denoise_crawler.output.content.quote_controls import quote_controls
 from denoise_crawler.output.content.sidenotes import without_label, without_number
@@ -144,7 +145,9 @@ class Builder(Gathering):
             if self._is_gone(index):
                 return end
             self._lines.append((index, end))
-            return begin_element(self, index, tag)
+            written_to = begin_element(self, index, tag)
+            note_source(self.sources, self._open[0].blocks, index)
+            return written_to
         return 0
 
     def _begin_post(self, index: int) -> None:
@@ -152,7 +155,9 @@ class Builder(Gathering):
         blocks = self._open[-1].blocks
         if blocks and isinstance(blocks[-1], Rule):
             blocks.pop()  # the page's own
+            note_source(self.sources, self._open[0].blocks, index)
         blocks += self.posts.heads[index]
+        note_source(self.sources, self._open[0].blocks, index)
 
     def _add_text(self, index: int) -> None:
         if self.noise is not None and self.noise[index]:

@@ -1,4 +1,4 @@
-"""Chunks for retrieval: the sections of a page, in parts of at most so many words; and how blocks are cut."""
+"""Chunks for retrieval: the sections of a page, of at most so many words each; and how blocks are cut."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from denoise_crawler.output.content.markdown import to_markdown
 from denoise_crawler.page.text import words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from denoise_crawler.output.content.blocks import Inline
 
@@ -83,24 +83,64 @@ def chunks(blocks: Sequence[Block] | Sequence[dict[str, Any]], max_words: int = 
     return _cut(given, max_words)
 
 
-def _cut(blocks: list[Block], max_words: int) -> Iterator[Chunk]:
-    chunk = _OpenChunk(max_words)
+def parts(blocks: list[Block], most: int, size: Callable[[Block], int]) -> Iterator[list[Block]]:
+    """Cut a page into parts that are as long as they may be.
+
+    Args:
+        blocks: Its blocks.
+        most: The largest size of a part. Only a heading, a formula, a picture or a text without spaces may be
+            longer.
+        size: Returns the size of a block.
+
+    Example:
+        >>> from denoise_crawler.output.content.blocks import Paragraph, Text
+        >>> page = [Paragraph([Text("One two. Three four.")]), Rule()]
+        >>> [list(map(plain_text, part)) for part in parts(page, 11, lambda block: len(plain_text(block)))]
+        [['One two.'], ['Three four.', '']]
+
+    """
+    return (chunk.blocks for chunk in _cut(blocks, most, size, by_heading=False))
+
+
+def text_parts(text: str, most: int) -> Iterator[str]:
+    r"""Cut a text behind lines, and lines that are longer than a part behind words.
+
+    Example:
+        >>> list(text_parts("One.\nTwo three four.\nFive.", 11))
+        ['One.', 'Two three', 'four.\nFive.']
+
+    """
+    begin = 0
+    while len(text) - begin > most:
+        ends = (text.rfind(sign, begin, begin + most + 1) for sign in "\n ")
+        end = next((at for at in ends if at > begin), begin + most)
+        yield text[begin:end]
+        begin = end + (text[end] in "\n ")
+    if begin < len(text):
+        yield text[begin:]
+
+
+def _cut(
+    blocks: list[Block], most: int, size: Callable[[Block], int] | None = None, *, by_heading: bool = True
+) -> Iterator[Chunk]:
+    size_of, words_of_part = (_size, most) if size is None else (size, max(1, most // _CHARACTERS_OF_A_WORD))
+    chunk = _OpenChunk(most, size_of)
     for block in blocks:
-        if isinstance(block, Heading):
+        if isinstance(block, Heading) and by_heading:
             yield from chunk.close()
             chunk.above = [*(heading for heading in chunk.above if heading.level < block.level), block]
-        waiting = [(block, _size(block))]
+        waiting = [(block, size_of(block))]
         while waiting:
-            part, size = waiting.pop()
-            if chunk.takes(part, size, cut=part is not block):
+            part, cost = waiting.pop()
+            if chunk.takes(part, cost, cut=part is not block):
                 continue
-            must_cut = size > max_words or chunk.has_only_headings
-            smaller = smaller_blocks(part, max_words) if must_cut else []
+            must_cut = cost > most or (by_heading and chunk.has_only_headings)
+            smaller = smaller_blocks(part, words_of_part) if must_cut else []
             if smaller:
-                waiting += [(one, _size(one)) for one in reversed(smaller)]
+                waiting += [(one, size_of(one)) for one in reversed(smaller)]
             else:
                 yield from chunk.close()
-                chunk.blocks, chunk.words = [part], size
+                chunk.blocks, chunk.size = [part], cost
     yield from chunk.close()
 
 
@@ -108,23 +148,24 @@ def _cut(blocks: list[Block], max_words: int) -> Iterator[Chunk]:
 class _OpenChunk:
     """The chunk that blocks are put into, and the headings ``above``."""
 
-    max_words: int
+    most: int
+    size_of: Callable[[Block], int]
     above: list[Heading] = field(default_factory=list)
     blocks: list[Block] = field(default_factory=list)
-    words: int = 0
+    size: int = 0
 
     def takes(self, block: Block, size: int, *, cut: bool) -> bool:
-        """Add a block of ``size`` words, or a part that was ``cut`` from one, if there is room for it."""
+        """Add a block of this ``size``, or a part that was ``cut`` from one, if there is room for it."""
         joined = _joined(self.blocks[-1], block) if cut and self.blocks else None
         if joined is not None and isinstance(block, Table):
-            size -= _size(Table(block.rows[:1]))  # the header, which is there already
-        if self.words + size > self.max_words:
+            size -= self.size_of(Table(block.rows[:1]))  # the header, which is there already
+        if self.size + size > self.most:
             return False
         if joined is not None:
             self.blocks[-1] = joined
         else:
             self.blocks.append(block)
-        self.words += size
+        self.size += size
         return True
 
     @property
@@ -136,8 +177,8 @@ class _OpenChunk:
         """Yield the chunk, if there is anything in it, and begin another."""
         if self.blocks:
             headings = [text_of(heading.content) for heading in self.above]
-            yield Chunk(headings, self.blocks, to_markdown(self.blocks), self.words)
-        self.blocks, self.words = [], 0
+            yield Chunk(headings, self.blocks, to_markdown(self.blocks), self.size)
+        self.blocks, self.size = [], 0
 
 
 def _size(block: Block) -> int:
@@ -157,7 +198,8 @@ def _joined(first: Block, second: Block) -> Block | None:
     return None
 
 
-_SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])")
+_CHARACTERS_OF_A_WORD = 8  # or less, so that a part has room for them
+_SENTENCE_END = re.compile(r"(?<=[.!?…]\s)(?=\S)|(?<=[。！？])")
 
 
 def smaller_blocks(block: Block, max_words: int) -> list[Block]:
@@ -182,10 +224,7 @@ def smaller_blocks(block: Block, max_words: int) -> list[Block]:
         sentences = list(_sentences(block.content))
         if len(sentences) > 1:
             half = len(sentences) // 2
-            return [
-                Paragraph([piece for one in part for piece in one])
-                for part in (sentences[:half], sentences[half:])
-            ]
+            return [_paragraph(part) for part in (sentences[:half], sentences[half:])]
         return list(_by_words(text_of(block.content), max_words))
     return _inside(block)
 
@@ -235,7 +274,8 @@ def _inside(block: Block) -> list[Block]:
 def _items(block: List) -> list[Block]:
     if len(block.items) == 1:
         return list(block.items[0])
-    return [replace(block, items=[item], start=number) for number, item in enumerate(block.items, block.start)]
+    numbered = enumerate(block.items, block.start)
+    return [replace(block, items=[item], start=number if block.ordered else 1) for number, item in numbered]
 
 
 def _rows(block: Table) -> list[Block]:
@@ -244,6 +284,13 @@ def _rows(block: Table) -> list[Block]:
     if len(rows) < 2:
         return _inside(block)
     return [replace(block, rows=[*header, row]) for row in rows]
+
+
+def _paragraph(sentences: list[list[Inline]]) -> Block:
+    content = [piece for one in sentences for piece in one]
+    if isinstance(last := content[-1], Text):
+        content[-1] = replace(last, text=last.text.rstrip())
+    return Paragraph(content)
 
 
 def _sentences(content: list[Inline]) -> Iterator[list[Inline]]:

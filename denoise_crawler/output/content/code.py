@@ -12,8 +12,8 @@ from lxml import etree
 
 from denoise_crawler.output.content.blocks import Code
 from denoise_crawler.page import TEXT
-from denoise_crawler.page.line_numbers import LINE_NUMBER_NAMES
 from denoise_crawler.page.markup import INLINE
+from denoise_crawler.page.opaque import LINE_NUMBER_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

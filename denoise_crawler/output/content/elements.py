@@ -34,6 +34,7 @@ from denoise_crawler.output.content.nested import (
     callout_kind,
     inline_content,
     is_title,
+    note_source,
 )
 from denoise_crawler.output.content.pictures import EMBEDS, any_size, embed_of
 from denoise_crawler.output.content.posts import Posts
@@ -87,6 +88,7 @@ class Gathering:
         self._lines: list[tuple[int, int]] = []  # the block-level elements that are open
         self._open = [_Open(-1, lambda _: None)]
         self._pictures = set[str]()
+        self.sources: list[int] = []  # by block of the page, the element that it was made of
 
     def _end_line(self) -> None:
         """Turn the open line into paragraphs, headings, pictures and formulas."""
@@ -99,6 +101,7 @@ class Gathering:
             self._open[-1].blocks += self._blocks_of(content, level)
         notes, self._notes = self._notes, []
         self._open[-1].blocks += notes
+        note_source(self.sources, self._open[0].blocks, self._lines[-1][0] if self._lines else 0)
 
     def _blocks_of(self, content: list[Inline], level: int) -> list[Block]:
         """Return a paragraph as what it is: a heading, a formula or pictures where it holds nothing else."""
@@ -107,16 +110,13 @@ class Gathering:
         pictures = [piece for piece in content if isinstance(piece, Picture)]
         if pictures and len(pictures) == sum(not isinstance(piece, LineBreak) for piece in content):
             return [one for one in pictures if self.tables or self._is_new(one)]
-        if len(content) == 1 and isinstance(content[0], Formula):
-            return [content[0]]
-        return [Paragraph(content)]
+        return [content[0] if len(content) == 1 and isinstance(content[0], Formula) else Paragraph(content)]
 
     def _is_new(self, picture: Picture) -> bool:
         """Tell whether a picture has not been written yet, in whatever size."""
-        key = any_size(picture.address)
-        is_new = key not in self._pictures
-        self._pictures.add(key)
-        return is_new
+        before = len(self._pictures)
+        self._pictures.add(any_size(picture.address))
+        return len(self._pictures) > before
 
     def _close(self, index: int, keep: int = -1) -> None:
         """Close what ends at or before node ``index``, but for what node ``keep`` stands in."""
@@ -127,6 +127,8 @@ class Gathering:
             if self._open[-1].start == start:
                 closed = self._open.pop()
                 closed.attach(closed.blocks)
+                made_of = self.nodes.parents[start] if self.nodes.tags[start] == "li" else start
+                note_source(self.sources, self._open[0].blocks, made_of)
 
     def _has_ended(self, index: int, keep: int) -> bool:
         """Tell whether the innermost open element ends at or before ``index`` and does not hold ``keep``."""

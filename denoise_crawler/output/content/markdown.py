@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from msgspec import convert
 
 from denoise_crawler.output.content.blocks import (
     Callout,
@@ -20,6 +22,8 @@ from denoise_crawler.output.content.blocks import (
     Rule,
     Table,
     Text,
+    from_dicts,
+    to_dicts,
 )
 from denoise_crawler.output.content.html import html_table
 from denoise_crawler.output.content.markdown_inline import (
@@ -37,7 +41,6 @@ from denoise_crawler.output.content.nested import inline_content
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
     from denoise_crawler.output.content.blocks import Block, Cell, Inline
 
@@ -57,6 +60,37 @@ def to_markdown(blocks: list[Block]) -> str:
 
     """
     return "\n".join(_lines_of(blocks))
+
+
+def with_references(blocks: list[Block]) -> str:
+    """Return ``blocks`` as Markdown, the addresses of links once at the end, by number.
+
+    The numbers are those of one call: parts of a page that is cut have their own.
+
+    Example:
+        >>> link = "https://a.test/"
+        >>> print(with_references([Paragraph([Text("One", link=link), Text(" and "), Text("two", link=link)])]))
+        [One][L1] and [two][L1]
+        <BLANKLINE>
+        [L1]: https://a.test/
+
+    """
+    numbers: dict[str, str] = {}
+
+    def numbered(dicts: Any) -> Any:
+        if isinstance(dicts, list):
+            return [numbered(one) for one in dicts]
+        if not isinstance(dicts, dict):
+            return dicts
+        if dicts.get("type") == "table" and not fits_pipes(convert(dicts, Table)):
+            return dicts  # HTML in Markdown has addresses of its own
+        if dicts.get("type") == "text" and (link := dicts.get("link")):
+            return {**dicts, "link": numbers.setdefault(link, f"[L{len(numbers) + 1}]")}
+        return {name: numbered(value) for name, value in dicts.items()}
+
+    text = to_markdown(from_dicts(numbered(to_dicts(blocks))))
+    lines = [f"{number}: {link_destination(link)}" for link, number in numbers.items()]
+    return "\n".join([text, "", *lines]) if lines else text
 
 
 def _lines_of(blocks: list[Block], *, in_item: bool = False) -> list[str]:

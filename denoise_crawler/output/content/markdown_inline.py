@@ -115,6 +115,11 @@ def link_destination(address: str) -> str:
     return re.sub(r"&(?=#?\w+;)", r"\\&", quoted)
 
 
+def _target(link: str) -> str:
+    """Return what stands behind the text of a link: its address in parentheses, or the number of a reference."""
+    return link if not link or link.startswith("[") else f"({link_destination(link)})"
+
+
 def _percent(found: re.Match[str]) -> str:
     return "".join(f"%{byte:02X}" for byte in found.group().encode())
 
@@ -147,7 +152,7 @@ def footnote_name(label: str) -> str:
 
 def _run(piece: Inline) -> _Run:
     if isinstance(piece, Text):
-        return _Run(piece.text, link_destination(piece.link), piece.style)
+        return _Run(piece.text, _target(piece.link), piece.style)
     if isinstance(piece, Picture):
         return _Run(picture_markup(piece), "", "markup")
     if isinstance(piece, Formula):
@@ -192,7 +197,7 @@ class _Line:
         pieces = collapse(Text(run.text, run.style) for run in runs)
         inner = [_Run(piece.text, "", piece.style) for piece in pieces if isinstance(piece, Text)]
         text = _Line(self._dollars, brackets=True)._runs(inner, "[", "]")
-        return f"{before}[{text}]({link}){after}" if inner else before or after
+        return f"{before}[{text}]{link}{after}" if inner else before or after
 
     def _runs(self, runs: Sequence[_Run], last: str, following: str) -> str:
         """Return runs with their marks between the characters ``last`` and ``following`` ("": end of the line)."""

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
 
 from denoise_crawler.output.content.blocks import Embed, Heading, Picture, Text
 from denoise_crawler.page import Page
-from tests.output.content.reading import URL, blocks_of, written
+from tests.output.content.reading import READER, URL, blocks_of, written
+from tests.strategies import html_pages
 
 
 @pytest.mark.parametrize(
@@ -156,3 +158,19 @@ def test_embedded_videos_and_posts_are_links(html: str, address: str) -> None:
 
 def test_frames_that_nobody_knows_are_left_out() -> None:
     assert blocks_of("<iframe src=https://ads.example/x></iframe><iframe srcdoc=x></iframe>") == []
+
+
+@given(html_pages())
+def test_references_show_the_same_as_links_with_their_addresses(html: str) -> None:
+    kept, numbered = (written(html, links=links) for links in ("keep", "references"))
+    assert READER.render(numbered) == READER.render(kept)
+
+
+def test_the_address_of_links_stands_once_behind_markdown() -> None:
+    html = "<p><a href=/a>One</a>, <a href=/a>again</a>! <a href=/b>Two</a>"
+    assert written(html, links="references").splitlines() == [
+        "[One][L1], [again][L1]! [Two][L2]",
+        "",
+        "[L1]: https://example.com/a",
+        "[L2]: https://example.com/b",
+    ]
