@@ -17,7 +17,7 @@ from denoise_crawler.methods.fusion.wishes import KEEP
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from denoise_crawler.methods.fusion.blocks import Numbers
+    from denoise_crawler.methods.fusion.blocks import Blocks, Numbers
     from denoise_crawler.methods.fusion.look import Look
     from denoise_crawler.methods.fusion.parts import Parts
     from denoise_crawler.methods.fusion.wishes import Wishes
@@ -125,6 +125,44 @@ def joint_chances(own: Numbers, tokens: Numbers, parts: Parts) -> Numbers:
     return joint
 
 
+def take(
+    blocks: Blocks,
+    parts: Parts,
+    likely: Flags,
+    wanted: Flags,
+    chances: Numbers,
+    *,
+    title: int = -1,
+    repeating: bool = True,
+) -> tuple[Flags, Flags, Flags]:
+    """Take what belongs to the ``likely`` blocks, and those ``wanted`` in any case.
+
+    Args:
+        blocks: The blocks of the page.
+        parts: What belongs together.
+        likely: Whether each block is likely.
+        wanted: Whether each block is taken in any case.
+        chances: By block, how likely it is content.
+        title: The block that surely is the title, below 0 if none is.
+        repeating: Whether what stands there twice is taken twice.
+
+    Returns:
+        The blocks to take of the units, the same without what stands there twice, and with headings as their
+        sections.
+
+    """
+    around, marks = blocks.around, np.empty((3, len(blocks)), bool)
+    loops("deciding").take(
+        (blocks.tokens, blocks.characters, blocks.text_hashes, blocks.elements),
+        (around.parents, around.paths, around.places),
+        (parts.units, parts.lists, parts.headings),
+        chances, wanted.view(np.uint8), title, repeating,
+        (likely.view(np.uint8), *marks.view(np.uint8)),
+    )  # fmt: skip
+    best, once, taken = marks
+    return best, once, taken
+
+
 def decide(
     look: Look,
     wishes: Wishes,
@@ -145,21 +183,13 @@ def decide(
         repeating: Whether what stands there twice is taken twice.
 
     """
-    blocks = look.evidence.blocks
-    around, because = blocks.around, because or {}
+    blocks, because = look.evidence.blocks, because or {}
     own = content_chances(look, wishes)
     chances = joint_chances(own, blocks.tokens, parts)
     likely, expected, bar = most_f1(chances, blocks.tokens, shift)
-    marks = np.empty((3, len(blocks)), bool)
     wanted = np.zeros(len(blocks), bool)
     for some in because.values():
         wanted |= some
-    loops("deciding").take(
-        (blocks.tokens, blocks.characters, blocks.text_hashes, blocks.elements),
-        (around.parents, around.paths, around.places),
-        (parts.units, parts.lists, parts.headings),
-        chances, wanted.view(np.uint8), look.evidence.headline.sure, repeating,
-        (likely.view(np.uint8), *marks.view(np.uint8)),
-    )  # fmt: skip
-    best, once, taken = marks
-    return Decision(look, parts, because, own, chances, likely, best, once, taken, bar, expected)
+    title = look.evidence.headline.sure
+    steps = take(blocks, parts, likely, wanted, chances, title=title, repeating=repeating)
+    return Decision(look, parts, because, own, chances, likely, *steps, bar, expected)
