@@ -11,14 +11,12 @@ from denoise_crawler.loops.keys import group
 # Cells and lines of code are short, and short blocks say little: data in the middle of content is content.
 # Logistic regression over the tables of half of the sites of all gold sets, see docs/how-it-decides.md; gold texts
 # that leave all code out, and those that write formulas in another way, say nothing of the other kinds.
-TABLE, CODE, FORMULA, FIGURE, DEFINITIONS = "table", "code block", "formula", "figure", "definition list"
-UNITS = TABLE, CODE, FORMULA, FIGURE, DEFINITIONS
 _OWN = cython.declare(cython.double, 0.55)
 _BEFORE = cython.declare(cython.double, 0.43)
 _AFTER = cython.declare(cython.double, 0.25)
 _OF_TABLES = cython.declare(cython.double, -0.33)
 _OF_OTHERS = cython.declare(cython.double, 0.5)
-_TABLE = cython.declare(cython.longlong, 0)
+_TABLE = cython.declare(cython.longlong, 0)  # kinds, by number of ``units.UNITS``
 _FORMULA = cython.declare(cython.longlong, 2)
 _DEFINITIONS = cython.declare(cython.longlong, 4)
 _AROUND = cython.declare(cython.Py_ssize_t, 3)  # blocks on either side
@@ -130,7 +128,7 @@ def of_units(
     Args:
         own: By block, its own chance.
         tokens: By block, its words.
-        units: Of each its kind, by number of ``UNITS``, its first block and that behind its last.
+        units: Of each its kind, by number, its first block and that behind its last.
         silent: The blocks whose own chances say nothing.
         joint: What is filled.
 

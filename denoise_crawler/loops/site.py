@@ -10,8 +10,6 @@ from denoise_crawler.loops.keys import counts_of, find, group
 PARAGRAPH = 80.0  # characters outside links
 _PARAGRAPH = cython.declare(cython.double, PARAGRAPH)
 HUNDREDTHS = cython.declare(cython.double, 100.0)
-_NO_ROWS = memoryview(bytearray(0)).cast("i")
-_NO_SUMS = memoryview(bytearray(0)).cast("d")
 _MASK = cython.declare(cython.ulonglong, 0xFFFFFFFFFFFFFFFF)
 
 
@@ -42,6 +40,7 @@ def know_half(
     return half > 0.0 and known >= half
 
 
+@cython.ccall
 def add_repeated(
     repeated: cython.const[cython.uchar][::1],
     homes: cython.const[cython.int][::1],
@@ -61,6 +60,7 @@ def add_repeated(
             sums[homes[block]] += characters[block]
 
 
+@cython.ccall
 def add_below(sums: cython.double[::1], parents: cython.const[cython.longlong][::1]):
     """Add to each place the sums of all places below it; parents come before children."""
     place: cython.Py_ssize_t
@@ -102,9 +102,8 @@ def said_of_page(
         at_places: By shape its path; as :func:`shapes_at` takes them, its values and sums.
         pages: As for :func:`alike`: paths, ends, rows, kinds, the row that is left out, the least share.
         silent: Of each page that says nothing of texts, links and places, the numbers of what ``counted`` counts.
-        own: Of the page itself, if it is known, its paths and what it adds to their sums, its styles and what it
-            adds to theirs; of its blocks their paths among its own, their characters and their texts; the parents
-            of its paths.
+        own: Of the page itself, empty columns if it is not known: its paths and what it adds to their sums, its
+            styles and what it adds to theirs; the paths, texts and characters of its blocks, the parents of paths.
         spread: What a hash of a path and a shape is multiplied with.
         by_block: By block what is counted, four columns; two of its style's sums, the second of which becomes the
             mean score; three of those at its place, the last of which becomes their sameness.
@@ -129,18 +128,15 @@ def said_of_page(
     for at, wanted in enumerate((texts, masked, links, keys)):
         hashes, slots, bits, counts = counted[at]
         counts_of(hashes, slots, bits, wanted, counts, tuple([page[at] for page in silent]), found[at])
-    own_paths = own[0] if own else _NO_ROWS
-    own_styles = own[2] if own else _NO_ROWS
-    without_own(of_paths, paths, own_paths, own[1] if own else of_paths, path_sums)
-    of_own = _NO_SUMS
-    if own:
-        of_own = memoryview(bytearray(8 * len(own[7]) or 8)).cast("d")[: len(own[7])]
-        come_back(repeated, own[4], own[5], own[6], of_own)
-        add_below(of_own, own[7])
-    without_texts(of_texts, paths, own_paths, of_own, again)
+    own_paths, own_sums, own_styles, own_style_sums, own_homes, own_texts, own_characters, parents = own
+    without_own(of_paths, paths, own_paths, own_sums, path_sums)
+    come_back: cython.double[::1] = memoryview(bytearray(8 * len(of_texts) or 8)).cast("d")[: len(of_texts)]
+    add_repeated(repeated, own_homes, own_texts, own_characters, come_back)
+    add_below(come_back, parents)
+    without(of_texts, come_back, paths, again)
     hashes, slots, bits = style_table
     find(hashes, slots, bits, styles, numbers)
-    without_own(of_styles, numbers, own_styles, own[3] if own else of_styles, style_sums)
+    without_own(of_styles, numbers, own_styles, own_style_sums, style_sums)
     gather(paths, homes, numbers)
     path_of, values, sums = at_places
     shapes_at(counts, path_of, values, sums, tuple([page[3] for page in silent]), numbers, place_sums)
@@ -153,46 +149,21 @@ def said_of_page(
 
 
 @cython.cfunc
-def come_back(
-    repeated: cython.const[cython.uchar][::1],
-    homes: cython.const[cython.longlong][::1],
-    characters: cython.const[cython.longlong][::1],
-    texts: cython.const[cython.int][::1],
-    sums: cython.double[::1],
-):
-    """Add to ``sums`` by home the characters of the blocks of a page whose text is ``repeated``."""
-    block: cython.Py_ssize_t
-    fits: cython.bint = homes.shape[0] == texts.shape[0] and homes.shape[0] == characters.shape[0]
-    check(fits, "the columns of the blocks do not fit each other")
-    for block in range(homes.shape[0]):
-        fits &= 0 <= texts[block] < repeated.shape[0] and 0 <= homes[block] < sums.shape[0]
-    check(fits, "a block has a text or a home that is not there")
-    for block in range(homes.shape[0]):
-        if repeated[texts[block]]:
-            sums[homes[block]] += characters[block]
-
-
-@cython.cfunc
-def without_texts(
+def without(
     sums: cython.const[cython.double][::1],
+    own: cython.double[::1],
     wanted: cython.const[cython.longlong][::1],
-    own: cython.const[cython.int][::1],
-    own_sums: cython.const[cython.double][::1],
     found: cython.double[::1],
 ):
-    """Fill ``found`` with the cells ``wanted`` of ``sums``, less ``own_sums``, of the cells ``own``."""
+    """Fill ``found`` with the cells ``wanted`` of ``sums``, less those of a page's ``own``."""
     index: cython.Py_ssize_t
-    fits: cython.bint = found.shape[0] == wanted.shape[0] and own_sums.shape[0] == own.shape[0]
-    for index in range(own.shape[0]):
-        fits &= 0 <= own[index] < sums.shape[0]
+    fits: cython.bint = found.shape[0] == wanted.shape[0] and own.shape[0] == sums.shape[0] > 0
     for index in range(wanted.shape[0]):
         fits &= 0 <= wanted[index] < sums.shape[0]
     check(fits, "there is no such path, or the columns do not fit each other")
-    less: cython.double[::1] = memoryview(bytearray(8 * sums.shape[0] or 8)).cast("d")
-    for index in range(own.shape[0]):
-        less[own[index]] = own_sums[index]
+    own[0] = 0.0  # what stands nowhere
     for index in range(wanted.shape[0]):
-        found[index] = sums[wanted[index]] - less[wanted[index]]
+        found[index] = sums[wanted[index]] - own[wanted[index]]
 
 
 @cython.cfunc
@@ -348,7 +319,7 @@ def without_own(
     row: cython.Py_ssize_t
     columns: cython.Py_ssize_t = sums.shape[1]
     fits: cython.bint = found.shape[0] == columns and found.shape[1] == wanted.shape[0]
-    fits &= own.shape[0] == 0 or (own_sums.shape[0] == own.shape[0] and own_sums.shape[1] == columns)
+    fits &= own_sums.shape[0] == own.shape[0] and own_sums.shape[1] == columns
     check(fits, "the columns do not fit each other")
     for index in range(own.shape[0]):
         fits &= 0 <= own[index] < sums.shape[0]

@@ -177,8 +177,8 @@ def shapes_of(
 ):
     """Fill ``shapes`` with the hash of what each text has in common with those of its like on other pages.
 
-    That is its masked hash; of a text that ends with a link, what stands before it, if that is a label; of one that
-    quotes the first heading that is long enough to be the page's own, what stands around it.
+    That is its masked hash; of a text that ends with a link, what stands before it, if that is a label; of one
+    that quotes the first heading that is long enough to be the page's own, what stands around it.
 
     Args:
         texts: The texts of the blocks.

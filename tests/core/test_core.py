@@ -23,9 +23,11 @@ from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.errors import CoreError, SettingError
 from denoise_crawler.evaluation.gold import read_gold
 from denoise_crawler.methods.fusion import blocks
-from denoise_crawler.methods.fusion.features import table_of
+from denoise_crawler.methods.fusion.decision import decide
 from denoise_crawler.methods.fusion.method import Fusion
-from denoise_crawler.methods.fusion.weights import feature_names, shipped_model
+from denoise_crawler.methods.fusion.page_type_features import page_type_row, traits_of
+from denoise_crawler.methods.fusion.parts import parts_of
+from denoise_crawler.methods.fusion.weights import shipped_model
 from denoise_crawler.output.content import formulas
 from denoise_crawler.page import Page, data_table
 from denoise_crawler.page import nodes as page_nodes
@@ -153,7 +155,7 @@ def columns_of(record: object) -> dict[str, object]:
 
 
 def assert_same_rows(pages: Sequence[tuple[str, str]], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Compare all features and scores of each page, without its site and with what the other pages say."""
+    """Compare features, scores and what is taken of each page, without its site and with what other pages say."""
     found = []
     for mode in ("require", "off"):
         monkeypatch.setattr(core, "mode", mode)
@@ -165,16 +167,21 @@ def assert_same_rows(pages: Sequence[tuple[str, str]], monkeypatch: pytest.Monke
         found.append([*looked, np.frombuffer(method.to_bytes(), np.uint8)[:, None]])
     for one, other in zip(*found, strict=True):
         differing = (one != other) & ~(np.isnan(one) & np.isnan(other))
-        assert not differing.any(), [feature_names().blocks[row] for row in np.flatnonzero(differing.any(axis=0))]
+        assert not differing.any(), np.flatnonzero(differing.any(axis=0))
 
 
 def looks(method: Fusion, page: Page) -> Iterator[np.ndarray]:
     alone = page.once(method.model.alone)
     blocks = alone.evidence.blocks
     yield alone.scores[:, None]
+    yield page_type_row(traits_of(page), alone)[None]
     for standing in (None, method.evidence.standing(page.key, blocks)):
-        look = alone.knowing(standing, method.wishes.columns(len(blocks)))
-        yield table_of(look.groups(), feature_names().blocks, len(blocks))
+        look = alone.knowing(standing, method.wishes.columns)
+        yield look.table
+        made = decide(look, method.wishes, page.once(parts_of), shift=0.5, repeating=False)
+        steps = made.own, made.chances, made.likely, made.best, made.once, made.taken
+        yield np.array(steps, np.float64).T
+        yield np.array([[made.bar, made.expected]])
 
 
 @pytest.mark.parametrize("html", ODD_PAGES, ids=range(len(ODD_PAGES)))

@@ -301,7 +301,7 @@ class TestSelection:
         assert (taken.tolist(), expected, lowest) == ([True, True], pytest.approx(300 / 350), 0.6)
         assert most_f1(tokens[:0], tokens[:0])[1:] == (1.0, 1.0)
         model = Model(msgspec.structs.replace(shipped_weights(), confidence=[[0.5, 0.4], [0.9, 0.8]]))
-        assert [model.confidence(expected) for expected in (0.0, 0.5, 0.9, 1.0)] == [0.4, 0.4, 0.8, 0.8]
+        assert [model.confidence(expected) for expected in (0.0, 0.5, 0.9, 1.0)] == [0.0, 0.4, 0.8, 0.8]
 
     @given(
         chances=st.lists(st.floats(0, 1), min_size=1),

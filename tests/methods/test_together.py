@@ -291,9 +291,7 @@ class TestSections:
 
     def test_the_section_of_a_heading_ends_before_the_next_of_its_level_or_above(self) -> None:
         page = Page.parse("", "<h1>A</h1><h2>B</h2><p>b</p><h4>C</h4><p>c</p><h2>D</h2><h1>E</h1>")
-        assert headings_of(page) == [
-            *((0, 1, 6), (1, 2, 5), (3, 4, 5), (5, 6, 6), (6, 7, 7))
-        ]
+        assert headings_of(page) == [*((0, 1, 6), (1, 2, 5), (3, 4, 5), (5, 6, 6), (6, 7, 7))]
 
 
 _TAGS = ["table", "tr", "td", "th", "pre", "br", "p", "h2", "h5", "div", "dl", "dt", "dd", "math", "mi", "figure"]

@@ -18,8 +18,6 @@ from denoise_crawler.page.markup import INLINE
 from denoise_crawler.page.text import hash32
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
 
     from denoise_crawler.page import Nodes, Page
@@ -65,17 +63,6 @@ class Elements:
 
     def __len__(self) -> int:
         return len(self.names)
-
-    def ancestors(self) -> Iterator[Indices]:
-        """Yield by element the ancestor 1, 2, 4, 8 … levels up, ``len(self)`` where there is none.
-
-        What is joined with that of each of these in turn is joined with that of all ancestors (pointer jumping).
-        """
-        nowhere = len(self)
-        above = np.append(np.where(self.parents < 0, nowhere, self.parents), nowhere)
-        while (above != nowhere).any():
-            yield above
-            above = above[above]
 
 
 @dataclass(eq=False)

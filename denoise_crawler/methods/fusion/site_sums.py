@@ -32,6 +32,11 @@ MIN_ALIKE = 0.5
 MOST_COPIES = 0.25  # of the pages: what more of them have is no article
 # What is summed by path: pages, elements, characters, characters inside links.
 _SUMS = 4
+_NO_ROWS, _NO_PARENTS = np.empty(0, np.int32), np.empty(0, np.int64)
+# What a page that is not known adds.
+_NOTHING = (
+    _NO_ROWS, np.empty((0, _SUMS)), _NO_ROWS, np.empty((0, 2)), _NO_ROWS, _NO_ROWS, _NO_ROWS, _NO_PARENTS,
+)  # fmt: skip
 _NOWHERE = np.uint32(0xFFFFFFFF)  # the hash of no path
 
 
@@ -39,7 +44,6 @@ _NOWHERE = np.uint32(0xFFFFFFFF)  # the hash of no path
 class _Counted:
     """A page as it was counted: its numbers, what it adds to the sums by path of its own, and its rows."""
 
-    page: Sketch
     row: int
     blocks: slice
     sums: Numbers
@@ -142,7 +146,7 @@ class SiteSums:
         self._kinds = grown(self._kinds, row + 1)
         self._kinds[row] = page.kinds
         kept = [numbers.astype(np.int32) for numbers in (texts, masked, links, paths, styles, placed)]
-        self._pages[page.key] = page, _Counted(page, row, blocks, sums, style_sums, *kept)
+        self._pages[page.key] = page, _Counted(row, blocks, sums, style_sums, *kept)
         self._for_loops = None
 
     def remove(self, key: int) -> None:
@@ -200,7 +204,7 @@ class SiteSums:
             at_places,
             (*pages, -1 if known is None else known.row, MIN_ALIKE),
             tuple([(one.texts, one.masked, one.links, one.placed) for one in silent]),
-            () if known is None else self._own(known),
+            _NOTHING if known is None else self._own(known),
             SPREAD,
             (tuple(by_block[:4]), by_block[4:6], by_block[6:]),
             (paths, by_element[:4], by_element[4]),
@@ -213,8 +217,10 @@ class SiteSums:
 
     def _own(self, known: _Counted) -> tuple[NDArray[Any], ...]:
         """Return what a page itself adds to the sums, as the loops take it."""
-        of_blocks = known.page.homes, known.page.characters, self._block_texts.numbers[known.blocks]
-        return known.paths, known.sums, known.styles, known.style_sums, *of_blocks, known.page.parents
+        columns = self._homes, self._block_texts, self._characters
+        of_blocks = [column.numbers[known.blocks] for column in columns]
+        parents = self._parents[: len(self._paths) + 1]
+        return known.paths, known.sums, known.styles, known.style_sums, *of_blocks, parents
 
     @property
     def _columns(self) -> tuple[tuple[Any, ...], ...]:
