@@ -58,15 +58,8 @@ SITE = (
     *(f"new text so far above {level}" for level in NEW_LEVELS),
 )
 PAGE_TYPE = (
-    *(
-        "blocks",
-        "characters",
-        "link share",
-        "paragraphs",
-        "share in paragraphs",
-        "longest",
-        "commas in paragraphs",
-    ),
+    *("blocks", "characters", "link share"),
+    *("paragraphs", "share in paragraphs", "longest", "commas in paragraphs"),
     *("content tokens", "content share", "content blocks", "content link share"),
     *(f"list {place} {name}" for place in (1, 2) for name in ("size", "share", "mean", "link share", "content")),
 )
