@@ -26,8 +26,9 @@ demo: $(VENV)/.installed ## crawl the bundled news site and show what came out
 
 core: $(VENV)/.core ## compile the core again if a source of it is newer
 
-test: $(READY) ## what a change needs: all but long tests, and a crawl of each kind
-	$(BIN)/python -m pytest -n auto --dist worksteal -m "smoke or not (browser or crawl or fuzz or project or spark)"
+test: $(READY) ## what a change needs: all but long tests, with few examples each, and a crawl
+	$(BIN)/python -m pytest -n auto --dist worksteal --hypothesis-profile few \
+	  -m "smoke or not (browser or crawl or fuzz or process or project or spark)"
 
 test-all: $(READY) ## all tests
 	$(BIN)/python -m pytest -n auto --dist worksteal

@@ -7,6 +7,9 @@ extractors see one page at a time: one row each.
 
 must-not left: the share of a set's ``must_not`` lines (sure to be noise) that are lines of the text.
 repeated: the share of the text's tokens in lines of four tokens or more that stand in three texts of the site.
+
+Below a table: how many lines go and come when all other pages are known, by whether the gold text has their tokens
+in a row.
 """
 
 from __future__ import annotations
@@ -95,6 +98,41 @@ class Row:
         return [str(len(self.scores)), *figures, left, f"{self.repeated / max(self.tokens, 1):.2%}"]
 
 
+@dataclass(slots=True)
+class Changes:
+    r"""The lines that go and that come as a site is known: of the gold text, and of noise.
+
+    Example:
+        >>> from denoise_crawler.evaluation.gold import GoldPage
+        >>> page = GoldPage("1", "a.example", "", gold="A ship came in. It was late.")
+        >>> changes = Changes()
+        >>> changes.add(page, "A ship came in.\nRead more", "A ship came in.\nIt was late.")
+        >>> print(changes)
+        lines of noise: 1 go, 0 come; lines of gold: 0 go, 1 come
+
+    """
+
+    gone: Counter[bool] = field(default_factory=Counter)
+    come: Counter[bool] = field(default_factory=Counter)
+
+    def add(self, page: GoldPage, cold: str, known: str) -> None:
+        """Count those of one page."""
+        gold = _words(page.gold or "")
+        before, after = (Counter(map(_words, text.splitlines())) for text in (cold, known))
+        self.gone.update(line in gold for line in (before - after).elements())
+        self.come.update(line in gold for line in (after - before).elements())
+
+    def __str__(self) -> str:
+        gone, come = self.gone, self.come
+        noise, gold = (f"{gone[is_gold]} go, {come[is_gold]} come" for is_gold in (False, True))
+        return f"lines of noise: {noise}; lines of gold: {gold}"
+
+
+def _words(text: str) -> str:
+    """Return the tokens of a text with a space at each side."""
+    return f" {' '.join(token_sequence(text))} "
+
+
 def texts_by_known(site: Sequence[GoldPage], choice: MethodChoice) -> dict[str, list[str]]:
     """Return by number of known pages the texts of a site's pages."""
     pages = [Page.parse(url, html, site=site[0].site) for url, html in addressed(site)]
@@ -114,17 +152,23 @@ def texts_by_known(site: Sequence[GoldPage], choice: MethodChoice) -> dict[str, 
 
 def rows_of_method(
     method: str, name: str, sites: Sequence[Sequence[GoldPage]], folds: Mapping[str, Path]
-) -> dict[str, Row]:
-    """Return the rows of a method by the number of known pages; ``folds`` are the weights to use, by site."""
+) -> tuple[dict[str, Row], Changes]:
+    """Return a method's rows by the number of known pages, and what all of them change.
+
+    ``folds`` are the weights to use, by site.
+    """
     leaves = method == "fusion" and name not in HALVED
-    rows = {str(known): Row() for known in KNOWN} | {ALL: Row()}
+    rows, changes = {str(known): Row() for known in KNOWN} | {ALL: Row()}, Changes()
     for pages in sites:
         say(f"{name} {method} {pages[0].site}")
         weights = {"weights": folds[pages[0].site]} if leaves and pages[0].site in folds else {}
         choice = MethodChoice(method, options={"title": LEAVE, **weights} if leaves else {})
-        for known, texts in texts_by_known(pages, choice).items():
+        found = texts_by_known(pages, choice)
+        for known, texts in found.items():
             rows[known].add_site(pages, texts)
-    return rows
+        for page, cold, warm in zip(pages, found["0"], found[ALL], strict=True):
+            changes.add(page, cold, warm)
+    return {known: row for known, row in rows.items() if row.scores}, changes
 
 
 def rows_of_peers(names: Sequence[str], sites: Sequence[Sequence[GoldPage]]) -> Iterator[tuple[str, Row]]:
@@ -164,9 +208,10 @@ def main(argv: list[str] | None = None) -> None:
     folder, figures = folder_with(arguments.sets), {}
     folds = folds_of(folder, arguments.folds)
     for name in arguments.sets:
-        sites, lines = sites_of(folder, name, arguments.at_least), []
+        sites, lines, notes = sites_of(folder, name, arguments.at_least), [], []
         for method in arguments.methods:
-            rows = {known: row for known, row in rows_of_method(method, name, sites, folds).items() if row.scores}
+            rows, changes = rows_of_method(method, name, sites, folds)
+            notes.append(f"{method}, from none to all known: {changes}")
             lines += [[f"{method}, {known} known", *row.cells()] for known, row in rows.items()]
             figures[f"{name}, {method}"] = {
                 known: [row.mean.f1, len(row.scores)] for known, row in rows.items() if known != ALL
@@ -174,6 +219,7 @@ def main(argv: list[str] | None = None) -> None:
         lines += [[peer, *row.cells()] for peer, row in rows_of_peers(arguments.peers, sites)]
         print(f"{name}, {len(sites)} sites of {arguments.at_least} pages or more\n")
         print(table(["", "pages", "P", "R", "F1", "must-not left", "repeated"], lines) + "\n")
+        print("\n".join(notes) + "\n")
     write_figures(arguments.json, figures)
 
 

@@ -26,9 +26,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 # Machines differ: how long an example takes says nothing about whether it is right. The examples are the same in
-# each run, so that no test fails by chance; `make test-random` looks for others.
+# each run, so that no test fails by chance; `make test` takes few of them, `make test-random` looks for others.
 _ANY_MACHINE = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("same examples", _ANY_MACHINE, derandomize=True)
+settings.register_profile("few", _ANY_MACHINE, derandomize=True, max_examples=20)
 settings.register_profile("random", _ANY_MACHINE, max_examples=1_000, print_blob=True)
 settings.load_profile("same examples")
 
@@ -50,9 +51,23 @@ MARKS = {
         "report/test_report_in_browser",
     ),
     "fuzz": ("fuzz/",),
+    "process": (
+        "batch/test_batch",
+        "commands/",
+        "evaluation/test_evaluation",
+        "evaluation/test_training",
+        "output/test_extractors",
+        "report/test_report.py",
+        "rules/test_rule_commands",
+        "rules/test_rules_on_every_road",
+        "store/test_shared_store",
+        "test_extras",
+        "test_mcp_server",
+        "test_shell",
+    ),
     "project": ("project/", "benchmarks/"),
     "spark": ("spark/",),
-    "smoke": ("crawl/test_one_file_script", "crawl/test_start"),
+    "smoke": ("commands/test_console", "crawl/test_start"),
 }
 SETTINGS = """
 BOT_NAME = "test_project"
