@@ -30,6 +30,7 @@ MODULES = (
 )
 # The core reads lxml's structures. It is tested with these versions; others get the Python code.
 OLDEST_LXML, NEXT_LXML = (5, 0), (7, 0)
+mode = os.environ.get(ENVIRONMENT, "auto")  # of this process: it is asked for many times a page
 
 
 def compiled(name: str) -> Any | None:
@@ -45,7 +46,7 @@ def compiled(name: str) -> Any | None:
         CoreError: ``DENOISE_CORE`` is ``require``, and the core cannot be used; or it is none of ``MODES``.
 
     """
-    modules = _modules(os.environ.get(ENVIRONMENT, "auto"))
+    modules = _modules(mode)
     return None if modules is None else modules[name]
 
 
@@ -67,22 +68,23 @@ def loops(name: str) -> Any:
         ('characters', 'link share')
 
     """
-    return _loops(os.environ.get(ENVIRONMENT, "auto"))[name]
+    return _loops(mode)[name]
 
 
-def choose(mode: str) -> None:
+def choose(chosen: str) -> None:
     """Use the core, or not, in this process and in those that it starts.
 
     Args:
-        mode: One of ``MODES``.
+        chosen: One of ``MODES``.
 
     Raises:
         CoreError: There is no such mode, or the core is required and cannot be used.
 
     """
-    _modules(mode)
-    _loops(mode)
-    os.environ[ENVIRONMENT] = mode
+    global mode
+    _modules(chosen)
+    _loops(chosen)
+    os.environ[ENVIRONMENT] = mode = chosen
 
 
 def why_not() -> str | None:

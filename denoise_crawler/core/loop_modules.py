@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import ModuleType
 
-LOOPS = "blocks", "features", "keys", "runs", "sheets", "site", "style_tree", "texts", "writing"
+LOOPS = "blocks", "deciding", "features", "keys", "runs", "sheets", "site", "style_tree", "texts", "writing"
 _PACKAGE = __name__.partition(".")[0]
 _FOLDER = Path(__file__).parents[1]
 

@@ -6,7 +6,7 @@ read the names from here.
 
 from __future__ import annotations
 
-from math import fabs, log1p
+from math import exp, fabs, log1p
 
 from denoise_crawler.loops import cython
 from denoise_crawler.loops.keys import group
@@ -57,9 +57,16 @@ SITE = (
     *("new text before", "new text after", "new text so far"),
     *(f"new text so far above {level}" for level in NEW_LEVELS),
 )
+PAGE_TYPE = (
+    *("blocks", "characters", "link share"),
+    *("paragraphs", "share in paragraphs", "longest", "commas in paragraphs"),
+    *("content tokens", "content share", "content blocks", "content link share"),
+    *(f"list {place} {name}" for place in (1, 2) for name in ("size", "share", "mean", "link share", "content")),
+)
 PAGE_ROW = {name: number for number, name in enumerate(PAGE)}
 SITE_ROW = {name: number for number, name in enumerate(SITE)}
 UNKNOWN = cython.declare(cython.double, -1.0)
+REPEATED_SHARE = cython.declare(cython.double, 0.2)  # of the pages have a text that comes back
 # A share of n pages is drawn towards nothing by n / (n + this): one of two pages says less than six of twelve.
 FEW_PAGES = cython.declare(cython.double, 2.0)
 LONGEST_RUN = cython.declare(cython.double, 30.0)
@@ -77,6 +84,8 @@ _WEIGHTS = (
     1 / 9,
     1 / 12,
 )  # what a block gives to the elements above it: 1, a half, 1/(3·level)
+_PARAGRAPH = cython.declare(cython.double, 100.0)  # characters outside links
+_LEAST_TITLE = cython.declare(cython.double, 0.3)  # what a block that is the title has more of
 _MIN_CHARACTERS = cython.declare(cython.double, 25.0)  # of a block that gives something
 _NAME_WEIGHT = cython.declare(cython.double, 0.25)
 _PATHS = cython.declare(cython.longlong, 1 << 32)
@@ -215,47 +224,6 @@ def add_up(blocks: tuple, elements: tuple, by_block: cython.double[:, ::1], by_e
         by_element[2, index] = ratio(by_element[1, index], by_element[0, index])
 
 
-def add_up_text(
-    characters: cython.const[cython.double][::1],
-    linked: cython.const[cython.double][::1],
-    commas: cython.const[cython.double][::1],
-    least: cython.double,
-):
-    """Add up the text of a page, and its paragraphs: blocks of ``least`` characters outside links and more.
-
-    Args:
-        characters: Of each block.
-        linked: Of each block, its characters inside links.
-        commas: Of each block.
-        least: The least characters of a paragraph.
-
-    Returns:
-        The characters, those inside links, the most of a block outside links; the number of paragraphs, their
-        characters outside links and their commas.
-
-    """
-    index: cython.Py_ssize_t
-    own: cython.double
-    whole: cython.double = 0.0
-    in_links: cython.double = 0.0
-    longest: cython.double = 0.0
-    paragraphs: cython.double = 0.0
-    held: cython.double = 0.0
-    found: cython.double = 0.0
-    count: cython.Py_ssize_t = characters.shape[0]
-    check(linked.shape[0] == count and commas.shape[0] == count, "the columns of the page do not fit each other")
-    for index in range(count):
-        own = characters[index] - linked[index]
-        whole += characters[index]
-        in_links += linked[index]
-        longest = larger(longest, own)
-        if own >= least:
-            paragraphs += 1.0
-            held += own
-            found += commas[index]
-    return whole, in_links, longest, paragraphs, held, found
-
-
 @cython.cfunc
 @cython.exceptval(check=False)
 def fill(rows: cython.float[:, ::1], row: cython.Py_ssize_t, number: cython.double) -> cython.void:
@@ -297,25 +265,81 @@ def go_up(at: cython.longlong[::1], parents: cython.const[cython.longlong][::1])
         at[index] = parents[at[index]] if at[index] else 0
 
 
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def unlinked_of(
+    running: cython.const[cython.double][::1], links: cython.const[cython.double][::1]
+) -> cython.double:
+    """Return the characters of the page outside links."""
+    count: cython.Py_ssize_t = running.shape[0] - 1
+    return larger(running[count] - links[count], 1.0)
+
+
+def title_of(
+    characters: cython.const[cython.double][::1],
+    linked: cython.const[cython.double][::1],
+    homes: cython.const[cython.longlong][::1],
+    tags: cython.const[cython.longlong][::1],
+    overlap: cython.const[cython.double][::1],
+    heading: cython.longlong,
+    first_heading: cython.double[::1],
+):
+    """Return the block that is the title, -1 if none is like it, and fill which blocks are ``h1``.
+
+    Args:
+        characters: Of each block.
+        linked: Of each block, its characters inside links.
+        homes: Of each block, the element that it stands in.
+        tags: Of each element.
+        overlap: By block, how much it resembles the title.
+        heading: The tag of an ``h1``.
+        first_heading: What is filled.
+
+    """
+    index: cython.Py_ssize_t
+    best: cython.Py_ssize_t = -1
+    chance: cython.double
+    most: cython.double = _LEAST_TITLE
+    count: cython.Py_ssize_t = homes.shape[0]
+    fits: cython.bint = overlap.shape[0] == count and first_heading.shape[0] == count
+    fits &= characters.shape[0] == count and linked.shape[0] == count
+    for index in range(count):
+        fits &= 0 <= homes[index] < tags.shape[0]
+    check(fits, "the columns of the page do not fit each other")
+    for index in range(count):
+        first_heading[index] = 1.0 if tags[homes[index]] == heading else 0.0
+        chance = overlap[index] + 0.3 * first_heading[index] - 0.5 * linked[index] / larger(characters[index], 1.0)
+        if chance > most:
+            most, best = chance, index
+    return best
+
+
 def page(
     rows: cython.float[:, ::1],
     blocks: tuple,
     elements: tuple,
     sums: tuple,
     named: cython.const[cython.double][::1],
-    unlinked: cython.double,
     title: cython.Py_ssize_t,
+    places: cython.const[cython.longlong][::1],
+    of_places: cython.Py_ssize_t,
+    kinds: cython.const[cython.double][::1],
+    said: tuple,
 ):
-    """Fill the ``rows`` of ``PAGE``.
+    """Fill the ``rows`` of what the page alone says, but for those behind the last that is given here.
 
     Args:
-        rows: A row for each name, a column for each block.
+        rows: A row for each name of ``PAGE``, place, kind and column of ``said``; a column for each block.
         blocks: As :func:`add_up` takes them.
         elements: As :func:`add_up` takes them.
         sums: What :func:`add_up` fills: two columns by block, three by element.
         named: Of each element, how much its class and id speak for content.
-        unlinked: The characters of the page outside links.
         title: The block that is the title, below 0 if none is.
+        places: By element what it stands in, a bit for each place.
+        of_places: How many places there are.
+        kinds: How much the page speaks for each kind.
+        said: Columns of numbers by block, one number for all.
 
     Raises:
         ValueError: The columns do not fit each other.
@@ -342,7 +366,15 @@ def page(
     parents, first, last, tags, depths, paths = elements
     running, links, below, links_below, shares = sums
     count: cython.Py_ssize_t = homes.shape[0]
-    fits: cython.bint = rows.shape[0] == len(PAGE) and rows.shape[1] == count and title < count
+    unlinked: cython.double = unlinked_of(running, links)
+    row: cython.Py_ssize_t = len(PAGE)
+    column: cython.const[cython.double][::1]
+    index: cython.Py_ssize_t
+    fits: cython.bint = rows.shape[0] >= len(PAGE) + of_places + kinds.shape[0] + len(said)
+    fits &= rows.shape[1] == count and title < count and 0 <= of_places < 63
+    fits &= places.shape[0] == parents.shape[0]
+    for one in said:
+        fits &= len(one) == count
     fits &= running.shape[0] == count + 1 and links.shape[0] == count + 1
     fits &= below.shape[0] == parents.shape[0] and links_below.shape[0] == parents.shape[0]
     fits &= shares.shape[0] == parents.shape[0] and named.shape[0] == parents.shape[0]
@@ -356,6 +388,16 @@ def page(
     title_rows(rows, running, title)
     repetition_rows(rows, characters, linked, homes, texts, paths, unlinked)
     list_rows(rows, homes, parents, first, last, paths, below, links_below, running[count])
+    bits(rows, row, of_places, places, homes)
+    row += of_places
+    for index in range(kinds.shape[0]):
+        fill(rows, row, kinds[index])
+        row += 1
+    for one in said:
+        column = one
+        for index in range(count):
+            rows[row, index] = column[index]
+        row += 1
 
 
 @cython.cfunc
@@ -630,29 +672,21 @@ def repetition_rows(
         rows[row, index] = log_of(held[of[index]] / times[of[index]])
 
 
+@cython.cfunc
+@cython.exceptval(check=False)
 def bits(
     rows: cython.float[:, ::1],
     first: cython.Py_ssize_t,
     count: cython.Py_ssize_t,
     numbers: cython.const[cython.longlong][::1],
     homes: cython.const[cython.longlong][::1],
-):
+) -> cython.void:
     """Fill ``count`` rows from the ``first`` on, each with a bit of the ``numbers`` of the blocks' elements."""
     index: cython.Py_ssize_t
     bit: cython.Py_ssize_t
-    fits: cython.bint = rows.shape[1] == homes.shape[0] and first >= 0 and 0 <= count <= rows.shape[0] - first
-    check(fits and count < 63, "the columns of the page do not fit each other")
     for bit in range(count):
         for index in range(homes.shape[0]):
             rows[first + bit, index] = (numbers[homes[index]] >> bit) & 1
-
-
-def constants(rows: cython.float[:, ::1], first: cython.Py_ssize_t, numbers: cython.const[cython.double][::1]):
-    """Fill rows from the ``first`` on with one number each."""
-    row: cython.Py_ssize_t
-    check(first >= 0 and numbers.shape[0] <= rows.shape[0] - first, "the rows are not those of the numbers")
-    for row in range(numbers.shape[0]):
-        fill(rows, first + row, numbers[row])
 
 
 @cython.cfunc
@@ -816,12 +850,66 @@ def main_region(
     return top, best
 
 
+def site_rows(
+    rows: cython.float[:, ::1],
+    blocks: tuple,
+    elements: tuple,
+    sums: tuple,
+    named: cython.const[cython.double][::1],
+    links: cython.const[cython.uint][::1],
+    pages: cython.double,
+    standing: tuple,
+    scores: cython.double[::1],
+):
+    """Fill the ``rows`` of ``SITE``: where blocks stand to the main region, and what ``pages`` of the site say.
+
+    Args:
+        rows: A row for each name, a column for each block.
+        blocks: As for :func:`page`.
+        elements: As for :func:`page`.
+        sums: As for :func:`page`.
+        named: As for :func:`page`.
+        links: Of each block, the hash of its first link's address; 0 without one.
+        pages: How many pages there are, 0 if the site is not known.
+        standing: Three tuples of columns, as :func:`site` and :func:`places` take them; empty without a site.
+        scores: A column by element, for what :func:`main_region` fills.
+
+    """
+    texts: cython.const[cython.double][::1]
+    index: cython.Py_ssize_t
+    count: cython.Py_ssize_t = links.shape[0]
+    repeated: cython.uchar[::1] = memoryview(bytearray(count))
+    if standing:
+        texts = standing[0][0]
+        check(texts.shape[0] == count, "the columns of the site do not fit the page")
+        mark_repeated(texts, pages, repeated)
+    top, score = main_region(blocks, elements, repeated, sums[4], named, scores)
+    region(rows, blocks, elements, sums, scores, top, score)
+    if standing:
+        of_blocks, of_elements, at_place = standing
+        site(rows, blocks, elements, sums, links, pages, of_blocks, of_elements)
+        places(rows, blocks, elements, of_blocks[0], of_elements[0], at_place)
+    else:
+        for index in range(_REGION, rows.shape[0]):
+            fill(rows, index, UNKNOWN)
+        fill(rows, SITE_ROW["site pages"], 0.0)
+
+
+def mark_repeated(texts: cython.const[cython.double][::1], pages: cython.double, repeated: cython.uchar[::1]):
+    """Mark the blocks whose texts stand on a fifth of the site's other ``pages``, of two pages or more."""
+    index: cython.Py_ssize_t
+    least: cython.double = larger(1.0, REPEATED_SHARE * pages)
+    check(repeated.shape[0] == texts.shape[0], "the columns of the site do not fit the page")
+    for index in range(texts.shape[0]):
+        repeated[index] = pages >= 2.0 and texts[index] >= least
+
+
+@cython.cfunc
 def region(
     rows: cython.float[:, ::1],
     blocks: tuple,
     elements: tuple,
     sums: tuple,
-    unlinked: cython.double,
     scores: cython.const[cython.double][::1],
     top: cython.Py_ssize_t,
     score: cython.double,
@@ -833,7 +921,6 @@ def region(
         blocks: As for :func:`page`.
         elements: As for :func:`page`.
         sums: As for :func:`page`.
-        unlinked: The characters of the page outside links.
         scores: What :func:`main_region` fills.
         top: The element with the best score: the main region.
         score: Its score.
@@ -845,6 +932,7 @@ def region(
     last: cython.const[cython.longlong][::1] = elements[2]
     depths: cython.const[cython.longlong][::1] = elements[4]
     running: cython.const[cython.double][::1] = sums[0]
+    unlinked: cython.double = unlinked_of(running, sums[1])
     below: cython.const[cython.double][::1] = sums[2]
     links_below: cython.const[cython.double][::1] = sums[3]
     blocks_count: cython.Py_ssize_t = homes.shape[0]
@@ -899,15 +987,7 @@ def region(
     fill(rows, SITE_ROW["main region share"], (below[top] - links_below[top]) / unlinked)
 
 
-def no_site(rows: cython.float[:, ::1]):
-    """Fill those ``rows`` of ``SITE`` that say what the site says, of which nothing is known."""
-    row: cython.Py_ssize_t
-    check(rows.shape[0] == len(SITE), "the rows are not those of the site")
-    for row in range(_REGION, rows.shape[0]):
-        fill(rows, row, UNKNOWN)
-    fill(rows, SITE_ROW["site pages"], 0.0)
-
-
+@cython.cfunc
 def site(
     rows: cython.float[:, ::1],
     blocks: tuple,
@@ -1020,6 +1100,7 @@ def site(
         go_up(at, parents)
 
 
+@cython.cfunc
 def places(
     rows: cython.float[:, ::1],
     blocks: tuple,
@@ -1129,24 +1210,90 @@ def run_rows(rows: cython.float[:, ::1], row: cython.Py_ssize_t, shapes: cython.
         start = index + 1
 
 
-def largest_lists(
+def page_type(
+    row: cython.float[::1],
+    blocks: tuple,
     elements: tuple,
     sums: tuple,
-    likely: cython.const[cython.double][::1],
     tokens: cython.const[cython.double][::1],
-    most: cython.Py_ssize_t,
+    scores: cython.const[cython.double][::1],
 ):
-    """Return the lists of alike elements that have most text outside links, at most ``most`` of them.
-
-    Each is its number of elements, and their characters, linked characters, likely tokens and tokens.
+    """Fill a ``row`` with what the text of a page is as a whole: the numbers of ``PAGE_TYPE``.
 
     Args:
+        row: A number for each name.
+        blocks: As for :func:`page`.
         elements: As for :func:`page`.
         sums: As for :func:`page`.
-        likely: Running sums by block of the tokens that are expected to be content.
-        tokens: By element, the tokens below it.
-        most: How many lists to return.
+        tokens: By block, its words.
+        scores: By block, the log odds that it is content.
 
+    """
+    characters: cython.const[cython.double][::1]
+    linked: cython.const[cython.double][::1]
+    commas: cython.const[cython.double][::1]
+    characters, linked, commas = blocks[:3]
+    index: cython.Py_ssize_t
+    own: cython.double
+    chance: cython.double
+    whole: cython.double = 0.0
+    in_links: cython.double = 0.0
+    longest: cython.double = 0.0
+    paragraphs: cython.double = 0.0
+    held: cython.double = 0.0
+    found: cython.double = 0.0
+    words: cython.double = 0.0
+    content: cython.double = 0.0
+    expected: cython.double = 0.0
+    in_content: cython.double = 0.0
+    count: cython.Py_ssize_t = characters.shape[0]
+    fits: cython.bint = row.shape[0] == len(PAGE_TYPE) and tokens.shape[0] == count
+    check(fits and scores.shape[0] == count, "the columns of the page do not fit each other")
+    likely: cython.double[::1] = room(count + 1, "d")  # running sums
+    running: cython.double[::1] = room(count + 1, "d")
+    for index in range(count):
+        own = characters[index] - linked[index]
+        whole += characters[index]
+        in_links += linked[index]
+        longest = larger(longest, own)
+        if own >= _PARAGRAPH:
+            paragraphs += 1.0
+            held += own
+            found += commas[index]
+        chance = 1.0 / (1.0 + exp(within(-scores[index], -700.0, 700.0)))
+        likely[index + 1] = likely[index] + tokens[index] * chance
+        running[index + 1] = running[index] + tokens[index]
+        words += 1.0
+        content += 1.0 if chance > 0.5 else 0.0
+        in_content += linked[index] * chance
+        expected += characters[index] * chance
+    row[0] = log1p(words)
+    whole = larger(whole, 1.0)
+    row[1] = log1p(whole)
+    row[2] = in_links / whole
+    row[3] = log1p(paragraphs)
+    row[4] = held / whole
+    row[5] = log1p(longest)
+    row[6] = found / larger(held, 1.0)
+    row[7] = log1p(likely[count])
+    row[8] = likely[count] / larger(running[count], 1.0)
+    row[9] = content / words if count else 0.0
+    row[10] = in_content / larger(expected, 1.0)
+    largest_lists(row, 11, elements, sums, likely, running)
+
+
+@cython.cfunc
+def largest_lists(
+    row: cython.float[::1],
+    at: cython.Py_ssize_t,
+    elements: tuple,
+    sums: tuple,
+    likely: cython.double[::1],
+    tokens: cython.double[::1],
+):
+    """Fill a row with the two lists of alike elements that have most text outside links.
+
+    Both ``likely`` and ``tokens`` are running sums by block: of the tokens expected to be content, and of all.
     """
     parents: cython.const[cython.longlong][::1]
     first: cython.const[cython.longlong][::1]
@@ -1157,17 +1304,15 @@ def largest_lists(
     links_below: cython.const[cython.double][::1] = sums[3]
     parents, first, last = elements[:3]
     index: cython.Py_ssize_t
-    groups: cython.Py_ssize_t
+    kind: cython.Py_ssize_t
     count: cython.Py_ssize_t = parents.shape[0]
-    check(
-        likely.shape[0] == running.shape[0] and tokens.shape[0] == count,
-        "the columns of the page do not fit each other",
-    )
+    fits: cython.bint = likely.shape[0] == running.shape[0] and below.shape[0] == count
+    check(fits and links_below.shape[0] == count, "the columns of the page do not fit each other")
     kinds: cython.longlong[::1] = room(3 * count, "q")
     keys: cython.longlong[::1] = kinds[:count]
     of: cython.longlong[::1] = kinds[count : 2 * count]
     members: cython.longlong[::1] = kinds[2 * count :]
-    groups = alike_siblings(parents, first, last, paths, keys, members, of)
+    groups: cython.Py_ssize_t = alike_siblings(parents, first, last, paths, keys, members, of)
     space: cython.double[::1] = room(5 * groups, "d")
     sizes: cython.double[::1] = space[:groups]
     characters: cython.double[::1] = space[groups : 2 * groups]
@@ -1177,12 +1322,21 @@ def largest_lists(
     add_by_kind(of, below, links_below, sizes, characters, linked)
     for index in range(count):
         content[of[index]] += likely[last[index]] - likely[first[index]]
-        words[of[index]] += tokens[index]
-    kind: cython.Py_ssize_t
+        words[of[index]] += tokens[last[index]] - tokens[first[index]]
     found = []
     for kind in range(groups):
         index = members[kind]
         if keys[index] != -1 and sizes[kind] >= SIBLINGS:
-            held = (sizes[kind], characters[kind], linked[kind], content[kind], words[kind])
-            found.append((linked[kind] - characters[kind], keys[index], held))
-    return [held for _, _, held in sorted(found)[:most]]
+            found.append((linked[kind] - characters[kind], keys[index], kind))
+    found.sort()
+    for index in range(2):
+        if index < len(found):
+            kind = found[index][2]
+            row[at] = log1p(sizes[kind])
+            row[at + 1] = characters[kind] / larger(running[running.shape[0] - 1], 1.0)
+            row[at + 2] = log1p(characters[kind] / sizes[kind])
+            row[at + 3] = linked[kind] / larger(characters[kind], 1.0)
+            row[at + 4] = content[kind] / larger(words[kind], 1.0)
+        else:
+            row[at] = row[at + 1] = row[at + 2] = row[at + 3] = row[at + 4] = 0.0
+        at += 5

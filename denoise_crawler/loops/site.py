@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from math import log
+
 from denoise_crawler.loops import cython
 from denoise_crawler.loops.keys import counts_of, find, group
 
+PARAGRAPH = 80.0  # characters outside links
+_PARAGRAPH = cython.declare(cython.double, PARAGRAPH)
+HUNDREDTHS = cython.declare(cython.double, 100.0)
 _MASK = cython.declare(cython.ulonglong, 0xFFFFFFFFFFFFFFFF)
 
 
@@ -14,48 +19,28 @@ def check(fits: cython.bint, message):
         raise ValueError(message)
 
 
+@cython.cfunc
+@cython.exceptval(check=False)
 def know_half(
-    wanted: cython.const[cython.uint][::1],
+    pages: cython.const[cython.double][::1],
     characters: cython.const[cython.double][::1],
     linked: cython.const[cython.double][::1],
-    least: cython.double,
-    hashes: cython.const[cython.uint][::1],
-    slots: cython.const[cython.int][::1],
-    bits: cython.int,
-    counts: cython.const[cython.double][::1],
-    left_out: tuple,
-):
-    """Tell whether pages know half of the running text of a page: of blocks of ``least`` characters and more.
-
-    Args:
-        wanted: By block, the hash of its text.
-        characters: By block, its characters.
-        linked: By block, those inside links.
-        least: The characters outside links of a block that counts.
-        hashes: As for :func:`keys.counts_of`.
-        slots: As for :func:`keys.counts_of`.
-        bits: As for :func:`keys.counts_of`.
-        counts: As for :func:`keys.counts_of`.
-        left_out: As for :func:`keys.counts_of`.
-
-    """
+) -> cython.bint:
+    """Tell whether ``pages`` know half of the running text of a page: of blocks of a paragraph's characters."""
     index: cython.Py_ssize_t
     running: cython.double
     half: cython.double = 0.0
     known: cython.double = 0.0
-    count: cython.Py_ssize_t = wanted.shape[0]
-    check(characters.shape[0] == count and linked.shape[0] == count, "the columns do not fit each other")
-    pages: cython.double[::1] = memoryview(bytearray(8 * count or 8)).cast("d")[:count]
-    counts_of(hashes, slots, bits, wanted, counts, left_out, pages)
-    for index in range(count):
+    for index in range(pages.shape[0]):
         running = characters[index] - linked[index]
-        if running >= least:
+        if running >= _PARAGRAPH:
             half += running / 2.0
             if pages[index] > 0.0:
                 known += running
     return half > 0.0 and known >= half
 
 
+@cython.ccall
 def add_repeated(
     repeated: cython.const[cython.uchar][::1],
     homes: cython.const[cython.int][::1],
@@ -75,6 +60,7 @@ def add_repeated(
             sums[homes[block]] += characters[block]
 
 
+@cython.ccall
 def add_below(sums: cython.double[::1], parents: cython.const[cython.longlong][::1]):
     """Add to each place the sums of all places below it; parents come before children."""
     place: cython.Py_ssize_t
@@ -90,56 +76,109 @@ def add_below(sums: cython.double[::1], parents: cython.const[cython.longlong][:
 
 def said_of_page(
     blocks: tuple,
-    elements: cython.const[cython.uint][::1],
+    elements: tuple,
     counted: tuple,
     summed: tuple,
     at_places: tuple,
+    pages: tuple,
     silent: tuple,
     own: tuple,
     spread: cython.ulonglong,
     by_block: tuple,
     by_element: tuple,
+    kinds: cython.double[::1],
 ):
     """Fill what the pages of a site say of the blocks and elements of a page.
 
     A table is the hashes, slots and bits that :func:`keys.find` takes.
 
     Args:
-        blocks: Of each the hashes of its text, its masked text, its link, its style and its shape; its element.
-        elements: The hash of each element's path.
+        blocks: Of each the hashes of its text, its masked text, its link, its style and its shape; its element,
+            its characters and those inside links.
+        elements: Of each the hash of its path, its first block and that behind its last.
         counted: Of texts, masked texts, links and shapes at their places: a table with the pages that have each.
         summed: Of paths: a table, the sums of each, and the characters of texts that come back there. Of styles:
-            a table and the sums.
+            a table and the sums. Of texts, whether each comes back.
         at_places: By shape its path; as :func:`shapes_at` takes them, its values and sums.
+        pages: As for :func:`alike`: paths, ends, rows, kinds, the row that is left out, the least share.
         silent: Of each page that says nothing of texts, links and places, the numbers of what ``counted`` counts.
-        own: Of the page itself, if it is known, its paths, what it adds to their sums and to the characters there;
-            its styles and what it adds to their sums.
+        own: Of the page itself, empty columns if it is not known: its paths and what it adds to their sums, its
+            styles and what it adds to theirs; the paths, texts and characters of its blocks, the parents of paths.
         spread: What a hash of a path and a shape is multiplied with.
-        by_block: By block what is counted, four columns; two of its style's sums; three of those at its place.
+        by_block: By block what is counted, four columns; two of its style's sums, the second of which becomes the
+            mean score; three of those at its place, the last of which becomes their sameness.
         by_element: By element the number of its path; four of its sums; the characters that come back.
+        kinds: The means of the kinds of alike pages.
+
+    Returns:
+        How many pages are built as the page is, and whether pages know half of its running text.
 
     """
-    texts, masked, links, styles, shapes, homes = blocks
+    texts, masked, links, styles, shapes, homes, characters, linked = blocks
     keys: cython.uint[::1] = memoryview(bytearray(4 * len(homes) or 4)).cast("I")[: len(homes)]
     numbers: cython.longlong[::1] = memoryview(bytearray(8 * len(homes) or 8)).cast("q")[: len(homes)]
     found, style_sums, place_sums = by_block
     paths, path_sums, again = by_element
-    path_table, of_paths, of_texts, style_table, of_styles = summed
-    own_paths, own_sums, own_again, own_styles, own_style_sums = own
+    hashes_of_paths, first, last = elements
+    path_table, of_paths, of_texts, style_table, of_styles, repeated = summed
+    check(len(characters) == len(homes) == len(linked), "the columns of the blocks do not fit each other")
     hashes, slots, bits = path_table
-    find(hashes, slots, bits, elements, paths)
-    place_keys(shapes, homes, elements, spread, keys)
+    find(hashes, slots, bits, hashes_of_paths, paths)
+    place_keys(shapes, homes, hashes_of_paths, spread, keys)
     for at, wanted in enumerate((texts, masked, links, keys)):
         hashes, slots, bits, counts = counted[at]
         counts_of(hashes, slots, bits, wanted, counts, tuple([page[at] for page in silent]), found[at])
+    own_paths, own_sums, own_styles, own_style_sums, own_homes, own_texts, own_characters, parents = own
     without_own(of_paths, paths, own_paths, own_sums, path_sums)
-    without_own(of_texts, paths, own_paths, own_again, again)
+    come_back: cython.double[::1] = memoryview(bytearray(8 * len(of_texts) or 8)).cast("d")[: len(of_texts)]
+    add_repeated(repeated, own_homes, own_texts, own_characters, come_back)
+    add_below(come_back, parents)
+    without(of_texts, come_back, paths, again)
     hashes, slots, bits = style_table
     find(hashes, slots, bits, styles, numbers)
     without_own(of_styles, numbers, own_styles, own_style_sums, style_sums)
     gather(paths, homes, numbers)
     path_of, values, sums = at_places
     shapes_at(counts, path_of, values, sums, tuple([page[3] for page in silent]), numbers, place_sums)
+    as_shares(style_sums, place_sums)
+    page_paths, ends, rows, of_pages, left_out, least = pages
+    similar = alike(
+        (hashes_of_paths, paths, first, last), page_paths, ends, rows, of_pages, left_out, least, kinds
+    )
+    return similar, know_half(found[0], characters, linked)
+
+
+@cython.cfunc
+def without(
+    sums: cython.const[cython.double][::1],
+    own: cython.double[::1],
+    wanted: cython.const[cython.longlong][::1],
+    found: cython.double[::1],
+):
+    """Fill ``found`` with the cells ``wanted`` of ``sums``, less those of a page's ``own``."""
+    index: cython.Py_ssize_t
+    fits: cython.bint = found.shape[0] == wanted.shape[0] and own.shape[0] == sums.shape[0] > 0
+    for index in range(wanted.shape[0]):
+        fits &= 0 <= wanted[index] < sums.shape[0]
+    check(fits, "there is no such path, or the columns do not fit each other")
+    own[0] = 0.0  # what stands nowhere
+    for index in range(wanted.shape[0]):
+        found[index] = sums[wanted[index]] - own[wanted[index]]
+
+
+@cython.cfunc
+def as_shares(styles: cython.double[:, ::1], places: cython.double[:, ::1]):
+    """Turn the scores of styles into means by token, and the entropy at places into sameness."""
+    index: cython.Py_ssize_t
+    most: cython.double
+    check(styles.shape[0] == 2 and places.shape[0] == 3, "the columns do not fit each other")
+    for index in range(styles.shape[1]):
+        most = styles[0, index] if styles[0, index] > 1.0 else 1.0
+        styles[1, index] /= HUNDREDTHS * most
+    for index in range(places.shape[1]):
+        most = places[0, index] if places[0, index] > 1.0 else 1.0
+        most = places[0, index] * log(most)
+        places[2, index] /= most if most > 1e-9 else 1e-9
 
 
 @cython.cfunc
@@ -175,6 +214,7 @@ def gather(
         found[index] = column[at[index]]
 
 
+@cython.cfunc
 def alike(
     page: tuple,
     paths: cython.const[cython.int][::1],
@@ -261,7 +301,7 @@ def alike(
             for at in range(means.shape[0]):
                 means[at] += share * kinds[row, at]
     for at in range(means.shape[0]):
-        means[at] /= total if total > 1e-9 else 1e-9
+        means[at] /= HUNDREDTHS * (total if total > 1e-9 else 1e-9)
     return total
 
 
@@ -279,7 +319,7 @@ def without_own(
     row: cython.Py_ssize_t
     columns: cython.Py_ssize_t = sums.shape[1]
     fits: cython.bint = found.shape[0] == columns and found.shape[1] == wanted.shape[0]
-    fits &= own_sums.shape[0] == own.shape[0] and (own_sums.shape[1] == columns or own.shape[0] == 0)
+    fits &= own_sums.shape[0] == own.shape[0] and own_sums.shape[1] == columns
     check(fits, "the columns do not fit each other")
     for index in range(own.shape[0]):
         fits &= 0 <= own[index] < sums.shape[0]

@@ -5,6 +5,9 @@ from __future__ import annotations
 from denoise_crawler.loops import cython
 
 _MASK = cython.declare(cython.ulonglong, 0xFFFFFFFFFFFFFFFF)
+_LEAST_LABEL = cython.declare(cython.Py_ssize_t, 3)  # characters
+_LONGEST_LABEL = cython.declare(cython.Py_ssize_t, 80)
+_LEAST_HEADING = cython.declare(cython.double, 10.0)
 
 
 def check(fits: cython.bint, message):
@@ -159,3 +162,60 @@ def styles_of(
         for length in lengths:
             own += 4 if characters[index] >= length else 0
         styles[index] = (((looks * 16 + own + 1) * spread) & _MASK) >> 32
+
+
+def shapes_of(
+    texts: list,
+    characters: cython.const[cython.double][::1],
+    linked: cython.const[cython.double][::1],
+    masked: cython.const[cython.uint][::1],
+    homes: cython.const[cython.longlong][::1],
+    tags: cython.const[cython.longlong][::1],
+    heading: cython.longlong,
+    hash_of,
+    shapes: cython.uint[::1],
+):
+    """Fill ``shapes`` with the hash of what each text has in common with those of its like on other pages.
+
+    That is its masked hash; of a text that ends with a link, what stands before it, if that is a label; of one
+    that quotes the first heading that is long enough to be the page's own, what stands around it.
+
+    Args:
+        texts: The texts of the blocks.
+        characters: The characters of each block.
+        linked: Those inside links.
+        masked: The hash of each text with all numbers alike.
+        homes: The element that each block stands in.
+        tags: The tag of each element.
+        heading: The tag of a heading.
+        hash_of: Returns the hash of a label.
+        shapes: What is filled.
+
+    Raises:
+        ValueError: The columns do not fit each other.
+
+    """
+    index: cython.Py_ssize_t
+    count: cython.Py_ssize_t = shapes.shape[0]
+    before: cython.Py_ssize_t
+    fits: cython.bint = len(texts) == count and characters.shape[0] == count and linked.shape[0] == count
+    fits &= masked.shape[0] == count and homes.shape[0] == count
+    check(fits, "the columns of the page do not fit each other")
+    for index in range(count):
+        fits &= 0 <= homes[index] < tags.shape[0]
+    check(fits, "a block stands in an element that is not there")
+    quoted: str = ""
+    for index in range(count):
+        if tags[homes[index]] == heading and characters[index] >= _LEAST_HEADING:
+            quoted = texts[index]
+            break
+    longest: cython.Py_ssize_t = len(quoted) + _LONGEST_LABEL
+    for index in range(count):
+        shapes[index] = masked[index]
+        text: str = texts[index]
+        if quoted and len(quoted) < len(text) <= longest and quoted in text:
+            shapes[index] = hash_of(" … ".join(text.split(quoted)))
+        elif linked[index] > 0.0:
+            before = cython.cast(cython.Py_ssize_t, characters[index] - linked[index])
+            if _LEAST_LABEL <= before <= _LONGEST_LABEL:
+                shapes[index] = hash_of("".join(text.split())[:before])

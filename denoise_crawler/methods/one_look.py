@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from denoise_crawler.methods.base import Judgement, Method
-from denoise_crawler.methods.fusion.chances import shifted, with_title
-from denoise_crawler.methods.fusion.judged_nodes import deciding_blocks, judged_nodes
-from denoise_crawler.methods.fusion.reasons import Verdict, added_by_topic, why
-from denoise_crawler.methods.fusion.selection import most_f1
+from denoise_crawler.methods.base import Method
+from denoise_crawler.methods.fusion.decision import decide
 from denoise_crawler.methods.fusion.weights import model_of_file, shipped_model
 from denoise_crawler.methods.fusion.wishes import KEEP, Wishes
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from denoise_crawler.methods.base import Judgement
     from denoise_crawler.page import Page
 
 
@@ -45,23 +43,6 @@ class OneLook(Method):
 
     def judge(self, page: Page) -> Judgement:
         """Mark all blocks but those to take."""
-        alone = page.once(self.model.alone)
-        evidence, blocks = alone.evidence, alone.evidence.blocks
-        look = alone.knowing(None, self.wishes.columns(len(blocks)))
-        chances = with_title(shifted(look.chances, self.wishes.shift), evidence, self.wishes)
-        taken = most_f1(chances, blocks.tokens)
-        bar = float(chances[taken].min(initial=1.0))
-        block_of: dict[int, int] = {}
-
-        def reason(index: int) -> str:
-            if not block_of:
-                block_of.update(deciding_blocks(page.nodes, blocks, taken))
-            block = block_of.get(index, -1)
-            if block < 0:
-                return "without text: goes with what it stands in" if index else ""
-            row = dict(zip(look.forest.features, map(float, look.table[block]), strict=True))
-            verdict = Verdict(bool(taken[block]), float(chances[block]), bar)
-            return why(evidence, added_by_topic(look.forest, row), row, block, verdict)
-
-        noise, scores = judged_nodes(page.nodes, blocks, taken, chances)
-        return Judgement(noise, scores, reason, confidence=self.model.confidence(chances, blocks.tokens, taken))
+        look = page.once(self.model.alone).knowing(None, self.wishes.columns)
+        decision = decide(look, self.wishes)
+        return decision.judgement(page, self.model.confidence(decision.expected))

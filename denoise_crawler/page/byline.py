@@ -89,7 +89,7 @@ def authors_beside(page: Page) -> str | None:
             following = texts[place + 1][1] if place + 1 < len(texts) else ""
             if found := _names(said["rest"] or following):
                 return found
-        elif _is_of_authors(nodes, index) and (found := _names(text)):
+        elif _NAME.match(text) and _is_of_authors(nodes, index) and (found := _names(text)):
             return found
     return None
 

@@ -51,7 +51,7 @@ def taken_slots(keys: np.ndarray, bits: int) -> int:
 def test_hashes_that_are_chosen_to_meet_meet_no_more_than_others_in_what_is_known_of_a_site(
     mode: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(core.ENVIRONMENT, mode)
+    monkeypatch.setattr(core, "mode", mode)
     table, hashes = Numbered(), meeting_keys()
     assert table.add(hashes.astype(np.uint32)).tolist() == list(range(1, MANY + 1))
     assert taken_slots(hashes, table._bits) < MOST * MANY
@@ -66,7 +66,7 @@ def test_hashes_that_are_chosen_to_meet_meet_no_more_than_others_in_what_is_know
 def test_keys_that_are_chosen_to_meet_meet_no_more_than_others_in_groups(
     keys: np.ndarray, mode: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(core.ENVIRONMENT, mode)
+    monkeypatch.setattr(core, "mode", mode)
     first, group = groups_of(keys)
     assert first.tolist() == group.tolist() == list(range(len(keys)))
     assert taken_slots(keys, (2 * len(keys)).bit_length()) < MOST * len(keys)

@@ -23,9 +23,11 @@ from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.errors import CoreError, SettingError
 from denoise_crawler.evaluation.gold import read_gold
 from denoise_crawler.methods.fusion import blocks
-from denoise_crawler.methods.fusion.features import table_of
+from denoise_crawler.methods.fusion.decision import decide
 from denoise_crawler.methods.fusion.method import Fusion
-from denoise_crawler.methods.fusion.weights import feature_names, shipped_model
+from denoise_crawler.methods.fusion.page_type_features import page_type_row, traits_of
+from denoise_crawler.methods.fusion.parts import parts_of
+from denoise_crawler.methods.fusion.weights import shipped_model
 from denoise_crawler.output.content import formulas
 from denoise_crawler.page import Page, data_table
 from denoise_crawler.page import nodes as page_nodes
@@ -68,7 +70,7 @@ pytestmark = pytest.mark.skipif(core.why_not() is not None, reason=f"no compiled
 
 @pytest.fixture
 def without_core(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(core.ENVIRONMENT, "off")
+    monkeypatch.setattr(core, "mode", "off")
 
 
 def assert_same_nodes(html: str) -> None:
@@ -116,7 +118,7 @@ def assert_same_declared(html: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for one in (root, *inner):
         found = []
         for mode in ("require", "off"):
-            monkeypatch.setenv(core.ENVIRONMENT, mode)
+            monkeypatch.setattr(core, "mode", mode)
             declared = SelfDescription(one)
             lists = declared.titles, declared.headings, declared.times, declared.styles, declared.texts
             named = declared.authors, declared.dates, declared.author_links, declared.author_pages
@@ -153,10 +155,10 @@ def columns_of(record: object) -> dict[str, object]:
 
 
 def assert_same_rows(pages: Sequence[tuple[str, str]], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Compare all features and scores of each page, without its site and with what the other pages say."""
+    """Compare features, scores and what is taken of each page, without its site and with what other pages say."""
     found = []
     for mode in ("require", "off"):
-        monkeypatch.setenv(core.ENVIRONMENT, mode)
+        monkeypatch.setattr(core, "mode", mode)
         method = Fusion()
         read = [Page.parse(url, html) for url, html in pages]
         for page in read:
@@ -165,16 +167,21 @@ def assert_same_rows(pages: Sequence[tuple[str, str]], monkeypatch: pytest.Monke
         found.append([*looked, np.frombuffer(method.to_bytes(), np.uint8)[:, None]])
     for one, other in zip(*found, strict=True):
         differing = (one != other) & ~(np.isnan(one) & np.isnan(other))
-        assert not differing.any(), [feature_names().blocks[row] for row in np.flatnonzero(differing.any(axis=0))]
+        assert not differing.any(), np.flatnonzero(differing.any(axis=0))
 
 
 def looks(method: Fusion, page: Page) -> Iterator[np.ndarray]:
     alone = page.once(method.model.alone)
     blocks = alone.evidence.blocks
     yield alone.scores[:, None]
+    yield page_type_row(traits_of(page), alone)[None]
     for standing in (None, method.evidence.standing(page.key, blocks)):
-        look = alone.knowing(standing, method.wishes.columns(len(blocks)))
-        yield table_of(look.groups(), feature_names().blocks, len(blocks))
+        look = alone.knowing(standing, method.wishes.columns)
+        yield look.table
+        made = decide(look, method.wishes, page.once(parts_of), shift=0.5, repeating=False)
+        steps = made.own, made.chances, made.likely, made.best, made.once, made.taken
+        yield np.array(steps, np.float64).T
+        yield np.array([[made.bar, made.expected]])
 
 
 @pytest.mark.parametrize("html", ODD_PAGES, ids=range(len(ODD_PAGES)))
@@ -237,7 +244,7 @@ def test_any_table_has_the_same_scores(rows: int, seed: int) -> None:
 def test_pages_of_a_site_come_out_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     pages = [(f"https://a.example/{file.stem}", file.read_text("utf-8")) for file in GOLDEN]
     compiled = list(denoise_pages(pages))
-    monkeypatch.setenv(core.ENVIRONMENT, "off")
+    monkeypatch.setattr(core, "mode", "off")
     assert list(denoise_pages(pages)) == compiled
     assert any(page.text for page in compiled)
 
@@ -248,7 +255,7 @@ def test_gold_pages_come_out_the_same(corpus: Path, name: str, monkeypatch: pyte
     pages = [(page.url or f"https://{page.site}/{page.id}", page.html) for page in some]
     compiled = list(denoise_pages(pages))
     assert_same_rows(pages, monkeypatch)
-    monkeypatch.setenv(core.ENVIRONMENT, "off")
+    monkeypatch.setattr(core, "mode", "off")
     assert list(denoise_pages(pages)) == compiled
 
 
@@ -257,7 +264,7 @@ def test_gold_pages_come_out_the_same(corpus: Path, name: str, monkeypatch: pyte
 def test_a_tree_that_its_owner_takes_apart_is_judged_as_it_was(
     file: Path, mode: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(core.ENVIRONMENT, mode)
+    monkeypatch.setattr(core, "mode", mode)
     html = file.read_text("utf-8")
     expected = Denoiser("fusion").clean(Page.parse("https://a.example/", html)).clean_page.text
     root = Page.parse("https://a.example/", html).root
@@ -282,7 +289,7 @@ def test_the_core_can_be_switched_off() -> None:
 
 
 def test_a_mode_that_there_is_not_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(core.ENVIRONMENT, "fast")
+    monkeypatch.setattr(core, "mode", "fast")
     with pytest.raises(CoreError, match="DENOISE_CORE is 'fast': set it to one of auto, off, require"):
         core.compiled("nodes")
 
@@ -308,7 +315,8 @@ def test_what_is_required_and_cannot_be_used_is_an_error(monkeypatch: pytest.Mon
 
 
 def test_a_crawl_says_by_a_setting_whether_the_core_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(core.ENVIRONMENT, "auto")
+    monkeypatch.setattr(core, "mode", "auto")
+    monkeypatch.setenv(core.ENVIRONMENT, "auto")  # it is changed for other processes
     DenoiseSettings.from_settings(Settings({"DENOISE_CORE": "off"}))
     assert core.compiled("nodes") is None
     DenoiseSettings.from_settings(Settings({"DENOISE_CORE": "require"}))

@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from denoise_crawler import core
 from denoise_crawler.core import loop_modules
 from denoise_crawler.errors import CoreError, StaleCoreError
+from denoise_crawler.methods.fusion.features import fill_page, fill_site, page_names
 from denoise_crawler.methods.fusion.method import Fusion
 from denoise_crawler.methods.fusion.weights import feature_names, shipped_model
 from denoise_crawler.page import Page
@@ -52,23 +53,13 @@ def test_each_row_of_any_page_is_filled(html: str) -> None:
     others = Fusion()
     others.observe(Page.parse("https://a.example/other", html + "<p>Another text that differs."))
     standing = others.evidence.standing(1, evidence.blocks)
-    loops, columns, count = core.loops("features"), evidence.columns, len(evidence.blocks)
-    rows = np.full((len(loops.PAGE), count), np.nan, np.float32)
-    loops.page(rows, *columns, evidence.named, evidence.unlinked, evidence.headline.best)
+    count = len(evidence.blocks)
+    rows = np.full((len(page_names()), count), np.nan, np.float32)
+    fill_page(rows, evidence)
     assert not np.isnan(rows).any()
-    region = evidence.region
     for said in (None, standing):
-        rows = np.full((len(loops.SITE), count), np.nan, np.float32)
-        loops.region(rows, *columns, evidence.unlinked, region.scores, region.top, region.top_score)
-        if said is None:
-            loops.no_site(rows)
-        else:
-            by_element = (
-                said.path_pages, said.path_elements, said.path_characters, said.path_linked, said.path_repeated,
-            )  # fmt: skip
-            by_block = said.texts, said.masked, said.links
-            loops.site(rows, *columns, evidence.blocks.link_hashes, float(said.pages), by_block, by_element)
-            loops.places(rows, *columns[:2], said.texts, said.path_pages, tuple(said.places))
+        rows = np.full((len(core.loops("features").SITE), count), np.nan, np.float32)
+        fill_site(rows, evidence.knowing(said))
         assert not np.isnan(rows).any()
 
 
@@ -107,7 +98,7 @@ def columns_that_do_not_fit() -> Iterator[tuple[str, dict[str, Any]]]:
 def test_columns_that_do_not_fit_each_other_are_an_error(
     mode: str, number: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(core.ENVIRONMENT, mode)
+    monkeypatch.setattr(core, "mode", mode)
     message, changed = list(columns_that_do_not_fit())[number]
     evidence = evidence_of(PAGE)
     strange = replace(evidence, blocks=replace(evidence.blocks, **changed))
@@ -130,10 +121,10 @@ def test_a_source_that_was_changed_after_the_build_is_an_error_that_says_what_to
     (tmp_path / "setup.py").touch()
     for mode in ("auto", "require"):
         core._loops.cache_clear()
-        monkeypatch.setenv(core.ENVIRONMENT, mode)
+        monkeypatch.setattr(core, "mode", mode)
         with pytest.raises(StaleCoreError, match=r"built from another source .*: run `make core`"):
             core.loops("features")
-    monkeypatch.setenv(core.ENVIRONMENT, "off")
+    monkeypatch.setattr(core, "mode", "off")
     assert core.loops("features").PAGE
 
 
@@ -143,10 +134,10 @@ def test_loops_that_are_not_built_are_interpreted_or_required(monkeypatch: pytes
     with pytest.raises(CoreError, match="the loops are not built"):
         loop_modules.built_loops()
     monkeypatch.setattr(core, "interpreted_loops", lambda: {"features": "interpreted"})
-    monkeypatch.setenv(core.ENVIRONMENT, "auto")
+    monkeypatch.setattr(core, "mode", "auto")
     assert core.loops("features") == "interpreted"
     core._loops.cache_clear()
-    monkeypatch.setenv(core.ENVIRONMENT, "require")
+    monkeypatch.setattr(core, "mode", "require")
     with pytest.raises(CoreError, match="the loops are not built"):
         core.loops("features")
 

@@ -31,7 +31,7 @@ MODES = ("require", "off")
 def road(mode: str, htmls: list[str], **options: Any) -> list[Any]:
     """Return what one road makes of the pages of a site."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(core.ENVIRONMENT, mode)
+        patch.setattr(core, "mode", mode)
         pages = [Page.parse(f"https://a.example/{number}", html) for number, html in enumerate(htmls)]
         tree, found = SiteStyleTree(**options), []
         for page in pages:
@@ -80,6 +80,6 @@ def test_both_roads_make_the_same_tree_of_a_site(htmls: list[str], options: dict
 def test_nodes_that_do_not_fit_each_other_are_an_error(
     mode: str, ends: list[int], labels: list[int], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(core.ENVIRONMENT, mode)
+    monkeypatch.setattr(core, "mode", mode)
     with pytest.raises(ValueError, match=message):
         PageTree(np.array(labels, np.int32), np.ones(2, np.uint64), np.array(ends, np.int32), collapse=False)

@@ -32,7 +32,7 @@ def on_both_roads(say: Callable[[], object]) -> list[object]:
     found = []
     for mode in ("require", "off"):
         with pytest.MonkeyPatch.context() as patched:
-            patched.setenv(core.ENVIRONMENT, mode)
+            patched.setattr(core, "mode", mode)
             found.append(say())
     return found
 

@@ -36,7 +36,7 @@ def assert_same_text(html: str, gone: list[bool], monkeypatch: pytest.MonkeyPatc
     """Compare the text and the formulas of a page, all of it and without the nodes that are ``gone`` in turn."""
     found = []
     for mode in ("require", "off"):
-        monkeypatch.setenv(core.ENVIRONMENT, mode)
+        monkeypatch.setattr(core, "mode", mode)
         page = Page.parse("https://a.example/", html)
         noise = [gone[index % len(gone)] for index in range(len(page.nodes))]
         parts = [range(child, page.nodes.ends[child]) for child in page.nodes.children(0)]

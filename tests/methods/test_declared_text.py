@@ -9,7 +9,7 @@ from hypothesis import given, settings
 
 from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.methods.fusion.declared_text import DECLARED, declared_of
-from denoise_crawler.methods.fusion.features import page_groups
+from denoise_crawler.methods.fusion.features import page_names
 from denoise_crawler.methods.fusion.tellers import TELLERS, Case
 from denoise_crawler.methods.fusion.weights import shipped_model
 from denoise_crawler.page import Page
@@ -108,10 +108,9 @@ def test_hidden_blocks_and_panels_are_told_apart() -> None:
 
 def test_the_columns_are_features_and_small_enough_to_be_sent() -> None:
     one = page(f"<ul>{listed(ITEMS)}</ul>", recipe())
-    evidence = one.once(shipped_model().alone).evidence
-    (group,) = page_groups(evidence)
-    assert group["ingredient declared"].tolist() == [1.0] * 4
-    assert len(pickle.dumps(evidence.declared)) < 1_000
+    alone = one.once(shipped_model().alone)
+    assert alone.table[:, page_names().index("ingredient declared")].tolist() == [1.0] * 4
+    assert len(pickle.dumps(alone.evidence.declared)) < 1_000
 
 
 def test_reasons_name_the_field_that_a_block_stands_in_and_what_is_hidden() -> None:

@@ -15,12 +15,13 @@ from denoise_crawler.evaluation.gold import by_site, read_gold
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.fusion.blocks import Blocks, blocks_of
 from denoise_crawler.methods.fusion.class_words import ClassWords, words_of
+from denoise_crawler.methods.fusion.decision import most_f1, take
 from denoise_crawler.methods.fusion.evidence import Evidence, Words
 from denoise_crawler.methods.fusion.kinds import KindWords
 from denoise_crawler.methods.fusion.look import Forest, Look
+from denoise_crawler.methods.fusion.parts import parts_of
 from denoise_crawler.methods.fusion.places import PLACES
 from denoise_crawler.methods.fusion.records import field_reason, record_fields
-from denoise_crawler.methods.fusion.selection import expected_f1, first_of_each, most_f1
 from denoise_crawler.methods.fusion.site_evidence import SiteEvidence
 from denoise_crawler.methods.fusion.title import title_overlap
 from denoise_crawler.methods.fusion.trees import BoostedTrees, Tree
@@ -50,6 +51,13 @@ def blocks(html: str) -> Blocks:
     return blocks_of(page(0, html))
 
 
+def fields_of(evidence: Evidence) -> list[int]:
+    fields = record_fields(evidence)
+    assert fields is not None
+    found: list[int] = np.flatnonzero(fields).tolist()
+    return found
+
+
 def learn(evidence: SiteEvidence, key: int, found: Blocks) -> None:
     """Learn a page of which each block has a score of its own."""
     evidence.add(key, found, np.linspace(-9.0, 9.0, len(found)))
@@ -59,6 +67,7 @@ SHOP = """<html><body><ul class="nav"><li><a href="/">Home</a></li><li><a href="
 <h1>{title}</h1><div class="price">${price}</div><div class="maker">Made by {maker}</div>
 <p>Availability: order within {number} hours and this sturdy little thing leaves our warehouse today.</p>
 <div class="foot">All rights reserved</div></body></html>"""
+LONG = "<p>The ferry ran aground on the sandbank off the point.</p>"
 THINGS = ["Kettle", "Lantern", "Whistle", "Compass", "Hammock", "Anvil", "Bellows"]
 MAKERS = ["Orr", "Vane", "Quill", "Marl", "Tarn", "Fell", "Wick"]
 SHOP_PAGES = [
@@ -281,27 +290,52 @@ class TestSelection:
     def test_the_blocks_that_promise_most_f1_are_taken(self) -> None:
         chances, tokens = np.array([0.9, 0.1, 0.4, 0.0]), np.array([100.0, 100.0, 10.0, 50.0])
         # 2 · 90 / (100 + 104) = .882, with the .4 as well 2 · 94 / (110 + 104) = .879
-        assert most_f1(chances, tokens).tolist() == [True, False, False, False]
-        assert most_f1(np.array([0.9, 0.1, 0.6, 0.0]), tokens).tolist() == [True, False, True, False]
+        assert most_f1(chances, tokens)[0].tolist() == [True, False, False, False]
+        assert most_f1(np.array([0.9, 0.1, 0.6, 0.0]), tokens)[0].tolist() == [True, False, True, False]
 
     def test_the_expected_f1_is_that_of_the_blocks_taken_and_the_confidence_what_was_found_there(self) -> None:
-        chances, tokens = np.array([0.9, 0.1]), np.array([100.0, 100.0])
-        assert expected_f1(chances, tokens, np.array([True, False])) == pytest.approx(180 / 200)
-        assert expected_f1(chances, tokens, np.array([True, True])) == pytest.approx(200 / 300)
-        assert expected_f1(chances[:0], tokens[:0], np.zeros(0, bool)) == 1.0
+        tokens = np.array([100.0, 100.0])
+        taken, expected, lowest = most_f1(np.array([0.9, 0.1]), tokens)
+        assert (taken.tolist(), expected, lowest) == ([True, False], pytest.approx(180 / 200), 0.9)
+        taken, expected, lowest = most_f1(np.array([0.9, 0.6]), tokens)
+        assert (taken.tolist(), expected, lowest) == ([True, True], pytest.approx(300 / 350), 0.6)
+        assert most_f1(tokens[:0], tokens[:0])[1:] == (1.0, 1.0)
         model = Model(msgspec.structs.replace(shipped_weights(), confidence=[[0.5, 0.4], [0.9, 0.8]]))
-        assert model.confidence(chances, tokens, np.array([True, False])) == 0.8
-        assert model.confidence(np.array([0.0]), np.array([9.0]), np.array([True])) == 0.0
+        assert [model.confidence(expected) for expected in (0.0, 0.5, 0.9, 1.0)] == [0.0, 0.4, 0.8, 0.8]
 
-    def test_a_long_text_is_taken_once_and_a_short_one_as_often_as_it_stands_there(self) -> None:
-        taken, texts, series = np.ones(4, bool), np.array([7, 7, 8, 8], np.uint32), [np.arange(4)]
-        sizes = np.array([50.0, 50, 5, 5])
-        assert first_of_each(taken, texts, sizes, series).tolist() == [True, False, True, True]
+    @given(
+        chances=st.lists(st.floats(0, 1), min_size=1),
+        certain=st.lists(st.sampled_from([0.0, 1.0]), min_size=1),
+        shift=st.floats(-2, 2),
+    )
+    def test_a_shift_keeps_the_order_of_chances_and_what_is_certain(
+        self, chances: list[float], certain: list[float], shift: float
+    ) -> None:
+        found, tokens = np.array(chances), np.full(len(chances), 9.0)
+        taken, _, lowest = most_f1(found, tokens, shift)
+        assert lowest == found[taken].min()
+        assert not (found[~taken] > lowest + 1e-12).any()
+        sure, tokens = np.array(certain), np.full(len(certain), 9.0)
+        assert most_f1(sure, tokens, shift)[0].tolist() == most_f1(sure, tokens)[0].tolist()
 
-    def test_a_long_text_that_comes_back_beside_itself_is_a_refrain_and_stays(self) -> None:
-        taken, texts = np.ones(4, bool), np.full(4, 7, np.uint32)
-        series = [np.array([1, 1, 2, 1]), np.zeros(4, int)]
-        assert first_of_each(taken, texts, np.full(4, 50.0), series).tolist() == [True, True, False, True]
+    @pytest.mark.parametrize(
+        ("text", "inside", "times"),
+        [
+            ("{text}{text}", LONG, 2),
+            ("<div>{text}</div><section>{text}</section>", LONG, 1),
+            ("<div>{text}</div><section>{text}</section>", "<p>So short.</p>", 2),
+            ("{text}{text}<aside>{text}</aside>{text}", LONG, 3),
+        ],
+    )
+    def test_a_long_text_is_taken_once_but_for_a_refrain_and_a_short_one_as_often_as_it_stands_there(
+        self, text: str, inside: str, times: int
+    ) -> None:
+        one = page(0, text.format(text=inside))
+        found = blocks_of(one)
+        every, none = np.ones(len(found), bool), np.zeros(len(found), bool)
+        given = found, parts_of(one), every, none, np.ones(len(found))
+        assert int(take(*given, repeating=False)[-1].sum()) == times
+        assert take(*given)[-1].all()
 
 
 def test_words_of_classes_are_split_at_capitals_and_their_odds_are_summed_within_limits() -> None:
@@ -333,7 +367,7 @@ def test_the_fields_of_a_shop_are_kept_and_its_furniture_goes() -> None:
     assert "All rights reserved" not in text
     found = blocks_of(pages[0])
     evidence = Evidence.of(pages[0], found, method.evidence.standing(pages[0].key, found), Words.none())  # type: ignore[attr-defined]
-    fields = np.flatnonzero(record_fields(evidence)).tolist()
+    fields = fields_of(evidence)
     assert [found.texts[block] for block in fields] == ["Kettle de luxe", "$12.50", "Made by Orr"]
     assert "6 of 6 others have" in field_reason(evidence, fields[2])
 
@@ -347,8 +381,8 @@ def test_a_field_is_one_by_its_place_though_a_third_of_the_pages_share_a_value()
         learn(evidence, pages[-1].key, blocks_of(pages[-1]))
     found = blocks_of(pages[0])
     standing = evidence.standing(pages[0].key, found)
-    fields = record_fields(Evidence.of(pages[0], found, standing, Words.none()))
-    assert "Made by Orr" in [found.texts[block] for block in np.flatnonzero(fields)]
+    fields = fields_of(Evidence.of(pages[0], found, standing, Words.none()))
+    assert "Made by Orr" in [found.texts[block] for block in fields]
 
 
 def test_a_line_that_quotes_the_heading_on_every_page_is_no_field() -> None:
@@ -359,10 +393,8 @@ def test_a_line_that_quotes_the_heading_on_every_page_is_no_field() -> None:
         pages.append(page(number, html.replace("</body>", quoting) if "</body>" in html else html + quoting))
         learn(evidence, pages[-1].key, blocks_of(pages[-1]))
     found = blocks_of(pages[0])
-    fields = record_fields(Evidence.of(pages[0], found, evidence.standing(pages[0].key, found), Words.none()))
-    assert [found.texts[block] for block in np.flatnonzero(fields)] == [
-        *("Kettle de luxe", "$12.50", "Made by Orr")
-    ]
+    fields = fields_of(Evidence.of(pages[0], found, evidence.standing(pages[0].key, found), Words.none()))
+    assert [found.texts[block] for block in fields] == ["Kettle de luxe", "$12.50", "Made by Orr"]
 
 
 def test_a_site_without_prices_has_no_fields() -> None:
@@ -370,7 +402,7 @@ def test_a_site_without_prices_has_no_fields() -> None:
     for number, html in enumerate(SHOP_PAGES):
         learn(evidence, number, blocks(html.replace("$", "No. ")))
     found = blocks(SHOP_PAGES[0].replace("$", "No. "))
-    assert not record_fields(Evidence.of(page(0, ""), found, evidence.standing(0, found), Words.none())).any()
+    assert record_fields(Evidence.of(page(0, ""), found, evidence.standing(0, found), Words.none())) is None
 
 
 @given(html=html_pages())
@@ -381,18 +413,15 @@ def test_every_feature_is_a_finite_number_for_each_block(html: str) -> None:
     found = blocks_of(one)
     for standing in (None, evidence.standing(0, found)):
         evidence_of_page = Evidence.of(one, found, None, Words(ClassWords({"nav": -1.0}), KindWords({})))
-        look = Look.alone(Forest([], BoostedTrees([])), evidence_of_page)
-        groups = look.knowing(standing, Wishes().columns(len(found))).groups()
-        columns = {name: column for group in groups for name, column in group.items()}
-        assert list(columns) == feature_names().blocks
-        assert all(len(column) == len(found) and np.isfinite(column).all() for column in columns.values())
+        table = Look.alone(None, evidence_of_page).knowing(standing, Wishes().columns).table
+        assert table.shape == (len(found), len(feature_names().blocks))
+        assert np.isfinite(table).all()
 
 
 def test_weights_for_other_features_are_an_error() -> None:
-    evidence = Evidence.of(one := page(0, "<p>x"), blocks_of(one), None, Words.none())
     for names in (feature_names().blocks[1:], [*feature_names().blocks, "another"]):
         with pytest.raises(KeyError, match="features"):
-            _ = Look.alone(Forest(names, BoostedTrees([])), evidence).table
+            Forest(names, BoostedTrees([]))
 
 
 def test_3000_levels_and_20000_siblings_are_judged() -> None:

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from denoise_crawler import Denoiser, denoise_pages
-from denoise_crawler.core import ENVIRONMENT
+from denoise_crawler import Denoiser, core, denoise_pages
 from denoise_crawler.errors import MethodError
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.base import InMemoryKnowledge
@@ -74,7 +73,7 @@ def test_with_the_compiled_core_and_without_it_the_verdicts_are_the_same(
 ) -> None:
     judged = []
     for mode in ("auto", "off"):
-        monkeypatch.setenv(ENVIRONMENT, mode)
+        monkeypatch.setattr(core, "mode", mode)
         judgement = Denoiser("one_look").judge(Page.parse(URL, html))
         judged.append((judgement.noise, judgement.scores, [*map(judgement.reason, range(len(judgement.noise)))]))
     assert judged[0] == judged[1]

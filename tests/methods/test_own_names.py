@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from denoise_crawler import core
 from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.methods.fusion.places import PLACES
 from denoise_crawler.page import Page
@@ -25,8 +26,8 @@ def names_of(found: Blocks) -> list[str]:
 
 
 @pytest.fixture(params=["auto", "off"], autouse=True)
-def core(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DENOISE_CORE", request.param)
+def road(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(core, "mode", request.param)
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from denoise_crawler import denoise_pages
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.fusion.blocks import blocks_of
-from denoise_crawler.methods.fusion.chances import shifted
 from denoise_crawler.methods.fusion.evidence import Evidence, Words
 from denoise_crawler.methods.fusion.linked_data import linked_data_of
 from denoise_crawler.methods.fusion.page_type import page_type_of
@@ -94,11 +92,3 @@ def test_articles_are_cut_shorter_and_lists_and_manuals_longer() -> None:
     }
     assert shifts["article"] < 0 < shifts["listing"]
     assert page_type_of(kinds("listing", 0.1), None, has_fields=False) == ("listing", 0.0)  # unsure
-
-
-@given(chances=st.lists(st.floats(0, 1), min_size=1), shift=st.floats(-2, 2))
-def test_a_shift_keeps_the_order_of_chances_and_what_is_certain(chances: list[float], shift: float) -> None:
-    moved = shifted(np.array(sorted(chances)), shift)
-    assert ((moved >= 0) & (moved <= 1)).all()
-    assert (np.diff(moved) >= -1e-12).all()
-    assert shifted(np.array([0.0, 1.0]), shift).tolist() == [0.0, 1.0]

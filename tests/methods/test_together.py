@@ -7,11 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from denoise_crawler import core
 from denoise_crawler.methods.fusion.blocks import blocks_of
+from denoise_crawler.methods.fusion.decision import joint_chances, take
 from denoise_crawler.methods.fusion.introduced import introduced_lists
 from denoise_crawler.methods.fusion.method import Fusion
-from denoise_crawler.methods.fusion.sections import Heading, headings_of, with_sections
-from denoise_crawler.methods.fusion.together import Together
+from denoise_crawler.methods.fusion.parts import parts_of
+from denoise_crawler.methods.fusion.sections import headings_of
 from denoise_crawler.methods.fusion.units import CODE, DEFINITIONS, FIGURE, FORMULA, TABLE, Unit, units_of
 from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.page import TEXT, Page
@@ -40,6 +42,11 @@ def kept(page: Page, judgement: Judgement) -> list[str]:
 
 def units(html: str) -> list[Unit]:
     return units_of(Page.parse("https://example.com/", html))
+
+
+def joint(page: Page, own: list[float]) -> list[float]:
+    found: list[float] = joint_chances(np.array(own), blocks_of(page).tokens, parts_of(page)).tolist()
+    return found
 
 
 ROWS = [
@@ -142,9 +149,8 @@ class TestUnits:
         page = Page.parse("", "<p>x</p><p>So <math><mi>a</mi><mi>b</mi></math> it is</p><p>y</p>")
         (unit,) = units_of(page)
         assert (unit.first, unit.last, unit.silent) == (1, 5, frozenset({2, 3}))
-        together = Together.of(page, blocks_of(page))
-        found = [together.chances(np.array([0.9, 0.6, sign, sign, 0.6, 0.9])) for sign in (0.1, 0.8)]
-        assert found[0][1:5].tolist() == found[1][1:5].tolist() == 4 * [found[0][1]]
+        found = [joint(page, [0.9, 0.6, sign, sign, 0.6, 0.9]) for sign in (0.1, 0.8)]
+        assert found[0][1:5] == found[1][1:5] == 4 * [found[0][1]]
         assert found[0][1] > 0.6
 
     def test_the_signs_of_formulas_in_a_table_and_beside_it_say_nothing(self) -> None:
@@ -152,8 +158,7 @@ class TestUnits:
         page = Page.parse("", f"<p>x</p>{formula}<table><tr><td>c<td>{formula}<tr><td>d<td>e</table>")
         unit = units_of(page)[-1]
         assert (unit.kind, unit.first, sorted(unit.silent)) == (TABLE, 3, [4, 5])
-        together = Together.of(page, blocks_of(page))
-        found = [together.chances(np.array([0.9, *2 * [sign], 0.6, *2 * [sign], 0.6, 0.6])) for sign in (0.1, 0.8)]
+        found = [joint(page, [0.9, *2 * [sign], 0.6, *2 * [sign], 0.6, 0.6]) for sign in (0.1, 0.8)]
         assert found[0][3] == found[1][3]
 
     def test_a_unit_that_comes_twice_is_taken_once(self) -> None:
@@ -181,10 +186,9 @@ class TestIntroducedLists:
 
     def test_it_is_kept_with_the_paragraph_and_never_dropped_with_it(self) -> None:
         page = Page.parse("", "<p>It has:<ul><li>one<li>two</ul><p>So.")
-        together = Together.of(page, blocks_of(page))
         for likely, best in ([1, 0, 0, 0], [1, 1, 1, 0]), ([0, 1, 0, 1], [0, 1, 0, 1]):
-            taken = together.best(np.array(likely, bool), np.zeros(4, bool))
-            assert taken.astype(int).tolist() == best
+            found = take(blocks_of(page), parts_of(page), np.array(likely, bool), np.zeros(4, bool), np.zeros(4))
+            assert found[0].astype(int).tolist() == best
 
 
 class TestDataTables:
@@ -236,7 +240,7 @@ class _Counted(list[str]):
 def test_elements_inside_each_other_are_not_looked_at_once_a_level(
     html: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("DENOISE_CORE", "off")  # the core takes lists only, and does not look at them here
+    monkeypatch.setattr(core, "mode", "off")  # the core takes lists only, and does not look at them here
 
     def looked(levels: int) -> int:
         page = Page.parse("", html * levels)
@@ -253,8 +257,10 @@ class TestSections:
         """Return by block ``x`` if it is kept after its headings went with their sections, else ``.``."""
         page = Page.parse("https://example.com/", html)
         flags = [np.array([sign == "x" for sign in signs]) for signs in (taken, fixed or "." * len(taken))]
-        result = with_sections(flags[0], headings_of(page), np.array(chances), flags[1])
-        return "".join("x" if one else "." for one in result)
+        taken = flags[0].astype(np.uint8)
+        given = parts_of(page).headings, np.array(chances), flags[1].view(np.uint8), taken.copy()
+        core.loops("deciding").with_sections(*given, taken)
+        return "".join("x" if one else "." for one in taken)
 
     def test_a_heading_is_kept_before_a_block_that_is(self) -> None:
         assert self.kept("<h2>H</h2><p>a<p>b", ".xx", [0.3, 0.9, 0.9]) == "xxx"
@@ -285,9 +291,7 @@ class TestSections:
 
     def test_the_section_of_a_heading_ends_before_the_next_of_its_level_or_above(self) -> None:
         page = Page.parse("", "<h1>A</h1><h2>B</h2><p>b</p><h4>C</h4><p>c</p><h2>D</h2><h1>E</h1>")
-        assert headings_of(page) == [
-            Heading(0, 1, 6), Heading(1, 2, 5), Heading(3, 4, 5), Heading(5, 6, 6), Heading(6, 7, 7),
-        ]  # fmt: skip
+        assert headings_of(page) == [*((0, 1, 6), (1, 2, 5), (3, 4, 5), (5, 6, 6), (6, 7, 7))]
 
 
 _TAGS = ["table", "tr", "td", "th", "pre", "br", "p", "h2", "h5", "div", "dl", "dt", "dd", "math", "mi", "figure"]
@@ -322,16 +326,14 @@ def test_no_data_table_of_any_page_is_kept_in_part(html: str) -> None:
 def test_no_data_table_is_kept_in_part_whatever_the_blocks_chances_are(html: str, data: st.DataObject) -> None:
     page = Page.parse("https://example.com/", html)
     blocks = blocks_of(page)
-    together, count = Together.of(page, blocks), len(blocks)
+    parts, count = parts_of(page), len(blocks)
 
     def flags() -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
         return np.array(data.draw(st.lists(st.booleans(), min_size=count, max_size=count)), bool)
 
     chances = np.array(data.draw(st.lists(st.floats(0, 1), min_size=count, max_size=count)), float)
-    fields = flags()
-    taken = together.with_sections(
-        together.once(together.best(flags(), fields)), together.chances(chances), fields
-    )
+    joint = joint_chances(chances, blocks.tokens, parts)
+    _, _, taken = take(blocks, parts, flags(), flags(), joint, repeating=False)
     block_of = {index: block for block, line in enumerate(blocks.nodes) for index in line}
     for table in data_tables(page):
         assert len({bool(taken[block_of[index]]) for index in table if index in block_of}) == 1

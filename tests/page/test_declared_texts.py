@@ -60,7 +60,7 @@ def test_a_property_belongs_to_the_field_that_its_thing_makes_it(item: Any, expe
 
 @pytest.mark.parametrize("mode", ["auto", "off"])
 def test_microdata_and_rdfa_declare_as_json_does(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(core.ENVIRONMENT, mode)
+    monkeypatch.setattr(core, "mode", mode)
     html = (
         "<meta itemprop=description content='A teaser.'><li itemprop='recipeIngredient name'>2 eggs</li>"
         "<div itemscope itemtype=https://schema.org/Review itemprop=review><p itemprop=reviewBody>Good.</p></div>"

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from denoise_crawler.core import ENVIRONMENT, compiled
+from denoise_crawler import core
+from denoise_crawler.core import compiled
 from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.output.clean_html import clean_html
 from denoise_crawler.output.clean_text import clean_text
@@ -98,7 +99,7 @@ def test_the_core_leaves_out_the_numbers_that_the_python_code_leaves_out(parts: 
     texts = []
     for mode in ("auto", "off"):
         with pytest.MonkeyPatch.context() as patched:
-            patched.setenv(ENVIRONMENT, mode)
+            patched.setattr(core, "mode", mode)
             texts.append(page_of("".join(parts)).nodes.texts)
     assert texts[0] == texts[1]
 

@@ -8,8 +8,7 @@ import numpy as np
 
 from denoise_crawler.evaluation.measures import score
 from denoise_crawler.evaluation.training.examples import MAX_KNOWN, known_site
-from denoise_crawler.methods.fusion.chances import content_chances
-from denoise_crawler.methods.fusion.selection import expected_f1, most_f1
+from denoise_crawler.methods.fusion.decision import content_chances, most_f1
 from denoise_crawler.methods.fusion.wishes import KEEP, LEAVE, Wishes
 from denoise_crawler.page.text import hash64
 
@@ -41,10 +40,10 @@ def expected_and_found(
 def _measured(page: LabelledPage, alone: Look, standing: Standing | None) -> tuple[float, float]:
     blocks, best = page.blocks, alone.evidence.headline.best
     wishes = Wishes(title=KEEP if best >= 0 and page.content[best] else LEAVE)
-    chances = content_chances(alone.knowing(standing, wishes.columns(len(blocks))), wishes)
-    taken = most_f1(chances, blocks.tokens)
+    chances = content_chances(alone.knowing(standing, wishes.columns), wishes)
+    taken, expected, _ = most_f1(chances, blocks.tokens)
     text = "\n".join(blocks.texts[block] for block in np.flatnonzero(taken))
-    return expected_f1(chances, blocks.tokens, taken), score(text, page.gold).f1
+    return expected, score(text, page.gold).f1
 
 
 def knots(pairs: Iterable[tuple[float, float]]) -> list[list[float]]:

@@ -13,16 +13,13 @@ from denoise_crawler.evaluation.training.labels import labels
 from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.methods.fusion.declared_text import declared_of
 from denoise_crawler.methods.fusion.evidence import Evidence, Words
-from denoise_crawler.methods.fusion.features import table_of
 from denoise_crawler.methods.fusion.kinds import kind_words_of
-from denoise_crawler.methods.fusion.look import Forest, Look
+from denoise_crawler.methods.fusion.look import Look
 from denoise_crawler.methods.fusion.page_type_features import traits_of
 from denoise_crawler.methods.fusion.places import PLACES
 from denoise_crawler.methods.fusion.site_evidence import SiteEvidence
 from denoise_crawler.methods.fusion.title import description_of
-from denoise_crawler.methods.fusion.trees import BoostedTrees
-from denoise_crawler.methods.fusion.weights import feature_names
-from denoise_crawler.methods.fusion.wishes import UNSAID, wish_columns
+from denoise_crawler.methods.fusion.wishes import UNSAID
 from denoise_crawler.page import Page
 from denoise_crawler.page.text import hash64
 
@@ -33,7 +30,6 @@ if TYPE_CHECKING:
 
     from denoise_crawler.evaluation.gold import GoldPage
     from denoise_crawler.methods.fusion.blocks import Blocks, Numbers
-    from denoise_crawler.methods.fusion.features import Rows as FeatureRows
     from denoise_crawler.methods.fusion.trees import Table
 
 KNOWN_PAGES = (1, 2, 3, 6, 12)
@@ -69,7 +65,7 @@ class LabelledPage:
     gold: str
     kind: str
     kind_words: frozenset[str]
-    traits: dict[str, float]
+    traits: tuple[float, ...]
     told: NDArray[np.bool_]
 
     @property
@@ -151,16 +147,14 @@ def rows(site: Sequence[LabelledPage], words: Words, least_known: int = 0) -> It
 
     Those that know fewer pages than ``least_known`` are left out.
     """
-    nothing = Forest([], BoostedTrees([]))
     for one in site:
         others = [other for other in site if other.key != one.key]
-        alone = Look.alone(nothing, one.evidence(words))
+        alone = Look.alone(None, one.evidence(words))
         amounts = [known for known in _amounts(one, len(others)) if known >= least_known]
         for known in amounts:
             standing = known_site(one, others, known).standing(one.key, one.blocks)
             look = alone.knowing(standing, wishes_of(one, alone.evidence, known))
-            table = table_of(look.groups(), feature_names().blocks, len(one.blocks))
-            yield _rows(one, table, WARM_WEIGHT / (len(amounts) - (0 in amounts)) if known else 1.0)
+            yield _rows(one, look.table, WARM_WEIGHT / (len(amounts) - (0 in amounts)) if known else 1.0)
 
 
 def known_site(
@@ -176,7 +170,7 @@ def known_site(
     return evidence
 
 
-def wishes_of(page: LabelledPage, evidence: Evidence, known: int) -> FeatureRows:
+def wishes_of(page: LabelledPage, evidence: Evidence, known: int) -> tuple[float, float]:
     """Return what whoever wrote the gold of a page must have wished; each wish is unsaid by chance.
 
     Asked by page: by set, the wish would only name the set.
@@ -184,10 +178,9 @@ def wishes_of(page: LabelledPage, evidence: Evidence, known: int) -> FeatureRows
     chance = random.Random(page.key + known)
     best = evidence.headline.best
     title = float(page.content[best]) if best >= 0 else UNSAID
-    wishes = (title, _comments_wish(page, chance))
-    return wish_columns(
-        len(page.content), *(UNSAID if chance.random() < _UNSAID_SHARE else wish for wish in wishes)
-    )
+    comments = _comments_wish(page, chance)
+    said = [UNSAID if chance.random() < _UNSAID_SHARE else wish for wish in (title, comments)]
+    return said[0], said[1]
 
 
 def _comments_wish(page: LabelledPage, chance: random.Random) -> float:

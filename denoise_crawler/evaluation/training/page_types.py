@@ -16,6 +16,8 @@ from denoise_crawler.methods.fusion.weights import WrittenForest, feature_names
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from numpy.typing import NDArray
+
     from denoise_crawler.evaluation.training.boosting import Boosting
     from denoise_crawler.evaluation.training.examples import LabelledPage
     from denoise_crawler.methods.fusion.look import Look
@@ -26,7 +28,7 @@ class TypedPage(NamedTuple):
 
     site: str
     kind: int
-    row: list[float]
+    row: NDArray[np.float32]
     weight: float
 
 
@@ -40,8 +42,7 @@ def typed_pages(site: Sequence[LabelledPage], looks: Mapping[LabelledPage, Look]
     found = []
     for page in known:
         row = page_type_row(page.traits, looks[page])
-        values = [row[name] for name in feature_names().page_types]
-        found.append(TypedPage(page.site, KINDS.index(page.kind), values, 1 / sqrt(times[page.kind])))
+        found.append(TypedPage(page.site, KINDS.index(page.kind), row, 1 / sqrt(times[page.kind])))
     return found
 
 

@@ -18,8 +18,6 @@ from denoise_crawler.page.markup import INLINE
 from denoise_crawler.page.text import hash32
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
 
     from denoise_crawler.page import Nodes, Page
@@ -39,8 +37,7 @@ IDEOGRAPH = re.compile("[぀-ヿ㐀-鿿]+")  # as the loops count them
 _LENGTHS = (15, 40, 120)  # characters that part short blocks from longer ones
 _LINKED = 0.9
 _DIGITS = re.compile(r"\d+")
-_LEAST_LABEL, _LONGEST_LABEL = 3, 80  # characters
-_H1, _LEAST_HEADING = TAGS.index("h1"), 10
+_H1 = TAGS.index("h1")
 SPREAD = 0x9E3779B97F4A7C15  # 2**64 by the golden ratio: multiplied with it, the upper bits differ
 _RULES = spoken_names, said_by, LONGEST_NAMES, LONGEST_HEADING, NEAR, READ
 
@@ -66,17 +63,6 @@ class Elements:
 
     def __len__(self) -> int:
         return len(self.names)
-
-    def ancestors(self) -> Iterator[Indices]:
-        """Yield by element the ancestor 1, 2, 4, 8 … levels up, ``len(self)`` where there is none.
-
-        What is joined with that of each of these in turn is joined with that of all ancestors (pointer jumping).
-        """
-        nowhere = len(self)
-        above = np.append(np.where(self.parents < 0, nowhere, self.parents), nowhere)
-        while (above != nowhere).any():
-            yield above
-            above = above[above]
 
 
 @dataclass(eq=False)
@@ -210,23 +196,10 @@ def shapes_of(blocks: Blocks) -> Hashes:
     a link, what stands before it ("Read more: …"); of one that quotes the page's heading, what stands around it
     ("Read all reviews of …").
     """
-    shapes = blocks.masked_hashes.copy()
-    before = blocks.characters - blocks.linked
-    labelled = (blocks.linked > 0) & (before >= _LEAST_LABEL) & (before <= _LONGEST_LABEL)
-    for block in np.flatnonzero(labelled).tolist():
-        label = "".join(blocks.texts[block].split())[: int(before[block])]
-        shapes[block] = _label_hash(label)
-    heading = _heading_of(blocks)
-    for block, text in enumerate(blocks.texts if heading else ()):
-        if heading in text and len(heading) < len(text) <= len(heading) + _LONGEST_LABEL:
-            shapes[block] = _label_hash(" … ".join(text.split(heading)))
+    shapes = np.empty(len(blocks), np.uint32)
+    columns = blocks.characters, blocks.linked, blocks.masked_hashes, blocks.elements, blocks.around.tags
+    loops("texts").shapes_of(blocks.texts, *columns, _H1, _label_hash, shapes)
     return shapes
-
-
-def _heading_of(blocks: Blocks) -> str:
-    """Return the first ``h1`` of a page that is long enough to be its own, else nothing."""
-    headings = np.flatnonzero(blocks.around.tags[blocks.elements] == _H1).tolist()
-    return next((blocks.texts[block] for block in headings if blocks.characters[block] >= _LEAST_HEADING), "")
 
 
 @lru_cache(maxsize=4_096)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     Flags = NDArray[np.bool_]
 
-REASON = "a comment of a reader, as was wished"
+COMMENT = "a comment of a reader, as was wished"
 _NEVER = sum(1 << PLACES.index(place) for place in ("nav", "aside", "form", "hidden"))
 _OF_OTHER_PAGES = re.compile(r"recent|latest|widget|sidebar", re.IGNORECASE)
 _LEAST_MEAN, _LEAST = 5.0, 25.0  # tokens, of the blocks that look alike

@@ -12,7 +12,6 @@ from denoise_crawler.core import loops
 from denoise_crawler.methods.fusion.class_words import ClassWords
 from denoise_crawler.methods.fusion.declared_text import declared_of
 from denoise_crawler.methods.fusion.kinds import KindWords
-from denoise_crawler.methods.fusion.site_sums import REPEATED_SHARE
 from denoise_crawler.methods.fusion.title import Headline, description_of, headline_of
 
 if TYPE_CHECKING:
@@ -20,11 +19,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from denoise_crawler.methods.fusion.blocks import Blocks, Indices, Numbers
+    from denoise_crawler.methods.fusion.blocks import Blocks, Numbers
     from denoise_crawler.methods.fusion.standing import Standing
     from denoise_crawler.page import Page
 
-ANCESTORS = 6
 EVERYWHERE_SHARE, EVERYWHERE_PAGES = 0.8, 5
 
 
@@ -106,56 +104,14 @@ class Evidence:
         return self.class_words.worth(self.blocks.around.names)
 
     @cached_property
-    def ancestors(self) -> list[Indices]:
-        """The elements 0, 1, … levels above each block; the body has itself above it."""
-        parents = np.maximum(self.blocks.around.parents, 0)
-        levels = [self.blocks.elements]
-        for _ in range(ANCESTORS):
-            levels.append(parents[levels[-1]])
-        return levels
-
-    @cached_property
     def sums(self) -> Sums:
         """The characters up to each block and below each element."""
         return Sums(*self.columns[2])
 
-    @property
-    def character_sums(self) -> Numbers:
-        """Running sums of characters, beginning with 0."""
-        return self.sums.characters
-
-    @property
-    def linked_sums(self) -> Numbers:
-        """Running sums of characters inside links, beginning with 0."""
-        return self.sums.linked
-
-    @property
-    def element_characters(self) -> Numbers:
-        """By element, the characters below it."""
-        return self.sums.element_characters
-
-    @property
-    def element_linked(self) -> Numbers:
-        """By element, the characters inside links below it."""
-        return self.sums.element_linked
-
-    @property
-    def link_shares(self) -> Numbers:
-        """By element, the share of its characters inside links."""
-        return self.sums.link_shares
-
-    @cached_property
-    def unlinked(self) -> float:
-        """The page's characters outside links."""
-        return max(float(self.character_sums[-1] - self.linked_sums[-1]), 1.0)
-
-    @cached_property
-    def repeated(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-        """Which blocks' texts stand on a fifth of the site's other pages (of two pages or more)."""
-        standing = self.standing
-        if standing is None or standing.pages < 2:
-            return np.zeros(len(self.blocks), bool)
-        return standing.texts >= max(1.0, REPEATED_SHARE * standing.pages)
+    def parent(self, block: int) -> int:
+        """Return the element above that of a block; the body has itself above it."""
+        around = self.blocks.around
+        return max(int(around.parents[self.blocks.elements[block]]), 0)
 
     @cached_property
     def everywhere(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
@@ -193,29 +149,16 @@ class Evidence:
         other.__dict__.update({name: self.__dict__[name] for name in _OF_THE_PAGE & self.__dict__.keys()})
         return other
 
-    def below(self, sums: Numbers) -> Numbers:
-        """Return running ``sums`` as sums over the blocks below each element."""
-        return sums[self.blocks.around.last] - sums[self.blocks.around.first]
-
 
 # What of the evidence is the same whatever is known of the site.
-_OF_THE_PAGE = frozenset({"named", "ancestors", "sums", "unlinked", "headline", "columns"})
-
-
-def running(numbers: Numbers) -> Numbers:
-    """Return the running sums of ``numbers``, beginning with 0."""
-    return np.concatenate(([0.0], np.cumsum(numbers)))
-
-
-def ratio(part: Numbers, whole: Numbers) -> Numbers:
-    """Return ``part / whole``, whose empty wholes count as 1."""
-    return part / np.maximum(whole, 1.0)
+_OF_THE_PAGE = frozenset({"named", "sums", "headline", "columns"})
 
 
 def main_region(evidence: Evidence) -> MainRegion:
     """Score all elements and find the best."""
-    around, (blocks, elements, _) = evidence.blocks.around, evidence.columns
-    scores: NDArray[np.float64] = np.empty(len(around))
-    given = evidence.repeated.view(np.uint8), evidence.link_shares, evidence.named
-    top, top_score = loops("features").main_region(blocks, elements, *given, scores)
+    core, around, (blocks, elements, sums) = loops("features"), evidence.blocks.around, evidence.columns
+    scores, repeated = np.empty(len(around)), np.zeros(len(evidence.blocks), np.uint8)
+    if (standing := evidence.standing) is not None:
+        core.mark_repeated(standing.texts, float(standing.pages), repeated)
+    top, top_score = core.main_region(blocks, elements, repeated, sums[4], evidence.named, scores)
     return MainRegion(scores, top, top_score, int(around.first[top]), int(around.last[top]))

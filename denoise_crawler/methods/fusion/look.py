@@ -4,38 +4,39 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from denoise_crawler.methods.fusion.evidence import running
-from denoise_crawler.methods.fusion.features import page_groups, site_groups, table_of
-from denoise_crawler.methods.fusion.wishes import UNSAID, wish_columns
+from denoise_crawler.methods.fusion.features import block_names, fill_page, page_names, table_of
+from denoise_crawler.methods.fusion.wishes import NO_WISHES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from denoise_crawler.methods.fusion.blocks import Numbers
     from denoise_crawler.methods.fusion.evidence import Evidence
-    from denoise_crawler.methods.fusion.features import Rows
     from denoise_crawler.methods.fusion.standing import Standing
     from denoise_crawler.methods.fusion.trees import BoostedTrees, Table
 
 _KEPT_BLOCKS = 2_000
 
 
-def chances_of(scores: Numbers) -> Numbers:
-    """Return log odds as chances."""
-    return 1.0 / (1.0 + np.exp(-scores))
-
-
 @dataclass(frozen=True)
 class Forest:
-    """Boosted trees ready for use, and the names of the features that their splits number."""
+    """Boosted trees ready for use, and the names of the features that their splits number.
+
+    Raises:
+        KeyError: These are not the features that there are.
+
+    """
 
     features: Sequence[str]
     trees: BoostedTrees
+
+    def __post_init__(self) -> None:
+        if tuple(self.features) != block_names():
+            raise KeyError("these are not the features of blocks that this release makes")
 
 
 @dataclass(eq=False)
@@ -46,43 +47,34 @@ class Look:
     page of so many blocks that they are worked out again rather than kept.
     """
 
-    forest: Forest
+    forest: Forest | None
     evidence: Evidence
-    wishes: Rows
-    of_page: list[Rows] | None
+    wishes: tuple[float, float]
+    of_page: Table | None
 
     @classmethod
-    def alone(cls, forest: Forest, evidence: Evidence) -> Look:
+    def alone(cls, forest: Forest | None, evidence: Evidence) -> Look:
         """Look at a page of which no site is known, and for which nothing is wished."""
-        count = len(evidence.blocks)
-        kept = list(page_groups(evidence)) if count <= _KEPT_BLOCKS else None
-        return cls(forest, evidence, wish_columns(count, UNSAID, UNSAID), kept)
+        kept, count = None, len(evidence.blocks)
+        if count <= _KEPT_BLOCKS:
+            fill_page(kept := np.empty((len(page_names()), count), np.float32), evidence)
+        return cls(forest, evidence, NO_WISHES, kept)
 
-    def knowing(self, standing: Standing | None, wishes: Rows) -> Look:
+    def knowing(self, standing: Standing | None, wishes: tuple[float, float]) -> Look:
         """Look at the same page again, with what its site says and what is wished."""
         return Look(self.forest, self.evidence.knowing(standing), wishes, self.of_page)
 
-    def groups(self) -> Iterator[Rows]:
-        """Yield all features, some at a time."""
-        own = page_groups(self.evidence) if self.of_page is None else self.of_page
-        return chain(own, site_groups(self.evidence), [self.wishes])
-
     @cached_property
     def table(self) -> Table:
-        """The features that the forest knows, a row for each block."""
-        return table_of(self.groups(), self.forest.features, len(self.evidence.blocks))
+        """All features, a row for each block."""
+        return table_of(self.evidence, self.wishes, self.of_page)
 
     @cached_property
     def scores(self) -> Numbers:
         """By block, the log odds that it is content."""
+        assert self.forest is not None  # noqa: S101
         return self.forest.trees.scores(self.table)
 
-    @cached_property
-    def chances(self) -> Numbers:
-        """By block, how likely it is content."""
-        return chances_of(self.scores)
-
-    @cached_property
-    def likely_sums(self) -> Numbers:
-        """Running sums of the tokens that are expected to be content."""
-        return running(self.evidence.blocks.tokens * self.chances)
+    def row(self, block: int) -> dict[str, float]:
+        """Return the features of a block by name."""
+        return dict(zip(block_names(), self.table[block].tolist(), strict=True))

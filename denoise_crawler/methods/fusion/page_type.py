@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from denoise_crawler.methods.fusion.kinds import KINDS, MOST_TYPE_SCORE
-from denoise_crawler.methods.fusion.page_type_features import page_type_row
+from denoise_crawler.methods.fusion.page_type_features import page_type_names, page_type_row
 from denoise_crawler.methods.fusion.trees import BoostedTrees
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from denoise_crawler.methods.fusion.blocks import Numbers
     from denoise_crawler.methods.fusion.look import Look
@@ -35,18 +35,17 @@ class PageTypeTrees:
     """Trees that score each of ``KINDS`` for a page: tree i is one of kind ``i % len(KINDS)``."""
 
     def __init__(self, features: Sequence[str], trees: Sequence[Tree]) -> None:
-        self._features = features
+        self._at = np.array([page_type_names().index(name) for name in features], np.int64)
         self._trees = BoostedTrees(trees)
 
-    def scores(self, traits: Mapping[str, float], look: Look) -> Numbers:
+    def scores(self, traits: Sequence[float], look: Look) -> Numbers:
         """Return the score of each kind, their mean 0.
 
         Args:
             traits: What the page says of itself: :func:`page_type_features.traits_of`.
             look: What the trees say of its blocks.
         """
-        row = page_type_row(traits, look)
-        table = np.array([[row[name] for name in self._features]], np.float32)
+        table = page_type_row(traits, look)[self._at].reshape(1, -1)
         scores = self._trees.leaves(table)[:, 0].reshape(-1, len(KINDS)).sum(axis=0)
         centred = scores - scores.sum() / len(KINDS)
         bounded: Numbers = np.minimum(np.maximum(centred, -MOST_TYPE_SCORE), MOST_TYPE_SCORE)

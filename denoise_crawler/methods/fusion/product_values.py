@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from denoise_crawler.methods.fusion.evidence import Evidence
 
+VALUE = "a value of the product: its price, a code or its maker"
 MAX_VALUES = 8
 _BEFORE, _BEHIND = 6, 40  # blocks around the title
 _LABEL_CHARACTERS, _VALUE_CHARACTERS = 60, 40
@@ -38,7 +39,7 @@ _IS_VALUE = re.compile(r"[\d:]")
 
 
 def product_values(evidence: Evidence, declared: Collection[str]) -> NDArray[np.bool_]:
-    """Tell which blocks of a product's page hold one of its values.
+    """Tell which blocks of a product's page hold one of its values, and do not stand on all of the site's pages.
 
     Args:
         evidence: What is known of the page.
@@ -59,7 +60,7 @@ def product_values(evidence: Evidence, declared: Collection[str]) -> NDArray[np.
     rows = (row for block in np.flatnonzero(unlinked).tolist() if (row := _row(evidence, block)))
     for row in islice(rows, MAX_VALUES):
         found[row] = True
-    return found
+    return found & ~evidence.everywhere
 
 
 def _holds(text: str, declared: Collection[str]) -> bool:

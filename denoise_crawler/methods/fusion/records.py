@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from denoise_crawler.methods.fusion.blocks import Indices
     from denoise_crawler.methods.fusion.evidence import Evidence
 
+FIELD = "a field of the site's pages"
 MIN_PAGES = 5
 _USUAL = 0.8  # of the pages have the place
 _FEW = 3.0  # elements of a page in one place; more are a list
@@ -33,12 +34,11 @@ _PRICE = re.compile(
 )
 
 
-def record_fields(evidence: Evidence) -> NDArray[np.bool_]:
-    """Tell which blocks are fields of a record; none unless the site's pages have a price near their title."""
+def record_fields(evidence: Evidence) -> NDArray[np.bool_] | None:
+    """Tell which blocks are fields of a record; None unless the site's pages have a price near their title."""
     blocks, standing = evidence.blocks, evidence.standing
-    nothing = np.zeros(len(blocks), bool)
     if standing is None or standing.pages < MIN_PAGES:
-        return nothing
+        return None
     home = blocks.elements
     usual = standing.path_pages[home] >= _USUAL * standing.pages
     changing = (standing.masked >= _PRICED * standing.pages) & (standing.texts < _PRICED * standing.pages)
@@ -47,7 +47,7 @@ def record_fields(evidence: Evidence) -> NDArray[np.bool_]:
     titles = np.flatnonzero((headline.overlap >= _TITLE) | (headline.first_heading > 0))
     near = _behind(titles, np.flatnonzero(priced)).tolist()
     if not any(has_price(blocks.texts[block]) for block in near):
-        return nothing
+        return None
     whole = (blocks.linked == 0) | (blocks.linked == blocks.characters)  # else a label and a value
     again = np.where(whole, np.maximum(standing.masked, standing.places.shapes), standing.masked)
     sentence = (blocks.characters > _LONG) & (again >= _LONG_SHARE * standing.pages)
@@ -56,7 +56,8 @@ def record_fields(evidence: Evidence) -> NDArray[np.bool_]:
     new = (standing.texts < most) & ~sentence
     few = standing.path_elements[home] <= _FEW * standing.path_pages[home]
     unlinked = standing.path_linked[home] <= _LIST_LINKS * standing.path_characters[home]
-    return usual & new & (few | unlinked)
+    fields: NDArray[np.bool_] = usual & new & (few | unlinked)
+    return fields if fields.any() else None
 
 
 def has_price(text: str) -> bool:
@@ -84,6 +85,4 @@ def field_reason(evidence: Evidence, block: int) -> str:
     standing, home = evidence.standing, evidence.blocks.elements[block]
     assert standing is not None  # noqa: S101
     have = int(standing.path_pages[home])
-    return (
-        f"a field of the site's pages: {have} of {standing.pages} others have a value of their own in this place"
-    )
+    return f"{FIELD}: {have} of {standing.pages} others have a value of their own in this place"

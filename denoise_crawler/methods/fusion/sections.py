@@ -1,65 +1,44 @@
-"""Headings go with their sections."""
+"""The headings of a page, which go with their sections."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from denoise_crawler.core import loops
 from denoise_crawler.methods.fusion.blocks import TAGS, blocks_of
-from denoise_crawler.methods.fusion.evidence import running
 from denoise_crawler.page.site import site_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from denoise_crawler.methods.fusion.blocks import Numbers
     from denoise_crawler.page import Page
 
-    Flags = NDArray[np.bool_]
-
-_HIGHEST, _LOWEST = TAGS.index("h1"), TAGS.index("h3")  # by which h4 to h6 go as well
-# A heading with a lower chance ("Related", "Comments") is not kept with what follows it; one with a higher chance
-# does not go with it. Of those between, half and fewer stand in gold texts, see docs/how-it-decides.md.
-LEAST, SURE = 0.12, 0.73
+_TAGS = TAGS.index("h1"), TAGS.index("h3")  # by which h4 and h5 go as well
+_LEVELS = {f"h{level}": level for level in range(1, 7)}
 ENTRIES = 3
 
 
-class Heading(NamedTuple):
-    """The blocks from ``first`` up to ``last`` (without it) are a heading; its section reaches up to ``end``.
-
-    A section ends before the next heading of the same level or a higher one.
-    """
-
-    first: int
-    last: int
-    end: int
+Heading: TypeAlias = "tuple[int, int, int]"
 
 
 def headings_of(page: Page) -> list[Heading]:
     """Return the headings of ``page`` in document order, without those of no text.
 
-    Where ``ENTRIES`` and more are links to other pages of the site, these are left out too: they are entries of a
-    list, and have no section here. A heading that names a source links to another site.
+    Each is its first block, that behind its last, and that behind its section, which ends before the next heading
+    of the same level or a higher one. Where ``ENTRIES`` and more are links to other pages of the site, these are
+    left out too: they are entries of a list, and have no section here. A heading that names a source links to
+    another site.
     """
     blocks, nodes = page.once(blocks_of), page.nodes
-    around = blocks.around
-    elements = np.flatnonzero((around.tags >= _HIGHEST) & (around.tags <= _LOWEST) & (around.first < around.last))
-    if not len(elements):
-        return []
-    columns = (around.nodes[elements], around.first[elements], around.last[elements])
-    headings: list[Heading] = []
-    open_ends = [len(blocks)] * 8  # by level, where the next heading of that level or a higher one begins
-    for index, first, last in zip(*(column[::-1].tolist() for column in columns), strict=True):
-        level = int(nodes.tag_of(index)[1])
-        headings.append(Heading(first, last, max(open_ends[level], last)))
-        open_ends[level:] = [first] * (8 - level)
-    headings.reverse()
-    linked = running(2.0 * blocks.linked - blocks.characters)
-    maybe = np.flatnonzero(linked[columns[2]] >= linked[columns[1]]).tolist()
-    entries = {number for number in maybe if _leads_away(page, blocks.nodes[headings[number].first])}
+    around, columns = blocks.around, nodes.columns
+    levels = np.array([_LEVELS.get(name, 0) for name in columns.names], np.int64)
+    elements = around.nodes, around.first, around.last, around.tags
+    headings: list[Heading]
+    own = blocks.characters, blocks.linked
+    headings, linked = loops("deciding").headings(columns.tags, levels, elements, own, _TAGS)
+    if len(linked) < ENTRIES:
+        return headings
+    entries = {number for number in linked if _leads_away(page, blocks.nodes[headings[number][0]])}
     if len(entries) < ENTRIES:
         return headings
     return [heading for number, heading in enumerate(headings) if number not in entries]
@@ -73,38 +52,3 @@ def _leads_away(page: Page, line: list[int]) -> bool:
         return False
     address = page.absolute(nodes.address_of(link) or "").partition("#")[0]
     return address != page.url and site_of(address) == page.site
-
-
-def with_sections(taken: Flags, headings: Sequence[Heading], chances: Numbers, fixed: Flags) -> Flags:
-    """Keep headings before blocks that are taken, drop those whose section is not; ``fixed`` blocks stay."""
-    if not headings:
-        return taken
-    kept, count = taken.tolist(), len(taken)
-    for heading in headings:
-        kept[heading.first : heading.last] = [False] * (heading.last - heading.first)
-    following = _next_taken(kept)
-    before, stays = taken.tolist(), fixed.tolist()
-    next_heading = count  # the next one that is kept
-    for heading in reversed(headings):
-        first, last = heading.first, heading.last
-        verdict = before[first:last]
-        if last < heading.end and not any(stays[first:last]):
-            nearest, chance = min(following[last], next_heading), max(map(chances.item, range(first, last)))
-            if nearest == last and chance >= LEAST:
-                verdict = [True] * (last - first)
-            elif nearest >= heading.end and chance < SURE:
-                verdict = [False] * (last - first)
-        kept[first:last] = verdict
-        if verdict[0]:
-            next_heading = first
-    return np.array(kept, bool)
-
-
-def _next_taken(taken: Sequence[bool]) -> list[int]:
-    """Return for each block the first one from there on that is taken; their number if none is."""
-    found, following = len(taken), []
-    for block in range(len(taken) - 1, -1, -1):
-        if taken[block]:
-            found = block
-        following.append(found)
-    return following[::-1]

@@ -13,11 +13,11 @@ from denoise_crawler.methods.fusion.groups import distinct, groups_of
 from denoise_crawler.methods.fusion.kinds import KINDS
 from denoise_crawler.methods.fusion.numbered import Numbered, PageCounts, grown
 from denoise_crawler.methods.fusion.place_sums import PlaceSums
-from denoise_crawler.methods.fusion.sketch import HUNDREDTHS
 from denoise_crawler.methods.fusion.standing import AtPlace, Standing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
     from numpy.typing import NDArray
 
@@ -30,11 +30,13 @@ REPEATED_SHARE = 0.2
 REPEATED_PAGES = 2
 MIN_ALIKE = 0.5
 MOST_COPIES = 0.25  # of the pages: what more of them have is no article
-_PARAGRAPH = 80.0  # characters outside links
 # What is summed by path: pages, elements, characters, characters inside links.
 _SUMS = 4
-_NO_ROWS: Kept = np.empty(0, np.int32)
-_NO_SUMS: Numbers = np.empty((0, 1))
+_NO_ROWS, _NO_PARENTS = np.empty(0, np.int32), np.empty(0, np.int64)
+# What a page that is not known adds.
+_NOTHING = (
+    _NO_ROWS, np.empty((0, _SUMS)), _NO_ROWS, np.empty((0, 2)), _NO_ROWS, _NO_ROWS, _NO_ROWS, _NO_PARENTS,
+)  # fmt: skip
 _NOWHERE = np.uint32(0xFFFFFFFF)  # the hash of no path
 
 
@@ -94,8 +96,7 @@ class SiteSums:
         # by row of a page
         self._page_paths, self._ends = _Column(), _Column()
         self._kinds = np.zeros((1, len(KINDS)))
-        self._repeated: tuple[NDArray[np.bool_], Numbers] | None = None
-        self._rows_of_pages: Indices | None = None
+        self._for_loops: tuple[tuple[Any, ...], ...] | None = None
 
     def __len__(self) -> int:
         return len(self._pages)
@@ -105,6 +106,7 @@ class SiteSums:
 
     def number(self, pages: Sequence[Sketch]) -> None:
         """Give numbers to what stands on ``pages``, which are to be added: one by one that takes much longer."""
+        self._for_loops = None
         for counts, column in ((self._texts, "texts"), (self._masked, "masked"), (self._links, "links")):
             counts.numbered.add(distinct(np.concatenate([getattr(page, column) for page in pages])))
         self._styles.add(distinct(np.concatenate([page.styles for page in pages])))
@@ -145,7 +147,7 @@ class SiteSums:
         self._kinds[row] = page.kinds
         kept = [numbers.astype(np.int32) for numbers in (texts, masked, links, paths, styles, placed)]
         self._pages[page.key] = page, _Counted(row, blocks, sums, style_sums, *kept)
-        self._repeated = self._rows_of_pages = None
+        self._for_loops = None
 
     def remove(self, key: int) -> None:
         """Take the page with this key out."""
@@ -157,25 +159,22 @@ class SiteSums:
         self._style_sums[counted.styles] -= counted.style_sums
         self._places.remove(counted.placed)
         self._characters.numbers[counted.blocks] = 0
-        self._repeated = self._rows_of_pages = None
+        self._for_loops = None
 
-    def _copies_of(self, blocks: Blocks, left_out: int | None) -> list[int]:
-        """Return the keys of the pages, few of all, that hold half of the running text of a page and more.
+    def _copies_of(self, blocks: Blocks, left_out: int | None) -> list[_Counted]:
+        """Return the pages, few of all, that hold half of the running text of a page and more.
 
         Theirs is the same article, not the same template.
         """
         own = () if left_out is None else (self._pages[left_out][1].texts,)
-        texts = blocks.text_hashes, blocks.characters, blocks.linked
-        if not loops("site").know_half(*texts, _PARAGRAPH, *self._texts.table, own):
-            return []
         running = blocks.characters - blocks.linked
-        long = running >= _PARAGRAPH
+        long = running >= loops("site").PARAGRAPH
         running, half = running[long], running[long].sum() / 2
         known = self._texts.of(hashes := blocks.text_hashes[long], own) > 0
         sizes = np.zeros(len(self._texts.counts))
         sizes[self._texts.numbered.find(hashes[known])] = running[known]
-        others = ((key, counted.texts) for key, (_, counted) in self._pages.items() if key != left_out)
-        found = [key for key, texts in others if sizes[texts].sum() >= half]
+        others = (counted for key, (_, counted) in self._pages.items() if key != left_out)
+        found = [counted for counted in others if sizes[counted.texts].sum() >= half]
         return found if len(found) <= max(1.0, MOST_COPIES * len(self)) else []
 
     def standing(self, blocks: Blocks, left_out: int | None) -> Standing:
@@ -183,48 +182,65 @@ class SiteSums:
 
         The texts and links of copies say nothing of it.
         """
-        (repeated, below), around = self._repeated_texts(), blocks.around
-        known, own = None, (_NO_ROWS, _NO_SUMS, _NO_SUMS, _NO_ROWS, _NO_SUMS)
-        if left_out is not None:
-            page, known = self._pages[left_out]
-            comes_back = repeated[self._block_texts.numbers[known.blocks]]
-            again = _with_what_is_below(page.homes, np.where(comes_back, page.characters, 0), page.parents)
-            own = known.paths, known.sums, again.reshape(-1, 1), known.styles, known.style_sums
-        silent = [] if known is None else [known]
-        silent += [self._pages[key][1] for key in self._copies_of(blocks, left_out)]
+        known = None if left_out is None else self._pages[left_out][1]
+        silent = () if known is None else (known,)
+        standing, knows_half = self._said(blocks, known, silent)
+        if knows_half and (copies := self._copies_of(blocks, left_out)):
+            standing, _ = self._said(blocks, known, (*silent, *copies))
+        return standing
+
+    def _said(self, blocks: Blocks, known: _Counted | None, silent: tuple[_Counted, ...]) -> tuple[Standing, bool]:
+        """Return what the pages say of a page, and whether they know half of its running text."""
+        around = blocks.around
         by_block, by_element = np.empty((9, len(blocks))), np.empty((5, len(around)))
         paths, kinds = np.empty(len(around), np.int64), np.empty(len(KINDS))
         hashes = blocks.text_hashes, blocks.masked_hashes, blocks.link_hashes, blocks.styles, blocks.shapes
-        loops("site").said_of_page(
-            (*hashes, blocks.elements),
-            around.paths,
-            (self._texts.table, self._masked.table, self._links.table, self._places.table),
-            (self._paths.table, self._sums, below[:, None], self._styles.table, self._style_sums),
-            self._places.at_places(len(self._paths) + 1),
+        counted, summed, at_places, pages = self._columns
+        alike, knows_half = loops("site").said_of_page(
+            (*hashes, blocks.elements, blocks.characters, blocks.linked),
+            (around.paths, around.first, around.last),
+            counted,
+            summed,
+            at_places,
+            (*pages, -1 if known is None else known.row, MIN_ALIKE),
             tuple([(one.texts, one.masked, one.links, one.placed) for one in silent]),
-            own,
+            _NOTHING if known is None else self._own(known),
             SPREAD,
             (tuple(by_block[:4]), by_block[4:6], by_block[6:]),
-            (paths, by_element[:4], by_element[4:]),
+            (paths, by_element[:4], by_element[4]),
+            kinds,
         )
-        texts, masked, links, shapes, style_tokens, style_scores, held, often, again = by_block
-        style_scores /= HUNDREDTHS * np.maximum(style_tokens, 1.0)
-        again /= np.maximum(held * np.log(np.maximum(held, 1.0)), 1e-9)
-        alike = loops("site").alike(
-            (around.paths, paths, around.first, around.last),
-            *(self._page_paths.numbers, self._ends.numbers, self._rows(), self._kinds),
-            *(-1 if known is None else known.row, MIN_ALIKE, kinds),
-        )
-        places = AtPlace(shapes, held, often, again)
-        pages = len(self) - (known is not None)
+        texts, masked, links, shapes, style_tokens, style_scores, *places = by_block
+        pages_known = len(self) - (known is not None)
         words = texts, masked, links, style_tokens, style_scores
-        return Standing(pages, alike, kinds / HUNDREDTHS, places, *words, *by_element)
+        return Standing(pages_known, alike, kinds, AtPlace(shapes, *places), *words, *by_element), knows_half
+
+    def _own(self, known: _Counted) -> tuple[NDArray[Any], ...]:
+        """Return what a page itself adds to the sums, as the loops take it."""
+        columns = self._homes, self._block_texts, self._characters
+        of_blocks = [column.numbers[known.blocks] for column in columns]
+        parents = self._parents[: len(self._paths) + 1]
+        return known.paths, known.sums, known.styles, known.style_sums, *of_blocks, parents
+
+    @property
+    def _columns(self) -> tuple[tuple[Any, ...], ...]:
+        """All that is counted, as the loops take it."""
+        if self._for_loops is None:
+            repeated, below = self._repeated_texts()
+            self._for_loops = (
+                (self._texts.table, self._masked.table, self._links.table, self._places.table),
+                (
+                    *(self._paths.table, self._sums, below),
+                    *(self._styles.table, self._style_sums, repeated.view(np.uint8)),
+                ),
+                self._places.at_places(len(self._paths) + 1),
+                (self._page_paths.numbers, self._ends.numbers, self._rows(), self._kinds),
+            )
+        return self._for_loops
 
     def _rows(self) -> Indices:
         """Return the row of each page."""
-        if self._rows_of_pages is None:
-            self._rows_of_pages = np.array([counted.row for _, counted in self._pages.values()], np.int64)
-        return self._rows_of_pages
+        return np.array([counted.row for _, counted in self._pages.values()], np.int64)
 
     def novelty(self, blocks: Blocks) -> float:
         """Return the share of the characters of ``blocks`` on paths that none of the pages has; 0 without any."""
@@ -234,23 +250,14 @@ class SiteSums:
 
     def _repeated_texts(self) -> tuple[NDArray[np.bool_], Numbers]:
         """Return by text whether it comes back, by path the characters of those on or below it."""
-        if self._repeated is None:
-            repeated = self._texts.counts >= max(REPEATED_PAGES, REPEATED_SHARE * len(self))
-            homes, texts = self._homes.numbers, self._block_texts.numbers
-            characters = self._characters.numbers
-            below = np.zeros(len(self._paths) + 1)
-            loops("site").add_repeated(repeated.view(np.uint8), homes, texts, characters, below)
-            loops("site").add_below(below, self._parents[: len(below)])
-            below[0] = 0.0  # what stands nowhere on these pages
-            self._repeated = repeated, below
-        return self._repeated
-
-
-def _without_own(sums: Numbers, wanted: Indices, own: Kept, own_sums: Numbers) -> Numbers:
-    """Return the columns of the rows ``wanted`` of ``sums``, less ``own_sums``, which are of the rows ``own``."""
-    found = np.empty((sums.shape[1], len(wanted)))
-    loops("site").without_own(sums, wanted, own, own_sums, found)
-    return found
+        repeated = self._texts.counts >= max(REPEATED_PAGES, REPEATED_SHARE * len(self))
+        homes, texts = self._homes.numbers, self._block_texts.numbers
+        characters = self._characters.numbers
+        below = np.zeros(len(self._paths) + 1)
+        loops("site").add_repeated(repeated.view(np.uint8), homes, texts, characters, below)
+        loops("site").add_below(below, self._parents[: len(below)])
+        below[0] = 0.0  # what stands nowhere on these pages
+        return repeated, below
 
 
 def _of_styles(page: Sketch) -> Numbers:

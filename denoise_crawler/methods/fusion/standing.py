@@ -51,3 +51,9 @@ class Standing:
     path_characters: Numbers
     path_linked: Numbers
     path_repeated: Numbers
+
+    @property
+    def columns(self) -> tuple[tuple[Numbers, ...], ...]:
+        """What is said of blocks, of elements and of places, as the loops take it."""
+        of_paths = self.path_pages, self.path_elements, self.path_characters, self.path_linked, self.path_repeated
+        return (self.texts, self.masked, self.links), of_paths, tuple(self.places)

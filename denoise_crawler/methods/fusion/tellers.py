@@ -205,7 +205,7 @@ _PLACE_NAMES = {
 def _links(case: Case) -> str:
     blocks = case.evidence.blocks
     own = float(blocks.linked[case.block] / max(blocks.characters[case.block], 1.0))
-    around = float(case.evidence.link_shares[case.evidence.ancestors[1][case.block]])
+    around = float(case.evidence.sums.link_shares[case.evidence.parent(case.block)])
     if case.taken:
         return "no links" if not own else f"only {own:.0%} links" if own < 1 / 4 else ""
     if own >= 1 / 3:
@@ -232,8 +232,9 @@ def _neighbours(case: Case) -> str:
 
 def _surroundings(case: Case) -> str:
     evidence = case.evidence
-    home = evidence.ancestors[1][case.block]
-    share = float(evidence.element_characters[home] - evidence.element_linked[home]) / evidence.unlinked
+    home, sums = evidence.parent(case.block), evidence.sums
+    unlinked = max(float(sums.characters[-1] - sums.linked[-1]), 1.0)
+    share = float(sums.element_characters[home] - sums.element_linked[home]) / unlinked
     if case.taken:
         return f"the element around it holds {share:.0%} of the page's text" if share >= 1 / 4 else ""
     held = "less than 1%" if share < 0.01 else f"only {share:.0%}"

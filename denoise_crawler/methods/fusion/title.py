@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from denoise_crawler.core import compiled
+from denoise_crawler.core import compiled, loops
 from denoise_crawler.methods.fusion.blocks import IDEOGRAPH, TAGS
 from denoise_crawler.page.page import self_description_of
 from denoise_crawler.page.text import collapse_spaces
@@ -23,7 +23,6 @@ _LONGEST = 300  # characters of a title that is read: what is remembered of text
 _LETTERS = 3
 _WORD = re.compile(r"\w+")
 _BEGINNING = 24
-_LEAST = 0.3
 _SURE = 0.6
 _H1 = TAGS.index("h1")
 
@@ -49,9 +48,9 @@ class Headline:
 def headline_of(title: str, blocks: Blocks) -> Headline:
     """Find the ``title`` of a page among its blocks."""
     overlap = title_overlap(title[:_LONGEST], blocks)
-    first_heading = (blocks.around.tags[blocks.elements] == _H1).astype(np.float64)
-    chances = overlap + 0.3 * first_heading - 0.5 * blocks.linked / np.maximum(blocks.characters, 1.0)
-    best = int(chances.argmax()) if len(blocks) and chances.max() > _LEAST else -1
+    around, first_heading = blocks.around, np.empty(len(blocks))
+    own = blocks.characters, blocks.linked, blocks.elements, around.tags
+    best = loops("features").title_of(*own, overlap, _H1, first_heading)
     return Headline(overlap, first_heading, best)
 
 

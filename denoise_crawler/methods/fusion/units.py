@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from denoise_crawler.methods.fusion.blocks import Blocks
     from denoise_crawler.page import Nodes, Page
 
-TABLE, CODE, FORMULA, DEFINITIONS, FIGURE = "table", "code block", "formula", "definition list", "figure"
+UNITS = TABLE, CODE, FORMULA, FIGURE, DEFINITIONS = (
+    "table", "code block", "formula", "figure", "definition list",
+)  # fmt: skip
 _KINDS = {
     "table": TABLE, "pre": CODE, "code": CODE, "dl": DEFINITIONS, "figure": FIGURE,
     "math": FORMULA, "mjx-container": FORMULA,

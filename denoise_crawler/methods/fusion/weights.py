@@ -13,19 +13,16 @@ from denoise_crawler.errors import WeightsError
 from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.methods.fusion.class_words import ClassWords
 from denoise_crawler.methods.fusion.evidence import Evidence, Words
-from denoise_crawler.methods.fusion.features import evidence_of_nothing
+from denoise_crawler.methods.fusion.features import block_names
 from denoise_crawler.methods.fusion.kinds import NO_KINDS, KindWords
 from denoise_crawler.methods.fusion.look import Forest, Look
 from denoise_crawler.methods.fusion.page_type import PageType, PageTypeTrees, page_type_of
-from denoise_crawler.methods.fusion.page_type_features import page_type_row, traits_of
-from denoise_crawler.methods.fusion.selection import expected_f1
+from denoise_crawler.methods.fusion.page_type_features import page_type_names, traits_of
 from denoise_crawler.methods.fusion.trees import BoostedTrees, Tree
-from denoise_crawler.page import Page
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from denoise_crawler.methods.fusion.blocks import Numbers
+    from denoise_crawler.page import Page
 
 FILE = "weights.json"
 VERSION = 3
@@ -83,9 +80,9 @@ class Model:
             return PageType()
         return page_type_of(self.kinds(page, look), look.evidence.standing, has_fields=has_fields)
 
-    def confidence(self, chances: Numbers, tokens: Numbers, taken: NDArray[np.bool_]) -> float:
-        """Return the F1 that the text of the blocks ``taken`` can be expected to have."""
-        return round(float(np.interp(expected_f1(chances, tokens, taken), self._expected, self._found)), 4)
+    def confidence(self, expected: float) -> float:
+        """Return the F1 that was found where so much was expected."""
+        return round(float(np.interp(expected, self._expected, self._found)), 4)
 
 
 class FeatureNames(NamedTuple):
@@ -98,9 +95,7 @@ class FeatureNames(NamedTuple):
 @lru_cache(maxsize=1)
 def feature_names() -> FeatureNames:
     """Return the names of all features."""
-    look = Look.alone(Forest([], BoostedTrees([])), evidence_of_nothing())
-    names = [name for group in look.groups() for name in group]
-    return FeatureNames(names, list(page_type_row(traits_of(Page.parse("", "")), look)))
+    return FeatureNames(list(block_names()), list(page_type_names()))
 
 
 def read_weights(data: bytes) -> Weights:

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
-from denoise_crawler.methods.fusion.features import Rows
-
 WORDS = KEEP, LEAVE = "keep", "leave"
 # What is added to the log odds of every block before the best text is chosen.
 FAVOUR = {"precision": -0.5, "balanced": 0.0, "recall": 0.5}
 UNSAID = -1.0
+NO_WISHES = UNSAID, UNSAID
 WISH_COLUMNS = ("wish title", "wish comments")
 
 
@@ -39,11 +36,7 @@ class Wishes:
         """What is added to the log odds of every block."""
         return FAVOUR[self.favour]
 
-    def columns(self, count: int) -> Rows:
-        """Return the wishes as features of ``count`` blocks."""
-        return wish_columns(count, float(self.title == KEEP), float(self.comments == KEEP))
-
-
-def wish_columns(count: int, title: float, comments: float) -> Rows:
-    """Return features that say whether title and comments are wished: 1, 0, or ``UNSAID``."""
-    return Rows(WISH_COLUMNS, np.repeat(np.array([[title], [comments]], np.float32), count, axis=1))
+    @property
+    def columns(self) -> tuple[float, float]:
+        """The wishes as features of all blocks."""
+        return float(self.title == KEEP), float(self.comments == KEEP)
