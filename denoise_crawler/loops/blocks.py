@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from denoise_crawler.loops import cython
 from denoise_crawler.loops.hashes import hash32
-
-
-def check(fits: cython.bint, message):
-    """Raise ValueError unless the columns fit: the loops read and write where these say."""
-    if not fits:
-        raise ValueError(message)
+from denoise_crawler.loops.keys import check
 
 
 def check_nodes(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import exp, log
 
 from denoise_crawler.loops import cython
-from denoise_crawler.loops.keys import group
+from denoise_crawler.loops.keys import check, group
 
 # The log odds of a unit of data: what its own blocks say, what those around it say, and what is so of its kind.
 # Cells and lines of code are short, and short blocks say little: data in the middle of content is content.
@@ -32,12 +32,6 @@ _REPEATED_CHARACTERS = cython.declare(cython.double, 40.0)
 # does not go with it. Of those between, half and fewer stand in gold texts, see docs/how-it-decides.md.
 _LEAST = cython.declare(cython.double, 0.12)
 _SURE = cython.declare(cython.double, 0.73)
-
-
-def check(fits: cython.bint, message):
-    """Raise ValueError unless the columns fit: the loops read and write where these say."""
-    if not fits:
-        raise ValueError(message)
 
 
 @cython.cfunc

@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import exp, fabs, log1p
 
 from denoise_crawler.loops import cython
-from denoise_crawler.loops.keys import group
+from denoise_crawler.loops.keys import check, group
 
 LEVELS = 6  # elements above a block that are looked at
 NEAR_LEVELS = 4
@@ -159,12 +159,6 @@ def lower_end(index: cython.Py_ssize_t, width: cython.Py_ssize_t) -> cython.Py_s
 def upper_end(index: cython.Py_ssize_t, width: cython.Py_ssize_t, count: cython.Py_ssize_t) -> cython.Py_ssize_t:
     """Return the block that stands ``width`` behind another of ``count`` blocks, the end if there is none."""
     return index + width if index + width < count else count
-
-
-def check(fits: cython.bint, message):
-    """Raise ValueError unless the columns fit: the loops read and write where these say."""
-    if not fits:
-        raise ValueError(message)
 
 
 def check_page(blocks: tuple, elements: tuple):

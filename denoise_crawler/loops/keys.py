@@ -11,6 +11,7 @@ _MASK = cython.declare(cython.ulonglong, 0xFFFFFFFFFFFFFFFF)
 _FACTOR = cython.declare(cython.ulonglong, int.from_bytes(urandom(8), "little") | 1)
 
 
+@cython.ccall
 def check(fits: cython.bint, message):
     """Raise ValueError unless the columns fit: the loops read and write where these say."""
     if not fits:

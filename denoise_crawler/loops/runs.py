@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from denoise_crawler.loops import cython
-from denoise_crawler.loops.keys import slot_of
+from denoise_crawler.loops.keys import check, slot_of
 
 _MASK = cython.declare(cython.ulonglong, 0xFFFFFFFFFFFFFFFF)
 _START = cython.declare(cython.ulonglong, 0xCBF29CE484222325)
@@ -12,12 +12,6 @@ UNSAID = cython.declare(cython.double, -1.0)
 _LEAST_SHARE = cython.declare(cython.double, 0.6)  # of the words of a row that is declared
 _LEAST_ROWS = cython.declare(cython.longlong, 3)  # of what is no list and no table
 _LEVELS = cython.declare(cython.Py_ssize_t, 5)  # from a block up to its row
-
-
-def check(fits: cython.bint, message):
-    """Raise ValueError unless the columns fit: the loops read and write where these say."""
-    if not fits:
-        raise ValueError(message)
 
 
 @cython.cfunc

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from denoise_crawler.loops import cython
+from denoise_crawler.loops.keys import check
 
 PARTS = 5  # of a rule, see rules_of
 _HIDES = cython.declare(cython.longlong, 1)
 _SHOWS = cython.declare(cython.longlong, 2)
-
-
-def check(fits: cython.bint, message):
-    """Raise ValueError unless the columns fit: the loops read and write where these say."""
-    if not fits:
-        raise ValueError(message)
 
 
 @cython.cfunc

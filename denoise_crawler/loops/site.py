@@ -5,18 +5,12 @@ from __future__ import annotations
 from math import log
 
 from denoise_crawler.loops import cython
-from denoise_crawler.loops.keys import counts_of, find, group
+from denoise_crawler.loops.keys import check, counts_of, find, group
 
 PARAGRAPH = 80.0  # characters outside links
 _PARAGRAPH = cython.declare(cython.double, PARAGRAPH)
 HUNDREDTHS = cython.declare(cython.double, 100.0)
 _MASK = cython.declare(cython.ulonglong, 0xFFFFFFFFFFFFFFFF)
-
-
-def check(fits: cython.bint, message):
-    """Raise ValueError unless the columns fit: the loops read and write where these say."""
-    if not fits:
-        raise ValueError(message)
 
 
 @cython.cfunc

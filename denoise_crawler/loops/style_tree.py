@@ -11,6 +11,7 @@ from math import log
 from os import urandom
 
 from denoise_crawler.loops import cython
+from denoise_crawler.loops.keys import check
 
 # the columns of element nodes: a label, the first style node, the pages that have nothing below it, all its pages,
 # whether its importance is out of date; where its features begin, how many they are, for how many there is room
@@ -42,12 +43,6 @@ MOST_PAGES = cython.declare(cython.ulonglong, (1 << 20) - 1)
 _MASK = cython.declare(cython.ulonglong, 0xFFFFFFFFFFFFFFFF)
 # a page cannot choose sequences that look alike: their keys are those of this process
 _FACTOR = cython.declare(cython.ulonglong, int.from_bytes(urandom(8), "little") | 1)
-
-
-def check(fits: cython.bint, message):
-    """Raise ValueError unless the columns fit: the loops read and write where these say."""
-    if not fits:
-        raise ValueError(message)
 
 
 def depth_of(ends: cython.const[cython.int][::1]):

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from denoise_crawler.loops import cython
+from denoise_crawler.loops.keys import check
 
 _MASK = cython.declare(cython.ulonglong, 0xFFFFFFFFFFFFFFFF)
 _LEAST_LABEL = cython.declare(cython.Py_ssize_t, 3)  # characters
 _LONGEST_LABEL = cython.declare(cython.Py_ssize_t, 80)
 _LEAST_HEADING = cython.declare(cython.double, 10.0)
-
-
-def check(fits: cython.bint, message):
-    """Raise ValueError unless the columns fit: the loops read and write where these say."""
-    if not fits:
-        raise ValueError(message)
 
 
 @cython.cfunc

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from denoise_crawler.loops import cython
+from denoise_crawler.loops.keys import check
 
 BULLET = "- "
 MOST_INDENTS = 8
@@ -28,12 +29,6 @@ _KINDS = {
     **dict.fromkeys(("ul", "ol", "menu", "dir"), _BLOCK | _LIST),
     **dict.fromkeys(("br", "div"), _BLOCK | _BREAK),
 }
-
-
-def check(fits: cython.bint, message):
-    """Raise ValueError unless the columns fit: the loops read and write where these say."""
-    if not fits:
-        raise ValueError(message)
 
 
 def kind_of(tag, inline):
