@@ -4,6 +4,7 @@ import json
 import lzma
 import os
 import re
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -14,12 +15,15 @@ import pytest
 from lxml import etree
 
 from benchmarks.hostile import tables
+from benchmarks.node_peers import converters_in
 from benchmarks.plots import NoPlotError, plot, to_svg
 from benchmarks.quality import part_of, sites_of_set
 from benchmarks.scale import renumber
 from benchmarks.text import Row, standard_error
 from denoise_crawler.evaluation.gold import CORPUS_VARIABLE, REPORTING, TUNING, GoldPage, half
 from denoise_crawler.evaluation.measures import Score
+from denoise_crawler.methods import MethodChoice
+from denoise_crawler.page import Page
 from tests.fuzz.costs import measure
 from tests.memory import bytes_held
 
@@ -78,6 +82,32 @@ def test_structure_needs_a_scorer_and_prints_what_it_finds(tmp_path: Path) -> No
     pages, fusion = (line.split("|")[1:4] for line in ran.stdout.splitlines()[2:])
     assert [cell.strip() for cell in pages] == ["defuddle: pages", "0", "1"]
     assert [cell.strip() for cell in fusion] == ["– fusion", "", "1.000"]
+    assert "no package in" in benchmark("structure", *chosen, "--node", str(tmp_path), corpus=str(tmp_path)).stderr
+
+
+def test_extractors_in_node_are_given_the_page_and_its_address(tmp_path: Path) -> None:
+    if shutil.which("node") is None:
+        pytest.skip("node is not installed")
+    for name, code in NODE_PACKAGES.items():
+        (tmp_path / "node_modules" / name).mkdir(parents=True)
+        (tmp_path / "node_modules" / name / "index.mjs").write_text(code)
+        about = {"exports": {".": "./index.mjs", "./node": "./index.mjs"}}
+        (tmp_path / "node_modules" / name / "package.json").write_text(json.dumps(about))
+    page = Page.parse("https://a.example/kran", "<p>Ein Kran für zwei.")
+    found = {name: convert(page, MethodChoice()) for name, convert in converters_in(tmp_path).items()}
+    assert found == {
+        "defuddle": "# <p>Ein Kran für zwei. of https://a.example/kran",
+        "Readability.js, turndown": "* <p>Ein Kran für zwei. of https://a.example/kran",
+    }
+
+
+NODE_PACKAGES = {
+    "linkedom": "export const parseHTML = html => ({ document: { html } })",
+    "defuddle": "export const Defuddle = async (page, url) => ({ content: `# ${page.html} of ${url}` })",
+    "@mozilla/readability": "export class Readability { constructor(page) { this.page = page }\n"
+    "parse() { return { content: `${this.page.html} of ${this.page.baseURI}` } } }",
+    "turndown": "export default class { turndown(html) { return `* ${html}` } }",
+}
 
 
 ARTICLE = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 from collections import Counter, deque
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from operator import itemgetter
@@ -18,7 +18,7 @@ from denoise_crawler.errors import BatchError, WorkerError
 from denoise_crawler.methods import DEFAULT_METHOD, MethodChoice
 from denoise_crawler.page.site import site_of
 from denoise_crawler.rules import NO_RULES, SiteRules
-from denoise_crawler.workers import Task, Workers, worker_number
+from denoise_crawler.workers import Task, running, worker_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
     from denoise_crawler.output.clean_page import PageFailure
     from denoise_crawler.output.writing import Writing
+    from denoise_crawler.workers.pool import Run
 
     Pages = Iterable[tuple[str, str | bytes]]
     Batch = list[tuple[str, str | bytes]]
-    Run = Callable[[Iterable[Task]], Iterator[Any]]
 
 __all__ = ["BatchError", "BatchResult", "Job", "Tally", "clean_as", "clean_pages", "cores"]
 
@@ -183,14 +183,9 @@ def _clean_all(pages: Callable[[], Pages], job: Job, tally: Tally) -> Iterator[B
 @contextmanager
 def _workers(job: Job, folder: str) -> Iterator[Run]:
     """Yield a function that runs tasks and yields their results in order."""
-    make = partial(BatchWorker, job, folder)
-    if job.workers == 1:
-        with closing(make(0)) as alone:
-            yield lambda tasks: (task.function(alone, *task.given) for task in tasks)
-        return
     try:
-        with Workers(make, job.workers) as workers:
-            yield workers.run
+        with running(partial(BatchWorker, job, folder), job.workers, BatchWorker.close) as run:
+            yield run
     except WorkerError as error:
         about = f"; it had {error.about} in hand" if error.about else ""
         raise BatchError(f"a worker process failed: {error}{about}") from None

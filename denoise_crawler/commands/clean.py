@@ -19,6 +19,7 @@ from denoise_crawler.commands.page_input import (
     FAILED,
     INTERRUPTED,
     add_reading_options,
+    add_workers,
     discard_stdout,
     help_text,
     list_counts,
@@ -28,7 +29,6 @@ from denoise_crawler.commands.page_input import (
 from denoise_crawler.commands.page_output import output_to
 from denoise_crawler.errors import BatchError, OutputError, SourceError
 from denoise_crawler.output.extractors import DROP, is_fallback
-from denoise_crawler.output.options import at_least
 from denoise_crawler.output.renderings import RENDERINGS
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page.text import counted, printable
@@ -73,7 +73,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_method_choice(parser)
     add_run_rules(parser)
     Writing.add_to(parser, "form", "extractor", "explain", "max_chars", over_settings=True)
-    add("--workers", type=at_least(1), metavar="N", help="number of processes (default: one a core)")
+    add_workers(parser)
     add_reading_options(parser)
     add("--strict", action="store_true", help="exit with 1 if something was damaged")
 

@@ -14,6 +14,7 @@ from rich.text import Text
 from denoise_crawler.commands.fetching import fetch, is_url
 from denoise_crawler.commands.folding import Folded, folded
 from denoise_crawler.commands.known_site import (
+    Explained,
     KnownSite,
     add_run_rules,
     clean_known,
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from denoise_crawler.crawl.settings import DenoiseSettings
-    from denoise_crawler.output.clean_page import CleanPage
     from denoise_crawler.output.explanation import BlockVerdict
 
 _EPILOG = help_text(
@@ -158,17 +158,14 @@ def _explain_page(arguments: Namespace, sites: KnownSite, url: str, html: str | 
 
 def _print_page(arguments: Namespace, sites: KnownSite, url: str, html: str | bytes) -> None:
     page = Page.parse(url, html, site=sites.site_of(url))
-    denoiser = sites.denoiser(page.site)
-    explained = clean_known(denoiser, page)
-    cleaned, clean, blocks = explained.cleaned, explained.cleaned.clean_page, explained.blocks
+    explained = clean_known(sites.denoiser(page.site), page)
+    blocks = explained.blocks
     shown: Iterable[BlockVerdict] = [block for block in blocks if _is_wanted(block, arguments)]
     if arguments.json:
         print(json.dumps({**explained.as_dict(), "blocks": shown}))
         return
     console = Console(highlight=False, soft_wrap=True)
-    for line in _summary_lines(
-        clean, blocks, page.skipped, explained.known if denoiser.learns else None, guarded=cleaned.guarded
-    ):
+    for line in _summary_lines(explained):
         console.print(line)
     is_narrowed = arguments.all or arguments.only or arguments.min_characters
     for block in shown if is_narrowed else folded(explained.cleaned, blocks):
@@ -186,14 +183,15 @@ def _is_wanted(block: BlockVerdict, arguments: Namespace) -> bool:
     return chosen and len(block["text"]) >= int(arguments.min_characters)
 
 
-def _summary_lines(
-    clean: CleanPage, blocks: list[BlockVerdict], skipped: str | None, known: int | None, *, guarded: bool
-) -> Iterator[Text]:
+def _summary_lines(explained: Explained) -> Iterator[Text]:
+    clean, blocks, skipped = explained.cleaned.clean_page, explained.blocks, explained.cleaned.page.skipped
     yield Text(printable(clean.url), style="bold")
-    if known is None:
+    if not explained.learns:
         of_site = "this method needs one page only"
+    elif explained.known:
+        of_site = f"{counted(explained.known, 'page')} known"
     else:
-        of_site = f"{counted(known, 'page')} known" if known else "nothing known: judged by the page alone"
+        of_site = "nothing known: judged by the page alone"
     yield Text(f"method {clean.method}; site {printable(clean.site)}, {of_site}")
     if skipped:
         yield Text(f"nothing to read: {skipped}", style="yellow")
@@ -203,7 +201,11 @@ def _summary_lines(
         f"{kept} of {len(blocks)} blocks kept, {clean.noise_ratio or 0.0:.0%} of the characters removed "
         "(+ kept, - dropped, with the method's score)"
     )
-    if guarded:
+    if clean.confidence is not None:
+        colon, right = ":" if explained.doubts else "", f"about {clean.confidence:.0%} of the text"
+        yield Text(f"confidence {clean.confidence:.2f}: {right} is expected to be right{colon}")
+    yield from (Text(printable(f"  {doubt}", sys.maxsize), style="yellow") for doubt in explained.doubts)
+    if explained.cleaned.guarded:
         yield Text("guard: next to nothing was left, so a safer verdict was taken", style="yellow")
 
 

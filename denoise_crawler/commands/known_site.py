@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from denoise_crawler.commands.page_input import report_failure
 from denoise_crawler.crawl.guarded_store import open_denoiser
 from denoise_crawler.errors import SourceError, StoreError
+from denoise_crawler.output.explanation import SURE, doubts
+from denoise_crawler.output.extractors import is_low
 from denoise_crawler.page import Page
 from denoise_crawler.page.site import site_of
 from denoise_crawler.page.text import printable
@@ -169,15 +171,27 @@ def judged_pages(denoiser: Denoiser, pages: Iterable[Page]) -> Iterator[JudgedPa
 
 
 class Explained(NamedTuple):
-    """A page that was cleaned with ``Writing(explain=True)``, and how many pages of its site are known."""
+    """A page that was cleaned with ``Writing(explain=True)``, by a method that ``learns`` or not.
+
+    ``known`` is how many pages of its site are known.
+    """
 
     cleaned: Cleaned
     known: int
+    learns: bool
 
     @property
     def blocks(self) -> list[Any]:
         """The blocks with their verdicts, none for a page that has nothing to read."""
         return list(self.cleaned.clean_page.explanation or [])
+
+    @property
+    def doubts(self) -> list[str]:
+        """What lowers the confidence, if it is not high."""
+        judgement = self.cleaned.judgement
+        if judgement is None or not is_low(judgement.confidence, SURE):
+            return []
+        return doubts(self.cleaned.page, judgement, self.known if self.learns else None)
 
     def as_dict(self) -> dict[str, Any]:
         """Return all but the text."""
@@ -190,6 +204,8 @@ class Explained(NamedTuple):
             "pages_known": self.known,
             "guarded": self.cleaned.guarded,
             "noise_ratio": clean.noise_ratio,
+            "confidence": clean.confidence,
+            "doubts": self.doubts,
             "skipped": self.cleaned.page.skipped,
             "blocks": self.blocks,
         }
@@ -199,4 +215,4 @@ def clean_known(denoiser: Denoiser, page: Page) -> Explained:
     """Clean a page by what is known of the layout that it has; its site counts as warm if any page is."""
     method = denoiser.method_for_page(page)
     known = method.pages_known
-    return Explained(denoiser.clean(page, warm=bool(known), method=method), known)
+    return Explained(denoiser.clean(page, warm=bool(known), method=method), known, denoiser.learns)

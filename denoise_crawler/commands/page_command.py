@@ -11,6 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from denoise_crawler.commands.completion import SHELLS, Completion
 from denoise_crawler.commands.fetching import fetch, is_url
 from denoise_crawler.commands.known_site import (
     KnownSite,
@@ -122,6 +123,7 @@ def _parser() -> ArgumentParser:
     add("--favour", choices=tuple(FAVOUR), help="precision: less noise; recall: less is missing")
     Writing.add_to(parser, "form", "links", "pictures", "selectors", "front_matter", "max_chars", "part")
     add("--user-agent", metavar="NAME", default=USER_AGENT, help="who fetches (default: %(default)s)")
+    add("--completion", action=Completion, choices=SHELLS, help="print what completes these words in a shell")
     return parser
 
 

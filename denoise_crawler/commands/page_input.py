@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from contextlib import contextmanager
 from textwrap import fill
 from typing import TYPE_CHECKING, TypeVar
 
-from denoise_crawler.page.text import printable
+from denoise_crawler.output.options import at_least
+from denoise_crawler.page.text import counted, printable
 from denoise_crawler.reading import FORMATS, read_pages, total_bytes
 
 if TYPE_CHECKING:
@@ -34,6 +36,12 @@ def add_reading_options(parser: ArgumentParser) -> None:
     add("--base", metavar="URL", help="address of the folder of HTML files (default: https://FIRST-FOLDER/)")
     add("--url-field", metavar="NAME", help="field of JSON Lines (default: the setting DENOISE_URL_FIELD)")
     add("--html-field", metavar="NAME", help="field of JSON Lines (default: the setting DENOISE_HTML_FIELD)")
+
+
+def add_workers(parser: ArgumentParser) -> None:
+    """Add ``--workers``."""
+    many = "number of processes (default: one a core)"
+    parser.add_argument("--workers", type=at_least(1), metavar="N", help=many)
 
 
 def read_named_pages(
@@ -62,8 +70,10 @@ def reading_bar(
     paths: Iterable[str | Path],
     names: Iterable[str],
     console: Console | None = None,
+    *,
+    seconds: float = 15.0,
 ) -> Iterator[Callable[[], Iterator[_Page]]]:
-    """Show a progress bar for each reading of the pages, if stderr is a terminal.
+    """Show a progress bar for each reading of the pages; where stderr is no terminal, a line now and then.
 
     Args:
         read: Reads the pages.
@@ -71,6 +81,7 @@ def reading_bar(
         paths: What is read.
         names: What each reading is for.
         console: Where the bar goes; stderr if not given.
+        seconds: The time between two lines.
 
     Yields:
         A function that reads the pages and moves the bar.
@@ -80,10 +91,19 @@ def reading_bar(
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
     console = console or Console(stderr=True)
-    if not console.is_terminal:
-        yield read
-        return
     total, name = total_bytes(paths), iter(names)
+    if not console.is_terminal:
+
+        def read_with_lines() -> Iterator[_Page]:
+            said, what = time.monotonic(), next(name)
+            for number, page in enumerate(read(), 1):
+                yield page
+                if time.monotonic() - said >= seconds:
+                    said, share = time.monotonic(), reading().bytes_read / (total or 1)
+                    console.print(f"{what}: {counted(number, 'page')}, {share:.0%}", markup=False)
+
+        yield read_with_lines
+        return
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),

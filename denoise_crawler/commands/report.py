@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from scrapy.exceptions import UsageError
 
+from denoise_crawler.batch import cores
 from denoise_crawler.commands.method_choice import add_method_choice, add_output, settings_with_method
 from denoise_crawler.commands.page_input import (
     DONE,
     FAILED,
     INTERRUPTED,
     add_reading_options,
+    add_workers,
     help_text,
     list_counts,
     read_named_pages,
@@ -27,7 +29,7 @@ from denoise_crawler.commands.page_input import (
 )
 from denoise_crawler.commands.page_output import output_to
 from denoise_crawler.crawl.settings_table import ItemSettings
-from denoise_crawler.errors import FeedError, OutputError, SourceError, StoreError
+from denoise_crawler.errors import FeedError, OutputError, SourceError, StoreError, WorkerError
 from denoise_crawler.output.options import add_number
 from denoise_crawler.page.text import counted, printable
 from denoise_crawler.reading import Reading
@@ -82,6 +84,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="let painted pages fetch their pictures and style sheets when looked at (default: none is fetched)",
     )
     add_method_choice(parser)
+    add_workers(parser)
     add_reading_options(parser)
 
 
@@ -109,12 +112,13 @@ def _make_report(arguments: Namespace, chosen: DenoiseSettings, source: _Source,
         names = ("learning", "judging")
         with reading_bar(source.read, lambda: source.reading, source.paths, names, console) as pages:
             bounds = Bounds(arguments.pages, arguments.sites, arguments.nodes)
-            plan = Plan(pages, chosen.choice, bounds, source.store, feed, arguments.remote)
+            workers = arguments.workers or cores()
+            plan = Plan(pages, chosen.choice, bounds, source.store, feed, arguments.remote, workers)
             figures = write_report(folder, plan, source.figures())
     except KeyboardInterrupt:
         console.print("interrupted; the report is not whole", markup=False)
         return INTERRUPTED
-    except (OSError, StoreError, sqlite3.Error) as error:
+    except (OSError, StoreError, WorkerError, sqlite3.Error) as error:
         console.print(printable(f"stopped: {error}"), markup=False)
         return FAILED
     return _summarize(console, figures, source.reading, folder / "index.html", time.monotonic() - start)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from denoise_crawler.methods.base import Method
 from denoise_crawler.methods.fusion.decision import decide
+from denoise_crawler.methods.fusion.judged_nodes import judgement_of
 from denoise_crawler.methods.fusion.weights import model_of_file, shipped_model
 from denoise_crawler.methods.fusion.wishes import KEEP, Wishes
 
@@ -45,4 +46,4 @@ class OneLook(Method):
         """Mark all blocks but those to take."""
         look = page.once(self.model.alone).knowing(None, self.wishes.columns)
         decision = decide(look, self.wishes)
-        return decision.judgement(page, self.model.confidence(decision.expected))
+        return judgement_of(page, decision, self.model.confidence(decision.expected))

@@ -31,6 +31,8 @@ _MAX_LABELS_OF_STYLE = 6
 _MAX_CHILDREN_OF_STYLE = 8
 _MAX_LABEL_CHARACTERS = 36
 _FONT = {"fontname": "Helvetica"}
+_SHAPE = {"rankdir": "LR", "ordering": "out"}
+_LEVEL = {"weight": "100"}  # a first child stands beside its parent, so that the root is at the top left
 _COLOURS = {
     False: {"fillcolor": "#d3e3ff", "color": "#d0021b"},
     True: {"fillcolor": "#cecece", "color": "#f5c400"},
@@ -64,17 +66,19 @@ def tree_dot(
     drawing = _Drawing(tree, depth, min(min_pages, tree.pages), threshold, max_nodes)
     graph = graphviz.Digraph(
         "site_style_tree",
-        graph_attr=_FONT | {"rankdir": "LR", "ranksep": "0.3", "nodesep": "0.12", "fontsize": "11"},
+        graph_attr=_FONT | _SHAPE | {"ranksep": "0.3", "nodesep": "0.12", "fontsize": "11"},
         node_attr=_FONT | {"shape": "box", "fontsize": "10", "margin": "0.08,0.04", "penwidth": "1.5"},
         edge_attr={"arrowhead": "none", "color": "#888888"},
     )
     caption = "".join(f"{graphviz.escape(line)}\\l" for line in drawing.caption(title))
     graph.attr(label=graphviz.nohtml(caption), labelloc="t", labeljust="l")
+    parents: set[str] = set()
     for box in drawing.boxes:
         style = "filled,dashed,rounded" if box.is_style else "filled"
         graph.node(box.name, graphviz.escape(box.label), style=style, **_COLOURS[box.noise])
         if box.parent is not None:
-            graph.edge(box.parent.name, box.name)
+            graph.edge(box.parent.name, box.name, **({} if box.parent.name in parents else _LEVEL))
+            parents.add(box.parent.name)
     return str(graph.source)
 
 
@@ -162,7 +166,7 @@ class _Drawing:
         self.boxes.append(box)
         if isinstance(node, StyleNode):
             names = sequence_names(queued.labels, _MAX_LABELS_OF_STYLE, _MAX_LABEL_CHARACTERS)
-            box.lines += [f"n = {node.pages}", *(names or ["(nothing)"])]
+            box.lines += [counted(node.pages, "page"), *(names or ["(nothing)"])]
             self._queue_children(node, queued.labels, queued.level, box)
         else:
             name = run_name(node.label, queued.run, _MAX_LABEL_CHARACTERS)

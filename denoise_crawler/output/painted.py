@@ -45,7 +45,8 @@ _END_DRAWINGS = (INLINE | VOID | CLOSES_PARAGRAPH) - {"a"}
 
 # What a run of text is wrapped in has no look of its own, painted or not.
 _RUNS = ":is(#_,[data-denoise-run]){all:unset!important}"
-# A region hands its colours down, so that what stands in it and is none itself looks like it.
+# A region hands its colours down, so that what stands in it and is none itself looks like it. Headings and
+# paragraphs stand beside what floats, frame and all, or below it where there is little room.
 PAINT = """
 :is(#_,html,body){background:#fff!important}
 :is(#_,[data-denoise],[data-denoise] *){color:var(--denoise-ink)!important;
@@ -57,6 +58,7 @@ opacity:var(--denoise-shown)!important}
 :is(#_,[data-denoise=noise]){--denoise-ink:#7d838b;--denoise-back:#f4f4f4;--denoise-line:#dfe1e4;--denoise-shown:.3}
 :is(#_,[data-denoise]){outline:2px solid var(--denoise-line)!important;outline-offset:0!important}
 :is(#_,body[data-denoise]){outline-offset:-2px!important}
+:where(h1,h2,h3,h4,h5,h6,p):where([data-denoise]){display:flow-root;min-width:min(100%,16em)}
 :is(#_,[data-denoise-joins]){outline:0!important;--denoise-left:-2px;--denoise-right:2px;--denoise-top:-2px;
 --denoise-bottom:2px;box-shadow:var(--denoise-left) 0 var(--denoise-line),
 var(--denoise-right) 0 var(--denoise-line),

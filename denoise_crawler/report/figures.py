@@ -53,6 +53,7 @@ class PageFigures:
     error: str | None = None
     file: str | None = None
     confidence: float | None = None
+    doubts: list[str] = field(default_factory=list)
     page_type: str | None = None
     language: str | None = None
     date: str | None = None
@@ -164,7 +165,7 @@ def _of_site(site: SiteFigures) -> Iterator[Finding]:
             yield Finding(site, page, "nothing", page.error or f"nothing to read: {page.skipped}", 1.0)
     for page in pages:
         if page.confidence is not None and page.confidence < _UNSURE:
-            said = f"the method expects an F1 of {page.confidence:.2f} only"
+            said = ": ".join([f"its text is about {page.confidence:.0%} right", *page.doubts[:1]])
             yield Finding(site, page, "unsure", said, 1.0 - page.confidence)
         missing = [name for name, value in (("title", page.title), ("date", page.date)) if not value]
         if missing and page.page_type == "article":

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from denoise_crawler.errors import needs
 from denoise_crawler.methods.base import Judgement
-from denoise_crawler.output.explanation import blocks, first_reasons
+from denoise_crawler.output.explanation import SURE, blocks, doubts, first_reasons
+from denoise_crawler.output.extractors import is_low
 from denoise_crawler.output.painted import painted_html
 from denoise_crawler.page import TEXT
 from denoise_crawler.rules.path_selector import selector_of
@@ -174,14 +175,17 @@ class PageView:
     more_blocks: int = 0
     lines: list[str] = field(default_factory=list)
     more_lines: int = 0
+    confidence: float | None = None
+    doubts: list[str] = field(default_factory=list)
 
 
-def page_view(cleaned: Cleaned, *, remote: bool = False) -> PageView:
+def page_view(cleaned: Cleaned, *, remote: bool = False, known: int | None = None) -> PageView:
     """Return the view of a page.
 
     Args:
         cleaned: The page. Its tree must have no other user: each element gets its number as an attribute.
         remote: Whether the view may fetch the page's pictures and style sheets.
+        known: How many pages of the site are known; None for a method that asks for none.
 
     """
     page, judgement = cleaned.page, cleaned.judgement or Judgement.all_kept(cleaned.page.nodes)
@@ -189,7 +193,9 @@ def page_view(cleaned: Cleaned, *, remote: bool = False) -> PageView:
     listed = list(_listed(page, judgement, found[:MAX_BLOCKS]))
     lines = text.encode("utf-8", "replace")[:MAX_TEXT_BYTES].decode("utf-8", "ignore").splitlines()
     painted = _paint(page, judgement, cleaned, remote=remote)
-    return PageView(painted, listed, len(found) - len(listed), lines, len(text.splitlines()) - len(lines))
+    more_blocks, more_lines = len(found) - len(listed), len(text.splitlines()) - len(lines)
+    doubts_of_page = doubts(page, judgement, known) if is_low(judgement.confidence, SURE) else []
+    return PageView(painted, listed, more_blocks, lines, more_lines, judgement.confidence, doubts_of_page)
 
 
 def _listed(page: Page, judgement: Judgement, found: list[JudgedBlock]) -> Iterator[ListedBlock]:

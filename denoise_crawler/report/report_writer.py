@@ -1,43 +1,32 @@
-"""Writes a report into a folder, site by site."""
+"""Writes a report into a folder: learns the sites, has their pages judged and written, then the start page."""
 
 from __future__ import annotations
 
 import re
+from collections import deque
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING
 
-from denoise_crawler.methods.style_tree.method import StyleTree
 from denoise_crawler.output.safe_markup import write_below
-from denoise_crawler.page import Page
-from denoise_crawler.report.explorer import tree_data
-from denoise_crawler.report.figures import (
-    PageFigures,
-    SiteFigures,
-    Sizes,
-    findings,
-    learning_chart,
-    learning_curve,
-    page_chart,
-)
-from denoise_crawler.report.rendering import PageView, page_view, render_page
-from denoise_crawler.report.site_samples import sample_sites, style_tree_of
+from denoise_crawler.report.figures import SiteFigures, findings
+from denoise_crawler.report.rendering import render_page
+from denoise_crawler.report.site_samples import sample_sites
+from denoise_crawler.report.site_writer import Frame, Place, SiteWriter
+from denoise_crawler.workers import Task, running
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from denoise_crawler.denoiser import Cleaned
     from denoise_crawler.methods import MethodChoice
-    from denoise_crawler.report.figures import Chart, RunFigures
-    from denoise_crawler.report.site_samples import SampledSites, SitedPages, SiteSample
+    from denoise_crawler.report.figures import Chart, PageFigures, RunFigures
+    from denoise_crawler.report.site_samples import SampledSites, SitedPages
     from denoise_crawler.store import Store, StoredSite
+    from denoise_crawler.workers.pool import Run
 
-_NOTHING = PageView("", [])
-_MAX_TITLE_CHARACTERS = 300
-_LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,4}")
 _UNSAFE = re.compile(r"[^a-z0-9.-]+")
 _MAX_CHARTED_SHARES = 2_000
-_MAX_LINES, _SHORT_LINE = 2_000, 15  # of a text that are compared with other pages; characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +49,7 @@ class Plan:
         store: A store whose knowledge judges the sites that it knows. Other sites are learned from their pages.
         feed: The chart of a feed.
         remote: Whether painted pages may fetch their pictures and style sheets.
+        workers: The number of processes. The report is the same for every number.
 
     """
 
@@ -69,6 +59,7 @@ class Plan:
     store: Store | None = None
     feed: Chart | None = None
     remote: bool = False
+    workers: int = 1
 
 
 def write_report(folder: Path, plan: Plan, run: RunFigures) -> RunFigures:
@@ -81,6 +72,9 @@ def write_report(folder: Path, plan: Plan, run: RunFigures) -> RunFigures:
 
     Returns:
         ``run``.
+
+    Raises:
+        WorkerError: A worker process failed.
 
     """
     _Report(folder, plan, run).write()
@@ -99,15 +93,18 @@ class _Report:
         for name in [*gathered.pages, *self.stored]:
             if name not in self.sites:
                 self.sites[name] = self._site(name, gathered)
-        for name, url, html in plan.pages():
-            if name in gathered.pages:  # the store of a running crawl may have more by now
-                self._judge(self.sites[name], gathered, url, html)
-        for site in self.sites.values():
-            if site.detailed:
-                self._write_site(site, gathered)
+        store = plan.store.path if plan.store else None
+        bounds, known = plan.bounds, gathered.known
+        frame = Frame(self.folder, self.run, plan.choice, known, store, bounds.nodes, plan.remote)
+        with running(partial(SiteWriter, frame), plan.workers, SiteWriter.close) as do:
+            self._judge(gathered, do)
+            detailed = [site for site in self.sites.values() if site.detailed]
+            tasks = (Task(SiteWriter.write_site, (site, gathered.samples.get(site.name))) for site in detailed)
+            self.sites |= {site.name: site for site in do(tasks)}
         self.run.sites = sorted(self.sites.values(), key=lambda site: (-site.doubt, -site.pages))
         self.run.worth_a_look = findings(self.run.sites)
-        self._write("index.html", "index.html", charts=[plan.feed])
+        start = render_page("index.html", run=self.run, remote=plan.remote, charts=[plan.feed])
+        write_below(self.folder, "index.html", start)
 
     def _site(self, name: str, gathered: SampledSites) -> SiteFigures:
         slug = _UNSAFE.sub("_", name.lower()).strip("._-")[:40] or "no-site"
@@ -119,114 +116,36 @@ class _Report:
             site.waiting, site.known_by = stored.waiting, stored.known_by
         return site
 
-    # --- pages
+    def _judge(self, gathered: SampledSites, do: Run) -> None:
+        """Have all pages judged, and count them in their order."""
+        under_way: deque[SiteFigures] = deque()
 
-    def _judge(self, site: SiteFigures, gathered: SampledSites, url: str, html: str | bytes) -> None:
-        site.pages += 1
-        figures = PageFigures(
-            url,
-            url,
-            Sizes(html_bytes=len(html) if isinstance(html, bytes) else len(html.encode("utf-8", "replace"))),
-        )
-        most = self.plan.bounds.pages
-        shown = site.detailed and len(site.shown) < most
-        try:
-            page = Page.parse(url, html, site=site.name)
-            cleaned = gathered.denoiser.clean(page)
-            _measure(figures, cleaned)
-            view = page_view(cleaned, remote=self.plan.remote) if shown else _NOTHING
-            language = page.language
-        except Exception as error:  # whatever it is, the other pages go on
-            view, language = _NOTHING, None
-            figures.error = f"{type(error).__name__}: {error}"[:200]
-            site.failed += 1
-        if shown:
-            figures.file = f"page-{len(site.shown) + 1:03}.html"
-            self._write_page(site, figures, view, language, min(gathered.pages[site.name], most))
-        self._count(site, figures, shown=shown)
+        def tasks() -> Iterator[Task]:
+            for name, url, html in self.plan.pages():
+                if name in gathered.pages:  # the store of a running crawl may have more by now
+                    site = self.sites[name]
+                    site.pages += 1
+                    under_way.append(site)
+                    yield Task(SiteWriter.judge, (name, url, html, self._place(site, gathered)), about=url)
 
-    def _count(self, site: SiteFigures, figures: PageFigures, *, shown: bool) -> None:
-        site.sizes.add(figures.sizes)
-        site.guarded += figures.guarded
-        if figures.skipped:
-            site.skipped[figures.skipped] += 1
-        share = figures.sizes.noise_share
-        if share is not None and len(site.shares) < _MAX_CHARTED_SHARES:
-            site.shares.append(share)
-        if figures.confidence is not None and len(site.sure) < _MAX_CHARTED_SHARES:
-            site.sure.append(figures.confidence)
-        if shown:
-            site.shown.append(figures)
+        for figures in do(tasks()):
+            _count(under_way.popleft(), figures)
 
-    def _write_page(
-        self, site: SiteFigures, figures: PageFigures, view: PageView, language: str | None, of: int
-    ) -> None:
-        position = len(site.shown) + 1
-        self._write(
-            f"{site.folder}/{figures.file}",
-            "page.html",
-            scripts=["page.js"],
-            site=site,
-            page=figures,
-            language=language if language and _LANGUAGE.fullmatch(language) else None,
-            view=view,
-            position=position,
-            of=of,
-            previous=f"page-{position - 1:03}.html" if position > 1 else None,
-            next=f"page-{position + 1:03}.html" if position < of else None,
-        )
-
-    # --- sites
-
-    def _write_site(self, site: SiteFigures, gathered: SampledSites) -> None:
-        sample = gathered.samples.get(site.name)
-        method = gathered.denoiser.method_for(site.name)
-        site.pages_known = method.pages_known
-        self._write_tree(site, sample)
-        if sample is not None and not (self.plan.store and site.known_by):
-            site.curve = learning_curve(list(sample.pages()), self.plan.choice, site.name)
-        self._write(
-            f"{site.folder}/index.html", "site.html", site=site, charts=[learning_chart(site), page_chart(site)]
-        )
-
-    def _write_tree(self, site: SiteFigures, sample: SiteSample | None) -> None:
-        tree, note = style_tree_of(site.name, sample, self._tree_options(), self.plan.store)
-        if tree is None:
-            site.tree_note = note
-            return
-        shown = [page for page in site.shown if not page.skipped and not page.error]
-        files = {page.url: (page.title or page.url, page.file) for page in shown}
-        sampled = {url: html for url, html in (sample.pages() if sample else ()) if url in files}
-        pages = [Page.parse(url, html, site=site.name) for url, html in sampled.items()]
-        data = tree_data(tree.tree, pages, threshold=tree.threshold, max_nodes=self.plan.bounds.nodes)
-        links = [{"title": files[page.url][0], "file": files[page.url][1]} for page in pages]
-        site.tree_nodes = len(data.parents)
-        self._write(
-            f"{site.folder}/tree.html",
-            "tree.html",
-            scripts=["tree.js"],
-            site=site,
-            data=data,
-            pages=links,
-            note=note,
-            judged_by=self.plan.choice.name,
-        )
-
-    def _tree_options(self) -> Mapping[str, object]:
-        return self.plan.choice.options if self.plan.choice.name == StyleTree.name else {}
-
-    def _write(self, name: str, template: str, **values: Any) -> None:
-        html = render_page(template, run=self.run, remote=self.plan.remote, **values)
-        write_below(self.folder, name, html)
+    def _place(self, site: SiteFigures, gathered: SampledSites) -> Place | None:
+        of = min(gathered.pages[site.name], self.plan.bounds.pages) if site.detailed else 0
+        return Place(site.folder, site.title, site.pages, of) if site.pages <= of else None
 
 
-def _measure(figures: PageFigures, cleaned: Cleaned) -> None:
-    """Fill in the figures of a page."""
-    clean, sizes = cleaned.clean_page, figures.sizes
-    sizes.visible, sizes.kept = cleaned.visible, cleaned.kept
-    text = str(clean.text)  # blocks as JSON
-    sizes.text_bytes = len(text.encode("utf-8", "replace"))
-    figures.title, figures.skipped = clean.title[:_MAX_TITLE_CHARACTERS], cleaned.page.skipped
-    figures.guarded, figures.confidence, figures.page_type = cleaned.guarded, clean.confidence, clean.page_type
-    figures.language, figures.date = (clean.language or "").split("-")[0].lower() or None, clean.date
-    figures.lines = [hash(line) for line in text.splitlines()[:_MAX_LINES] if len(line) > _SHORT_LINE]
+def _count(site: SiteFigures, figures: PageFigures) -> None:
+    site.sizes.add(figures.sizes)
+    site.guarded += figures.guarded
+    site.failed += figures.error is not None
+    if figures.skipped:
+        site.skipped[figures.skipped] += 1
+    share = figures.sizes.noise_share
+    if share is not None and len(site.shares) < _MAX_CHARTED_SHARES:
+        site.shares.append(share)
+    if figures.confidence is not None and len(site.sure) < _MAX_CHARTED_SHARES:
+        site.sure.append(figures.confidence)
+    if figures.file:
+        site.shown.append(figures)

@@ -12,7 +12,6 @@ from denoise_crawler.methods.base import InMemoryKnowledge
 from denoise_crawler.methods.style_tree.method import StyleTree
 from denoise_crawler.page import Page
 from denoise_crawler.page.text import counted
-from denoise_crawler.store.stored_knowledge import StoredKnowledge
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -47,9 +46,9 @@ class SiteSample:
 
 @dataclass(slots=True)
 class SampledSites:
-    """The number of pages of each site, samples of the first sites, and a denoiser that knows the sites."""
+    """What is known of the sites, the number of pages of each, samples of the first sites."""
 
-    denoiser: Denoiser
+    known: InMemoryKnowledge
     pages: dict[str, int] = field(default_factory=dict)
     samples: dict[str, SiteSample] = field(default_factory=dict)
 
@@ -58,19 +57,20 @@ def sample_sites(
     pages: SitedPages, choice: MethodChoice, *, sites: int, store: Store | None = None
 ) -> SampledSites:
     """Read pages, sample the first ``sites`` sites and learn those that ``store`` does not know."""
-    stored = StoredKnowledge(store, choice) if store is not None else None
-    found = SampledSites(Denoiser(choice, knowledge=InMemoryKnowledge(below=stored)))
+    found = SampledSites(InMemoryKnowledge())
+    denoiser = Denoiser(choice, knowledge=found.known)
     known, key = set(store.known()) if store is not None else set(), choice.key
     for site, url, html in pages:
         found.pages[site] = found.pages.get(site, 0) + 1
         if site in found.samples or len(found.samples) < sites:
             found.samples.setdefault(site, SiteSample()).add(url, html)
-        if (site, key) in known or not found.denoiser.learns:
+        if (site, key) in known or not denoiser.learns:
             continue
         try:
-            found.denoiser.learn(Page.parse(url, html, site=site))
+            denoiser.learn(Page.parse(url, html, site=site))
         except Exception:  # noqa: S112 - judging will fail as well, and counts it
             continue
+    denoiser.save()
     return found
 
 

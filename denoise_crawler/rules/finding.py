@@ -258,14 +258,14 @@ def _is_any_first(step: Step) -> bool:
 def _work(tokens: Sequence[str], shape: Shape, nodes: int) -> int:
     """Return a bound of the work of an expression that is evaluated for so many nodes."""
     text = shape.text_of_all(max((_SLOW.get(word, 1) for word in tokens), default=1)) if reads_text(tokens) else 0
-    total, open_ones, current, steps = 0, [(nodes, nodes)], nodes, 0
+    total, open_ones, current, steps = 0, [(nodes, nodes, 0)], nodes, 0
     for at, word in enumerate(tokens):
         if word in "[(":
             base = current if word == "[" else open_ones[-1][0]
-            open_ones.append((base, current))
+            open_ones.append((base, current, steps))
             current, steps = base, 0
         elif word in "])" and len(open_ones) > 1:
-            _, before = open_ones.pop()
+            _, before, steps = open_ones.pop()
             current = before if word == "]" else max(before, current)
         elif is_operator(tokens, at):
             current, steps = open_ones[-1][0], 0

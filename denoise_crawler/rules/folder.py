@@ -13,7 +13,7 @@ from denoise_crawler.errors import RulesError, SelectorError
 from denoise_crawler.page.site import canonical_host, host_of, without_port
 from denoise_crawler.page.text import printable
 from denoise_crawler.rules.selectors import compile_selector
-from denoise_crawler.rules.site_file import Rule, SiteFile, parse_site_file
+from denoise_crawler.rules.site_file import THIS_RUN, Rule, SiteFile, parse_site_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 SUFFIX = ".txt"
-THIS_RUN = "this run"  # where rules stand that are in no file
 MAX_LOGGED = 50
 MAX_FILES = 20_000
 MAX_FILE_BYTES = 500_000

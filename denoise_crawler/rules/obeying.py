@@ -15,7 +15,7 @@ from denoise_crawler.methods.guard import leaves_next_to_nothing
 from denoise_crawler.page.dates import iso_date
 from denoise_crawler.page.text import collapse_spaces, printable, without_controls, without_lone_surrogates
 from denoise_crawler.rules.selectors import find, find_nodes
-from denoise_crawler.rules.site_file import AUTHOR, BODY, BY_NAME, DATE, KEEP, STRIP, TITLE, VALUES
+from denoise_crawler.rules.site_file import AUTHOR, BODY, BY_NAME, DATE, KEEP, STRIP, THIS_RUN, TITLE, VALUES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,7 +47,8 @@ def decisions(page: Page, file: SiteFile, *, keeps_title: bool = True) -> list[D
     """Return by node what the rules of a file say; None where they say nothing.
 
     The rule closest to a node decides: what is stripped inside the body goes, what is kept inside that stays. Of
-    several ``body`` rules the first that finds anything is obeyed, as is that of several ``title`` rules.
+    several ``body`` rules the first that finds anything is obeyed, as is that of several ``title`` rules. Rules
+    of this run come before those of the file.
 
     Args:
         page: The page.
@@ -70,15 +71,27 @@ def decisions(page: Page, file: SiteFile, *, keeps_title: bool = True) -> list[D
             outside = Decision(rule, kept=False, outside=True)
             marks.update(dict.fromkeys(body, Decision(rule, None if file.prunes else True)))
             break
-    for rule in file.of(STRIP, *BY_NAME):
+    for rule in file.written(STRIP, *BY_NAME):
         marks.update(dict.fromkeys(_nodes_of(page, rule), Decision(rule, kept=False)))
     for rule in file.of(TITLE):
         if title := [node for node in _nodes_of(page, rule) if _has_text(page, node)]:
             marks[title[0]] = Decision(rule, keeps_title)
             break
-    for rule in file.of(KEEP):
+    for rule in file.written(KEEP):
         marks.update(dict.fromkeys(_nodes_of(page, rule), Decision(rule, kept=True)))
-    return _inherited(page, marks, outside)
+    return _inherited(page, _with_those_of_run(page, marks, file), outside)
+
+
+def _with_those_of_run(page: Page, marks: dict[int, Decision], file: SiteFile) -> dict[int, Decision]:
+    """Return ``marks`` with those of the rules of this run: inside of what they find no other is obeyed."""
+    rules = [rule for name in (STRIP, KEEP) for rule in file.of(name) if rule.file == THIS_RUN]
+    of_run = {node: Decision(rule, rule.directive == KEEP) for rule in rules for node in _nodes_of(page, rule)}
+    end = 0
+    for node in sorted(of_run):
+        for inner in range(max(node, end), page.nodes.ends[node]):
+            marks.pop(inner, None)
+        end = max(end, page.nodes.ends[node])
+    return marks | of_run
 
 
 def obey(page: Page, judgement: Judgement, file: SiteFile, *, keeps_title: bool = True) -> Judgement:

@@ -27,6 +27,7 @@ BY_NAME = {
     "strip_image_src": "//img[contains(@src, {0})]",
 }
 PRUNE, TEST_URL = "prune", "test_url"
+THIS_RUN = "this run"  # where rules stand that are in no file
 OBEYED = frozenset({*WITH_SELECTOR, *BY_NAME, PRUNE})
 # Directives of the format that are known and passed over: they change the page's source or say what to fetch.
 PASSED_OVER = frozenset(
@@ -79,6 +80,10 @@ class SiteFile:
     def of(self, *directives: str) -> list[Rule]:
         """Return the rules with these directives."""
         return [rule for rule in self.rules if rule.directive in directives]
+
+    def written(self, *directives: str) -> list[Rule]:
+        """Return the rules with these directives, without those of this run."""
+        return [rule for rule in self.of(*directives) if rule.file != THIS_RUN]
 
     @property
     def prunes(self) -> bool:

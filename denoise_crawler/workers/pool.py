@@ -6,6 +6,7 @@ import socket
 import time
 from collections import Counter, deque
 from concurrent import futures
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -50,6 +51,10 @@ class Task(NamedTuple):
     given: tuple[Any, ...] = ()
     worker: int | None = None
     about: str = ""
+
+
+if TYPE_CHECKING:
+    Run = Callable[[Iterable[Task]], Iterator[Any]]
 
 
 class _Process:
@@ -261,6 +266,35 @@ class Workers(Generic[State]):
                 yield _result_of(*ahead.popleft()[1:])
         while ahead:
             yield _result_of(*ahead.popleft()[1:])
+
+
+@contextmanager
+def running(make: Callable[[int], State], count: int, end: Callable[[State], Any]) -> Iterator[Run]:
+    """Have tasks run by ``count`` workers, or in this process if it is one.
+
+    Args:
+        make: As for :class:`Workers`.
+        count: The number of workers.
+        end: Ends a state that was made in this process.
+
+    Yields:
+        A function that runs tasks as :meth:`Workers.run` does.
+
+    Example:
+        >>> with running(lambda number: [number], 1, list.clear) as run:
+        ...     list(run([Task(list.append, ("page",)), Task(len)]))
+        [None, 2]
+
+    """
+    if count > 1:
+        with Workers(make, count) as workers:
+            yield workers.run
+        return
+    alone = make(0)
+    try:
+        yield lambda tasks: (task.function(alone, *task.given) for task in tasks)
+    finally:
+        end(alone)
 
 
 def side_by_side(runs: Iterable[Generator[Future[Any], None, None]], at_a_time: int) -> None:

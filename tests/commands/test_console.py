@@ -1,16 +1,21 @@
 from __future__ import annotations
 
+import io
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from rich.console import Console
 
 from denoise_crawler.commands.denoise import SUBCOMMANDS
+from denoise_crawler.commands.page_input import reading_bar
+from denoise_crawler.reading import Reading
 from tests.example_files import write_examples
 from tests.scrapy_command import command, denoise_here, interrupted_while_fetching
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterator
 
 STYLE = re.compile(r"\x1b\[[\d;]*m")
 COLOUR = re.compile(r"\x1b\[(?:\d+;)*(?:[349][0-7]|[34]8;[\d;]+)m")
@@ -119,3 +124,17 @@ def test_long_work_shows_a_bar_whose_colours_respect_no_color(
     shown = capsys.readouterr()
     assert said in STYLE.sub("", shown.err)
     assert bool(COLOUR.search(shown.out + shown.err)) == colours
+
+
+def test_without_a_terminal_a_line_says_now_and_then_how_far_it_is() -> None:
+    written, done = io.StringIO(), Reading()
+
+    def read() -> Iterator[str]:
+        for page in ("a", "b"):
+            done.bytes_read += 10
+            yield page
+
+    with reading_bar(read, lambda: done, [__file__], ["judging"], Console(file=written), seconds=0) as pages:
+        assert list(pages()) == ["a", "b"]
+    share = 10 / Path(__file__).stat().st_size
+    assert written.getvalue() == f"judging: 1 page, {share:.0%}\njudging: 2 pages, {2 * share:.0%}\n"

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,8 +12,8 @@ from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.demo.replies import article_path, articles, respond
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.errors import SettingError
-from denoise_crawler.methods import METHODS, MethodChoice
-from denoise_crawler.output.explanation import MAX_BLOCK_CHARACTERS, explanation
+from denoise_crawler.methods import METHODS, Judgement, MethodChoice
+from denoise_crawler.output.explanation import MAX_BLOCK_CHARACTERS, doubts, explanation
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
 from denoise_crawler.store import SiteState, Store
@@ -98,6 +98,40 @@ def test_a_feed_carries_explanations(project: Project, server: DemoServer) -> No
     kept = [block["text"] for block in item["why"] if block["kept"]]
     assert kept
     assert kept[0].rstrip("…") in item["text"]
+
+
+# --- what is in doubt
+
+
+def test_a_low_confidence_says_how_much_kept_and_dropped_text_is_in_doubt_and_quotes_the_worst() -> None:
+    texts = ["The council voted on Monday.", "Sign up for our letter", "The council voted on Monday.", "Home"]
+    one = Page.parse("", "".join(f"<p>{text}</p>" for text in texts))
+    nodes = one.nodes.texts
+    chances = {texts[0]: 0.9, texts[1]: 0.4, "Home": 0.25}
+    scores = [chances.get(text, 0.0) for text in nodes]
+    noise = [bool(text) and (text == "Home" or index > nodes.index(texts[1])) for index, text in enumerate(nodes)]
+    judgement = Judgement(noise, scores, str, confidence=0.6)
+    assert doubts(one, judgement, 0) == [
+        "about 13 of 42 kept characters may be noise, as “Sign up for our letter”",
+        "about 1 of 4 dropped characters may be content, as “Home”",
+        "nothing is known of its site",
+    ]
+    assert doubts(one, judgement, 3) == doubts(one, judgement)
+    assert doubts(one, replace(judgement, obeyed="a.txt"), 0) == []
+    assert doubts(one, replace(judgement, confidence=None), 0) == []
+
+
+def test_the_command_tells_the_confidence_and_what_lowers_it(folder: Path) -> None:
+    (folder / "odd.html").write_text(
+        f"<ul>{''.join(f'<li><a href=/{n}>Story number {n}</a> told in few words' for n in range(20))}</ul>"
+    )
+    told = denoise(folder, "explain", "odd.html").stdout
+    [as_json] = [json.loads(line) for line in denoise(folder, "explain", "odd.html", "--json").stdout.splitlines()]
+    assert as_json["confidence"] < 0.9
+    assert f"confidence {as_json['confidence']:.2f}: about {as_json['confidence']:.0%} of the text" in told
+    assert as_json["doubts"][-1] == "nothing is known of its site"
+    assert all(f"  {doubt}\n" in told for doubt in as_json["doubts"])
+    assert "nothing is known" not in denoise(folder, "explain", "odd.html", "--method", "one_look").stdout
 
 
 # --- scrapy denoise explain

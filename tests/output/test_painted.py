@@ -24,7 +24,7 @@ from denoise_crawler.output.renderings import RENDERINGS
 from denoise_crawler.page import TEXT, Page
 from tests import chromium
 from tests.attacks import attack
-from tests.chromium import opened, running
+from tests.chromium import DESKTOP, PHONE, opened, running
 from tests.loopback import nothing, serving
 from tests.strategies import html_pages
 
@@ -388,6 +388,23 @@ def test_a_browser_shows_content_on_white_and_noise_faded_with_quiet_frames(tmp_
 
 
 COLOURS = [(0xFF, 0xFF, 0xFF), (0xF4, 0xF4, 0xF4), (0x6F, 0x96, 0xD8), (0xDF, 0xE1, 0xE4)]
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_what_floats_lies_over_no_heading(tmp_path: Path, size: dict[str, int]) -> None:
+    one = page(
+        "<style>.find{float:right;width:325px;height:60px}</style><body><div class=top>Home<div class=find>Search"
+        "</div></div><h1>Two boats sank in the harbour</h1><p>A storm came up before dawn."
+    )
+    file = tmp_path / "painted.html"
+    file.write_text(painted_html(one, judged(one, "Home", "Search")), "utf-8")
+    with running() as browser, opened(browser, file.as_uri(), size) as shown:
+        boxes = [shown.locator(name).bounding_box() for name in ("h1", ".find")]
+    (left, right), (top, bottom) = (
+        ([box[start] for box in boxes], [box[start] + box[extent] for box in boxes])
+        for start, extent in (("x", "width"), ("y", "height"))
+    )
+    assert max(left) >= min(right) or max(top) >= min(bottom)
 
 
 def test_a_browser_runs_no_script_in_a_painted_page_even_if_one_were_left(tmp_path: Path) -> None:

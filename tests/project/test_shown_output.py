@@ -17,8 +17,13 @@ from tests.scrapy_command import environment
 if TYPE_CHECKING:
     from pathlib import Path
 
-PAGES = [ROOT / "docs" / f"{name}.md" for name in ("pages-on-disk", "output", "language-models", "shops")]
-COMMAND = re.compile(r"(?<=```sh\n)\$ (?P<line>.+)\n(?P<shown>(?:(?!```).*\n)*)(?=```\n)")
+PAGES = [
+    ROOT / "docs" / f"{name}.md"
+    for name in ("pages-on-disk", "output", "language-models", "shops", "what-happened")
+]
+COMMAND = re.compile(  # the sums of scrapy denoise clean are never the same
+    r"(?<=```console\n)\$ (?P<line>(?!scrapy denoise clean).+)\n(?P<shown>(?:(?!```).*\n)*)(?=```\n)"
+)
 PROGRAM = re.compile(
     r"(?<=```python\n)(?P<program>(?:(?!```).*\n)*)```\n\n```text\n(?P<shown>(?:(?!```).*\n)*)(?=```\n)"
 )
@@ -40,7 +45,7 @@ def output_of(command: list[str], folder: Path, given: str = "") -> str:
 
 
 def output_of_line(line: str, folder: Path) -> str:
-    """Run a line of the shell: ``cat``, our command and ``head``, joined by pipes."""
+    """Run a line of the shell: ``cat``, our commands and ``head``, joined by pipes."""
     text = ""
     for part in line.split(" | "):
         program, *words = shlex.split(part)
@@ -49,8 +54,8 @@ def output_of_line(line: str, folder: Path) -> str:
         elif program == "head":
             text = "".join(text.splitlines(keepends=True)[: int(words[0].removeprefix("-"))])
         else:
-            assert program == "denoise-crawler"
-            text = output_of([sys.executable, "-m", "denoise_crawler", *words], folder, text)
+            module = {"denoise-crawler": "denoise_crawler", "scrapy": "scrapy"}[program]
+            text = output_of([sys.executable, "-m", module, *words], folder, text)
     return text
 
 

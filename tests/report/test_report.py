@@ -195,6 +195,21 @@ def test_sites_beyond_the_bound_are_in_the_table_alone(tmp_path: Path) -> None:
     assert "site3" in (tmp_path / "index.html").read_text("utf-8")
 
 
+def test_the_report_is_the_same_whatever_the_number_of_workers(tmp_path: Path) -> None:
+    pages = [*demo_pages(6), (f"{BASE}/empty", "")]
+    sited = [(f"site{number % 2}.example", url, html) for number, (url, html) in enumerate(pages)]
+    written = []
+    for workers in (1, 2):
+        folder = tmp_path / str(workers)
+        folder.mkdir()
+        plan = Plan(lambda: iter(sited), MethodChoice("fusion"), Bounds(pages=2), workers=workers)
+        run = write_report(folder, plan, RunFigures(["pages"], "fusion", "now", "0"))
+        files = sorted(path for path in folder.rglob("*") if path.is_file())
+        written.append((run, {path.relative_to(folder): path.read_text("utf-8") for path in files}))
+    assert written[0] == written[1]
+    assert len(written[0][1]) == 1 + 2 * 4
+
+
 def test_a_page_that_cannot_be_judged_is_told_and_the_others_are_shown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -225,6 +240,10 @@ def test_the_start_page_names_pages_that_are_unlike_their_site_or_doubtful(tmp_p
     why = {one.page.url: one.why for one in run.worth_a_look}
     assert "much less than the" in why[f"{BASE}/odd"] or "its language is de" in why[f"{BASE}/odd"]
     assert why[f"{BASE}/empty"].startswith("nothing to read: empty")
+    unsure = [one for one in run.worth_a_look if one.kind == "unsure"]
+    assert all(re.match(r"its text is about \d\d% right: about [\d,]+ of ", one.why) for one in unsure)
+    odd_page = (tmp_path / run.sites[0].folder / "page-009.html").read_text("utf-8")
+    assert re.search(r"Confidence 0\.\d\d: about \d+ % of the text is expected to be right", odd_page)
     index = (tmp_path / "index.html").read_text("utf-8")
     assert index.index("Pages worth a look") < index.index('id="sites"') < index.index("This run")
     assert 'page-009.html">Die Brücke</a>' in index

@@ -54,6 +54,17 @@ def test_the_closest_rule_decides_so_that_a_part_of_what_is_stripped_can_be_kept
     assert text.splitlines()[1:] == ["It came back late.", "Own words", "I was there, it was cold."]
 
 
+def test_rules_of_this_run_come_before_those_of_the_file_inside_of_what_they_find() -> None:
+    rules = SiteRules(texts={"a.example": "body: #story\nkeep: .own\nkeep: .related\nstrip: .ad"})
+    rules.add_everywhere("strip", [".related"])
+    rules.add_everywhere("keep", ["div.comments, .ad"])
+    text = next(denoise_pages([(URL, PAGE)], rules=rules)).text
+    assert text.splitlines()[1:] == [
+        *("Buy two boats, pay one boat, today only in our shop at the quay.", "It came back late."),
+        "I was there, it was cold.",
+    ]
+
+
 def test_the_first_body_rule_that_finds_anything_is_obeyed() -> None:
     text = clean("body: #article\nbody: div.comments, div#story\nbody: nav").text
     assert "cold" in text

@@ -89,7 +89,7 @@ def test_a_has_in_a_has_is_refused() -> None:
     "selector",
     [
         *("//*[following::x]", "//*[count(//*)>3]", "p:nth-child(2)", "//p[. = //p]", "(//*//*)[1]"),
-        *("//*/following-sibling::*[position()>3]", "//text()/../..", "//p/preceding::*"),
+        *("//*/following-sibling::*[position()>3]", "//text()/..", "//text()/../..", "//p/preceding::*"),
         " | ".join(["//p", "//*", "//text()"] * 40),
         *("/html/body" + "/*/.." * 40, "//*/following::x[1]", "//p/preceding::title[1]"),
     ],

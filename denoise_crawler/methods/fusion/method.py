@@ -10,6 +10,7 @@ from denoise_crawler.methods.fusion.comments import COMMENT
 from denoise_crawler.methods.fusion.comments import comments as comments_of
 from denoise_crawler.methods.fusion.decision import decide
 from denoise_crawler.methods.fusion.declared_text import declared_of
+from denoise_crawler.methods.fusion.judged_nodes import judgement_of
 from denoise_crawler.methods.fusion.kinds import said_words_of
 from denoise_crawler.methods.fusion.linked_data import linked_data_of
 from denoise_crawler.methods.fusion.page_type_features import traits_of
@@ -123,4 +124,4 @@ class Fusion(Method):
         decision = decide(
             look, self.wishes, page.once(parts_of), because, shift=page_type.shift, repeating=repeating
         )
-        return decision.judgement(page, self.model.confidence(decision.expected), page_type.name)
+        return judgement_of(page, decision, self.model.confidence(decision.expected), page_type.name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -134,13 +135,15 @@ def _cut(
             part, cost = waiting.pop()
             if chunk.takes(part, cost, cut=part is not block):
                 continue
-            must_cut = cost > most or (by_heading and chunk.has_only_headings)
-            smaller = smaller_blocks(part, words_of_part) if must_cut else []
+            headings = chunk.headings_at_end()
+            room = most - sum(map(size_of, headings))
+            smaller = smaller_blocks(part, words_of_part) if cost > room else []
             if smaller:
                 waiting += [(one, size_of(one)) for one in reversed(smaller)]
             else:
-                yield from chunk.close()
-                chunk.blocks, chunk.size = [part], cost
+                yield from chunk.close(headings if cost <= room else [])
+                chunk.blocks.append(part)
+                chunk.size += cost
     yield from chunk.close()
 
 
@@ -168,17 +171,18 @@ class _OpenChunk:
         self.size += size
         return True
 
-    @property
-    def has_only_headings(self) -> bool:
-        """Whether nothing but headings is in the chunk."""
-        return bool(self.blocks) and all(isinstance(block, Heading) for block in self.blocks)
+    def headings_at_end(self) -> list[Block]:
+        """Return the headings below which the chunk has nothing yet; none if they leave little room for more."""
+        found = list(takewhile(lambda block: isinstance(block, Heading), reversed(self.blocks)))[::-1]
+        return found if 2 * sum(map(self.size_of, found)) <= self.most else []
 
-    def close(self) -> Iterator[Chunk]:
-        """Yield the chunk, if there is anything in it, and begin another."""
-        if self.blocks:
+    def close(self, next_ones: Sequence[Block] = ()) -> Iterator[Chunk]:
+        """Yield the chunk, if there is anything in it, and begin another with ``next_ones``, its last blocks."""
+        blocks, next_size = self.blocks[: len(self.blocks) - len(next_ones)], sum(map(self.size_of, next_ones))
+        if blocks:
             headings = [text_of(heading.content) for heading in self.above]
-            yield Chunk(headings, self.blocks, to_markdown(self.blocks), self.size)
-        self.blocks, self.size = [], 0
+            yield Chunk(headings, blocks, to_markdown(blocks), self.size - next_size)
+        self.blocks, self.size = list(next_ones), next_size
 
 
 def _size(block: Block) -> int:

@@ -98,6 +98,16 @@ def test_a_text_with_a_limit_is_cut_between_blocks_and_goes_on_where_it_ended(fo
     assert ("\n\n" if form == "markdown" else "\n").join(texts) == whole
 
 
+@pytest.mark.parametrize("form", ["markdown", "html"])
+@pytest.mark.parametrize("limit", range(90, 240, 7))
+def test_no_part_ends_in_a_heading(form: str, limit: int) -> None:
+    html = "".join(f"<h2>Part {number}</h2><p>{f'Sentence {number}. ' * 5}" for number in range(9))
+    texts = parts_of(html, form, limit)
+    assert all(len(text) <= limit for text in texts)
+    assert not any(text.splitlines()[-1].startswith(("##", "<h2>")) for text in texts)
+    assert "".join(texts).count("Sentence 3.") == 5
+
+
 def test_a_block_that_is_longer_than_the_limit_is_cut_inside() -> None:
     items, rows = "<li>an item" * 60, "<tr><td>1<td>2" * 60
     html = f"<ul>{items}</ul><table><tr><th>a<th>b{rows}</table><p>{'One two three. ' * 60}<p>{'word ' * 300}"
