@@ -28,7 +28,7 @@ from denoise_crawler.evaluation.gold import REPORTING, addressed, by_site, half,
 from denoise_crawler.evaluation.measures import mean, score, token_sequence
 from denoise_crawler.evaluation.peers import PEERS
 from denoise_crawler.methods import MethodChoice
-from denoise_crawler.methods.fusion.wishes import LEAVE
+from denoise_crawler.methods.fusion.features import LEAVE
 from denoise_crawler.page import Page
 
 if TYPE_CHECKING:

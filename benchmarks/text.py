@@ -30,8 +30,8 @@ from denoise_crawler.evaluation.peers import PEERS
 from denoise_crawler.evaluation.training.calibration import fold, fold_file
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.base import InMemoryKnowledge
+from denoise_crawler.methods.fusion.features import LEAVE
 from denoise_crawler.methods.fusion.kinds import KINDS
-from denoise_crawler.methods.fusion.wishes import LEAVE
 from denoise_crawler.page import Page
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from denoise_crawler.page.dates import AGO
+from denoise_crawler.page.byline import AGO
 from denoise_crawler.page.text import hash32, hash64
 
 if TYPE_CHECKING:

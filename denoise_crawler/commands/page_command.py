@@ -25,7 +25,7 @@ from denoise_crawler.commands.page_input import DONE, FAILED, INTERRUPTED, disca
 from denoise_crawler.denoiser import Cleaning
 from denoise_crawler.errors import FetchError, MethodError, MissingExtraError, RulesError, SourceError, StoreError
 from denoise_crawler.methods import DEFAULT_METHOD, METHODS, MethodChoice
-from denoise_crawler.methods.fusion.wishes import FAVOUR, WORDS
+from denoise_crawler.methods.fusion.features import FAVOUR, WORDS
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import MAX_HTML_BYTES, Page
 from denoise_crawler.page.text import printable

@@ -17,7 +17,7 @@ from scrapy.utils.misc import load_object
 from denoise_crawler.core import MODES
 from denoise_crawler.denoiser import SITES_IN_MEMORY
 from denoise_crawler.methods import DEFAULT_METHOD, METHODS
-from denoise_crawler.methods.fusion.wishes import FAVOUR, WORDS, Wishes
+from denoise_crawler.methods.fusion.features import FAVOUR, WORDS, Wishes
 from denoise_crawler.output.clean_page import CleanPage
 from denoise_crawler.output.options import (
     DICT,

@@ -13,8 +13,7 @@ import numpy as np
 from denoise_crawler.core import loops
 from denoise_crawler.methods.fusion.method import Fusion
 from denoise_crawler.page import TEXT
-from denoise_crawler.page.declarations import MAX_VALUES, declarations_of, text_of
-from denoise_crawler.page.declared_texts import declared_texts_of
+from denoise_crawler.page.declarations import MAX_VALUES, declarations_of, declared_texts_of, text_of
 from denoise_crawler.page.page import self_description_of
 from denoise_crawler.page.unseen import PANEL_WORDS, unseen_of
 

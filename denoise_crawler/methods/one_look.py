@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from denoise_crawler.methods.base import Method
-from denoise_crawler.methods.fusion.decision import decide
-from denoise_crawler.methods.fusion.judged_nodes import judgement_of
+from denoise_crawler.methods.fusion.decision import decide, judgement_of
+from denoise_crawler.methods.fusion.features import KEEP, Wishes
 from denoise_crawler.methods.fusion.weights import model_of_file, shipped_model
-from denoise_crawler.methods.fusion.wishes import KEEP, Wishes
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from denoise_crawler.errors import describe_error
-from denoise_crawler.page.dates import iso_date
+from denoise_crawler.page.byline import iso_date
 from denoise_crawler.page.text import printable
 
 if TYPE_CHECKING:

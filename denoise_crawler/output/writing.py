@@ -27,8 +27,8 @@ from denoise_crawler.output.options import (
     some_of,
     whole_number,
 )
+from denoise_crawler.page.held_pages import PageColumns
 from denoise_crawler.page.metadata import metadata_of, more_metadata_of
-from denoise_crawler.page.page_columns import PageColumns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

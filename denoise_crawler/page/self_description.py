@@ -1,4 +1,4 @@
-"""The elements by which a page says what it is: titles, ``meta``, scripts with a type, styles, microdata."""
+"""What stands in the attributes of elements that show a formula: a page without any of it shows none."""
 
 from __future__ import annotations
 
@@ -9,10 +9,27 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from lxml import etree
 
 from denoise_crawler.core import compiled
-from denoise_crawler.page.formula_hints import compiled_hints
 
 if TYPE_CHECKING:
     from denoise_crawler.page.nodes import Element, Nodes
+
+MARKUP = frozenset({"math", "mjx-container"})
+ADDRESS_HINTS = ("atex", "aTeX", "%5C", "%5c", "math", "Math", "imetex", "formula", "equation", "cht=tx", "exvc")
+TEXT_HINTS = ("\\", "^", "$", "=", "_{")
+_BY_TAG: dict[str, dict[str, tuple[str, ...]]] = {tag: {} for tag in MARKUP} | {
+    "img": {"alt": TEXT_HINTS, "src": ADDRESS_HINTS, "class": ("ath", "tex", "equation")}
+}
+_OF_OTHERS = {
+    "class": ("katex", "MathJax", "mwe-math", "hurmet-tex", "math-inline", "math-block", "math-display"),
+    "data-math": ("",),
+}
+
+
+@lru_cache(maxsize=1)
+def compiled_hints(core: Any) -> Any:
+    """Return what looks for hints in the compiled ``core`` (its module ``attributes``)."""
+    return core.Hints(_BY_TAG, _OF_OTHERS)
+
 
 _MOST = 20  # authors, dates
 _MOST_TEXTS = 500

@@ -9,7 +9,7 @@ from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
 from denoise_crawler.page import TEXT
-from denoise_crawler.page.dates import AGO
+from denoise_crawler.page.byline import AGO
 from denoise_crawler.page.text import collapse_spaces
 from denoise_crawler.records.alike import POST, FoundRecord, alike_elements, names_of, outermost, texts_of_most
 

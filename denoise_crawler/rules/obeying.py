@@ -12,7 +12,7 @@ from lxml import etree
 
 from denoise_crawler.errors import SelectorError
 from denoise_crawler.methods.guard import leaves_next_to_nothing
-from denoise_crawler.page.dates import iso_date
+from denoise_crawler.page.byline import iso_date
 from denoise_crawler.page.text import collapse_spaces, printable, without_controls, without_lone_surrogates
 from denoise_crawler.rules.selectors import find, find_nodes
 from denoise_crawler.rules.site_file import AUTHOR, BODY, BY_NAME, DATE, KEEP, STRIP, THIS_RUN, TITLE, VALUES

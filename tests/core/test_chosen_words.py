@@ -13,8 +13,7 @@ import pytest
 import xxhash
 
 from denoise_crawler import core
-from denoise_crawler.methods.fusion.groups import groups_of
-from denoise_crawler.methods.fusion.numbered import Numbered
+from denoise_crawler.methods.fusion.sketch import Numbered, groups_of
 from tests.fuzz.hostile import KNOWN_NUMBER, meeting_words
 
 pytestmark = pytest.mark.skipif(core.why_not() is not None, reason=f"no compiled core: {core.why_not()}")

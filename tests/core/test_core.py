@@ -25,7 +25,7 @@ from denoise_crawler.evaluation.gold import read_gold
 from denoise_crawler.methods.fusion import blocks
 from denoise_crawler.methods.fusion.decision import decide
 from denoise_crawler.methods.fusion.method import Fusion
-from denoise_crawler.methods.fusion.page_type_features import page_type_row, traits_of
+from denoise_crawler.methods.fusion.page_type import page_type_row, traits_of
 from denoise_crawler.methods.fusion.parts import parts_of
 from denoise_crawler.methods.fusion.weights import shipped_model
 from denoise_crawler.output.content import formulas

@@ -14,9 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from denoise_crawler import core
-from denoise_crawler.methods.fusion.groups import distinct, groups_of
 from denoise_crawler.methods.fusion.method import Fusion
-from denoise_crawler.methods.fusion.numbered import Numbered
+from denoise_crawler.methods.fusion.sketch import Numbered, distinct, groups_of
 from denoise_crawler.page import Page
 from tests.strategies import html_pages
 

@@ -26,7 +26,7 @@ from tests.strategies import html_pages
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from denoise_crawler.methods.fusion.evidence import Evidence
+    from denoise_crawler.methods.fusion.features import Evidence
 
 SOURCES = sorted((Path(loop_modules.__file__).parents[1] / "loops").glob("*.py"))
 ROADS = "require", "off"

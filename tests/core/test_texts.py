@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from denoise_crawler import core
 from denoise_crawler.methods.fusion.blocks import blocks_of
+from denoise_crawler.methods.fusion.declared import begins, title_overlap
 from denoise_crawler.methods.fusion.kinds import KINDS, KindWords
-from denoise_crawler.methods.fusion.title import begins, title_overlap
 from denoise_crawler.page import Page
 from tests.strategies import html_pages
 

@@ -18,7 +18,7 @@ from denoise_crawler.crawl.script_pages import MIN_CHARACTERS, needs_script
 from denoise_crawler.errors import SettingError
 from denoise_crawler.methods.feature_tree.nodes import build_target
 from denoise_crawler.methods.fusion.blocks import blocks_of
-from denoise_crawler.methods.fusion.places import PLACES
+from denoise_crawler.methods.fusion.names import PLACES
 from denoise_crawler.page import Page
 from denoise_crawler.page.geometry import Box, drawn_boxes
 from tests import chromium

@@ -10,9 +10,8 @@ from denoise_crawler.evaluation.gold import TUNING, GoldPage, half
 from denoise_crawler.evaluation.training.calibration import FOLDS, fold, fold_file
 from denoise_crawler.evaluation.training.examples import labelled, sample_of, wishes_of
 from denoise_crawler.evaluation.training.odds import kind_odds
-from denoise_crawler.methods.fusion.evidence import Words
+from denoise_crawler.methods.fusion.features import UNSAID, Words
 from denoise_crawler.methods.fusion.weights import Model, read_weights
-from denoise_crawler.methods.fusion.wishes import UNSAID
 from denoise_crawler.page import Page
 
 if TYPE_CHECKING:

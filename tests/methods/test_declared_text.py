@@ -8,12 +8,12 @@ import numpy as np
 from hypothesis import given, settings
 
 from denoise_crawler.methods.fusion.blocks import blocks_of
-from denoise_crawler.methods.fusion.declared_text import DECLARED, declared_of
+from denoise_crawler.methods.fusion.declared import DECLARED, declared_of
 from denoise_crawler.methods.fusion.features import page_names
 from denoise_crawler.methods.fusion.tellers import TELLERS, Case
 from denoise_crawler.methods.fusion.weights import shipped_model
 from denoise_crawler.page import Page
-from denoise_crawler.page.declared_texts import FIELDS
+from denoise_crawler.page.declarations import FIELDS
 from tests.strategies import html_pages
 
 STORY = "The harbour was empty at dawn and all boats had left it for the fishing grounds in the north."

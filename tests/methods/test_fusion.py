@@ -14,16 +14,15 @@ from denoise_crawler.errors import EvidenceFormatError, WeightsError
 from denoise_crawler.evaluation.gold import by_site, read_gold
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.fusion.blocks import Blocks, blocks_of
-from denoise_crawler.methods.fusion.class_words import ClassWords, words_of
 from denoise_crawler.methods.fusion.decision import most_f1, take
-from denoise_crawler.methods.fusion.evidence import Evidence, Words
+from denoise_crawler.methods.fusion.declared import title_overlap
+from denoise_crawler.methods.fusion.features import Evidence, Wishes, Words
 from denoise_crawler.methods.fusion.kinds import KindWords
 from denoise_crawler.methods.fusion.look import Forest, Look
+from denoise_crawler.methods.fusion.names import PLACES, ClassWords, words_of
 from denoise_crawler.methods.fusion.parts import parts_of
-from denoise_crawler.methods.fusion.places import PLACES
 from denoise_crawler.methods.fusion.records import field_reason, record_fields
 from denoise_crawler.methods.fusion.site_evidence import SiteEvidence
-from denoise_crawler.methods.fusion.title import title_overlap
 from denoise_crawler.methods.fusion.trees import BoostedTrees, Tree
 from denoise_crawler.methods.fusion.weights import (
     Model,
@@ -33,7 +32,6 @@ from denoise_crawler.methods.fusion.weights import (
     shipped_model,
     write_weights,
 )
-from denoise_crawler.methods.fusion.wishes import Wishes
 from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.page import TEXT, Page
 from denoise_crawler.page.text import collapse_spaces

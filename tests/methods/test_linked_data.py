@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from denoise_crawler.methods.fusion.blocks import blocks_of
-from denoise_crawler.methods.fusion.linked_data import body_columns, linked_data_of
+from denoise_crawler.methods.fusion.declared import body_columns, linked_data_of
 from denoise_crawler.page import Page
 
 STORY = [

@@ -6,7 +6,7 @@ import pytest
 
 from denoise_crawler import core
 from denoise_crawler.methods.fusion.blocks import blocks_of
-from denoise_crawler.methods.fusion.places import PLACES
+from denoise_crawler.methods.fusion.names import PLACES
 from denoise_crawler.page import Page
 
 if TYPE_CHECKING:

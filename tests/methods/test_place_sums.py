@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from denoise_crawler.methods.fusion.blocks import Blocks, blocks_of
 from denoise_crawler.methods.fusion.kinds import NO_KINDS
-from denoise_crawler.methods.fusion.place_sums import OFTEN
 from denoise_crawler.methods.fusion.site_evidence import SiteEvidence
+from denoise_crawler.methods.fusion.site_sums import OFTEN
 from denoise_crawler.page import Page
 
 URL = "https://a.example/{0}"

@@ -7,10 +7,10 @@ from hypothesis import given
 from denoise_crawler import denoise_pages
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.fusion.blocks import blocks_of
-from denoise_crawler.methods.fusion.evidence import Evidence, Words
-from denoise_crawler.methods.fusion.linked_data import linked_data_of
+from denoise_crawler.methods.fusion.declared import linked_data_of
+from denoise_crawler.methods.fusion.features import Evidence, Words
 from denoise_crawler.methods.fusion.page_type import page_type_of
-from denoise_crawler.methods.fusion.product_values import MAX_VALUES, product_values
+from denoise_crawler.methods.fusion.records import MAX_VALUES, product_values
 from denoise_crawler.page import Page
 from tests.methods.test_page_types import ARTICLE, PRODUCT, kinds
 from tests.strategies import html_pages

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from denoise_crawler.evaluation.gold import addressed, by_site, read_gold
 from denoise_crawler.methods import MethodChoice
-from denoise_crawler.methods.fusion.reasons import TOPICS, topic_of
+from denoise_crawler.methods.fusion.decision import TOPICS, topic_of
 from denoise_crawler.methods.fusion.weights import feature_names
 from denoise_crawler.page import TEXT, Page
 from tests.strategies import html_pages

@@ -8,13 +8,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from denoise_crawler import core
-from denoise_crawler.methods.fusion.blocks import blocks_of
+from denoise_crawler.methods.fusion.blocks import (
+    CODE,
+    DEFINITIONS,
+    FIGURE,
+    FORMULA,
+    TABLE,
+    Unit,
+    blocks_of,
+    units_of,
+)
 from denoise_crawler.methods.fusion.decision import joint_chances, take
-from denoise_crawler.methods.fusion.introduced import introduced_lists
 from denoise_crawler.methods.fusion.method import Fusion
-from denoise_crawler.methods.fusion.parts import parts_of
-from denoise_crawler.methods.fusion.sections import headings_of
-from denoise_crawler.methods.fusion.units import CODE, DEFINITIONS, FIGURE, FORMULA, TABLE, Unit, units_of
+from denoise_crawler.methods.fusion.parts import headings_of, introduced_lists, parts_of
 from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.page import TEXT, Page
 from denoise_crawler.page.data_table import is_data_table

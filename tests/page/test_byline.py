@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from denoise_crawler.page import Page
-from denoise_crawler.page.authors import names_in
-from denoise_crawler.page.metadata import Metadata, metadata_of
+from denoise_crawler.page.metadata import Metadata, metadata_of, names_in
 
 STORY = "<p>" + "The harbour was quiet in the morning, said one who was there on May 3, 2001. " * 30
 

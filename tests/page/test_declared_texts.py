@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from denoise_crawler import core
 from denoise_crawler.page import Page
-from denoise_crawler.page.declared_texts import FIELDS, declared_texts_of
+from denoise_crawler.page.declarations import FIELDS, declared_texts_of
 
 
 def declared(html: str, *items: Any) -> list[tuple[str, str]]:

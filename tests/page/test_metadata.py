@@ -11,10 +11,16 @@ from hypothesis import strategies as st
 from denoise_crawler import denoise_pages
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
-from denoise_crawler.page.authors import names_in
-from denoise_crawler.page.dates import iso_date
+from denoise_crawler.page.byline import iso_date
 from denoise_crawler.page.declarations import MAX_JSON_LD_CHARACTERS
-from denoise_crawler.page.metadata import MORE_FIELDS, Metadata, MoreMetadata, metadata_of, more_metadata_of
+from denoise_crawler.page.metadata import (
+    MORE_FIELDS,
+    Metadata,
+    MoreMetadata,
+    metadata_of,
+    more_metadata_of,
+    names_in,
+)
 from tests.strategies import html_pages
 
 URL = "https://example.com/story"

@@ -11,8 +11,7 @@ from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.output.writing import Writing, columns_for
 from denoise_crawler.page import Page
-from denoise_crawler.page.held_pages import KeptPages
-from denoise_crawler.page.page_columns import PageColumns
+from denoise_crawler.page.held_pages import KeptPages, PageColumns
 from denoise_crawler.rules import NO_RULES, SiteRules
 from tests.test_denoiser import demo_pages
 

@@ -30,10 +30,10 @@ from denoise_crawler.evaluation.training.examples import LabelledPage, Rows, lab
 from denoise_crawler.evaluation.training.odds import kind_odds, log_odds, voices, votes
 from denoise_crawler.evaluation.training.page_types import TypedPage, page_type_forests, typed_pages
 from denoise_crawler.evaluation.training.planted import LEAST_KNOWN, PLANTINGS, planted
-from denoise_crawler.methods.fusion.class_words import ClassWords
-from denoise_crawler.methods.fusion.evidence import Words
+from denoise_crawler.methods.fusion.features import Words
 from denoise_crawler.methods.fusion.kinds import KindWords
 from denoise_crawler.methods.fusion.look import Forest, Look
+from denoise_crawler.methods.fusion.names import ClassWords
 from denoise_crawler.methods.fusion.trees import BoostedTrees
 from denoise_crawler.methods.fusion.weights import VERSION, Weights, WrittenForest, feature_names, write_weights
 

@@ -9,7 +9,7 @@ import numpy as np
 from denoise_crawler.evaluation.measures import score
 from denoise_crawler.evaluation.training.examples import MAX_KNOWN, known_site
 from denoise_crawler.methods.fusion.decision import content_chances, most_f1
-from denoise_crawler.methods.fusion.wishes import KEEP, LEAVE, Wishes
+from denoise_crawler.methods.fusion.features import KEEP, LEAVE, Wishes
 from denoise_crawler.page.text import hash64
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from denoise_crawler.evaluation.training.examples import LabelledPage
     from denoise_crawler.methods.fusion.look import Look
-    from denoise_crawler.methods.fusion.standing import Standing
+    from denoise_crawler.methods.fusion.site_sums import Standing
 
 BINS = 12
 

@@ -11,15 +11,13 @@ import numpy as np
 from denoise_crawler.evaluation.gold import addresses
 from denoise_crawler.evaluation.training.labels import labels
 from denoise_crawler.methods.fusion.blocks import blocks_of
-from denoise_crawler.methods.fusion.declared_text import declared_of
-from denoise_crawler.methods.fusion.evidence import Evidence, Words
+from denoise_crawler.methods.fusion.declared import declared_of, description_of
+from denoise_crawler.methods.fusion.features import UNSAID, Evidence, Words
 from denoise_crawler.methods.fusion.kinds import kind_words_of
 from denoise_crawler.methods.fusion.look import Look
-from denoise_crawler.methods.fusion.page_type_features import traits_of
-from denoise_crawler.methods.fusion.places import PLACES
+from denoise_crawler.methods.fusion.names import PLACES
+from denoise_crawler.methods.fusion.page_type import traits_of
 from denoise_crawler.methods.fusion.site_evidence import SiteEvidence
-from denoise_crawler.methods.fusion.title import description_of
-from denoise_crawler.methods.fusion.wishes import UNSAID
 from denoise_crawler.page import Page
 from denoise_crawler.page.text import hash64
 

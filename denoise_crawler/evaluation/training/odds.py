@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from denoise_crawler.methods.fusion.class_words import words_of
 from denoise_crawler.methods.fusion.kinds import KINDS
+from denoise_crawler.methods.fusion.names import words_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

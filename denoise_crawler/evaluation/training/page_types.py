@@ -10,7 +10,7 @@ import numpy as np
 
 from denoise_crawler.evaluation.training.calibration import FOLDS, fold
 from denoise_crawler.methods.fusion.kinds import KINDS
-from denoise_crawler.methods.fusion.page_type_features import page_type_row
+from denoise_crawler.methods.fusion.page_type import page_type_row
 from denoise_crawler.methods.fusion.weights import WrittenForest, feature_names
 
 if TYPE_CHECKING:

@@ -1,22 +1,213 @@
-"""The evidence for each block of a page, page and site, as one table of numbers."""
+"""All that is known of a page's blocks, by page and site, as one table of numbers; what a caller wants of it."""
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from denoise_crawler.core import loops
-from denoise_crawler.methods.fusion.declared_text import DECLARED
-from denoise_crawler.methods.fusion.kinds import KINDS
-from denoise_crawler.methods.fusion.places import PLACES
-from denoise_crawler.methods.fusion.title import begins
-from denoise_crawler.methods.fusion.wishes import WISH_COLUMNS
+from denoise_crawler.methods.fusion.declared import (
+    DECLARED,
+    Headline,
+    begins,
+    declared_of,
+    description_of,
+    headline_of,
+)
+from denoise_crawler.methods.fusion.kinds import KINDS, KindWords
+from denoise_crawler.methods.fusion.names import PLACES, ClassWords
 
 if TYPE_CHECKING:
-    from denoise_crawler.methods.fusion.evidence import Evidence
+    from typing import Any
+
+    from numpy.typing import NDArray
+
+    from denoise_crawler.methods.fusion.blocks import Blocks, Numbers
+    from denoise_crawler.methods.fusion.site_sums import Standing
     from denoise_crawler.methods.fusion.trees import Table
+    from denoise_crawler.page import Page
+
+WORDS = KEEP, LEAVE = "keep", "leave"
+# What is added to the log odds of every block before the best text is chosen.
+FAVOUR = {"precision": -0.5, "balanced": 0.0, "recall": 0.5}
+UNSAID = -1.0
+NO_WISHES = UNSAID, UNSAID
+WISH_COLUMNS = ("wish title", "wish comments")
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """The title and readers' comments in the text or not, and what is favoured where a block is in doubt.
+
+    The posts of a forum thread are no comments: they are its text. Raises ValueError for other words.
+    """
+
+    title: str = KEEP
+    comments: str = LEAVE
+    favour: str = "balanced"
+
+    def __post_init__(self) -> None:
+        for name, value in (("title", self.title), ("comments", self.comments)):
+            if value not in (KEEP, LEAVE):
+                raise ValueError(f"{name} is {value!r}: it can be 'keep' or 'leave'")
+        if self.favour not in FAVOUR:
+            known = ", ".join(map(repr, FAVOUR))
+            raise ValueError(f"favour is {self.favour!r}: it can be one of {known}")
+
+    @property
+    def shift(self) -> float:
+        """What is added to the log odds of every block."""
+        return FAVOUR[self.favour]
+
+    @property
+    def columns(self) -> tuple[float, float]:
+        """The wishes as features of all blocks."""
+        return float(self.title == KEEP), float(self.comments == KEEP)
+
+
+EVERYWHERE_SHARE, EVERYWHERE_PAGES = 0.8, 5
+
+
+class Words(NamedTuple):
+    """What words in the markup are worth: those of class and id for the text below, all for the kind of page."""
+
+    classes: ClassWords
+    kinds: KindWords
+
+    @classmethod
+    def none(cls) -> Words:
+        """Return words that are worth nothing."""
+        return cls(ClassWords({}), KindWords({}))
+
+
+class Sums(NamedTuple):
+    """The characters of a page and those of them inside links.
+
+    By block they are running sums, which begin with 0; by element what stands below it, and the share in links.
+    """
+
+    characters: Numbers
+    linked: Numbers
+    element_characters: Numbers
+    element_linked: Numbers
+    link_shares: Numbers
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MainRegion:
+    """The element that holds most of the running text, found as Readability-type extractors find it.
+
+    A block of some length gives a score to the element around it, and ever less to those further up; what repeats
+    across the site gives nothing. Scores shrink with the share of link text.
+
+    ``scores`` by element, relative to those of ``top``, which is the element with most (``top_score``).
+
+    ``first`` and ``last`` bound its blocks.
+    """
+
+    scores: Numbers
+    top: int
+    top_score: float
+    first: int
+    last: int
+
+    def distance(self, block: int) -> int:
+        """Return how many blocks before (below 0) or behind the region a ``block`` stands; 0 inside."""
+        return min(block - self.first, 0) + max(block - self.last + 1, 0)
+
+
+@dataclass(eq=False)
+class Evidence:
+    """All there is to know of a page's blocks; what several features need is worked out once.
+
+    ``title`` and ``description`` are what the page says of itself, ``declared`` how its blocks agree with what it
+    declares (see :func:`declared_of`), ``kinds`` how much its markup speaks for each of ``KINDS``.
+    """
+
+    title: str
+    description: str
+    declared: NDArray[np.float32]
+    kinds: Numbers
+    blocks: Blocks
+    standing: Standing | None
+    class_words: ClassWords
+
+    @classmethod
+    def of(cls, page: Page, blocks: Blocks, standing: Standing | None, words: Words) -> Evidence:
+        """Return the evidence for the ``blocks`` of ``page``, which it does not hold on to."""
+        return cls(
+            page.title, page.once(description_of), page.once(declared_of), words.kinds.of(page), blocks, standing,
+            words.classes,
+        )  # fmt: skip
+
+    @cached_property
+    def named(self) -> Numbers:
+        """By element, how much its class and id speak for content."""
+        return self.class_words.worth(self.blocks.around.names)
+
+    @cached_property
+    def sums(self) -> Sums:
+        """The characters up to each block and below each element."""
+        return Sums(*self.columns[2])
+
+    def parent(self, block: int) -> int:
+        """Return the element above that of a block; the body has itself above it."""
+        around = self.blocks.around
+        return max(int(around.parents[self.blocks.elements[block]]), 0)
+
+    @cached_property
+    def everywhere(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+        """Which blocks' texts stand on four of five of the site's other pages (of five pages or more)."""
+        standing = self.standing
+        if standing is None or standing.pages < EVERYWHERE_PAGES:
+            return np.zeros(len(self.blocks), bool)
+        return standing.texts >= EVERYWHERE_SHARE * standing.pages
+
+    @cached_property
+    def columns(self) -> tuple[tuple[NDArray[Any], ...], ...]:
+        """The columns of blocks, of elements and of sums, as the loops take them."""
+        blocks, around = self.blocks, self.blocks.around
+        own = blocks.characters, blocks.linked, blocks.commas, blocks.closed, blocks.elements, blocks.text_hashes
+        elements = around.parents, around.first, around.last, around.tags, around.depths, around.paths
+        by_block, by_element = np.empty((2, len(blocks) + 1)), np.empty((3, len(around)))
+        loops("features").add_up(own, elements, by_block, by_element)
+        return own, elements, (*by_block, *by_element)
+
+    @cached_property
+    def region(self) -> MainRegion:
+        """The element that holds most of the running text."""
+        return main_region(self)
+
+    @cached_property
+    def headline(self) -> Headline:
+        """The block that is the page's title."""
+        return headline_of(self.title, self.blocks)
+
+    def knowing(self, standing: Standing | None) -> Evidence:
+        """Return the same evidence with what the site says; the rest is not worked out again."""
+        if standing is None and self.standing is None:
+            return self
+        other = replace(self, standing=standing)
+        other.__dict__.update({name: self.__dict__[name] for name in _OF_THE_PAGE & self.__dict__.keys()})
+        return other
+
+
+# What of the evidence is the same whatever is known of the site.
+_OF_THE_PAGE = frozenset({"named", "sums", "headline", "columns"})
+
+
+def main_region(evidence: Evidence) -> MainRegion:
+    """Score all elements and find the best."""
+    core, around, (blocks, elements, sums) = loops("features"), evidence.blocks.around, evidence.columns
+    scores, repeated = np.empty(len(around)), np.zeros(len(evidence.blocks), np.uint8)
+    if (standing := evidence.standing) is not None:
+        core.mark_repeated(standing.texts, float(standing.pages), repeated)
+    top, top_score = core.main_region(blocks, elements, repeated, sums[4], evidence.named, scores)
+    return MainRegion(scores, top, top_score, int(around.first[top]), int(around.last[top]))
+
 
 # made by Python, of texts and words; all other features are made by the loops
 _SAID = "title overlap", "first heading", "begins description", *DECLARED

@@ -13,8 +13,8 @@ import numpy as np
 
 from denoise_crawler.core import loops
 from denoise_crawler.methods.fusion.blocks import blocks_of
-from denoise_crawler.methods.fusion.class_words import words_of
-from denoise_crawler.methods.fusion.linked_data import linked_data_of
+from denoise_crawler.methods.fusion.declared import linked_data_of
+from denoise_crawler.methods.fusion.names import words_of
 from denoise_crawler.page.page import self_description_of
 
 if TYPE_CHECKING:

@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from denoise_crawler.methods.fusion.features import block_names, fill_page, page_names, table_of
-from denoise_crawler.methods.fusion.wishes import NO_WISHES
+from denoise_crawler.methods.fusion.features import NO_WISHES, block_names, fill_page, page_names, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from denoise_crawler.methods.fusion.blocks import Numbers
-    from denoise_crawler.methods.fusion.evidence import Evidence
-    from denoise_crawler.methods.fusion.standing import Standing
+    from denoise_crawler.methods.fusion.features import Evidence
+    from denoise_crawler.methods.fusion.site_sums import Standing
     from denoise_crawler.methods.fusion.trees import BoostedTrees, Table
 
 _KEPT_BLOCKS = 2_000

@@ -6,21 +6,16 @@ from typing import TYPE_CHECKING, ClassVar
 
 from denoise_crawler.methods.base import Method
 from denoise_crawler.methods.fusion.blocks import blocks_of
-from denoise_crawler.methods.fusion.comments import COMMENT
-from denoise_crawler.methods.fusion.comments import comments as comments_of
-from denoise_crawler.methods.fusion.decision import decide
-from denoise_crawler.methods.fusion.declared_text import declared_of
-from denoise_crawler.methods.fusion.judged_nodes import judgement_of
+from denoise_crawler.methods.fusion.decision import decide, judgement_of
+from denoise_crawler.methods.fusion.declared import declared_of, description_of, linked_data_of
+from denoise_crawler.methods.fusion.features import KEEP, LEAVE, Wishes
 from denoise_crawler.methods.fusion.kinds import said_words_of
-from denoise_crawler.methods.fusion.linked_data import linked_data_of
-from denoise_crawler.methods.fusion.page_type_features import traits_of
+from denoise_crawler.methods.fusion.page_type import traits_of
 from denoise_crawler.methods.fusion.parts import parts_of
-from denoise_crawler.methods.fusion.product_values import VALUE, product_values
-from denoise_crawler.methods.fusion.records import FIELD, record_fields
+from denoise_crawler.methods.fusion.records import COMMENT, FIELD, VALUE, product_values, record_fields
+from denoise_crawler.methods.fusion.records import comments as comments_of
 from denoise_crawler.methods.fusion.site_evidence import SiteEvidence
-from denoise_crawler.methods.fusion.title import description_of
 from denoise_crawler.methods.fusion.weights import model_of_file, shipped_model
-from denoise_crawler.methods.fusion.wishes import KEEP, LEAVE, Wishes
 from denoise_crawler.page.unseen import unseen_of
 
 if TYPE_CHECKING:

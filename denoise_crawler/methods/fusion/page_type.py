@@ -1,22 +1,116 @@
-"""What type a page is of: an article, a forum thread, a product and so on, by its own evidence and its site's."""
+"""What a page looks like as a whole, as numbers: they tell an article from a forum thread, a shop or a list."""
 
 from __future__ import annotations
 
+from functools import lru_cache
+from math import log1p
 from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import urlsplit
 
 import numpy as np
 
-from denoise_crawler.methods.fusion.kinds import KINDS, MOST_TYPE_SCORE
-from denoise_crawler.methods.fusion.page_type_features import page_type_names, page_type_row
+from denoise_crawler.core import loops
+from denoise_crawler.methods.fusion.blocks import blocks_of
+from denoise_crawler.methods.fusion.declared import linked_data_of
+from denoise_crawler.methods.fusion.kinds import KINDS, MOST_TYPE_SCORE, said_words_of
 from denoise_crawler.methods.fusion.trees import BoostedTrees
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
     from denoise_crawler.methods.fusion.blocks import Numbers
     from denoise_crawler.methods.fusion.look import Look
-    from denoise_crawler.methods.fusion.standing import Standing
+    from denoise_crawler.methods.fusion.site_sums import Standing
     from denoise_crawler.methods.fusion.trees import Tree
+    from denoise_crawler.page import Page
+
+_COUNTED_TAGS = (
+    "form",
+    "input",
+    "table",
+    "pre",
+    "code",
+    "img",
+    "h1",
+    "h2",
+    "h3",
+    "li",
+    "article",
+    "section",
+    "time",
+)
+_CURRENCIES = "$€£¥"
+_DECLARED = {
+    "article": ("article", "newsarticle", "blogposting", "reportagenewsarticle", "report"),
+    "product": ("product", "productgroup", "offer", "aggregateoffer", "individualproduct"),
+    "forum": ("discussionforumposting", "qapage", "question", "comment"),
+    "list": ("itemlist", "collectionpage", "searchresultspage", "blog", "offercatalog"),
+    "documentation": ("techarticle", "apireference", "howto", "softwaresourcecode"),
+    "service": ("service", "localbusiness", "professionalservice", "faqpage", "aboutpage", "contactpage"),
+}
+_OPEN_GRAPH = "article", "product", "website"
+_TRAITS = (
+    *(f"declares {kind}" for kind in _DECLARED),
+    *(f"og {name}" for name in _OPEN_GRAPH),
+    *("address steps", "address last length", "address last hyphens", "address digits", "address query"),
+    "address ends with slash",
+    *(f"elements {tag}" for tag in _COUNTED_TAGS),
+    *("prices", "questions", "mentions"),
+)
+
+
+@lru_cache(maxsize=1)
+def page_type_names() -> tuple[str, ...]:
+    """Return the names of all numbers that tell the type of a page."""
+    return (*(f"words of {kind}" for kind in KINDS), *_TRAITS, *loops("features").PAGE_TYPE)
+
+
+def traits_of(page: Page) -> tuple[float, ...]:
+    """Return what ``page`` declares of itself, its address, which elements and which signs it has."""
+    return (*_declared(page), *_address(page.url), *_tags(page), *_signs(page.once(blocks_of).texts))
+
+
+def page_type_row(traits: Sequence[float], look: Look) -> NDArray[np.float32]:
+    """Return all numbers that tell the type of a page: its ``traits``, and what the trees see."""
+    row, evidence = np.empty(len(page_type_names()), np.float32), look.evidence
+    own = len(KINDS), len(KINDS) + len(traits)
+    row[: own[0]], row[own[0] : own[1]] = evidence.kinds, traits
+    loops("features").page_type(row[own[1] :], *evidence.columns, evidence.blocks.tokens, look.scores)
+    return row
+
+
+def _declared(page: Page) -> list[float]:
+    """Return what linked data and ``og:type`` say, as far as they say it."""
+    words, types = page.once(said_words_of), {name.lower() for name in page.once(linked_data_of).types}
+    said = [float(not types.isdisjoint(names)) for names in _DECLARED.values()]
+    return said + [float(f"og:type={name}" in words) for name in _OPEN_GRAPH]
+
+
+def _address(url: str) -> tuple[float, ...]:
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        parts = urlsplit("")
+    path = parts.path[:1_000]
+    steps = [step for step in path.split("/") if step]
+    last = steps[-1] if steps else ""
+    digits = sum(map(str.isdigit, path))
+    hyphens = last.count("-") + last.count("_")
+    return len(steps), len(last), hyphens, digits, bool(parts.query), parts.path.endswith("/")
+
+
+def _tags(page: Page) -> list[float]:
+    counted = page.nodes.count_tags()
+    return [log1p(counted.get(tag, 0)) for tag in _COUNTED_TAGS]
+
+
+def _signs(texts: list[str]) -> tuple[float, ...]:
+    """Return how many signs of currencies, question marks and at signs there are, as logarithms."""
+    whole = "\n".join(texts)
+    return log1p(sum(map(whole.count, _CURRENCIES))), log1p(whole.count("?")), log1p(whole.count("@"))
+
 
 MAX_SITE_SHARE = 0.8  # of what is said of a page by the pages that are built alike
 # On articles the set of blocks with the best expected F1 reaches too far, on lists and manuals not far enough.

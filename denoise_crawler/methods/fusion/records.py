@@ -1,20 +1,30 @@
-"""Pages of a shop or catalogue: filled-in forms of the site, whose fields are content.
+"""What is kept beside running text: fields of records, values of products, comments where they are wished.
 
-Only the site can tell: a field stands in the same place on nearly every page, each time with another value.
+The trees cannot learn it. Only the site can tell a field: it stands in the same place on nearly every page, each
+time with another value. The values of a product stand beside its title or in rows of a label and a value. Hardly
+any gold text has comments.
 """
 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from denoise_crawler.methods.fusion.names import PLACES, said_by
+
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from numpy.typing import NDArray
 
-    from denoise_crawler.methods.fusion.blocks import Indices
-    from denoise_crawler.methods.fusion.evidence import Evidence
+    from denoise_crawler.methods.fusion.blocks import Blocks, Indices
+    from denoise_crawler.methods.fusion.features import Evidence
+
+    Flags = NDArray[np.bool_]
 
 FIELD = "a field of the site's pages"
 MIN_PAGES = 5
@@ -86,3 +96,114 @@ def field_reason(evidence: Evidence, block: int) -> str:
     assert standing is not None  # noqa: S101
     have = int(standing.path_pages[home])
     return f"{FIELD}: {have} of {standing.pages} others have a value of their own in this place"
+
+
+VALUE = "a value of the product: its price, a code or its maker"
+MAX_VALUES = 8
+_BEFORE, _BEHIND = 6, 40  # blocks around the title
+_LABEL_CHARACTERS, _VALUE_CHARACTERS = 60, 40
+_LONGEST_SHARE = 3  # a block that has a declared value is at most so many times as long
+_CODE_OR_MAKER = (
+    r"\W*(?:(?:manufacturer|mfr|item|part|product|article|catalog\w*|style|model|ad|artikel|produk\w*|prodotto|produto"
+    r"|código|codice|kód|kod|id|numero|número|nº|référence|referencia|bestell\w*|hersteller\w*)\W{1,3}){0,3}"
+    r"(?:asin|sku|mpn|gtin\w*|ean\w*|upc|isbn\w*|model\w*|number|no|nr|code|kods|kod\w*|kód|id|#|nummer|\w*nummer"
+    r"|référence|reference|referencia|ref|articolo|produto|produk\w*|prodotto|артикул|арт|код|型号|货号|品番"
+    r"|brand|manufacturer|maker|marke|marca|marque|hersteller|бренд|производитель|品牌)\b"
+)
+_LABEL, _ASCII_LABEL = re.compile(_CODE_OR_MAKER, re.IGNORECASE), re.compile(_CODE_OR_MAKER)
+_SAID = re.compile(r"\w{2}")
+_IS_VALUE = re.compile(r"[\d:]")
+
+
+def product_values(evidence: Evidence, declared: Collection[str]) -> NDArray[np.bool_]:
+    """Tell which blocks of a product's page hold one of its values, and do not stand on all of the site's pages.
+
+    Args:
+        evidence: What is known of the page.
+        declared: Values that the page declares in JSON-LD: their letters and digits, in small letters.
+    """
+    blocks, headline = evidence.blocks, evidence.headline
+    found = np.zeros(len(blocks), bool)
+    headings = np.flatnonzero(headline.first_heading)
+    title = int(headings[0]) if len(headings) else headline.best
+    if title < 0:
+        return found
+    short = blocks.characters <= _LABEL_CHARACTERS
+    near = slice(max(title - _BEFORE, 0), title + _BEHIND)
+    for block in (np.flatnonzero(short[near]) + near.start).tolist():
+        text = blocks.texts[block]
+        found[block] = has_price(text) or _holds(text, declared)
+    unlinked = short & (2 * blocks.linked <= blocks.characters)
+    rows = (row for block in np.flatnonzero(unlinked).tolist() if (row := _row(evidence, block)))
+    for row in islice(rows, MAX_VALUES):
+        found[row] = True
+    return found & ~evidence.everywhere
+
+
+def _holds(text: str, declared: Collection[str]) -> bool:
+    if not declared:
+        return False
+    bare = "".join(filter(str.isalnum, text.lower()))
+    return any(value in bare and len(bare) < _LONGEST_SHARE * len(value) for value in declared)
+
+
+def _row(evidence: Evidence, block: int) -> list[int]:
+    """Return the blocks of the row that begins with a label of a code or a maker; none if this is no label."""
+    texts, characters = evidence.blocks.texts, evidence.blocks.characters
+    text = texts[block]
+    # small letters that are compared one by one: twice as fast
+    label = _ASCII_LABEL.match(text.lower()) if text.isascii() else _LABEL.match(text)
+    if label is None:
+        return []
+    behind = text[label.end() :]
+    if _SAID.search(behind):
+        return [block] if _IS_VALUE.search(behind) else []
+    following = block + 1
+    if following < len(texts) and characters[following] <= _VALUE_CHARACTERS:
+        return [block, following]
+    return []
+
+
+COMMENT = "a comment of a reader, as was wished"
+_NEVER = sum(1 << PLACES.index(place) for place in ("nav", "aside", "form", "hidden"))
+_OF_OTHER_PAGES = re.compile(r"recent|latest|widget|sidebar", re.IGNORECASE)
+_LEAST_MEAN, _LEAST = 5.0, 25.0  # tokens, of the blocks that look alike
+_OFTEN = 2  # a text that stands more often is a button
+
+
+def comments(evidence: Evidence) -> Flags:
+    """Tell which blocks are comments: the text of elements so named, but for names, dates and buttons.
+
+    Those say little, each alike. An element that holds the title is no comment, whatever its name.
+    """
+    blocks = evidence.blocks
+    inside = _in_comments(blocks, evidence.headline.best)
+    unlinked = 2.0 * blocks.linked <= blocks.characters
+    allowed = (blocks.around.places[blocks.elements] & _NEVER) == 0
+    _, which, counts = np.unique(blocks.text_hashes, return_inverse=True, return_counts=True)
+    candidates = np.flatnonzero(inside & unlinked & allowed & (counts[which] <= _OFTEN))
+    alike: dict[tuple[int, str, str], list[int]] = defaultdict(list)
+    for block in candidates.tolist():
+        alike[_look(blocks, block)].append(block)
+    result = np.zeros(len(blocks), bool)
+    for group in alike.values():
+        tokens = float(blocks.tokens[group].sum())
+        result[group] = tokens >= max(_LEAST, _LEAST_MEAN * len(group))
+    return result
+
+
+def _in_comments(blocks: Blocks, title: int) -> Flags:
+    around = blocks.around
+    inside, elsewhere = np.zeros(len(blocks), bool), np.zeros(len(blocks), bool)
+    for element, names in enumerate(around.names):
+        first, last = around.first[element], around.last[element]
+        if names and not first <= title < last:
+            inside[first:last] |= said_by(names)[0] > 0
+            elsewhere[first:last] |= _OF_OTHER_PAGES.search(names) is not None
+    return inside & ~elsewhere
+
+
+def _look(blocks: Blocks, block: int) -> tuple[int, str, str]:
+    around, home = blocks.around, blocks.elements[block]
+    above = max(int(around.parents[home]), 0)
+    return int(around.tags[home]), said_by(around.names[home])[1], said_by(around.names[above])[1]

@@ -6,18 +6,16 @@ from typing import TYPE_CHECKING
 
 from denoise_crawler.methods.bottom_k import BottomK
 from denoise_crawler.methods.fusion import codec
-from denoise_crawler.methods.fusion.copies import Copies
-from denoise_crawler.methods.fusion.groups import distinct
 from denoise_crawler.methods.fusion.kinds import NO_KINDS
 from denoise_crawler.methods.fusion.site_sums import SiteSums
-from denoise_crawler.methods.fusion.sketch import MAX_BLOCKS, sketch, texts_digest
+from denoise_crawler.methods.fusion.sketch import MAX_BLOCKS, Copies, distinct, sketch, texts_digest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from denoise_crawler.methods.fusion.blocks import Blocks, Numbers
+    from denoise_crawler.methods.fusion.site_sums import Standing
     from denoise_crawler.methods.fusion.sketch import Sketch
-    from denoise_crawler.methods.fusion.standing import Standing
 
 
 class SiteEvidence:

@@ -1,19 +1,16 @@
-"""Sums over the sketches of a site's pages, kept up to date page by page."""
+"""Sums over the sketches of a site's pages, kept up to date page by page, and what they say of one page."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
 from denoise_crawler.core import loops
 from denoise_crawler.methods.fusion.blocks import SPREAD
-from denoise_crawler.methods.fusion.groups import distinct, groups_of
 from denoise_crawler.methods.fusion.kinds import KINDS
-from denoise_crawler.methods.fusion.numbered import Numbered, PageCounts, grown
-from denoise_crawler.methods.fusion.place_sums import PlaceSums
-from denoise_crawler.methods.fusion.standing import AtPlace, Standing
+from denoise_crawler.methods.fusion.sketch import Numbered, PageCounts, distinct, groups_of, grown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,10 +18,123 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from denoise_crawler.methods.fusion.blocks import Blocks, Indices, Numbers
+    from denoise_crawler.methods.fusion.blocks import Blocks, Hashes, Indices, Numbers
     from denoise_crawler.methods.fusion.sketch import Sketch
 
     Kept: TypeAlias = NDArray[np.int32]  # numbers of a page, in half of their bytes
+
+
+class AtPlace(NamedTuple):
+    """By block, what other pages have at its place, which is the path of its element.
+
+    ``shapes`` is the number of pages that have a text of its shape there. Of all shapes there, each counted by the
+    pages that have it, ``held`` is the sum, ``repeated`` that of those on ``OFTEN`` pages and more, and
+    ``sameness`` what is missing of their entropy to that of as many different ones, from 0 to 1 (node importance
+    in Yi, Liu and Li 2003).
+    """
+
+    shapes: Numbers
+    held: Numbers
+    repeated: Numbers
+    sameness: Numbers
+
+
+@dataclass(slots=True, eq=False)
+class Standing:
+    """What ``pages`` other pages of the site say of one page.
+
+    By block, the number of those pages that have its text, its text with every number alike, and the link it
+    begins with; the tokens on those pages that are in its style, and the mean score of these without its site
+    (``style_tokens``, ``style_scores``). By block-level element, what stands on its path, summed over those
+    pages: ``path_pages`` that have it, ``path_elements``, ``path_characters``, ``path_linked`` and
+    ``path_repeated`` (characters of texts that come back). ``places`` is what they have at the place of each
+    block. ``alike`` is how many pages are built as this one is,
+    ``kinds`` the mean of what each of these says of its own kind.
+    """
+
+    pages: int
+    alike: float
+    kinds: Numbers
+    places: AtPlace
+    texts: Numbers
+    masked: Numbers
+    links: Numbers
+    style_tokens: Numbers
+    style_scores: Numbers
+    path_pages: Numbers
+    path_elements: Numbers
+    path_characters: Numbers
+    path_linked: Numbers
+    path_repeated: Numbers
+
+    @property
+    def columns(self) -> tuple[tuple[Numbers, ...], ...]:
+        """What is said of blocks, of elements and of places, as the loops take it."""
+        of_paths = self.path_pages, self.path_elements, self.path_characters, self.path_linked, self.path_repeated
+        return (self.texts, self.masked, self.links), of_paths, tuple(self.places)
+
+
+OFTEN = 3  # pages that have the same at one place
+
+
+class PlaceSums:
+    """In how many pages each shape stands at each place."""
+
+    def __init__(self) -> None:
+        self._counts = PageCounts()
+        self._path_of: NDArray[np.int32] = np.zeros(1, np.int32)
+        self._sums: tuple[Numbers, Numbers] | None = None
+
+    def add(self, page: Sketch, paths: Indices) -> Indices:
+        """Count a page and return the numbers of what stands on it; ``paths`` are the numbers of its paths."""
+        known = len(self._counts.numbered)
+        keys = _keys(page.paths[page.homes], np.where(page.shapes, page.shapes, page.texts))
+        ascending = distinct(keys)
+        numbers = self._counts.add(ascending)
+        self._path_of = grown(self._path_of, len(self._counts.numbered) + 1)
+        new = numbers > known
+        home = np.zeros(len(ascending), np.int64)
+        home[ascending.searchsorted(keys)] = paths[page.homes]
+        self._path_of[numbers[new]] = home[new]
+        self._sums = None
+        return numbers
+
+    def remove(self, numbers: NDArray[np.int32]) -> None:
+        """Take the page out that has these ``numbers``."""
+        self._counts.counts[numbers] -= 1.0
+        self._sums = None
+
+    @property
+    def table(self) -> tuple[Hashes, NDArray[np.int32], int, Numbers]:
+        """The table of what stands at places with the pages that have it, as the loops take it."""
+        return self._counts.table
+
+    def at_places(self, paths: int) -> tuple[NDArray[np.int32], Numbers, Numbers]:
+        """Return by shape its path, what one on so many pages adds to three sums, and these by ``paths``."""
+        sums, values = self._by_path(paths)
+        return self._path_of, values, sums
+
+    def _by_path(self, paths: int) -> tuple[Numbers, Numbers]:
+        """Return three sums by path, of ``paths`` and more, and what a shape on so many pages adds."""
+        if self._sums is None or self._sums[0].shape[1] < paths:
+            counts = self._counts.counts[: len(self._counts.numbered) + 1]
+            at, values = self._path_of[: len(counts)], _summed(np.arange(counts.max() + 1.0))
+            sums = np.array([np.bincount(at, column, minlength=paths) for column in _summed(counts)])
+            sums[:, 0] = 0.0  # what stands nowhere
+            self._sums = sums, values
+        return self._sums
+
+
+def _summed(counts: Numbers) -> Numbers:
+    """Return what shapes on so many pages add to each of the three sums."""
+    return np.array([counts, np.where(counts >= OFTEN, counts, 0.0), counts * np.log(np.maximum(counts, 1.0))])
+
+
+def _keys(paths: Hashes, shapes: Hashes) -> Hashes:
+    """Return hashes of shapes at their places."""
+    both = (paths.astype(np.uint64) << np.uint64(32)) | shapes
+    return ((both * np.uint64(SPREAD)) >> np.uint64(32)).astype(np.uint32)
+
 
 REPEATED_SHARE = 0.2
 REPEATED_PAGES = 2

@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from math import expm1
 from typing import TYPE_CHECKING, TypeAlias
 
-from denoise_crawler.methods.fusion.class_words import words_of
-from denoise_crawler.methods.fusion.places import PLACES
-from denoise_crawler.page.declared_texts import FIELDS
+from denoise_crawler.methods.fusion.names import PLACES, words_of
+from denoise_crawler.page.declarations import FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from denoise_crawler.methods.fusion.evidence import Evidence
+    from denoise_crawler.methods.fusion.features import Evidence
 
 _CLOSE = 3
 

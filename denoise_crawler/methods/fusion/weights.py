@@ -11,13 +11,17 @@ import numpy as np
 
 from denoise_crawler.errors import WeightsError
 from denoise_crawler.methods.fusion.blocks import blocks_of
-from denoise_crawler.methods.fusion.class_words import ClassWords
-from denoise_crawler.methods.fusion.evidence import Evidence, Words
-from denoise_crawler.methods.fusion.features import block_names
+from denoise_crawler.methods.fusion.features import Evidence, Words, block_names
 from denoise_crawler.methods.fusion.kinds import NO_KINDS, KindWords
 from denoise_crawler.methods.fusion.look import Forest, Look
-from denoise_crawler.methods.fusion.page_type import PageType, PageTypeTrees, page_type_of
-from denoise_crawler.methods.fusion.page_type_features import page_type_names, traits_of
+from denoise_crawler.methods.fusion.names import ClassWords
+from denoise_crawler.methods.fusion.page_type import (
+    PageType,
+    PageTypeTrees,
+    page_type_names,
+    page_type_of,
+    traits_of,
+)
 from denoise_crawler.methods.fusion.trees import BoostedTrees, Tree
 
 if TYPE_CHECKING:

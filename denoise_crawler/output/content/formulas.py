@@ -18,8 +18,8 @@ from denoise_crawler.core import compiled
 from denoise_crawler.output.content.blocks import Formula, Text
 from denoise_crawler.output.content.mathml import latex_of_math, math_of_chtml, readable_math
 from denoise_crawler.page import TEXT
-from denoise_crawler.page.formula_hints import ADDRESS_HINTS, MARKUP, TEXT_HINTS, compiled_hints
 from denoise_crawler.page.page import self_description_of
+from denoise_crawler.page.self_description import ADDRESS_HINTS, MARKUP, TEXT_HINTS, compiled_hints
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

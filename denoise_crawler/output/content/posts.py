@@ -7,7 +7,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from denoise_crawler.output.content.blocks import Block, Paragraph, Rule, Text
-from denoise_crawler.page.dates import iso_date
+from denoise_crawler.page.byline import iso_date
 from denoise_crawler.page.markup import INLINE
 
 if TYPE_CHECKING:

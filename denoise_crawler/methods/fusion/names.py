@@ -1,0 +1,154 @@
+"""What the words of a class or id say of the text below: log odds, learned from gold pages.
+
+Names that the page's own text made say nothing: Markdown, Sphinx, Pandoc and the like write
+``<section id="results-and-discussion">``, shops and blogs ``<body class="postid-7 how-to-comment-code">``.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from math import fsum
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from denoise_crawler.core import loops
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping
+
+    from numpy.typing import NDArray
+
+_WORD = re.compile(r"[A-Z]?[a-z]{2,}|[A-Z]{2,}")
+_LIMIT = 6.0
+_REMEMBERED = 16_384
+
+
+@lru_cache(maxsize=16_384)
+def words_of(names: str) -> tuple[str, ...]:
+    """Return the words of a class and id, split at camelCase, lower-cased, each once."""
+    return tuple(sorted({word.lower() for word in _WORD.findall(names)}))
+
+
+class ClassWords(dict[str, float]):
+    """Log odds by word. What names are worth is remembered, since a site has few and they come back."""
+
+    def __init__(self, log_odds: Mapping[str, float]) -> None:
+        super().__init__(log_odds)
+        self._worth: dict[str, float] = {}
+
+    def worth(self, names: list[str]) -> NDArray[np.float64]:
+        """Return for each element's names the sum of their words' log odds, within ±6; 0 for words not known."""
+        if len(self._worth) > _REMEMBERED:
+            self._worth.clear()
+        worth = np.empty(len(names))
+        loops("texts").worth_of(self._worth, names, self._found, worth)
+        return worth
+
+    def _found(self, names: str) -> float:
+        total = fsum(self.get(word, 0.0) for word in words_of(names))
+        self._worth[names] = max(-_LIMIT, min(_LIMIT, total))
+        return self._worth[names]
+
+
+HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "dt", "summary"})
+WHOLE = frozenset({"body", "article", "main"})  # whose classes and ids are made from the title of the page
+NEAR = 12  # nodes, within which an element begins with its heading
+LONGEST_HEADING = 300  # characters
+_SHARE = 0.6
+_SLUG = 3  # words that a name made from a title has, or more
+_NO_LETTER = re.compile(r"[\W_]+")
+_SECTION = re.compile(r"(?:^|\s)(?:section|level[1-6])(?:\s|$)")
+
+
+def spoken_names(tag: str, class_name: str, identity: str, heading: str, title: frozenset[str]) -> str:
+    """Return the class and id of an element without what the page's own text made.
+
+    Args:
+        tag: Its tag.
+        class_name: Its class.
+        identity: Its id.
+        heading: The text of the heading that it is or begins with, empty if there is none.
+        title: The words of the page's title.
+
+    Example:
+        >>> spoken_names("section", "level2", "results-discussion", "Results and discussion", frozenset())
+        'level2'
+        >>> spoken_names("div", "box", "comments", "Comments", frozenset())
+        'box comments'
+
+    """
+    if heading and identity and _is_of_heading(tag, class_name, identity, heading):
+        identity = ""
+    if tag in WHOLE and title:
+        class_name = " ".join([one for one in class_name.split() if not _is_slug(one, title)])
+        identity = "" if _is_slug(identity, title) else identity
+    return f"{class_name} {identity}" if identity else class_name
+
+
+@lru_cache(maxsize=4_096)
+def _is_of_heading(tag: str, class_name: str, identity: str, heading: str) -> bool:
+    """Tell whether an id is made from a heading.
+
+    One word names a part of the page ("comments"), but for sections that have it as their whole heading.
+    """
+    words = words_of(identity)
+    if len(words) == 1:
+        is_section = tag in HEADINGS or tag == "section" or _SECTION.search(class_name)
+        return bool(is_section) and _NO_LETTER.sub("", heading).lower() == words[0]
+    return _are_of(words, words_of(heading))
+
+
+def _is_slug(name: str, title: frozenset[str]) -> bool:
+    words = words_of(name)
+    return len(words) >= _SLUG and _are_of(words, title)
+
+
+def _are_of(words: Collection[str], text: Collection[str]) -> bool:
+    return bool(words) and sum(word in text for word in words) >= _SHARE * len(words)
+
+
+LONGEST_NAMES = 1_000  # characters of a class and id: what is remembered must be bounded
+# What a block can stand in, one bit each.
+PLACES = (
+    "article", "main", "header", "footer", "nav", "aside", "form", "table", "list", "figure", "quote",
+    "hidden", "comment", "body_role", "chrome_role", "itemprop",
+)  # fmt: skip
+_BITS = {place: 1 << bit for bit, place in enumerate(PLACES)}
+PLACE_OF_TAG = {
+    tag: _BITS[place]
+    for place, tags in {
+        "article": ("article",), "main": ("main",), "header": ("header",), "footer": ("footer",), "nav": ("nav",),
+        "aside": ("aside",), "form": ("form",), "table": ("table",), "list": ("ul", "ol", "dl"),
+        "figure": ("figure", "figcaption"), "quote": ("blockquote",),
+    }.items()
+    for tag in tags
+}  # fmt: skip
+_ROLES = dict.fromkeys(("main", "article"), _BITS["body_role"]) | dict.fromkeys(
+    ("navigation", "banner", "contentinfo", "complementary", "search", "menu", "dialog"), _BITS["chrome_role"]
+)
+_TEXT_PROPERTIES = frozenset({"articleBody", "description", "text", "reviewBody"})
+_HIDING = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden")
+_DIGITS = re.compile(r"\d+")
+_COMMENTS = re.compile(r"comment|disqus|respond|repl(?:y|ies)|reviews?\b|discuss", re.IGNORECASE)
+
+
+def _may_hide(style: str) -> bool:
+    """Tell whether a style holds a word that hides; most hold none, and a search for both patterns is slow."""
+    return "none" in style or "hidden" in style
+
+
+READ: dict[str, Callable[[str], int]] = {
+    "style": lambda value: _BITS["hidden"] if _may_hide(value) and _HIDING.search(value) else 0,
+    "hidden": lambda _: _BITS["hidden"],
+    "aria-hidden": lambda value: _BITS["hidden"] if value == "true" else 0,
+    "role": lambda value: _ROLES.get(value, 0),
+    "itemprop": lambda value: _BITS["itemprop"] if value in _TEXT_PROPERTIES else 0,
+}
+
+
+@lru_cache(maxsize=16_384)
+def said_by(names: str) -> tuple[int, str]:
+    """Return the bit of comments for a class and id that name them, else 0; and both without digits."""
+    return _BITS["comment"] if _COMMENTS.search(names) else 0, _DIGITS.sub("", names)
