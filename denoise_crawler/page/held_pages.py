@@ -1,4 +1,4 @@
-"""What is known of a page, kept without its tree: a tenth of the memory, and none of the second parse."""
+"""Pages that are read twice stay in memory in between, parsed or as columns: a tenth of the memory, no second parse."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands in the attributes of elements that show a formula: a page without any of it shows none."""
+"""The elements by which a page says what it is: titles, ``meta``, scripts with a type, styles, microdata, formulas."""
 
 from __future__ import annotations
 
