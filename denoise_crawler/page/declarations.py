@@ -1,4 +1,4 @@
-"""What a page declares, as it stands there: ``meta``, JSON-LD, headings and title; and texts for machines, by field.
+"""What a page declares, as it stands there: ``meta``, JSON-LD, headings, title; texts by field.
 
 It is read once a page, from the tree that exists already. ``extruct`` needs five more parsers and leaves the
 choice among JSON-LD items to its user.

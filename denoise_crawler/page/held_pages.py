@@ -1,4 +1,4 @@
-"""Pages that are read twice stay in memory in between, parsed or as columns: a tenth of the memory, no second parse."""
+"""Pages that are read twice stay in memory in between, parsed or as columns: a tenth of the memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The elements by which a page says what it is: titles, ``meta``, scripts with a type, styles, microdata, formulas."""
+"""The elements by which a page says what it is: titles, ``meta``, typed scripts, styles, microdata, formulas."""
 
 from __future__ import annotations
 
