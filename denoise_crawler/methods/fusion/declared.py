@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from denoise_crawler.page import Page
     from denoise_crawler.page.declarations import DeclaredText
 
-UNSAID_ARTICLE = -1.0
+UNSAID = -1.0
 BODY_COLUMNS = "in body declared", "share declared", "blocks to end declared"
 _TYPE = re.compile(r'"@type"\s*:\s*\[?\s*"(\w{1,40})"')
 _BODY = re.compile(r'"articleBody"\s*:\s*("(?:[^"\\]|\\.)*")')
@@ -45,7 +45,7 @@ _MOST_SCRIPTS, _MOST_CHARACTERS = 20, 200_000
 _LEAST_BODY = 200  # letters and digits: less is a teaser
 _ARTICLE_BEGINNING = 48  # letters and digits of a block that are looked for
 _FAR = 60.0
-NO_BODY = np.array([[UNSAID_ARTICLE], [UNSAID_ARTICLE], [-_FAR]])  # of any block of a page that declares none
+NO_BODY = np.array([[UNSAID], [UNSAID], [-_FAR]])  # of any block of a page that declares none
 
 
 class LinkedData(NamedTuple):
@@ -101,7 +101,6 @@ def _bare(text: str) -> str:
     return "".join(filter(str.isalnum, _TAG.sub(" ", unescape(text)))).lower()
 
 
-UNSAID = -1.0
 DECLARED = (
     *BODY_COLUMNS,
     *(f"{field} declared" for field in FIELDS),  # the share of the block's words that stand in the field

@@ -127,14 +127,6 @@ class Formulas:
     elements: dict[int, Formula | Text | None] = field(default_factory=dict)
     places: list[Place] = field(default_factory=list)
 
-    @property
-    def by_text(self) -> dict[int, list[Place]]:
-        """The places by the node that they stand in or before."""
-        found: dict[int, list[Place]] = {}
-        for place in self.places:
-            found.setdefault(place.node, []).append(place)
-        return found
-
 
 def formulas_of(page: Page) -> Formulas:
     """Return the formulas of ``page``; call it by ``page.once``.
