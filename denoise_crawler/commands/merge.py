@@ -26,10 +26,11 @@ from denoise_crawler.store.stored_knowledge import StoredKnowledge
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from scrapy.settings import BaseSettings
 
+    from denoise_crawler.store import SiteRun
 
 _EPILOG = help_text(
     {
@@ -49,6 +50,7 @@ class _Known(NamedTuple):
     method: str
     knowledge: bytes
     state: SiteState = SiteState()
+    history: Sequence[SiteRun] = ()
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -136,7 +138,7 @@ def _read_file(path: Path) -> Iterator[_Known]:
     with closing(Store(path, read_only=True)) as store:
         for site, method in store.known():
             for knowledge in store.knowledge(site, method):
-                yield _Known(site, method, knowledge, store.site(site, method))
+                yield _Known(site, method, knowledge, store.site(site, method), store.history(site, method))
 
 
 def _read_shared_store(name: str) -> Iterator[_Known]:
@@ -202,3 +204,6 @@ def _add(known: _Known, choice: MethodChoice, target: Store | SharedStore, warmu
         # a crawl counts pages until the site is known, no further
         seen = max(min(pages, warmup_pages), state.pages_seen)
         target.save_state(site, choice.key, SiteState(seen, state.ready or pages >= warmup_pages))
+        with target.together():
+            for one in known.history:
+                target.save_run(site, choice.key, one)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from denoise_crawler.denoiser import Cleaning, Denoiser
     from denoise_crawler.methods import MethodChoice
+    from denoise_crawler.store import SiteRun
     from denoise_crawler.store.parked_rows import Parked, ParkedPage
 
 T = TypeVar("T")
@@ -46,6 +47,10 @@ class GuardedStore:
     def save_state(self, name: str, key: str, state: SiteState) -> None:
         """Save how far a site has come."""
         self._call_safely(lambda: self._store.save_state(name, key, state), None)
+
+    def save_run(self, site: str, key: str, one: SiteRun) -> None:
+        """Save what this run saw of a site."""
+        self._call_safely(lambda: self._store.save_run(site, key, one), None)
 
     @contextmanager
     def together(self) -> Iterator[None]:

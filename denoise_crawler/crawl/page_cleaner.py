@@ -29,11 +29,15 @@ class Learned(NamedTuple):
         skipped: Why the page has nothing to read; then it was not learned.
         new: Whether the page was not known before.
         layout: The name of the layout that this page completed, None if it completed none.
+        novelty: The share of its text where no known page of the site has any; None before the site is known.
+        template: How many lines come back on pages of the site by now; None if the method counts none.
     """
 
     skipped: str | None = None
     new: bool = False
     layout: str | None = None
+    novelty: float | None = None
+    template: int | None = None
 
 
 class PageCleaner:
@@ -64,12 +68,12 @@ class PageCleaner:
         with self._timed("learn"):
             if ready:
                 self._new_layout = None
-                self._layouts.learn(page)
-                return Learned(layout=self._new_layout)
+                method, novelty = self._layouts.learn(page)
+                return Learned(layout=self._new_layout, novelty=novelty, template=method.template_lines)
             method = self._denoiser.method_for(page.site)
             new = not method.knows(page)
             self._denoiser.observe(method, page)
-            return Learned(new=new)
+            return Learned(new=new, template=method.template_lines)
 
     def clean(self, page: Page, *, warm: bool) -> Cleaned:
         """Judge ``page`` by what is known of its site now, and write its text."""
@@ -273,14 +277,19 @@ class Layouts:
             return new.method
         return method
 
-    def learn(self, page: Page) -> None:
-        """Learn a page of a known site with the pages of its layout."""
+    def learn(self, page: Page) -> tuple[Method, float]:
+        """Learn a page of a known site with the pages of its layout.
+
+        Returns:
+            The method of the layout that fitted best before, and the novelty of the page in it.
+        """
         method, novelty = self._denoiser.best_layout(page)
         if novelty > MAX_NOVELTY and self._quota:
             self._learn_strange(page)
-            return
-        self._denoiser.observe(method, page)
-        self._count_page(page.site)
+        else:
+            self._denoiser.observe(method, page)
+            self._count_page(page.site)
+        return method, novelty
 
     def _learn_strange(self, page: Page) -> None:
         if self._denoiser.layouts(page.site) == MAX_LAYOUTS:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from contextlib import suppress
 from dataclasses import dataclass, field
 from math import ceil
@@ -16,7 +17,7 @@ from denoise_crawler.crawl.page_cleaner import InlineCleaner
 from denoise_crawler.crawl.warmup_clocks import WarmupClocks
 from denoise_crawler.errors import AskAgainError, GivenUpError, WorkerError, describe_error
 from denoise_crawler.page.text import printable
-from denoise_crawler.store import SiteState
+from denoise_crawler.store import SiteRun, SiteState
 from denoise_crawler.store.shared import SharedStore
 from denoise_crawler.store.stored_knowledge import StoredKnowledge
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from denoise_crawler.crawl.guarded_store import GuardedStore
-    from denoise_crawler.crawl.page_cleaner import CleanedPage, Cleaner
+    from denoise_crawler.crawl.page_cleaner import CleanedPage, Cleaner, Learned
     from denoise_crawler.crawl.report import CrawlReport
     from denoise_crawler.crawl.settings import DenoiseSettings
     from denoise_crawler.crawl.source_page import SourcePage
@@ -46,10 +47,12 @@ class SiteProgress:
         overdue: Whether the time for the warm-up is over.
         sampled: Whether the store has enough samples of the site.
         items_cleaned: How many items have got the text of their page.
+        run: What this run saw of the site.
     """
 
     pages_seen: int
     ready: bool
+    run: SiteRun
     keys: set[int] = field(default_factory=set)
     overdue: bool = False
     sampled: bool = False
@@ -72,6 +75,7 @@ class Sites:
         self._settings, self._store, self._report = settings, store, report
         self._key = settings.choice.key
         self._progress: dict[str, SiteProgress] = {}
+        self._begun = int(time.time())
         self.turns = SiteTurns()
         self._clocks = WarmupClocks(settings.warmup_seconds, settings.warmup_longest)
         self._newly_known: set[str] = set()
@@ -127,6 +131,9 @@ class Sites:
             await self.look(source)
             if not (source.skipped or source.failed):
                 source.cleaned = await self._clean(source.page)
+                run = self.progress(source.page.site).run
+                run.visible += source.cleaned.visible
+                run.kept += source.cleaned.kept
                 self._report.page_cleaned(
                     source.page, source.cleaned, self._settings.writing, self._settings.choice.name
                 )
@@ -168,6 +175,7 @@ class Sites:
             raise
         if learned.skipped:
             return learned.skipped
+        _count_learned(progress.run, learned)
         new = learned.new and not progress.ready and page.key not in progress.keys
         self._note_page(page.site, progress, new=new)
         self._keep_sample(page, progress)
@@ -224,7 +232,7 @@ class Sites:
             ready = state.ready or not self._settings.choice.learns or self._settings.warmup_pages == 0
             if not ready and self._settings.shared_store:  # another crawl may have learned it
                 ready = self.cleaner.pages_known(site) >= self._settings.warmup_pages
-            self._progress[site] = SiteProgress(state.pages_seen, ready)
+            self._progress[site] = SiteProgress(state.pages_seen, ready, SiteRun(self._begun))
         return self._progress[site]
 
     def all_progress(self) -> Iterator[tuple[str, SiteProgress]]:
@@ -243,6 +251,8 @@ class Sites:
             for name, progress in self._progress.items():
                 if progress.pages_seen:
                     self._save_state(name, progress)
+                if progress.run.pages and self._settings.choice.learns:
+                    self._store.save_run(name, self._key, progress.run)
 
     def _save_state(self, site: str, progress: SiteProgress) -> None:
         self._store.save_state(site, self._key, SiteState(progress.pages_seen, progress.ready))
@@ -320,3 +330,13 @@ class Sites:
             error,
             level=logging.ERROR,
         )
+
+
+def _count_learned(run: SiteRun, learned: Learned) -> None:
+    run.pages += 1
+    run.layouts += learned.layout is not None
+    if learned.novelty is not None:
+        run.compared += 1
+        run.novelty += round(1_000 * learned.novelty)
+    if learned.template is not None:
+        run.template = learned.template

@@ -14,6 +14,7 @@ from denoise_crawler.page import Page
 from denoise_crawler.page.text import hash64
 from denoise_crawler.report.explorer import tree_data
 from denoise_crawler.report.figures import PageFigures, Sizes, learning_chart, learning_curve, page_chart
+from denoise_crawler.report.over_time import over_time
 from denoise_crawler.report.rendering import PageView, page_view, render_page
 from denoise_crawler.report.site_samples import style_tree_of
 from denoise_crawler.store import Store
@@ -111,7 +112,8 @@ class SiteWriter:
         if sample is not None and not (self._store and site.known_by):
             site.curve = learning_curve(list(sample.pages()), self._frame.choice, site.name)
         charts = [learning_chart(site), page_chart(site)]
-        self._write(f"{site.folder}/index.html", "site.html", site=site, charts=charts)
+        runs = self._store.history(site.name, self._frame.choice.key) if self._store else []
+        self._write(f"{site.folder}/index.html", "site.html", site=site, charts=charts, history=over_time(runs))
         return site
 
     def _known(self, site: str) -> int | None:

@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 _BESIDE = ("", "-wal", "-shm")  # the files that make up a database
 _MAX_UNREADABLE_ROWS = 10_000  # in succession, then the rest is given up
 # Copied in this order. Tables without a row id are read up to the first unreadable row.
-_TABLES = {"site": "name, method", "run": "name"}
+_TABLES = {"site": "name, method", "run": "name", "history": "site, method, begun, run"}
 _TABLES_BY_ID = ("response", "page", "parked")
 _MIN_ROW_BYTES = 8  # bytes
 _MAX_SQLITE_STEPS = 2_000_000_000  # some minutes: reading a malicious file may never end

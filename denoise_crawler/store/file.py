@@ -17,11 +17,13 @@ from denoise_crawler.methods.versioned_format import MAX_BYTES
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-VERSION = 3
+VERSION = 4
+_BEFORE_HISTORY = 3  # the version that had no such table
 _BUSY_SECONDS = 60
 _MAX_LOG_PAGES = 256  # of 4 KiB, before SQLite empties its log: a quarter of its default
 _MAGIC = b"SQLite format 3\0"
 _DAMAGED = "malformed"  # SQLite says this of damaged files only
+_STRANGE = "its tables are not those of a store: another program changed it"
 _SCHEMA = """
 CREATE TABLE site (
     name TEXT NOT NULL, method TEXT NOT NULL, knowledge BLOB,
@@ -43,6 +45,14 @@ CREATE TABLE parked (
 );
 CREATE INDEX parked_page ON parked (page);
 """
+_HISTORY = """
+CREATE TABLE history (
+    site TEXT NOT NULL, method TEXT NOT NULL, begun INTEGER NOT NULL, run TEXT NOT NULL, pages INTEGER NOT NULL,
+    visible INTEGER NOT NULL, kept INTEGER NOT NULL, compared INTEGER NOT NULL, novelty INTEGER NOT NULL,
+    layouts INTEGER NOT NULL, template INTEGER NOT NULL,
+    PRIMARY KEY (site, method, begun, run)
+) WITHOUT ROWID
+"""
 # The types of each column: SQLite itself accepts any.
 _NULLABLE_BYTES = (bytes, type(None))
 COLUMNS: dict[str, dict[str, type | tuple[type, ...]]] = {
@@ -54,10 +64,14 @@ COLUMNS: dict[str, dict[str, type | tuple[type, ...]]] = {
         **{"id": int, "run": str, "inherited": int, "released": int},
         **{"page": int, "count": int, "items": bytes},
     },
+    "history": {
+        **{"site": str, "method": str, "begun": int, "run": str, "pages": int, "visible": int, "kept": int},
+        **{"compared": int, "novelty": int, "layouts": int, "template": int},
+    },
 }
 # The names of runs are parts of file names.
 _RUN_NAME_IN_SQL = "[0-9a-f]" * 32
-_RUN_COLUMNS = {"run": "name", "parked": "run"}
+_RUN_COLUMNS = {"run": "name", "parked": "run", "history": "run"}
 _SQL_TYPES = {str: "'text'", bytes: "'blob'", int: "'integer'", _NULLABLE_BYTES: "'blob', 'null'"}
 _NUMBERS = (0, 1 << 62)  # lowest and highest; adding 1 does not overflow
 _RANGES = {"count": (1, 1_000)}  # items of a row
@@ -137,7 +151,9 @@ def open_read_only(path: Path) -> sqlite3.Connection:
             raise sqlite3.DatabaseError("it is empty")
         db = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro{alone}", uri=True, timeout=_BUSY_SECONDS)
         restrict(db)
-        _check_version(db)
+        if _check_version(db) == _BEFORE_HISTORY:
+            db.execute("PRAGMA temp_store = MEMORY")
+            db.execute(_HISTORY.replace("TABLE", "TEMP TABLE", 1))  # an empty one, beside the file
         check_content(db)
     except (OSError, sqlite3.Error) as error:
         if db is not None:
@@ -240,8 +256,9 @@ def _is_invalid(name: str, kind: type | tuple[type, ...]) -> str:
 
 def check_schema(db: sqlite3.Connection) -> None:
     """Raise sqlite3.DatabaseError unless the file holds the tables and indexes of a store and nothing else."""
-    if _schema_of(db) != _schema():
-        raise sqlite3.DatabaseError("its tables are not those of a store: another program changed it")
+    [version] = db.execute("PRAGMA user_version").fetchone()
+    if _schema_of(db) != _schema(version):
+        raise sqlite3.DatabaseError(_STRANGE)
 
 
 def _check_files(path: Path) -> None:
@@ -265,30 +282,33 @@ def _names_a_file(journal: Path) -> bool:
         return file.read() == _JOURNAL_ENDS
 
 
-def _check_version(db: sqlite3.Connection) -> None:
-    """Raise sqlite3.DatabaseError unless the file is empty or a store of this version.
+def _check_version(db: sqlite3.Connection) -> int:
+    """Return the version of a file; raise sqlite3.DatabaseError unless it is empty or a store that can be read.
 
     Version and tables are read in one transaction: another process may be making the store at this moment.
     """
     db.execute("BEGIN")
-    version = db.execute("PRAGMA user_version").fetchone()[0]
+    [version] = db.execute("PRAGMA user_version").fetchone()
     tables = _schema_of(db)
     db.execute("COMMIT")
     if version == 0 and tables:
         raise sqlite3.DatabaseError("it is the database of another program")
-    if version not in (0, VERSION):
+    if version not in (0, _BEFORE_HISTORY, VERSION):
         raise sqlite3.DatabaseError(
             f"it has version {version}, this release of denoise_crawler reads version {VERSION}"
         )
-    if tables:
-        check_schema(db)
+    if tables and tables != _schema(version):
+        raise sqlite3.DatabaseError(_STRANGE)
+    return int(version)
 
 
 def _prepare(db: sqlite3.Connection) -> None:
     db.execute("BEGIN IMMEDIATE")
-    if db.execute("PRAGMA user_version").fetchone()[0] == 0:
-        for statement in _SCHEMA.split(";"):
-            db.execute(statement)
+    [version] = db.execute("PRAGMA user_version").fetchone()
+    for statement in _SCHEMA.split(";") if version == 0 else ():
+        db.execute(statement)
+    if version < VERSION:
+        db.execute(_HISTORY)
         db.execute(f"PRAGMA user_version = {VERSION}")
     db.execute("COMMIT")
 
@@ -300,7 +320,7 @@ def _schema_of(db: sqlite3.Connection) -> frozenset[tuple[str, ...]]:
 
 
 @cache
-def _schema() -> frozenset[tuple[str, ...]]:
+def _schema(version: int) -> frozenset[tuple[str, ...]]:
     with closing(sqlite3.connect(":memory:")) as db:
-        db.executescript(_SCHEMA)
+        db.executescript(_SCHEMA if version == _BEFORE_HISTORY else _SCHEMA + _HISTORY)
         return _schema_of(db)

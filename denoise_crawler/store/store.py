@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from denoise_crawler.errors import DamagedRowError
 from denoise_crawler.methods.versioned_format import deflate, inflate
 from denoise_crawler.page.text import without_lone_surrogates
-from denoise_crawler.store import parked_rows
+from denoise_crawler.store import history, parked_rows
 from denoise_crawler.store.file import (
     compact,
     open_database,
@@ -28,6 +28,8 @@ from denoise_crawler.store.run_files import RunFiles
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
+
+    from denoise_crawler.store.history import SiteRun
 
 logger = logging.getLogger(__name__)
 
@@ -162,6 +164,15 @@ class Store:
                 "ON CONFLICT DO UPDATE SET knowledge = ?3",
                 (site, method, merged),
             )
+
+    def save_run(self, site: str, method: str, one: SiteRun) -> None:
+        """Keep what a run saw of a site: this run, unless ``one`` names another."""
+        with transaction(self._db) as db:
+            history.save(db, site, method, one, self.run)
+
+    def history(self, site: str, method: str) -> list[SiteRun]:
+        """Return what each run saw of a site, in the order of time."""
+        return history.of_site(self._db, site, method)
 
     def keep_sample(self, site: str, url: str, html: str, most: int) -> bool:
         """Keep a page as one of ``most`` samples of its site; return whether there is room for another one."""

@@ -13,7 +13,7 @@ import pytest
 from denoise_crawler.demo.replies import article_path, articles
 from denoise_crawler.methods.fusion.method import Fusion
 from denoise_crawler.page import Page
-from denoise_crawler.store import SiteState, Store
+from denoise_crawler.store import SiteRun, SiteState, Store
 from tests.article_spider import SPIDER
 
 if TYPE_CHECKING:
@@ -52,6 +52,13 @@ def known(path: Path) -> dict[str, tuple[bytes, SiteState]]:
         return {site: (opened.knowledge(site, key)[0], opened.site(site, key)) for site, key in opened.known()}
 
 
+def seen(path: Path) -> list[SiteRun]:
+    """Return what each run saw of the only site in a store."""
+    with closing(Store(path, read_only=True)) as opened:
+        [(site, key)] = opened.known()
+        return opened.history(site, key)
+
+
 def urls(server: DemoServer) -> list[str]:
     return [server.url + article_path(article) for article in articles() if article.lang == "en"][:24]
 
@@ -74,6 +81,11 @@ def test_two_crawls_of_halves_of_a_site_merged_equal_one_of_the_whole_and_warm_t
     assert (ran.returncode, ran.stderr) == (0, "")
     assert "both.sqlite: 1 sites from 2 stores" in ran.stdout
     assert known(folder / "both.sqlite") == known(folder / "whole.sqlite")
+    assert [run.pages for run in seen(folder / "both.sqlite")] == [12, 12]
+    [whole] = seen(folder / "whole.sqlite")
+    assert (whole.pages, whole.compared) == (24, 24 - Fusion.warmup_pages)
+    assert 0 < whole.kept < whole.visible
+    assert whole.template > 5
     crawl(project, "both.sqlite", pages)
     assert "denoise/parked" not in project.stats
 

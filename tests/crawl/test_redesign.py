@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 from urllib.request import urlopen
 
+import pytest
 from scrapy.http import HtmlResponse
 from scrapy.settings import Settings
 
+from denoise_crawler.methods.fusion.method import Fusion
+from denoise_crawler.page.site import site_of
 from denoise_crawler.shell import clean
+from denoise_crawler.store import Store
 from tests.article_spider import SPIDER
 from tests.crawl.test_crawl import STORE
 from tests.crawl.test_drift import NEW, OLD, pages
@@ -66,3 +70,11 @@ def test_a_redesigned_site_is_learned_anew_beside_what_was_known_and_both_stay_k
             response = HtmlResponse(url, body=urlopen(url).read())  # noqa: S310 - of this machine
             cleaned = clean(response, settings=settings)
             assert (cleaned.warm, cleaned.text) == (True, again[url])
+
+        with closing(Store(project.folder / STORE, read_only=True)) as store:
+            first, redesign, last = store.history(site_of(old[0]), Fusion.name)
+        assert (first.pages, redesign.pages, last.pages) == (16, 14, 4)
+        assert (first.layouts, redesign.layouts, last.layouts) == (0, 1, 0)
+        strange = Fusion.warmup_pages  # as many have to come until the new layout is known
+        drifts = [run.novelty / 1_000 for run in (first, redesign, last)]
+        assert drifts == pytest.approx([0, strange, 0], abs=0.2)

@@ -28,7 +28,7 @@ from denoise_crawler.report.explorer import TreeData, tree_data
 from denoise_crawler.report.figures import learning_curve
 from denoise_crawler.report.rendering import MAX_BLOCKS, NODE, json_data, page_view, policy, srcdoc
 from denoise_crawler.rules.selectors import find_nodes
-from denoise_crawler.store import SiteState, Store, is_store
+from denoise_crawler.store import SiteRun, SiteState, Store, is_store
 from denoise_crawler.store.parked_rows import ParkedPage
 from tests.scrapy_command import denoise
 from tests.strategies import html_pages
@@ -330,6 +330,46 @@ def test_the_tree_of_a_store_is_explored_with_the_words_of_pages_named_beside_it
     data = tree_of(tmp_path / "beside" / beside.sites[0].folder)
     assert data.pages == 9
     assert articles()[0].title in data.strings
+
+
+def history(path: Path, number: int) -> list[SiteRun]:
+    """Leave in a store what some daily runs saw; return it."""
+    runs = [
+        SiteRun(1_780_000_000 + 86_400 * day, f"{day:032x}", 40 + day, 9_000, 3_000 - 9 * day, 40, 40 * day, 0, 24)
+        for day in range(number)
+    ]
+    runs[0].compared = runs[0].novelty = 0  # the first run knew no page before
+    with closing(Store(path)) as store:
+        for run in runs:
+            store.save_run(SITE, "fusion", run)
+    return runs
+
+
+def test_a_site_that_was_crawled_often_is_drawn_over_time_and_listed(tmp_path: Path, opened: Opened) -> None:
+    store_with(tmp_path / "store.sqlite", "fusion", demo_pages(3))
+    history(tmp_path / "store.sqlite", 9)
+    run = reported(tmp_path / "report", [], store=opened(tmp_path / "store.sqlite"))
+    said = (tmp_path / "report" / run.sites[0].folder / "index.html").read_text("utf-8")
+    section = said.partition('<section class="history">')[2].partition("</section>")[0]
+    assert re.findall(r"<dt>(.*?)</dt>", section) == ["Pages", "Noise removed", "Template lines", "Drift"]
+    points = re.findall(r'class="points" d="(.*?)"', section)
+    assert [line.count("M") for line in points] == [9, 9, 9, 8]
+    assert section.count('<th scope="row">') == 9
+    assert (
+        '<th scope="row">2026-05-28 20:26</th><td>40</td><td>66.7%</td><td>24</td><td>–</td><td>0</td>' in section
+    )
+
+
+def test_a_site_of_one_crawl_has_a_sentence_and_one_of_none_has_nothing(tmp_path: Path, opened: Opened) -> None:
+    for number, sentence in ((0, False), (1, True)):
+        path = tmp_path / f"store-{number}.sqlite"
+        store_with(path, "fusion", demo_pages(3))
+        if number:
+            history(path, number)
+        run = reported(tmp_path / f"report-{number}", [], store=opened(path))
+        said = (tmp_path / f"report-{number}" / run.sites[0].folder / "index.html").read_text("utf-8")
+        assert ("One crawl so far, on 2026-05-28: 40 pages, 66.7% removed." in said) == sentence
+        assert "<svg" not in said
 
 
 def test_a_store_that_cannot_be_read_is_named(tmp_path: Path, opened: Opened) -> None:

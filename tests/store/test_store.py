@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 
 from denoise_crawler.errors import StoreError
 from denoise_crawler.methods.versioned_format import deflate, inflate
-from denoise_crawler.store import VERSION, SiteState, Store
+from denoise_crawler.store import VERSION, SiteRun, SiteState, Store
+from denoise_crawler.store.history import MAX_RUNS
 from denoise_crawler.store.parked_rows import ParkedPage, ParkedResponse
 
 if TYPE_CHECKING:
@@ -396,6 +397,58 @@ def test_two_processes_that_write_at_the_same_time_lose_nothing(path: Path) -> N
             tens = set(range(0, 200, 5))
             assert decoded(store.knowledge("a.example", KEY)[0]) == tens | {1000 + ten for ten in tens}
             assert store.site("a.example", KEY) == SiteState(195)
+
+
+# --- what each run saw of a site
+
+
+def make_version_3(path: Path) -> None:
+    """Make of a store what an earlier release would have left."""
+    with opened(path) as store:
+        store.save_knowledge("a.example", KEY, b"1", union)
+        park(store, "one")
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript("DROP TABLE history; PRAGMA user_version = 3")
+
+
+def test_what_runs_saw_of_a_site_comes_back_in_the_order_of_time_and_a_run_replaces_its_own(path: Path) -> None:
+    with opened(path) as store:
+        store.save_run("a.example", KEY, SiteRun(200, pages=1))
+        store.save_run("a.example", KEY, SiteRun(200, pages=5, visible=90, kept=30, template=7))
+        store.save_run("a.example", "fusion", SiteRun(200, pages=9))
+        store.save_run("a.example", KEY, SiteRun(100, "f" * 32, pages=3))
+        assert [(run.begun, run.pages) for run in store.history("a.example", KEY)] == [(100, 3), (200, 5)]
+        assert store.history("b.example", KEY) == []
+
+
+def test_of_a_site_the_last_runs_are_kept(path: Path) -> None:
+    with opened(path) as store, store.together():
+        for number in range(MAX_RUNS + 20):
+            store.save_run("a.example", KEY, SiteRun(number, f"{number:032x}", pages=1))
+        kept = store.history("a.example", KEY)
+        assert [run.begun for run in kept] == list(range(20, MAX_RUNS + 20))
+
+
+def test_a_store_of_the_version_before_is_read_as_it_is_and_used_with_all_it_holds(path: Path) -> None:
+    make_version_3(path)
+    before = path.read_bytes()
+    with closing(Store(path, read_only=True)) as store:
+        assert store.history("a.example", KEY) == []
+        assert store.knowledge("a.example", KEY) == [b"1"]
+    assert path.read_bytes() == before
+    with opened(path) as store:
+        assert store.inherit() == 1
+        assert names(store) == ["one"]
+        store.save_run("a.example", KEY, SiteRun(100, pages=3))
+    with closing(Store(path, read_only=True)) as store:
+        assert [run.pages for run in store.history("a.example", KEY)] == [3]
+
+
+def test_a_file_of_the_version_before_with_other_tables_is_refused(path: Path) -> None:
+    make_version_3(path)
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("CREATE TABLE history (site TEXT)")
+    assert "its tables are not those" in refused(path)
 
 
 # --- the file

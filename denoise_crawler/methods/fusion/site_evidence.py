@@ -47,6 +47,11 @@ class SiteEvidence:
         """How many pages are kept."""
         return self._sketches.limit
 
+    @property
+    def repeated(self) -> int:
+        """How many texts come back on the pages of the site."""
+        return self._sums.repeated
+
     def wants(self, key: int) -> bool:
         """Tell whether learning the page with this key would change anything."""
         return self._sketches.wants(key)

@@ -358,9 +358,17 @@ class SiteSums:
         characters = float(blocks.characters.sum())
         return float(blocks.characters[pages_on_path == 0].sum()) / characters if characters else 0.0
 
+    @property
+    def repeated(self) -> int:
+        """How many texts come back."""
+        return int(np.count_nonzero(self._come_back()))
+
+    def _come_back(self) -> NDArray[np.bool_]:
+        return self._texts.counts >= max(REPEATED_PAGES, REPEATED_SHARE * len(self))
+
     def _repeated_texts(self) -> tuple[NDArray[np.bool_], Numbers]:
         """Return by text whether it comes back, by path the characters of those on or below it."""
-        repeated = self._texts.counts >= max(REPEATED_PAGES, REPEATED_SHARE * len(self))
+        repeated = self._come_back()
         homes, texts = self._homes.numbers, self._block_texts.numbers
         characters = self._characters.numbers
         below = np.zeros(len(self._paths) + 1)
