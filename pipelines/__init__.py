@@ -1,5 +1,6 @@
-"""The item pipelines, which learn a site and remove its noise."""
+"""The item pipelines: two learn a site and remove its noise, one joins the parts of an article."""
 
+from denoise_crawler.pipelines.article_parts import ArticlePartsPipeline, following_part
 from denoise_crawler.pipelines.denoise_pipeline import DenoisePipeline, StyleTreePipeline
 
-__all__ = ["DenoisePipeline", "StyleTreePipeline"]
+__all__ = ["ArticlePartsPipeline", "DenoisePipeline", "StyleTreePipeline", "following_part"]

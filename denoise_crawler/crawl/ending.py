@@ -39,11 +39,15 @@ class CloseHook:
         release: Releases the items; called once when the crawl ends.
         job: The job folder, an empty string without one. If it keeps requests for a later run, the items stay in
             the store for that.
+
+    Attributes:
+        finish: Called in turn when the items are released, or stay in the store, however the crawl ends.
     """
 
     def __init__(self, crawler: Crawler, release: Callable[[], Awaitable[None]], job: str) -> None:
         self._crawler, self._release, self._job = crawler, release, job
         self._releasing: Deferred[None] | None = None
+        self.finish: list[Callable[[], Awaitable[None]]] = []
         crawler.signals.connect(self._wrap_close, signals.spider_opened)
 
     def must_keep_items(self) -> bool:
@@ -89,22 +93,22 @@ class CloseHook:
         try:
             while not last.is_last():
                 await _sleep(_POLL_SECONDS)
-            if not self.must_keep_items():
-                await self._release_once()
+            await self._release_once(keep=self.must_keep_items())
         finally:
             last.end()
         await maybe_deferred_to_future(closed)
 
-    async def _release_once(self) -> None:
-        """Release the waiting items; a second call meanwhile waits for the first."""
+    async def _release_once(self, *, keep: bool = False) -> None:
+        """Release the waiting items unless they ``keep`` waiting; a second call meanwhile waits for the first."""
         if self._releasing is not None:
             await maybe_deferred_to_future(_follow(self._releasing))
             return
-        if self._is_paused():
-            return
         self._releasing = Deferred()
         try:
-            await self._release()
+            if not (keep or self._is_paused()):
+                await self._release()
+            for finish in self.finish:
+                await finish()
         finally:
             done, self._releasing = self._releasing, None
             done.callback(None)

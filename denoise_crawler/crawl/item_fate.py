@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Iterator
 
     from scrapy.crawler import Crawler
+    from scrapy.http import Response
 
     from denoise_crawler.crawl.event_loop import Turn
     from denoise_crawler.crawl.page_cleaner import CleanedPage
@@ -49,6 +50,7 @@ class ItemFate:
 
     Attributes:
         by_addon: Whether the spider middleware passes the items in, and no pipeline.
+        before_close: Takes a function that is called before the spider is closed, behind the items that waited.
     """
 
     _of_crawler: ClassVar[WeakKeyDictionary[Crawler, ItemFate]] = WeakKeyDictionary()
@@ -68,6 +70,7 @@ class ItemFate:
         self._in_pipelines: dict[int, Any] = {}  # items that were released, by their id()
         self._slice = TimeSlice()
         self._close_hook = CloseHook(crawler, self._release_all, self.settings.job)
+        self.before_close = self._close_hook.finish.append
         if self.sites.have_time_limit:
             self._timer = PeriodicTask(crawler, partial(self._close_hook.run_before_close, self._release_overdue))
         crawler.signals.connect(self._on_spider_opened, signals.spider_opened)
@@ -338,15 +341,15 @@ class ItemFate:
             async with shared.item(source.page.site):
                 ready = await self._unless_unwanted(self._fill_released, item, source, shared)
             for each in ready:
-                await self._process(each, source)
+                await self.send(each, source.response)
         finally:
             self.waiting.has_left(source)
 
-    async def _process(self, item: Any, source: SourcePage) -> None:
+    async def send(self, item: Any, response: Response | None) -> None:
         """Send an item through the pipelines, which :meth:`was_released` tells from others meanwhile."""
         self._in_pipelines[id(item)] = item
         try:
-            await send_through_pipelines(self._crawler, item, source.response)
+            await send_through_pipelines(self._crawler, item, response)
         finally:
             del self._in_pipelines[id(item)]
 

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from denoise_crawler.crawl.page_cleaner import CleanedPage
+    from denoise_crawler.crawl.source_page import SourcePage
     from denoise_crawler.output.writing import Writing
-    from denoise_crawler.page import Page
 
 logger = logging.getLogger(__name__)
 
@@ -40,7 +40,7 @@ _WHY_SKIPPED = {
 }
 
 page_cleaned = object()
-"""A signal: a page was cleaned. Its receivers get ``page`` and ``cleaned``."""
+"""A signal: a page was cleaned. Its receivers get ``page``, ``cleaned`` and ``source``, which holds both."""
 
 
 class CrawlReport:
@@ -116,11 +116,11 @@ class CrawlReport:
         message = "Nothing to read at %s: %s. Its items pass unchanged."
         self.first(f"skipped/{why}", message, printable(url), _WHY_SKIPPED.get(why, why))
 
-    def page_cleaned(self, page: Page, cleaned: CleanedPage, writing: Writing, method: str) -> None:
+    def page_cleaned(self, source: SourcePage, cleaned: CleanedPage, writing: Writing, method: str) -> None:
         """Count a cleaned page, and send the signal :data:`page_cleaned`.
 
         Args:
-            page: The page.
+            source: The page.
             cleaned: What came of it.
             writing: How its text was to be written.
             method: The method that was to judge it.
@@ -129,7 +129,7 @@ class CrawlReport:
         self.count("characters_after", cleaned.kept)
         self._count_judgement(cleaned)
         self._count_text(cleaned, writing, method)
-        self._crawler.signals.send_catch_log(page_cleaned, page=page, cleaned=cleaned)
+        self._crawler.signals.send_catch_log(page_cleaned, page=source.page, cleaned=cleaned, source=source)
 
     def _count_judgement(self, cleaned: CleanedPage) -> None:
         judgement = cleaned.judgement

@@ -135,7 +135,7 @@ class Sites:
                 run.visible += source.cleaned.visible
                 run.kept += source.cleaned.kept
                 self._report.page_cleaned(
-                    source.page, source.cleaned, self._settings.writing, self._settings.choice.name
+                    source, source.cleaned, self._settings.writing, self._settings.choice.name
                 )
         except Exception as error:  # its items leave without a text
             source.failed = True

@@ -272,6 +272,7 @@ def test_the_stats_of_the_docs_are_those_of_the_code() -> None:
     cleaning = _counted(
         "denoise_crawler", r"(?:report|counts|self)\.(?:count|first)\(\s*\"([a-z_]+)\""
     ) | _counted("denoise_crawler", named)
+    cleaning |= _counted("pipelines", r"_report\.count\(\"([a-z_]+)\"")
     cleaning |= {f"seconds/{name}" for name in _counted("denoise_crawler", r"_timed\(\"([a-z]+)\"")}
     rendering = {
         f"rendering/{name}" for name in _counted("denoise_crawler/crawl/rendering", r"_count\(\"([a-z_]+)\"")
