@@ -219,6 +219,8 @@ def _file(name: str) -> str | bytes:
 
 def _why_no_text(page: Page) -> str:
     why = page.skipped
+    if why == "consent":
+        return "it shows nothing but a dialog that asks for consent"
     return f"it is {why.replace('_', ' ')}" if why in ("empty", "too_large") else why or "nothing is left of it"
 
 

@@ -9,6 +9,7 @@ from urllib.parse import urljoin
 
 from lxml import etree
 
+from denoise_crawler.page.consent import MAX_CHARACTERS, is_consent_wall
 from denoise_crawler.page.nodes import TEXT, Element, Nodes, hidden_nodes, nodes_of
 from denoise_crawler.page.parsing import Markup, decode_html, parse_flattened
 from denoise_crawler.page.self_description import SelfDescription
@@ -117,7 +118,7 @@ class Page:
         """
         page = cls(whole.url, None, site=whole.site, source=whole.source, boxes=whole.boxes)
         page._make_tree = partial(_whole_tree, whole)
-        page.__dict__.update(read, _is_too_large=False, _nodes_if_small=(nodes, False))
+        page.__dict__.update(read, _is_too_large=False, _nodes_if_readable=(nodes, None))
         page._computed.update(known)
         return page
 
@@ -135,7 +136,7 @@ class Page:
         root = self.tree
         if not self._is_shared:
             self._is_shared = True
-            if "_nodes_if_small" in self.__dict__:
+            if "_nodes_if_readable" in self.__dict__:
                 self.nodes.hold()
         return root
 
@@ -168,10 +169,13 @@ class Page:
 
     @cached_property
     def skipped(self) -> str | None:
-        """Why the page has no readable nodes: ``empty``, ``frameset`` or ``too_large``; None if it has some."""
-        nodes, too_large = self._nodes_if_small
-        if too_large:
-            return "too_large"
+        """Why the page has no readable nodes, None if it has some.
+
+        It is ``empty``, a ``frameset``, ``too_large``, or shows nothing but a dialog that asks for ``consent``.
+        """
+        nodes, why = self._nodes_if_readable
+        if why is not None:
+            return why
         if self.tree is None:
             return "empty"
         if nodes.has_text:
@@ -183,7 +187,7 @@ class Page:
     @property
     def nodes(self) -> Nodes:
         """The page's nodes; only the body if the page is skipped."""
-        return self._nodes_if_small[0]
+        return self._nodes_if_readable[0]
 
     @cached_property
     def _is_too_large(self) -> bool:
@@ -197,13 +201,18 @@ class Page:
         return elements > MAX_ELEMENTS or attributes > MAX_ATTRIBUTES
 
     @cached_property
-    def _nodes_if_small(self) -> tuple[Nodes, bool]:
-        """The page's nodes, or only the body, and whether the page is too large."""
-        found = None if self._is_too_large or self.tree is None else self._readable_nodes(self.tree)
-        if found is not None and not _has_too_much_text(found.texts):
-            return found, False
-        only_body = Nodes(["body"], [-1], [1], [""], [-1], [etree.Element("body")])
-        return only_body, self._is_too_large or self.tree is not None
+    def _nodes_if_readable(self) -> tuple[Nodes, str | None]:
+        """The page's nodes; or only the body, and why the page is skipped."""
+        root = None if self._is_too_large else self.tree
+        found = None if root is None else self._readable_nodes(root)
+        why = "too_large" if self._is_too_large or root is not None else None
+        characters = 0 if found is None else sum(map(len, found.texts))
+        if found is not None and root is not None and not _has_too_much_text(found.texts, characters):
+            said = partial(self.once, self_description_of)
+            if characters > MAX_CHARACTERS or not is_consent_wall(self.url, found, root, said):
+                return found, None
+            why = "consent"
+        return Nodes(["body"], [-1], [1], [""], [-1], [etree.Element("body")]), why
 
     def _readable_nodes(self, root: Element) -> Nodes | None:
         """Return the nodes of the tree; None if text hidden by broken markup is too large."""
@@ -287,8 +296,7 @@ def _join_host(host: str, link: str) -> str:
     return host + link[1:] if _PLAIN_PATH.fullmatch(link) and "/." not in link else _join_url(host, link)
 
 
-def _has_too_much_text(texts: list[str]) -> bool:
-    characters = sum(map(len, texts))
+def _has_too_much_text(texts: list[str], characters: int) -> bool:
     if 3 * characters <= MAX_TEXT_BYTES:
         return False
     return (

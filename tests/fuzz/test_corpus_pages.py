@@ -9,6 +9,7 @@ import pytest
 
 from denoise_crawler.evaluation.gold import by_site, read_gold
 from denoise_crawler.methods import METHODS
+from denoise_crawler.page import Page
 from tests.fuzz.outcomes import outcomes
 
 if TYPE_CHECKING:
@@ -24,3 +25,12 @@ def test_no_gold_page_with_text_comes_out_empty_without_a_stated_reason(corpus: 
     for name in METHODS:
         for pages in list(sites.values())[:8]:
             assert "empty" not in dict(outcomes(pages[:4], name)).values()
+
+
+def test_no_gold_page_is_taken_for_a_wall_that_asks_for_consent(corpus: Path) -> None:
+    walls = []
+    for file in sorted(corpus.glob("*.jsonl.xz")):
+        for gold in read_gold(corpus, file.name.removesuffix(".jsonl.xz")):
+            page = Page.parse(gold.url or f"https://{gold.site}/{gold.id}", gold.html)
+            walls += [gold.id] if page.skipped == "consent" else []
+    assert walls == []

@@ -1,0 +1,92 @@
+"""Pages that show nothing but a dialog that asks for consent: by the dialog's own names and by addresses."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from lxml import etree
+
+from denoise_crawler.page.nodes import TEXT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from denoise_crawler.page.nodes import Element, Nodes
+    from denoise_crawler.page.self_description import SelfDescription
+
+MAX_CHARACTERS = 10_000  # of a wall; a page with more text is none
+_LEAST_INSIDE = 60  # characters of the dialog
+_MOST_OUTSIDE, _MOST_LINKED = 100, 300  # characters beside it: of text, and of links as a site's menu has them
+# The elements that consent platforms put into a page, by the beginning of an id or a class.
+_NAMES = (
+    "onetrust-", "ot-sdk-", "didomi-", "sp_message", "qc-cmp", "cybotcookiebot", "usercentrics-", "truste",
+    "uc-center-container", "consent_blackb", "fc-consent", "fc-dialog", "iubenda-cs", "cky-consent", "cky-modal",
+    "cmplz-cookiebanner", "osano-cm", "cmpbox", "cmpwrapper", "tarteaucitron", "axeptio", "borlabs-cookie",
+    "borlabscookie", "klaro", "cc-window", "termly", "consent-page", "consent-overlay", "cookiewall",
+    "cookie-wall",
+)  # fmt: skip
+_NAMED = re.compile(rf"(?:^|\s)(?:{'|'.join(_NAMES)})", re.IGNORECASE)
+# Dialogs stand near the body, so few names are read of other pages.
+_LEVELS = ("/html/body/*", "/html/body/*/*", "/html/body/*/*/*")
+_NEAR_BODY = etree.XPath(" | ".join(f"{level}/@id | {level}/@class" for level in _LEVELS), smart_strings=False)
+# Hosts that serve nothing else, and paths that say so and carry the address to go back to.
+_HOSTS = r"(?:consent\.(?:yahoo|google|youtube)\.[a-z.]{2,6}|guce\.[\w-]+\.com|myprivacy\.dpg\w+\.\w+)(?:[/?#:]|$)"
+_PATHS = r"[^/?#]+/(?:[\w-]+/)?(?:consent|cookie-?wall|cookie-?consent|privacy-?(?:gate|wall))(?:/[^?#]*)?[?]"
+_BACK = r"(?:[^#]*&)?[\w-]+=(?:https?(?::|%3a)|/|%2f)"
+_ADDRESS = re.compile(rf"https?://(?:{_HOSTS}|{_PATHS}{_BACK})", re.IGNORECASE)
+_ASKS = ("button", "form", "input")
+_WORK_TYPE = re.compile(r"\s*(?:article|product|book|video)\b", re.IGNORECASE)
+_WORK = re.compile(r'"@type"\s*:\s*\[?\s*"(?:\w*Article|\w*Posting|Product|Recipe|Report|Review|QAPage|\w*Event)"')
+_WORK_TEXTS = ("articleBody", "recipeInstructions", "reviewBody")
+
+
+def is_consent_wall(url: str, nodes: Nodes, root: Element, said: Callable[[], SelfDescription]) -> bool:
+    """Tell whether a page shows nothing but a dialog that asks for consent.
+
+    Words alone are no evidence. Either the element of a consent platform holds nearly all text of the page, or the
+    page has the address of such a dialog; and it declares no article, product or other work. Pages with more text
+    than MAX_CHARACTERS are not asked about.
+
+    Args:
+        url: The address of the page.
+        nodes: Its nodes.
+        root: Its tree.
+        said: Returns what it declares.
+    """
+    by_address = _ADDRESS.match(url) is not None and next(root.iter(*_ASKS), None) is not None
+    return (by_address or _is_all_dialog(nodes, root)) and not _declares_work(said())
+
+
+def _declares_work(said: SelfDescription) -> bool:
+    if any(meta.property == "og:type" and _WORK_TYPE.match(meta.content) for meta in said.metas):
+        return True
+    if any(name in _WORK_TEXTS for name, _ in said.texts):
+        return True
+    return any("ld+json" in kind and _WORK.search(script.text or "") for kind, script in said.scripts)
+
+
+def _is_all_dialog(nodes: Nodes, root: Element) -> bool:
+    """Tell whether the elements of consent platforms hold nearly all text, and all headings."""
+    names: Any = _NEAR_BODY(root)
+    if _NAMED.search(" ".join(names)) is None:
+        return False
+    inside = outside = all_outside = index = 0
+    while (index := index + 1) < len(nodes):
+        tag = nodes.tags[index]
+        if tag is TEXT:
+            characters = len(nodes.texts[index].strip())
+            all_outside += characters
+            outside += characters if nodes.links[index] < 0 else 0
+        elif _is_dialog(nodes.elements[index]):
+            inside += sum(map(len, nodes.texts[index : nodes.ends[index]]))
+            index = nodes.ends[index] - 1
+        elif tag in ("h1", "h2") and any(nodes.texts[index : nodes.ends[index]]):
+            return False
+        if outside > _MOST_OUTSIDE or all_outside > _MOST_OUTSIDE + _MOST_LINKED:
+            return False
+    return inside >= max(_LEAST_INSIDE, outside)
+
+
+def _is_dialog(element: Element) -> bool:
+    return any(_NAMED.search(element.get(name) or "") for name in ("id", "class"))
