@@ -186,6 +186,9 @@ class Store:
         The item is in the file when this returns.
         """
         self._begin_run()
+        if page.row:  # one statement is a transaction of its own
+            parked_rows.insert(self._db, self.run, page.row, item)
+            return
         with transaction(self._db) as db:
             response, row = self._write_page(db, page)
             parked_rows.insert(db, self.run, row, item)
@@ -254,14 +257,11 @@ class Store:
 
     def release(self, parked: Parked) -> None:
         """Note that an item waits no longer; it stays in the file until :meth:`close`, when feeds are safe."""
-        with transaction(self._db) as db:
-            db.execute("UPDATE parked SET released = 1 WHERE id = ?", (parked.id,))
+        self._db.execute("UPDATE parked SET released = 1 WHERE id = ?", (parked.id,))
 
     def _write_page(self, db: sqlite3.Connection, page: ParkedPage) -> tuple[int, int]:
-        """Write a page and its response unless they are stored; return the row ids of response and page."""
+        """Write a page, and its response unless it is stored; return the row ids of response and page."""
         response = page.response.row if page.response is not None else 0
-        if page.row:
-            return response, page.row
         if page.response is not None and not response:
             response = _insert(db, "INSERT INTO response (data) VALUES (?)", deflate(page.response.data, _LEVEL))
         html = deflate(page.html.encode("utf-8", "replace"), _LEVEL)
