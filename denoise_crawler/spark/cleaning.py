@@ -9,7 +9,16 @@ import msgspec
 import pyarrow as pa
 from pyspark.sql.functions import broadcast, ceil, coalesce, col, explode, lit, pmod, sequence
 from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.types import ArrayType, BooleanType, DataType, DoubleType, StringType, StructField, StructType
+from pyspark.sql.types import (
+    ArrayType,
+    BooleanType,
+    DataType,
+    DoubleType,
+    LongType,
+    StringType,
+    StructField,
+    StructType,
+)
 
 from denoise_crawler.denoiser import PLAIN_TEXT, Cleaning
 from denoise_crawler.errors import WorkerDiedError
@@ -54,6 +63,7 @@ _CHANGES: list[tuple[str, DataType]] = [
     ("near_duplicate_of", StringType()),
     ("soft_404", BooleanType()),
 ]
+_PARTS: list[tuple[str, DataType]] = [("truncated", BooleanType()), ("next_part", LongType())]
 _PAGE_FIELDS = CleanPage.__dataclass_fields__
 
 
@@ -133,6 +143,8 @@ def clean(
 def _columns(writing: Writing) -> StructType:
     """Return the columns that cleaning adds."""
     asked: list[tuple[str, DataType]] = [(name, StringType()) for name in _AS_JSON if getattr(writing, name)]
+    asked += [("forms", StringType())] if writing.more_forms else []
+    asked += _PARTS if writing.max_chars is not None else []
     more = _MORE_FIELDS if writing.more_metadata else []
     found = [*_FIELDS, *more, *asked, *(_CHANGES if writing.changes != NO_CHANGES else [])]
     return StructType([StructField(name, kind) for name, kind in found])
@@ -213,7 +225,7 @@ class _Judge:
 
     def _values(self, page: CleanPage) -> dict[str, Any]:
         values = {name: getattr(page, name) for name in self._of_page}
-        data = {name: _to_json(values[name]) for name in _AS_JSON if values.get(name) is not None}
+        data = {name: _to_json(values[name]) for name in (*_AS_JSON, "forms") if values.get(name) is not None}
         return {**values, **data, "text": str(page.text)}  # blocks as JSON
 
 
