@@ -136,6 +136,15 @@ def test_one_pane_at_a_time_is_shown_on_a_phone(browser: Any, report: Path) -> N
         assert [page.is_visible(f".pane.{name}") for name in ("page-pane", "text")] == [False, True]
 
 
+def test_on_a_phone_the_bar_of_reasons_covers_the_page_only_when_it_has_one(browser: Any, report: Path) -> None:
+    with opened(browser, (report / "site/page-001.html").as_uri(), PHONE) as page:
+        frame, bar = (page.locator(name).bounding_box() for name in ("#frame", "#why"))
+        assert bar["y"] >= frame["y"] + frame["height"]
+        page.locator(".blocks button").first.press("Enter")
+        page.wait_for_selector("#why .reason")
+        assert page.locator("#why").evaluate("bar => getComputedStyle(bar).position") == "sticky"
+
+
 def test_the_tree_is_searched_and_walked_by_keyboard(browser: Any, report: Path) -> None:
     with opened(browser, (report / "site/tree.html").as_uri()) as page:
         page.fill("#query", "ferry treaty ends")
