@@ -238,26 +238,27 @@ class Store:
 
         """
         name, last = None if site is None else without_lone_surrogates(site), -1
-        while ids := parked_rows.ids_waiting(self._db, self.run, name, last, inherited=inherited):
-            last = ids[-1]
-            for row in ids:
-                if (parked := self._read(row)) is not None:
-                    yield parked
+        while batches := parked_rows.ids_waiting(self._db, self.run, name, last, inherited=inherited):
+            last = batches[-1][-1]
+            for ids in batches:
+                yield from filter(None, map(self._parked, parked_rows.rows_waiting(self._db, ids)))
 
-    def _read(self, row: int) -> Parked | None:
-        """Return a waiting item; None if it is damaged, or another reader took it."""
-        if (found := parked_rows.row_waiting(self._db, row)) is None:
-            return None
+    def _parked(self, row: parked_rows.Row) -> Parked | None:
+        """Return a waiting item, None if it is damaged."""
         try:
-            [item] = parked_rows.items_of(found.items)
+            [item] = parked_rows.items_of(row.items)
         except ValueError as error:
             logger.error("Items that wait in %s cannot be read (%s) and stay there", self.path, error)
             return None
-        return Parked(row, found.site, found.page, item, found.origin, bool(found.inherited))
+        return Parked(row.id, row.site, row.page, item, row.origin, bool(row.inherited))
 
-    def release(self, parked: Parked) -> None:
-        """Note that an item waits no longer; it stays in the file until :meth:`close`, when feeds are safe."""
-        self._db.execute("UPDATE parked SET released = 1 WHERE id = ?", (parked.id,))
+    def release(self, parked: Parked) -> bool:
+        """Note that an item waits no longer; it stays in the file until :meth:`close`, when feeds are safe.
+
+        Returns:
+            False if another reader has released or dropped it meanwhile.
+        """
+        return parked_rows.release(self._db, parked.id)
 
     def _write_page(self, db: sqlite3.Connection, page: ParkedPage) -> tuple[int, int]:
         """Write a page, and its response unless it is stored; return the row ids of response and page."""
