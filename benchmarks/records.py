@@ -22,7 +22,7 @@ from denoise_crawler.evaluation.measures import token_sequence
 from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
-from denoise_crawler.records.product_text import amount_of, currency_of
+from denoise_crawler.records.product import amount_of, currency_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

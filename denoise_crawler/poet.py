@@ -63,7 +63,7 @@ class CleanTextProvider(PageObjectInputProvider):
         async with fate.sites.turns.of(source):
             if not fate.by_addon:
                 await fate.learn(source)
-            await fate.clean(source)
+            await fate.sites.clean(source)
         clean = CleanText(url=source.page.url, site=source.page.site)
         if source.cleaned is None:
             clean.error = source.error

@@ -17,8 +17,8 @@ from denoise_crawler.page.text import counted, printable
 from denoise_crawler.reading import Reading, read_pages
 from denoise_crawler.rules import SiteRules
 from denoise_crawler.rules.correct import add_rule
+from denoise_crawler.rules.folder import KEEP, STRIP
 from denoise_crawler.rules.selectors import compile_selector, find_nodes
-from denoise_crawler.rules.site_file import KEEP, STRIP
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace

@@ -18,7 +18,7 @@ from denoise_crawler.page.text import printable
 from denoise_crawler.reading import Reading, read_pages
 from denoise_crawler.rules import SiteRules
 from denoise_crawler.rules.derive import JudgedPage, derive_rules
-from denoise_crawler.rules.site_file import KEEP, STRIP
+from denoise_crawler.rules.folder import KEEP, STRIP
 from denoise_crawler.store import Store
 
 if TYPE_CHECKING:

@@ -229,8 +229,8 @@ cdef bint begins_with_figure(tree.xmlNode* above) noexcept nogil:
             letter = <const unsigned char*>node.content
             while letter != NULL and (letter[0] == 32 or 9 <= letter[0] <= 13):
                 letter += 1
-            if letter != NULL and letter[0]:
-                return letter[0] > 127 or b"0" <= letter[0] <= b"9"
+            if letter != NULL and letter[0]:  # 194 and 225 to 227 begin the other spaces of Unicode
+                return b"0" <= letter[0] <= b"9" or letter[0] == 194 or 225 <= letter[0] <= 227
         elif node.type != tree.XML_COMMENT_NODE and node.type != tree.XML_PI_NODE:
             return True  # no text that can be read here
         while node != above and node.next == NULL:
@@ -251,7 +251,7 @@ cdef bint may_be_named(tree.xmlNode* node) noexcept nogil:
                 return True
             value = <const char*>attribute.children.content
             return (
-                strstr(value, "ln") != NULL or strstr(value, "lin") != NULL
+                strstr(value, "ln") != NULL or strstr(value, "linen") != NULL or strstr(value, "line-n") != NULL
                 or strstr(value, "gutter") != NULL or strstr(value, "num") != NULL
             )
         attribute = attribute.next

@@ -89,8 +89,8 @@ class GuardedStore:
             self._on_error(error)
 
     def release(self, parked: Parked) -> bool:
-        """Note that an item waits no longer. If that fails it goes on waiting and must not leave now."""
-        return self._call_safely(lambda: self._store.release(parked), False, done=True)
+        """Note that an item waits no longer; return False if that fails: it waits on, or has left before."""
+        return self._call_safely(lambda: self._store.release(parked), False)
 
     def waiting_count(self, site: str | None = None, *, inherited: bool = True) -> int:
         """Return how many items wait."""

@@ -188,10 +188,6 @@ class ItemFate:
                 self.waiting.supersede(source)
         return not source.skipped
 
-    async def clean(self, source: SourcePage) -> None:
-        """Judge a page in its turn, once, and write its text: ``source.cleaned``."""
-        await self.sites.clean(source)
-
     async def is_skipped(self, source: SourcePage) -> bool:
         """Return True, and count an item, if there is nothing to read on its page."""
         await self.sites.look(source)
@@ -212,7 +208,7 @@ class ItemFate:
         """Clean a page, if ``item`` needs its text: in the turn that it has, or in one that it waits for."""
         if self._needs_text(item, source):
             async with nullcontext() if in_turn else self.sites.turns.of(source):
-                await self.clean(source)
+                await self.sites.clean(source)
 
     # --- an item goes on, filled
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
@@ -183,9 +184,13 @@ class ItemLimits:
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
 
+    @cached_property
+    def _extension(self) -> CloseSpider | None:
+        return self._crawler.get_extension(CloseSpider)
+
     def count_waiting(self, item: Any) -> None:
         """Count ``item`` when it begins to wait: the crawl is alive, and closer to its item limit."""
-        limits, spider = self._crawler.get_extension(CloseSpider), self._crawler.spider
+        limits, spider = self._extension, self._crawler.spider
         if limits is None or spider is None:
             return
         if limits.close_on.get("timeout_no_item"):
@@ -195,7 +200,7 @@ class ItemLimits:
 
     def uncount_released(self) -> None:
         """Take a released item out of the count, because the extension counts it when it is scraped."""
-        limits = self._crawler.get_extension(CloseSpider)
+        limits = self._extension
         if limits is not None and limits.counter.get("itemcount"):
             limits.counter["itemcount"] -= 1
 

@@ -7,6 +7,7 @@ from denoise_crawler.loops.keys import check
 
 BULLET = "- "
 MOST_INDENTS = 8
+MOST_OF_A_SIGN = 5  # characters
 # what a node is, some of these added up
 _TEXT = cython.declare(cython.longlong, 1)
 _BLOCK = cython.declare(cython.longlong, 2)
@@ -68,7 +69,7 @@ def is_spaced(letter: cython.Py_UCS4) -> cython.bint:
     return letter < "\u2e80"
 
 
-def texts_of(texts: list, columns: tuple, noise: list, formulas: tuple, preformatted, parts: list):
+def texts_of(texts: list, columns: tuple, noise: list, formulas: tuple, preformatted, is_permalink, parts: list):
     """Return the clean texts of parts of a page.
 
     Args:
@@ -78,6 +79,7 @@ def texts_of(texts: list, columns: tuple, noise: list, formulas: tuple, preforma
         formulas: By text what is written in its place; by element the formula in its place, with whether it has a
             line of its own, None for nothing; by node formulas before it, each with the element that it stands in.
         preformatted: Returns the lines of an element that is written as it is.
+        is_permalink: Tells whether a link under a sign leads to itself; the sign is left out then.
         parts: Subtrees, as pairs of a node and the end.
 
     Raises:
@@ -86,7 +88,7 @@ def texts_of(texts: list, columns: tuple, noise: list, formulas: tuple, preforma
     """
     start: cython.Py_ssize_t
     stop: cython.Py_ssize_t
-    lines = _Lines(texts, columns, noise, formulas, preformatted)
+    lines = _Lines(texts, columns, noise, formulas, preformatted, is_permalink)
     found = []
     for start, stop in parts:
         check(0 <= start <= stop <= len(texts), "the page has no such part")
@@ -109,6 +111,7 @@ class _Lines:
     formulas: dict
     placed: dict
     preformatted: object
+    is_permalink: object
     first: cython.Py_ssize_t  # of the part
     written: list
     line: list
@@ -125,7 +128,7 @@ class _Lines:
     end: cython.Py_UCS4  # its last letter
     gap: cython.bint  # something was left out since then
 
-    def __init__(self, texts: list, columns: tuple, noise: list, formulas: tuple, preformatted):
+    def __init__(self, texts: list, columns: tuple, noise: list, formulas: tuple, preformatted, is_permalink):
         count: cython.Py_ssize_t = len(texts)
         index: cython.Py_ssize_t
         self.texts, self.noise, self.judged, self.preformatted = texts, noise, len(noise) > 0, preformatted
@@ -133,6 +136,7 @@ class _Lines:
         parents: cython.const[cython.int][::1] = self.parents
         ends: cython.const[cython.int][::1] = self.ends
         self.shown, self.formulas, self.placed = formulas
+        self.is_permalink = is_permalink
         check(len(noise) == count or not self.judged, "the judgement does not fit the nodes")
         fits: cython.bint = self.kinds.shape[0] == count and self.parents.shape[0] == count
         fits &= self.ends.shape[0] == count and self.links.shape[0] == count
@@ -222,6 +226,9 @@ class _Lines:
             self.gap = True
             return
         if size == 0:
+            return
+        if link >= 0 and size <= MOST_OF_A_SIGN and not text[0].isalnum() and self.is_permalink(link):
+            self.gap = True
             return
         if self.any_text:
             parted = parted or (link >= 0 and other >= 0 and other != link)

@@ -19,6 +19,7 @@ T = TypeVar("T")
 
 MAX_BYTES = 64 << 20  # before compression
 _UNCOMPRESSED = b"\0"  # zlib's output starts with another byte
+_NOT_WORTH_IT = 512  # bytes: zlib takes as long for them as SQLite takes for the whole row
 _MAX_VALUES = 2_000_000
 # MessagePack: the number of bytes after the first byte of a value; for values with a length, its number of bytes.
 _BYTES_AFTER = [0] * 0xA0 + list(range(32)) + [0] * 64
@@ -83,7 +84,7 @@ def unpack_numbers(data: bytes) -> NDArray[np.int64]:
 
 
 def deflate(plain: bytes, level: int = -1) -> bytes:
-    r"""Compress ``plain`` by zlib, or put a zero byte before it where that is shorter.
+    r"""Compress ``plain`` by zlib, or put a zero byte before it where that is shorter, or saves next to nothing.
 
     Raises:
         ValueError: ``plain`` is larger than :func:`inflate` allows.
@@ -95,8 +96,8 @@ def deflate(plain: bytes, level: int = -1) -> bytes:
     """
     if len(plain) > MAX_BYTES:
         raise ValueError(f"{len(plain):,} bytes: more than {MAX_BYTES >> 20} MB are not stored")
-    shorter = zlib.compress(plain, level)
-    return shorter if len(shorter) <= len(plain) else _UNCOMPRESSED + plain
+    shorter = zlib.compress(plain, level) if len(plain) > _NOT_WORTH_IT else plain
+    return shorter if len(shorter) < len(plain) else _UNCOMPRESSED + plain
 
 
 def inflate(data: bytes) -> bytes:

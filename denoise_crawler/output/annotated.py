@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from lxml import etree
 
-from denoise_crawler.methods.node_type.annotation import annotate
+from denoise_crawler.methods.node_type.method import annotate
 from denoise_crawler.output.clean_html import repair_page
 from denoise_crawler.output.safe_markup import markup_of
 from denoise_crawler.page import TEXT
@@ -14,7 +14,7 @@ from denoise_crawler.page import TEXT
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
-    from denoise_crawler.methods.node_type.annotation import Annotation
+    from denoise_crawler.methods.node_type.method import Annotation
     from denoise_crawler.page import Page
 
 TYPE = "data-node-type"

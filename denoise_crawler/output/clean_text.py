@@ -12,6 +12,7 @@ from denoise_crawler.core import loops
 from denoise_crawler.output.content.belonging import Belonging
 from denoise_crawler.output.content.blocks import Formula
 from denoise_crawler.output.content.formulas import formulas_of
+from denoise_crawler.output.content.links import is_permalink
 from denoise_crawler.output.inline import preformatted_text, text_of
 from denoise_crawler.page.markup import INLINE
 from denoise_crawler.page.text import collapse_spaces
@@ -32,6 +33,7 @@ def clean_text(page: Page, noise: list[bool] | None = None) -> str:
     List items start with ``- ``, indented by two spaces for each outer list. A table row of plain text is one line
     with tabs between its cells, as in ``innerText`` (HTML standard, 3.2.7). ``pre`` keeps its lines. All other
     white space becomes one space. A formula is its LaTeX where the page has it, once. No other words are added.
+    The sign of a link to the place where it stands, as "¶" behind a heading, is left out.
 
     Args:
         page: The page.
@@ -70,6 +72,7 @@ def clean_texts(page: Page, noise: list[bool] | None, parts: Iterable[range]) ->
         noise or [],
         _shown(page, noise),
         lambda index: preformatted_text(nodes.elements[index]),
+        lambda link: is_permalink(nodes, link),
         pairs,
     )
     return texts

@@ -67,7 +67,7 @@ def _blocks(content: Content) -> BlockList:
 
     dicts = to_dicts(content.blocks)
     if content.writing.selectors:
-        from denoise_crawler.rules.path_selector import selector_of
+        from denoise_crawler.rules.selectors import selector_of
 
         for written, block in zip(dicts, content.blocks, strict=True):
             node = content.sources.get(id(block))

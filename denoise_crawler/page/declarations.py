@@ -65,7 +65,7 @@ class Declarations:
 
     def first_meta(self, *names: str) -> str | None:
         """Return the first value of the first of these ``meta`` names that has one."""
-        return first(clean(self.metas[name][0]) for name in names if name in self.metas)
+        return first(without_markup(self.metas[name][0]) for name in names if name in self.metas)
 
     @property
     def wrappers(self) -> list[Item]:
@@ -176,12 +176,12 @@ def strings(*values: Any) -> list[str]:
                 if isinstance(one, dict)
                 else one
             )
-            if isinstance(named, str) and (text := clean(named)):
+            if isinstance(named, str) and (text := without_markup(named)):
                 found.append(text)
     return found
 
 
-def clean(text: str) -> str:
+def without_markup(text: str) -> str:
     """Remove entities, tags, lone surrogates, control characters and double spaces from ``text``."""
     if "&" in text:
         text = unescape(unescape(text))
@@ -264,7 +264,7 @@ def declared_texts_of(page: Page) -> tuple[DeclaredText, ...]:
     if not (said.texts or said.scripts or any(meta.itemprop for meta in said.metas)):
         return ()
     for field, written in _written(page):
-        if text := clean(written[:left]):
+        if text := without_markup(written[:left]):
             found.append(DeclaredText(field, text))
             left -= len(text)
         if left <= 0:

@@ -7,7 +7,7 @@ from collections import Counter
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from denoise_crawler.page.declarations import clean, declarations_of, first, strings, text_of
+from denoise_crawler.page.declarations import declarations_of, first, strings, text_of, without_markup
 from denoise_crawler.page.site import host_of, site_of_host
 from denoise_crawler.page.text import without_controls
 
@@ -62,10 +62,11 @@ def site_names(page: Page) -> set[str]:
     Ask for them by ``page.once(site_names)``.
     """
     declared = page.once(declarations_of)
+    metas = declared.metas
     publishers = (item.get("publisher") for item in (declared.work, *declared.wrappers))
     sites = (item.get("name") for item in declared.items if _is_site(item))
     found = (
-        *(clean(name) for meta in ("og:site_name", "application-name") for name in declared.metas.get(meta, ())),
+        *map(without_markup, (*metas.get("og:site_name", ()), *metas.get("application-name", ()))),
         *strings(*(one for value in publishers for one in declared.resolved(value)), *sites),
         (site := site_of_host(host := host_of(page.url))),
         site.partition(".")[0],
@@ -89,7 +90,7 @@ def _declared_titles(declared: Declarations) -> Iterable[str]:
     yield from strings(work.get("headline"), work.get("name"))[:1]
     for name in ("og:title", "twitter:title"):  # most sites write both alike, so they count as one
         if name in declared.metas:
-            yield clean(declared.metas[name][0])
+            yield without_markup(declared.metas[name][0])
             break
     yield from filter(None, map(text_of, declared.titles[:1]))
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from lxml import etree
 
 from denoise_crawler.page.byline import authors_beside, date_beside, iso_date
-from denoise_crawler.page.declarations import MAX_VALUES, clean, declarations_of, first, strings
+from denoise_crawler.page.declarations import MAX_VALUES, declarations_of, first, strings, without_markup
 from denoise_crawler.page.headline import headline_of, letters, site_names
 from denoise_crawler.page.page import self_description_of
 from denoise_crawler.page.text import without_controls
@@ -178,9 +178,9 @@ def _sources(page: Page, declared: Declarations) -> Iterator[Iterable[str]]:
     yield strings(*declared.resolved(work.get("author") or work.get("creator")))
     for name in _AUTHOR_METAS:
         if name in metas:
-            yield map(clean, metas[name])
+            yield map(without_markup, metas[name])
     yield chain.from_iterable(
-        map(clean, values) for name, values in metas.items() if name.endswith((".author", ":author"))
+        map(without_markup, values) for name, values in metas.items() if name.endswith((".author", ":author"))
     )
     yield _texts(_neighbours(said.authors))
     yield _texts(_neighbours(said.author_links))
@@ -203,7 +203,7 @@ def _texts(elements: Iterable[_Element]) -> Iterator[str]:
     for element in elements:
         inner: Any = _NAMES(element)
         source = inner[0] if inner else element
-        yield clean(source.get("content") or "".join(map(str, source.itertext())))
+        yield without_markup(source.get("content") or "".join(map(str, source.itertext())))
 
 
 _CANONICAL = etree.XPath("/descendant::link[@rel='canonical']/@href")
@@ -349,7 +349,7 @@ def _site_name(declared: Declarations) -> str | None:
 def _tags(declared: Declarations) -> list[str] | None:
     """Return the distinct tags of the first source that has some."""
     sources: list[Iterable[str]] = [strings(declared.work.get("keywords"))]
-    sources.extend(map(clean, declared.metas.get(name, ())) for name in _TAGS)
+    sources.extend(map(without_markup, declared.metas.get(name, ())) for name in _TAGS)
     for source in sources:
         found = (tag.strip() for text in source for tag in _BETWEEN_TAGS.split(text))
         if tags := dict.fromkeys(tag for tag in found if 0 < len(tag) <= _MAX_TAG_CHARACTERS):

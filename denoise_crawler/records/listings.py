@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from denoise_crawler.page import TEXT
 from denoise_crawler.page.text import collapse_spaces
 from denoise_crawler.records.alike import ITEM, FoundRecord, alike_elements, outermost, texts_of_most
-from denoise_crawler.records.product_text import find_price
+from denoise_crawler.records.product import find_price
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -16,7 +16,7 @@ from denoise_crawler.output.explanation import SURE, blocks, doubts, first_reaso
 from denoise_crawler.output.extractors import is_low
 from denoise_crawler.output.painted import painted_html
 from denoise_crawler.page import TEXT
-from denoise_crawler.rules.path_selector import selector_of
+from denoise_crawler.rules.selectors import selector_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

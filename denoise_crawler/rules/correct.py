@@ -13,14 +13,13 @@ from filelock import FileLock, Timeout
 
 from denoise_crawler.errors import RulesError
 from denoise_crawler.page.site import host_of
-from denoise_crawler.rules.folder import MAX_FILE_BYTES, SiteRules, file_for, read_rules_file
+from denoise_crawler.rules.folder import MAX_FILE_BYTES, SiteRules, file_for, parse_site_file, read_rules_file
 from denoise_crawler.rules.selectors import compile_selector
-from denoise_crawler.rules.site_file import parse_site_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from denoise_crawler.rules.site_file import Rule
+    from denoise_crawler.rules.folder import Rule
 
 LOCK_FILE = ".lock"  # in the folder; it stays there
 _LOCK_SECONDS = 60

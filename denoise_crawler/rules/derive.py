@@ -10,12 +10,11 @@ from denoise_crawler.errors import SelectorError
 from denoise_crawler.page import TEXT
 from denoise_crawler.page.metadata import metadata_of
 from denoise_crawler.page.text import collapse_spaces
+from denoise_crawler.rules.folder import AUTHOR, BODY, DATE, STRIP, TITLE, Rule, SiteFile
 from denoise_crawler.rules.learned import LearnedRule, LearnedRules
 from denoise_crawler.rules.obeying import judge_by_rules, values_of
-from denoise_crawler.rules.path_selector import Names, PathSelector, names_of
 from denoise_crawler.rules.path_tree import PathTree, ShortSelectors
-from denoise_crawler.rules.selectors import MAX_SELECTOR_CHARACTERS, find_nodes
-from denoise_crawler.rules.site_file import AUTHOR, BODY, DATE, STRIP, TITLE, Rule, SiteFile
+from denoise_crawler.rules.selectors import MAX_SELECTOR_CHARACTERS, Names, PathSelector, find_nodes, names_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from denoise_crawler.page.text import counted, printable
-from denoise_crawler.rules.site_file import (
+from denoise_crawler.rules.folder import (
     AUTHOR,
     BODY,
     DATE,

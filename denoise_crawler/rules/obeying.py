@@ -14,15 +14,15 @@ from denoise_crawler.errors import SelectorError
 from denoise_crawler.methods.guard import leaves_next_to_nothing
 from denoise_crawler.page.byline import iso_date
 from denoise_crawler.page.text import collapse_spaces, printable, without_controls, without_lone_surrogates
+from denoise_crawler.rules.folder import AUTHOR, BODY, BY_NAME, DATE, KEEP, STRIP, THIS_RUN, TITLE, VALUES
 from denoise_crawler.rules.selectors import find, find_nodes
-from denoise_crawler.rules.site_file import AUTHOR, BODY, BY_NAME, DATE, KEEP, STRIP, THIS_RUN, TITLE, VALUES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from denoise_crawler.methods import Judgement
     from denoise_crawler.page import Element, Page
-    from denoise_crawler.rules.site_file import Rule, SiteFile
+    from denoise_crawler.rules.folder import Rule, SiteFile
 
 logger = logging.getLogger(__name__)
 
@@ -57,7 +57,7 @@ def decisions(page: Page, file: SiteFile, *, keeps_title: bool = True) -> list[D
 
     Example:
         >>> from denoise_crawler import Page
-        >>> from denoise_crawler.rules.site_file import parse_site_file
+        >>> from denoise_crawler.rules.folder import parse_site_file
         >>> page = Page.parse("", "<nav>Home</nav><main>A story.<p class=ad>Buy!</main>")
         >>> rules = parse_site_file("body: main" + chr(10) + "strip_id_or_class: ad", "a.example.txt")
         >>> print(decisions(page, rules)[-1])
@@ -193,7 +193,7 @@ def values_of(page: Page, file: SiteFile) -> dict[str, str]:
 
     Example:
         >>> from denoise_crawler import Page
-        >>> from denoise_crawler.rules.site_file import parse_site_file
+        >>> from denoise_crawler.rules.folder import parse_site_file
         >>> page = Page.parse("", "<h1>Storm</h1><time datetime=2024-05-01>yesterday</time>")
         >>> values_of(page, parse_site_file("title: h1" + chr(10) + "date: time"))
         {'title': 'Storm', 'date': '2024-05-01'}

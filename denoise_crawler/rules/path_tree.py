@@ -12,7 +12,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from denoise_crawler.page import TEXT
-from denoise_crawler.rules.path_selector import Names, PathSelector, names_of
+from denoise_crawler.rules.selectors import Names, PathSelector, names_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

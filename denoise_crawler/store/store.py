@@ -175,6 +175,9 @@ class Store:
         The item is in the file when this returns.
         """
         self._begin_run()
+        if page.row:  # one statement is a transaction of its own
+            parked_rows.insert(self._db, self.run, page.row, item)
+            return
         with transaction(self._db) as db:
             response, row = self._write_page(db, page)
             parked_rows.insert(db, self.run, row, item)
@@ -224,33 +227,31 @@ class Store:
 
         """
         name, last = None if site is None else without_lone_surrogates(site), -1
-        while ids := parked_rows.ids_waiting(self._db, self.run, name, last, inherited=inherited):
-            last = ids[-1]
-            for row in ids:
-                if (parked := self._read(row)) is not None:
-                    yield parked
+        while batches := parked_rows.ids_waiting(self._db, self.run, name, last, inherited=inherited):
+            last = batches[-1][-1]
+            for ids in batches:
+                yield from filter(None, map(self._parked, parked_rows.rows_waiting(self._db, ids)))
 
-    def _read(self, row: int) -> Parked | None:
-        """Return a waiting item; None if it is damaged, or another reader took it."""
-        if (found := parked_rows.row_waiting(self._db, row)) is None:
-            return None
+    def _parked(self, row: parked_rows.Row) -> Parked | None:
+        """Return a waiting item, None if it is damaged."""
         try:
-            [item] = parked_rows.items_of(found.items)
+            [item] = parked_rows.items_of(row.items)
         except ValueError as error:
             logger.error("Items that wait in %s cannot be read (%s) and stay there", self.path, error)
             return None
-        return Parked(row, found.site, found.page, item, found.origin, bool(found.inherited))
+        return Parked(row.id, row.site, row.page, item, row.origin, bool(row.inherited))
 
-    def release(self, parked: Parked) -> None:
-        """Note that an item waits no longer; it stays in the file until :meth:`close`, when feeds are safe."""
-        with transaction(self._db) as db:
-            db.execute("UPDATE parked SET released = 1 WHERE id = ?", (parked.id,))
+    def release(self, parked: Parked) -> bool:
+        """Note that an item waits no longer; it stays in the file until :meth:`close`, when feeds are safe.
+
+        Returns:
+            False if another reader has released or dropped it meanwhile.
+        """
+        return parked_rows.release(self._db, parked.id)
 
     def _write_page(self, db: sqlite3.Connection, page: ParkedPage) -> tuple[int, int]:
-        """Write a page and its response unless they are stored; return the row ids of response and page."""
+        """Write a page, and its response unless it is stored; return the row ids of response and page."""
         response = page.response.row if page.response is not None else 0
-        if page.row:
-            return response, page.row
         if page.response is not None and not response:
             response = _insert(db, "INSERT INTO response (data) VALUES (?)", deflate(page.response.data, _LEVEL))
         html = deflate(page.html.encode("utf-8", "replace"), _LEVEL)

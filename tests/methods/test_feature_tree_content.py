@@ -9,7 +9,8 @@ from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.errors import MethodError, ReferencesFormatError
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.base import InMemoryKnowledge, Judgement
-from denoise_crawler.methods.feature_tree.content import (
+from denoise_crawler.methods.feature_tree.matching import match
+from denoise_crawler.methods.feature_tree.method import (
     group_candidates,
     indicators,
     main_visual_area,
@@ -17,7 +18,6 @@ from denoise_crawler.methods.feature_tree.content import (
     points,
     scores,
 )
-from denoise_crawler.methods.feature_tree.matching import match
 from denoise_crawler.methods.feature_tree.nodes import Measures, build_target
 from denoise_crawler.methods.feature_tree.references import References, decode, encode
 from denoise_crawler.output.clean_text import clean_text

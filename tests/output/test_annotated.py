@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from lxml import etree
 
-from denoise_crawler.methods.node_type.annotation import annotate
+from denoise_crawler.methods.node_type.method import annotate
 from denoise_crawler.output.annotated import annotated_html
 from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.page import Page

@@ -29,6 +29,23 @@ def without(html: str, tag: str) -> str:
 @pytest.mark.parametrize(
     ("html", "text"),
     [
+        ('<h2>Tides<a href="#tides">¶</a></h2>', "Tides"),
+        ('<h2>Tides <a class="hash-link" href="#tides">\u200b</a></h2>', "Tides"),
+        ('<dl><dt>tide(x)<a class="headerlink" href="https://example.com/#tide">#</a></dt></dl>', "tide(x)"),
+        ('<p>A note. <a href="#ref-1">↩</a></p>', "A note."),
+        ('<li><a href="#cite_ref-1">^</a> A reference.', "- A reference."),
+        ('<h3>Ports<a class="headerlink" href="#ports">\uf0c1</a></h3>', "Ports"),
+        ('<p>Written in C<a href="/c-sharp">#</a> and F<a href="/f-sharp">#</a>.</p>', "Written in C# and F#."),
+        ('<p>See <a href="#two">§ 2</a>.</p>', "See § 2."),
+    ],
+)
+def test_the_sign_of_a_link_to_its_own_place_is_left_out_and_other_links_stay(html: str, text: str) -> None:
+    assert text_of(html) == text
+
+
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
         ("<h2>T</h2><p>a  b\n c<p>d<br>e<blockquote>q</blockquote>f", "T\na b c\nd\ne\nq\nf"),
         ("<ul><li>a<ul><li>b</ul><li>c</ul><ol><li>d</ol><p>e", "- a\n  - b\n- c\n- d\ne"),
         ("<ul><li><p>a<p>b</ul>", "- a\nb"),
@@ -118,10 +135,10 @@ def test_columns_that_do_not_fit_each_other_are_an_error(
     monkeypatch.setattr(core, "mode", mode)
     write = core.loops("writing").texts_of
     columns = np.array([[2, 2, 1], [-1, 0, 1], [3, 3, 3], [-1, -1, -1]], np.int32)
-    assert write(["", "", "a"], tuple(columns), [], ({}, {}, {}), None, [(0, 3)]) == ["a"]
+    assert write(["", "", "a"], tuple(columns), [], ({}, {}, {}), None, None, [(0, 3)]) == ["a"]
     row, node, value = changed
     columns[row, node] = value
     with pytest.raises(ValueError, match=r"fit each other|not there"):
-        write(["", "", "a"], tuple(columns), [], ({}, {}, {}), None, [(0, 3)])
+        write(["", "", "a"], tuple(columns), [], ({}, {}, {}), None, None, [(0, 3)])
     with pytest.raises(ValueError, match="fit each other"):
-        write(["", "a"], tuple(columns), [], ({}, {}, {}), None, [(0, 2)])
+        write(["", "a"], tuple(columns), [], ({}, {}, {}), None, None, [(0, 2)])

@@ -8,8 +8,14 @@ import pytest
 
 from denoise_crawler import Page, Writing, denoise_pages
 from denoise_crawler.output.page_data import page_records
-from denoise_crawler.records.product import product_fields
-from denoise_crawler.records.product_text import amount_of, availability_of, currency_of, find_price, label_of
+from denoise_crawler.records.product import (
+    amount_of,
+    availability_of,
+    currency_of,
+    find_price,
+    label_of,
+    product_fields,
+)
 
 URL = "https://shop.example/lamps/"
 CARD = (

@@ -13,10 +13,9 @@ from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.evaluation.gold import corpus_folder
 from denoise_crawler.page import TEXT, Page
 from denoise_crawler.rules.derive import Agreement, JudgedPage, agreement, derive_rules
+from denoise_crawler.rules.folder import parse_site_file
 from denoise_crawler.rules.learned import LearnedRules, as_data, as_site_file, as_text
-from denoise_crawler.rules.path_selector import selector_of
-from denoise_crawler.rules.selectors import find_nodes
-from denoise_crawler.rules.site_file import parse_site_file
+from denoise_crawler.rules.selectors import find_nodes, selector_of
 from tests.strategies import html_pages
 
 BASE = "https://news.example"

@@ -6,7 +6,7 @@ import re
 import shlex
 from typing import TYPE_CHECKING
 
-from denoise_crawler.rules.site_file import OBEYED, PASSED_OVER, PRUNE, parse_site_file
+from denoise_crawler.rules.folder import OBEYED, PASSED_OVER, PRUNE, parse_site_file
 from tests.conftest import ROOT
 from tests.example_files import write_examples
 from tests.rules.test_site_files import WRONG

@@ -8,8 +8,8 @@ from lxml import etree
 from denoise_crawler.errors import SelectorError
 from denoise_crawler.page import Page
 from denoise_crawler.rules.finding import MOST_WORK
+from denoise_crawler.rules.folder import parse_site_file
 from denoise_crawler.rules.selectors import compile_selector, find
-from denoise_crawler.rules.site_file import parse_site_file
 
 BOX = (
     "<div class='a b{n}' id=i{n}><h2>H{n}</h2><p>x{n} <b>bold</b> tail<span class=c>s</span></p><ul><li>1"

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from denoise_crawler.errors import RulesError, SelectorError
 from denoise_crawler.page import Page
 from denoise_crawler.rules import SiteRules
+from denoise_crawler.rules.folder import parse_site_file
 from denoise_crawler.rules.selectors import compile_selector, find_nodes
-from denoise_crawler.rules.site_file import parse_site_file
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -536,14 +536,25 @@ def test_of_rows_of_several_items_only_a_damaged_one_stays(path: Path, caplog: p
     assert rows_in(path) == 5
 
 
-def test_an_item_that_goes_on_while_others_are_read_does_not_come(path: Path) -> None:
+def test_an_item_that_goes_on_while_others_are_read_goes_on_once(path: Path) -> None:
     with opened(path) as store:
         page_with(store, *"abcdef")
         reader = store.waiting()
         assert next(reader).item == b"a"
         for row in [row for row in store.waiting() if row.item in (b"c", b"d")]:
             store.release(row)
-        assert [row.item for row in reader] == [b"b", b"e", b"f"]
+        assert [row.item for row in reader if store.release(row)] == [b"b", b"e", b"f"]
+
+
+@pytest.mark.parametrize("size", [10, 30_000, 200_000])
+def test_small_and_large_items_come_in_the_order_in_which_they_were_parked(path: Path, size: int) -> None:
+    items = [b"%d" % number + os.urandom(size * (number % 3 == 0)) for number in range(130)]
+    with opened(path) as store:
+        page = ParkedPage("a.example", "https://a.example/", "<p>", b"")
+        for item in items:
+            store.park(page, item)
+        assert [row.item for row in store.waiting()] == items
+        assert [row.item for row in store.waiting("a.example")] == items
 
 
 def test_a_page_that_comes_again_drops_all_items_of_it(path: Path) -> None:

@@ -1,20 +1,186 @@
-"""``feature_tree``: what a similar page of the site has as well is noise (Song et al., 2011)."""
+"""``feature_tree``: what a similar page of the site has as well is noise (Song et al., 2011).
+
+Of the rest, the clusters of nodes that six indicators find best are the content.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from dataclasses import dataclass
+from math import fsum
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
+
+import numpy as np
 
 from denoise_crawler.methods.base import Judgement, Method
-from denoise_crawler.methods.feature_tree.content import find_content
-from denoise_crawler.methods.feature_tree.nodes import build_target
+from denoise_crawler.methods.feature_tree.matching import FULL_SIMILARITY, match, to_420ths
+from denoise_crawler.methods.feature_tree.nodes import build_target, subtree_sums
 from denoise_crawler.methods.feature_tree.references import References
+from denoise_crawler.page.geometry import Box
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from typing_extensions import Self
 
-    from denoise_crawler.methods.feature_tree.content import Content
-    from denoise_crawler.methods.feature_tree.nodes import FeatureTree
+    from denoise_crawler.methods.feature_tree.nodes import FeatureTree, Measures, Target
     from denoise_crawler.page import Nodes, Page
+
+    Clusters: TypeAlias = Sequence[Sequence[int]]
+
+
+def outermost(candidates: Iterable[int], ends: Sequence[int]) -> list[int]:
+    """Return the candidates, in document order, that are not below another."""
+    found: list[int] = []
+    for index in candidates:
+        if not found or index >= ends[found[-1]]:
+            found.append(index)
+    return found
+
+
+def group_candidates(candidates: Sequence[int], parents: Sequence[int]) -> list[list[int]]:
+    """Group ``candidates``, in document order: siblings, and those whose grandparent is another's parent.
+
+    Grouping is transitive.
+
+    Example:
+        >>> group_candidates([2, 3, 5], parents=[-1, 0, 1, 1, 0, 4])
+        [[2, 3], [5]]
+
+    """
+    group: dict[int, int] = {}  # by the parent of candidates
+    for parent in sorted({parents[index] for index in candidates}):
+        above = parents[parent] if parent >= 0 else -1
+        group[parent] = group.get(above, parent)
+    clusters: dict[int, list[int]] = {}
+    for index in candidates:
+        clusters.setdefault(group[parents[index]], []).append(index)
+    return list(clusters.values())
+
+
+REWARDS = (5, 3, 1)
+PENALTIES = (-5, -3, -1)
+# The shares of the page outside the main visual area: left and right, top and bottom.
+MARGIN_ACROSS, MARGIN_DOWN = 1 / 4, 1 / 10
+
+
+def scores(clusters: Clusters, measures: Measures, ends: Sequence[int]) -> list[int]:
+    """Return the sum of points of each cluster over all known indicators.
+
+    Args:
+        clusters: The outermost nodes of each cluster.
+        measures: The measures of the page.
+        ends: The end of each node's subtree.
+
+    """
+    found = indicators(clusters, measures, ends)
+    by_indicator = [
+        points(values, PENALTIES if name == "link rate" else REWARDS) for name, values in found.items()
+    ]
+    return [sum(earned) for earned in zip(*by_indicator, strict=True)]
+
+
+def indicators(clusters: Clusters, measures: Measures, ends: Sequence[int]) -> dict[str, list[float]]:
+    """Return the values of the clusters by indicator; areas only for a rendered page."""
+    columns = (measures.text, measures.code, measures.linked, measures.content_tags)
+    text, code, linked, tags = (_cluster_sums(clusters, subtree_sums(column, ends)) for column in columns)
+    found = {
+        "text length": text,
+        "content tags": tags,
+        "link rate": [part / whole for part, whole in zip(linked, code, strict=True)],
+        "text/code ratio": [part / whole for part, whole in zip(text, code, strict=True)],
+    }
+    if measures.boxes is not None:
+        found |= _areas(clusters, measures.boxes)
+    return found
+
+
+def points(values: Sequence[float], given: Sequence[int]) -> list[int]:
+    """Give points for the first places, from the largest value down.
+
+    Equal values share a place. A value of 0 gets no points; otherwise all clusters of a page without links would
+    get the penalty for the worst link rate.
+
+    Example:
+        >>> points([0.2, 0.9, 0.9, 0.0], REWARDS)
+        [1, 5, 5, 0]
+
+    """
+    ranked = sorted(values, reverse=True)
+    places = [ranked.index(value) for value in values]
+    return [
+        given[place] if value > 0 and place < len(given) else 0
+        for value, place in zip(values, places, strict=True)
+    ]
+
+
+def main_visual_area(boxes: Sequence[Box | None]) -> Box:
+    """Return the middle of the page: the inner half of its width, the inner four fifths of its height."""
+    drawn = [box for box in boxes if box is not None]
+    width = max((box.left + box.width for box in drawn), default=0.0)
+    height = max((box.top + box.height for box in drawn), default=0.0)
+    left, top = width * MARGIN_ACROSS, height * MARGIN_DOWN
+    return Box(left, top, width - 2 * left, height - 2 * top)
+
+
+def _cluster_sums(clusters: Clusters, column: np.ndarray[tuple[int, ...], np.dtype[np.int64]]) -> list[float]:
+    return [float(column[list(cluster)].sum()) for cluster in clusters]
+
+
+def _areas(clusters: Clusters, boxes: Sequence[Box | None]) -> dict[str, list[float]]:
+    middle = main_visual_area(boxes)
+    drawn = [[box for index in cluster if (box := boxes[index]) is not None] for cluster in clusters]
+    return {
+        "area": [fsum(box.area for box in found) for found in drawn],
+        "effective area": [fsum(box.overlap(middle) for box in found) for found in drawn],
+    }
+
+
+@dataclass(slots=True)
+class Content:
+    """The content of a page.
+
+    ``clusters`` are lists of outermost candidates in document order, each with one of ``scores``; ``chosen`` tells
+    which are content. ``cluster_of[i]`` is the cluster that holds node i, or -1; ``similarities[i]`` is the
+    similarity of element i and its partner, or -1.0.
+    """
+
+    clusters: list[list[int]]
+    scores: list[int]
+    chosen: list[bool]
+    cluster_of: list[int]
+    similarities: list[float]
+
+
+def find_content(
+    nodes: Nodes, target: Target, similar: FeatureTree, similarity_threshold: float, closeness: int
+) -> Content:
+    """Match a page with a similar page and choose its content.
+
+    Args:
+        nodes: The nodes of the page.
+        target: Its feature tree.
+        similar: The feature tree of the similar page.
+        similarity_threshold: The similarity (0 to 1) from which two nodes are similar.
+        closeness: How many points below the best cluster other clusters are still content.
+
+    """
+    threshold = to_420ths(similarity_threshold)
+    matching = match(target.tree, similar, threshold)
+    candidates = sorted(target.order[matching.candidates(threshold)].tolist())
+    clusters = group_candidates(outermost(candidates, nodes.ends), nodes.parents)
+    found = scores(clusters, target.measures, nodes.ends)
+    least = max(found, default=0) - closeness
+    cluster_of = [-1] * len(nodes)
+    for number, cluster in enumerate(clusters):
+        for index in cluster:
+            cluster_of[index : nodes.ends[index]] = [number] * (nodes.ends[index] - index)
+    similarities = [-1.0] * len(nodes)
+    for index, partner, parts in zip(
+        target.order.tolist(), matching.partners.tolist(), matching.similarities.tolist(), strict=True
+    ):
+        similarities[index] = parts / FULL_SIMILARITY if partner >= 0 else -1.0
+    return Content(clusters, found, [score >= least for score in found], cluster_of, similarities)
+
 
 SIMILARITY_THRESHOLD = 0.3
 CLOSENESS = 3

@@ -22,9 +22,10 @@ _SCHEMES = ("http:", "https:", "mailto:", "tel:", "ftp:", "ftps:", "magnet:", "n
 _BLANK = re.compile(r"[\0-\x20\x7f-\xa0\u200b-\u200f\u2028\u2029\ufeff]+")
 _ROUTES = ("#/", "#!")  # to other pages of an application
 _PERMALINK_TEXT = re.compile(
-    r"(?:[\s#¶§🔗⚓∞\ufe0f]|permalink|anchor|(?:direct |perma)?link(?: to (?:this )?\w+)?)*", re.IGNORECASE
+    r"(?:[\s#¶§🔗⚓∞\ufe0f\u200b\ue000-\uf8ff]|permalink|anchor|(?:direct |perma)?link(?: to (?:this )?\w+)?)*",
+    re.IGNORECASE,
 )
-_SIGNS = re.compile(r"[\s\ufe0e\ufe0f#¶§🔗↩↵⤴↑⏎🔙]{1,5}")
+_SIGNS = re.compile(r"[\s\ufe0e\ufe0f\u200b\ue000-\uf8ff^#¶§🔗↩↵⤴↑⏎🔙]{1,5}")
 _PERMALINK_CLASS = re.compile(
     r"(?:^|\s)(?:headerlink|permalink|anchor|anchor-link|heading-anchor|hash-link|header-anchor)(?:\s|$)"
 )
@@ -71,14 +72,14 @@ def is_share_link(address: str) -> bool:
     return _SHARE.match(address) is not None
 
 
-def is_permalink(nodes: Nodes, link: int, *, in_heading: bool) -> bool:
+def is_permalink(nodes: Nodes, link: int, *, in_heading: bool = False) -> bool:
     """Tell whether a link with a fragment only leads to the place where it stands, under a sign or no text."""
     element = nodes.elements[link]
     address = element.get("href", "").strip()
     if "#" not in address:
         return False
     marked = _PERMALINK_CLASS.search(element.get("class", "")) is not None
-    text = "".join(nodes.texts[link : nodes.ends[link]])
+    text = "".join(nodes.texts[link : nodes.end_of(link)])
     if text and address.startswith("#") and _SIGNS.fullmatch(text):
         return True  # back to where a note is referred to
     if not (marked or in_heading):
