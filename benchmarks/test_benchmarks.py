@@ -14,12 +14,14 @@ import numpy as np
 import pytest
 from lxml import etree
 
+from benchmarks.beside import Texts, drawn
 from benchmarks.hostile import tables
-from benchmarks.node_peers import converters_in
+from benchmarks.node_peers import converters_in, extractors_in
 from benchmarks.plots import NoPlotError, plot, to_svg
 from benchmarks.quality import part_of, sites_of_set
 from benchmarks.scale import renumber
 from benchmarks.text import Row, standard_error
+from denoise_crawler.evaluation.contenders import Extractor, PageSource, page_by_page
 from denoise_crawler.evaluation.gold import CORPUS_VARIABLE, REPORTING, TUNING, GoldPage, half
 from denoise_crawler.evaluation.measures import Score
 from denoise_crawler.methods import MethodChoice
@@ -85,7 +87,8 @@ def test_structure_needs_a_scorer_and_prints_what_it_finds(tmp_path: Path) -> No
     assert "no package in" in benchmark("structure", *chosen, "--node", str(tmp_path), corpus=str(tmp_path)).stderr
 
 
-def test_extractors_in_node_are_given_the_page_and_its_address(tmp_path: Path) -> None:
+@pytest.fixture
+def node_folder(tmp_path: Path) -> Path:
     if shutil.which("node") is None:
         pytest.skip("node is not installed")
     for name, code in NODE_PACKAGES.items():
@@ -93,8 +96,63 @@ def test_extractors_in_node_are_given_the_page_and_its_address(tmp_path: Path) -
         (tmp_path / "node_modules" / name / "index.mjs").write_text(code)
         about = {"exports": {".": "./index.mjs", "./node": "./index.mjs"}}
         (tmp_path / "node_modules" / name / "package.json").write_text(json.dumps(about))
+    return tmp_path
+
+
+def test_a_page_that_stops_node_or_never_ends_costs_no_other_page(node_folder: Path) -> None:
+    extract = extractors_in(node_folder, seconds=5)["Readability.js"]()
+    sources = ("<p>One crane", "STOP", "<p>Two cranes", "FAIL", "HANG", "\ud800", "<p>Three\u2028cranes")
+    found = list(extract([PageSource("https://a.example/", source, None) for source in sources]))
+    texts = [one if isinstance(one, str) else one.why for one in found]
+    assert texts[0] == "One crane of https://a.example/"
+    assert texts[2] == "Two cranes of https://a.example/"
+    assert "surrogates not allowed" in texts[5]
+    assert texts[6].startswith("Three")
+    assert "node ended" in texts[1]
+    assert "Error: broken" in texts[3]
+    assert "longer than 5 seconds" in texts[4]
+
+
+def test_texts_of_others_are_kept_for_the_next_run_and_a_changed_page_is_read_anew(tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    def upper(page: PageSource) -> str:
+        asked.append(page.html)
+        return page.html.upper()
+
+    def load() -> Extractor:
+        return page_by_page(upper)
+
+    pages = [GoldPage("1", "a.example", "crane"), GoldPage("2", "a.example", "quay")]
+    assert Texts(tmp_path / "texts").of("upper", load, pages) == ["CRANE", "QUAY"]
+    changed = [pages[0], GoldPage("2", "a.example", "quay wall")]
+    assert Texts(tmp_path / "texts").of("upper", load, changed) == ["CRANE", "QUAY WALL"]
+    assert asked == ["crane", "quay", "quay wall"]
+
+
+def test_a_difference_that_one_site_makes_is_less_sure_than_one_of_all_sites() -> None:
+    sites = [f"{number}.example" for number in range(8)]
+    assert str(drawn([0.1] * 8, sites)) == "+0.100 [+0.100, +0.100]"
+    by_one = drawn([0.8] + [0.0] * 7, sites)
+    assert by_one.mean == pytest.approx(0.1)
+    assert by_one.least == 0 < 0.1 < by_one.most
+
+
+def test_the_text_benchmark_prints_others_beside_ours_with_the_best_and_how_far_it_is(tmp_path: Path) -> None:
+    story = "The cranes of the old quay are still in use on all days of the week, says the harbour master. " * 3
+    page = {"id": "1", "site": "a.example", "html": f"<h1>Quay</h1><p>{story}", "gold": story}
+    with lzma.open(tmp_path / "postlight.jsonl.xz", "wt") as file:
+        file.write(json.dumps(page))
+    ran = benchmark("text", "--sets", "postlight", "--peers", "resiliparse", corpus=str(tmp_path))
+    assert ran.returncode == 0, ran.stderr
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in ran.stdout.splitlines()]
+    assert ["F1 (P/R)", "pages", "fusion", "fusion cold", "one_look", "resiliparse"] in rows
+    assert [row[:3] for row in rows if len(row) == 5][-1] == ["all", "1", "resiliparse"]
+
+
+def test_extractors_in_node_are_given_the_page_and_its_address(node_folder: Path) -> None:
     page = Page.parse("https://a.example/kran", "<p>Ein Kran für zwei.")
-    found = {name: convert(page, MethodChoice()) for name, convert in converters_in(tmp_path).items()}
+    found = {name: convert(page, MethodChoice()) for name, convert in converters_in(node_folder).items()}
     assert found == {
         "defuddle": "# <p>Ein Kran für zwei. of https://a.example/kran",
         "Readability.js, turndown": "* <p>Ein Kran für zwei. of https://a.example/kran",
@@ -102,7 +160,8 @@ def test_extractors_in_node_are_given_the_page_and_its_address(tmp_path: Path) -
 
 
 NODE_PACKAGES = {
-    "linkedom": "export const parseHTML = html => ({ document: { html } })",
+    "linkedom": "export const parseHTML = html => {\nif (html == 'STOP') process.exit(3)\n"
+    "while (html == 'HANG');\nif (html == 'FAIL') throw Error('broken')\nreturn { document: { html } } }",
     "defuddle": "export const Defuddle = async (page, url) => ({ content: `# ${page.html} of ${url}` })",
     "@mozilla/readability": "export class Readability { constructor(page) { this.page = page }\n"
     "parse() { return { content: `${this.page.html} of ${this.page.baseURI}` } } }",
@@ -249,7 +308,7 @@ def cells(table: str) -> list[list[str]]:
 def test_the_standard_error_counts_sites_and_not_pages() -> None:
     def row(site: str, f1: float) -> Row:
         one = Score(f1, f1, f1)
-        return Row(GoldPage("1", site, ""), 1, one, one, one, 0.5, 0.5, None, "", "", "")
+        return Row("a set", GoldPage("1", site, ""), 1, one, one, one, one, 0.5, 0.5, None, "", "", "")
 
     alone = [row(f"{number}.example", f1) for number, f1 in enumerate((0.8, 0.9, 1.0))]
     assert standard_error(alone) == pytest.approx((2 * 0.1**2) ** 0.5 / 3)

@@ -5,6 +5,10 @@ reporting half. The other sets are too small for halves: their rows are of all p
 whatever set, are judged by the weights of their fold, which saw no page of the site (``--folds``, see
 ``python -m denoise_crawler.evaluation.training``). Without folds the weights that come with the package judge all.
 
+With ``--half tuning`` the rows of the halved sets are of the other half, and their pages are judged by folds as
+well: the table to develop by. ``--peers`` and ``--node`` measure other extractors on the same pages (``beside``),
+and ``--texts`` keeps their texts, so that the next run costs only ours.
+
 The title is asked for as the gold of a set has it; the last column has F1 with the defaults. ``±`` is the
 standard error of F1, a site being one draw.
 """
@@ -19,12 +23,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchmarks.bench import addressed, folder_with, options, say, table, write_figures
+from benchmarks.beside import Texts, scores_of_peers, tables
 from benchmarks.confidence import reliability
+from benchmarks.node_peers import extractors_in
 from benchmarks.page_types import told_of_types
 from benchmarks.thread import ThreadScore, score_thread
 from denoise_crawler.denoiser import Denoiser
-from denoise_crawler.evaluation.contenders import PageSource
-from denoise_crawler.evaluation.gold import REPORTING, by_site, half, read_gold
+from denoise_crawler.evaluation.gold import HALVES, REPORTING, by_site, half, read_gold
 from denoise_crawler.evaluation.measures import Score, mean, score, token_sequence
 from denoise_crawler.evaluation.peers import PEERS
 from denoise_crawler.evaluation.training.calibration import fold, fold_file
@@ -45,6 +50,10 @@ NEW = (
     *("misinfo", "gne_zh", "articles2026", "docs", "qa"),
 )
 HALVED = ("daniel", "dragnet", "l3s_gn1", "wcxb")
+ARTICLES = (
+    *("fundus", "fundus80", "newspaper4k", "postlight", "misinfo", "gne_zh", "articles2026"),
+    *("daniel", "dragnet", "l3s_gn1", "article"),
+)  # sets of articles alone, and the type of others that are
 WITH_TITLE = ("daniel", "dragnet", "l3s_gn1")  # most of whose gold texts begin with it
 LARGE_SITES = {"daniel": 10, "dragnet": 5}
 COLUMNS = ("P", "R", "F1", "±", "cold F1", "F1 by default")
@@ -54,13 +63,15 @@ VALUES = ("price", "sku", "brand", "mpn")
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What came of one page: its scores with the site known, cold, and by default; its texts."""
+    """What came of one page: its scores with the site known, cold, by default and by ``one_look``; its texts."""
 
+    set: str
     page: GoldPage
     site_pages: int
     warm: Score
     cold: Score
     by_default: Score
+    one_look: Score
     confidence: float
     cold_confidence: float
     page_type: str | None
@@ -77,8 +88,8 @@ class Group:
     rows: list[Row] = field(default_factory=list)
 
 
-def rows_of_site(pages: Sequence[GoldPage], options: dict[str, object]) -> Iterator[Row]:
-    """Clean the pages of one site, which is learned from all of them, and each of them alone."""
+def rows_of_site(name: str, pages: Sequence[GoldPage], options: dict[str, object]) -> Iterator[Row]:
+    """Clean the pages of one site of a set, which is learned from all of them, and each of them alone."""
     addresses, known = addressed(pages), InMemoryKnowledge()
     learner = Denoiser(MethodChoice(options=options), knowledge=known)
     for url, html in addresses:
@@ -86,14 +97,17 @@ def rows_of_site(pages: Sequence[GoldPage], options: dict[str, object]) -> Itera
     learner.save()
     unasked = {name: value for name, value in options.items() if name != "title"}
     knowing, by_default = (Denoiser(MethodChoice(options=one), knowledge=known) for one in (options, unasked))
+    without_site = Denoiser(MethodChoice("one_look", options))
     for gold, (url, html) in zip(pages, addresses, strict=True):
         page = Page.parse(url, html, site=gold.site)
         warm = knowing.clean(page).clean_page
         cold = Denoiser(MethodChoice(options=options)).clean(page).clean_page if len(pages) > 1 else warm
         usual = by_default.clean(page).clean_page if options != unasked else warm
-        scores = [score(one.text, gold.gold or "") for one in (warm, cold, usual)]
+        looked = without_site.clean(page).clean_page
+        scores = [score(one.text, gold.gold or "") for one in (warm, cold, usual, looked)]
         sure = [one.confidence or 0.0 for one in (warm, cold)]
         yield Row(
+            name,
             gold,
             len(pages),
             *scores,
@@ -161,22 +175,22 @@ def _bare(text: str) -> str:
     return "".join(filter(str.isalnum, text.lower()))
 
 
-def rows_of_set(folder: Path, name: str, folds: dict[str, Path]) -> list[Row]:
-    """Clean the pages of a set: those of the reporting half, or all of a set that is not halved."""
+def rows_of_set(folder: Path, name: str, folds: dict[str, Path], part: int = REPORTING) -> list[Row]:
+    """Clean the pages of a set: those of one half, or all of a set that is not halved."""
     sites = by_site(page for page in read_gold(folder, name) if page.gold is not None or page.attrs)
     rows: list[Row] = []
     for site, pages in sites.items():
-        if name not in HALVED or half(site) == REPORTING:
+        if name not in HALVED or half(site) == part:
             options: dict[str, object] = {} if name in WITH_TITLE else {"title": LEAVE}
-            rows += rows_of_site(pages, options | ({"weights": folds[site]} if site in folds else {}))
+            rows += rows_of_site(name, pages, options | ({"weights": folds[site]} if site in folds else {}))
     return rows
 
 
-def folds_of(folder: Path, weights: Path | None) -> dict[str, Path]:
-    """Return by site of the sets without halves the file with the weights that saw no page of it."""
+def folds_of(folder: Path, weights: Path | None, sets: Sequence[str] = NEW) -> dict[str, Path]:
+    """Return by site of ``sets`` (those without halves) the file with the weights that saw no page of it."""
     if weights is None:
         return {}
-    sites = {page.site for name in NEW for page in read_gold(folder, name)}
+    sites = {page.site for name in sets for page in read_gold(folder, name)}
     return {site: weights / fold_file(fold(site)) for site in sites}
 
 
@@ -218,66 +232,47 @@ def _arguments(argv: list[str] | None) -> Namespace:
     parser = options(__doc__)
     parser.add_argument("--sets", nargs="+", metavar="SET", default=NEW + HALVED)
     parser.add_argument("--peers", nargs="+", metavar="NAME", choices=PEERS, default=[], help="others beside it")
+    parser.add_argument("--node", type=Path, metavar="FOLDER", help="others that run in node, too")
+    parser.add_argument("--texts", type=Path, metavar="FILE", help="keep the texts of others in FILE")
+    parser.add_argument("--half", choices=HALVES, default="reporting", help="of the halved sets")
     parser.add_argument("--folds", type=Path, metavar="FOLDER", help="the weights of folds")
     return parser.parse_args(argv)
 
 
-def f1_of_peers(names: Sequence[str], pages: Sequence[GoldPage]) -> dict[str, dict[str, float]]:
-    """Return by extractor and id of the page its F1; 0 where it fails. one that is missing is left out."""
-    sources = [PageSource(page.address, page.html, page.lang) for page in pages]
-    found: dict[str, dict[str, float]] = {}
-    for name in names:
-        say(f"  {name}")
-        try:
-            extract = PEERS[name].load()
-        except ImportError as error:
-            say(f"  left out: {error}")
-            continue
-        found[name] = {
-            page.id: score(text, page.gold or "").f1 if isinstance(text, str) else 0.0
-            for page, text in zip(pages, extract(sources), strict=True)
-        }
-    return found
-
-
-def table_of_peers(groups: Sequence[Group], found: dict[str, dict[str, float]]) -> str:
-    """Return the mean F1 of ``fusion`` and of each extractor on each group."""
-    names = list(found)
-    lines = [
-        [
-            group.name,
-            f"{fmean(row.warm.f1 for row in group.rows):.3f}",
-            *(f"{fmean(found[name][row.page.id] for row in group.rows):.3f}" for name in names),
-        ]
-        for group in groups
-    ]
-    return table(["F1", "fusion", *names], lines)
+def summed_up(rows: Sequence[Row]) -> list[Group]:
+    """Return the lines for all articles and for all pages."""
+    articles = [row for row in rows if row.set in ARTICLES or row.page.page_type in ARTICLES]
+    return [group for group in (Group("all articles", articles), Group("all", list(rows))) if group.rows]
 
 
 def main(argv: list[str] | None = None) -> None:
     """Print the table."""
     arguments = _arguments(argv)
     folder = folder_with(arguments.sets)
-    lines, notes, figures, beside = [], [], {}, []
-    of_confidence: list[Row] = []
-    folds = folds_of(folder, arguments.folds)
+    part = HALVES[arguments.half]
+    lines, notes, figures = [], [], {}
+    judged: list[Row] = []
+    groups: list[Group] = []
+    folds = folds_of(folder, arguments.folds, NEW if part == REPORTING else NEW + HALVED)
+    load = {name: PEERS[name].load for name in arguments.peers}
+    load |= extractors_in(arguments.node) if arguments.node else {}
+    texts, peers = Texts(arguments.texts), dict[str, dict[tuple[str, str], Score]]()
     for name in arguments.sets:
         say(name)
-        rows = rows_of_set(folder, name, folds)
+        rows = rows_of_set(folder, name, folds, part)
         notes += report(name, rows)
-        if name in CONFIDENT:
-            of_confidence += [row for row in rows if row.page.gold is not None]
-        judged = [row for row in rows if row.page.gold is not None]
-        groups = groups_of(name, judged)
-        if arguments.peers and judged:
-            found = f1_of_peers(arguments.peers, [row.page for row in judged])
-            beside.append(table_of_peers(groups, found))
-        for group in groups:
-            lines.append(line_of(group))
-            figures[group.name] = dict(zip(COLUMNS, map(float, lines[-1][2:]), strict=True))
+        with_gold = [row for row in rows if row.page.gold is not None]
+        for peer, scores in scores_of_peers(name, with_gold, load, texts).items():
+            peers.setdefault(peer, {}).update(scores)
+        groups += groups_of(name, with_gold)
+        judged += with_gold
+    for group in groups:
+        lines.append(line_of(group))
+        figures[group.name] = dict(zip(COLUMNS, map(float, lines[-1][2:]), strict=True))
     print(table(["set", "pages", *COLUMNS], lines))
-    print("\n\n".join(["", *beside]))
-    if of_confidence:
+    if peers:
+        print("\n" + tables(groups + summed_up(judged), peers))
+    if of_confidence := [row for row in judged if row.set in CONFIDENT]:
         notes.append(told_of_confidence(of_confidence))
     print("\n" + "\n".join(notes))
     write_figures(arguments.json, figures)

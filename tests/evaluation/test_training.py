@@ -96,3 +96,11 @@ def test_a_word_speaks_for_a_kind_if_its_pages_have_it_more_often() -> None:
     assert "nav" not in odds
     assert np.argmax(odds["thread"]) == 1
     assert np.argmax(odds["story"]) == 0
+
+
+def test_pages_of_a_set_of_articles_are_articles_where_nobody_said_a_type() -> None:
+    untold = msgspec.structs.replace(gold_page("a.example", 1), page_type=None)
+    said = msgspec.structs.replace(gold_page("a.example", 2), page_type="forum")
+    found = list(labelled([untold, said], page_type="article"))
+    assert [page.page_type for page in found] == ["article", "forum"]
+    assert [page.kind for page in found] == ["", "forum"]  # by which words of the markup are learned

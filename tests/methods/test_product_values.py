@@ -9,7 +9,7 @@ from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.methods.fusion.declared import linked_data_of
 from denoise_crawler.methods.fusion.features import Evidence, Words
-from denoise_crawler.methods.fusion.page_type import page_type_of
+from denoise_crawler.methods.fusion.page_type import CUT_SHIFTS, page_type_of
 from denoise_crawler.methods.fusion.records import MAX_VALUES, product_values
 from denoise_crawler.page import Page
 from tests.methods.test_page_types import ARTICLE, PRODUCT, kinds
@@ -91,4 +91,11 @@ def test_articles_are_cut_shorter_and_lists_and_manuals_longer() -> None:
         kind: page_type_of(kinds(kind, 5.0), None, has_fields=False).shift for kind in ("article", "listing")
     }
     assert shifts["article"] < 0 < shifts["listing"]
-    assert page_type_of(kinds("listing", 0.1), None, has_fields=False) == ("listing", 0.0)  # unsure
+
+
+def test_an_unsure_type_shifts_the_cut_by_the_mean_of_what_the_page_may_be() -> None:
+    sure, unsure, even = (
+        page_type_of(kinds("listing", score), None, has_fields=False).shift for score in (9.0, 2.0, 0.0)
+    )
+    assert 0 < even < unsure < sure
+    assert even == pytest.approx(sum(CUT_SHIFTS.values()) / len(CUT_SHIFTS))

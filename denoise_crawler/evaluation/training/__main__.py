@@ -73,10 +73,17 @@ class _Course:
 
 
 def train(
-    sets: Sequence[Path], boosting: Boosting, whole: Sequence[Path] = (), parts: Sequence[Path] = ()
+    sets: Sequence[Path],
+    boosting: Boosting,
+    whole: Sequence[Path] = (),
+    parts: Sequence[Path] = (),
+    articles: Sequence[str] = (),
 ) -> tuple[Weights, list[Weights]]:
-    """Return weights from the tuning halves of ``sets``, all sites of the others; and those without each fold."""
-    course = _read(sets, whole, parts, boosting)
+    """Return weights from the tuning halves of ``sets``, all sites of the others; and those without each fold.
+
+    ``articles`` are the names of sets whose pages are articles, where they say no type.
+    """
+    course = _read(sets, whole, parts, articles, boosting)
     words = {left_out: course.words(left_out) for left_out in (*range(FOLDS), None)}
     known = {left_out: Words(ClassWords(odds), KindWords(kinds)) for left_out, (odds, kinds) in words.items()}
     shown = *((site, 0) for site in course.sites), *((site, LEAST_KNOWN) for site in course.planted)
@@ -104,7 +111,9 @@ def train(
     return whole_weights, without
 
 
-def _read(sets: Sequence[Path], whole: Sequence[Path], parts: Sequence[Path], boosting: Boosting) -> _Course:
+def _read(
+    sets: Sequence[Path], whole: Sequence[Path], parts: Sequence[Path], articles: Sequence[str], boosting: Boosting
+) -> _Course:
     """Read the sites that are learned from."""
     trained_on: dict[str, dict[str, int]] = {}
     sites: list[list[LabelledPage]] = []
@@ -113,7 +122,8 @@ def _read(sets: Sequence[Path], whole: Sequence[Path], parts: Sequence[Path], bo
         for name, pages in gold_sets(paths).items():
             chosen = by_site(page for page in pages if everything or half(page.site) == TUNING)
             told = _told(list(chosen.values()), f"reading {name}")
-            found = [list(labelled(site, is_part=is_part)) for site in told]
+            page_type = "article" if name in articles else ""
+            found = [list(labelled(site, is_part=is_part, page_type=page_type)) for site in told]
             if not is_part:
                 with_noise += [
                     site
@@ -175,6 +185,13 @@ def main(argv: list[str] | None = None) -> None:
         help="sets whose gold is a part of the content: nothing is learned from text that is not in it",
     )
     parser.add_argument(
+        "--articles",
+        nargs="+",
+        default=[],
+        metavar="NAME",
+        help="names of sets whose pages are articles, where they say no type",
+    )
+    parser.add_argument(
         "--folds", type=Path, metavar="FOLDER", help="write the weights made without each fold of sites there"
     )
     given = parser.parse_args(argv)
@@ -182,7 +199,7 @@ def main(argv: list[str] | None = None) -> None:
         boosting = Boosting(given.trees, given.leaves, given.rate)
     except MissingExtraError as error:
         sys.exit(f"{parser.prog}: {error}")
-    weights, without = train(given.sets, boosting, given.whole, given.parts)
+    weights, without = train(given.sets, boosting, given.whole, given.parts, given.articles)
     given.output.write_bytes(write_weights(weights))
     if given.folds is not None:
         given.folds.mkdir(parents=True, exist_ok=True)

@@ -62,6 +62,7 @@ class LabelledPage:
     content: NDArray[np.bool_]
     gold: str
     kind: str
+    page_type: str
     kind_words: frozenset[str]
     traits: tuple[float, ...]
     told: NDArray[np.bool_]
@@ -78,11 +79,11 @@ class LabelledPage:
         return Evidence(self.title, self.description, self.declared, kinds, self.blocks, None, words.classes)
 
 
-def labelled(pages: Iterable[GoldPage], *, is_part: bool = False) -> Iterator[LabelledPage]:
+def labelled(pages: Iterable[GoldPage], *, is_part: bool = False, page_type: str = "") -> Iterator[LabelledPage]:
     """Yield the pages of one site that have gold and text.
 
     Where the gold is only a part of the content (``is_part``), it tells nothing of other blocks, but for links and
-    what stands in navigation, footers and the like.
+    what stands in navigation, footers and the like. ``page_type`` is that of pages whose type nobody said.
     """
     found = [page for page in pages if page.gold is not None]
     for gold, address in zip(found, addresses(found), strict=True):
@@ -90,10 +91,11 @@ def labelled(pages: Iterable[GoldPage], *, is_part: bool = False) -> Iterator[La
         if page.skipped is None:
             blocks = page.once(blocks_of)
             content = labels(blocks.texts, gold.gold or "")
+            told = content | _is_chrome(blocks) if is_part else np.ones(len(blocks), bool)
             yield LabelledPage(
                 gold.site, page.url, page.key, page.title, description_of(page), declared_of(page),
-                blocks, content, gold.gold or "", gold.page_type or "", page.once(kind_words_of),
-                traits_of(page), content | _is_chrome(blocks) if is_part else np.ones(len(blocks), bool),
+                blocks, content, gold.gold or "", gold.page_type or "", gold.page_type or page_type,
+                page.once(kind_words_of), traits_of(page), told,
             )  # fmt: skip
 
 
