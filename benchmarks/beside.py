@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from benchmarks.text import Group, Row
     from denoise_crawler.evaluation.contenders import Extractor
     from denoise_crawler.evaluation.gold import GoldPage
 
@@ -66,6 +65,33 @@ class Texts:
         if self.file is not None:
             with self.file.open("a", encoding="utf-8") as lines:
                 lines.write(json.dumps([*key, text]) + "\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What came of one page: its scores with the site known, cold, by default and by ``one_look``; its texts."""
+
+    set: str
+    page: GoldPage
+    site_pages: int
+    warm: Score
+    cold: Score
+    by_default: Score
+    one_look: Score
+    confidence: float
+    cold_confidence: float
+    page_type: str | None
+    text: str
+    cold_text: str
+    visible: str
+
+
+@dataclass(slots=True)
+class Group:
+    """The pages of one line of the table."""
+
+    name: str
+    rows: list[Row] = field(default_factory=list)
 
 
 Scores = dict[tuple[str, str], Score]  # by set and id of the page

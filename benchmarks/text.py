@@ -15,7 +15,6 @@ standard error of F1, a site being one draw.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING
@@ -23,7 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchmarks.bench import addressed, folder_with, options, say, table, write_figures
-from benchmarks.beside import Texts, scores_of_peers, tables
+from benchmarks.beside import Group, Row, Texts, scores_of_peers, tables
 from benchmarks.confidence import reliability
 from benchmarks.node_peers import extractors_in
 from benchmarks.page_types import told_of_types
@@ -59,33 +58,6 @@ LARGE_SITES = {"daniel": 10, "dragnet": 5}
 COLUMNS = ("P", "R", "F1", "±", "cold F1", "F1 by default")
 CONFIDENT = (*NEW, "wcxb")  # the sets by which confidence is measured
 VALUES = ("price", "sku", "brand", "mpn")
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """What came of one page: its scores with the site known, cold, by default and by ``one_look``; its texts."""
-
-    set: str
-    page: GoldPage
-    site_pages: int
-    warm: Score
-    cold: Score
-    by_default: Score
-    one_look: Score
-    confidence: float
-    cold_confidence: float
-    page_type: str | None
-    text: str
-    cold_text: str
-    visible: str
-
-
-@dataclass(slots=True)
-class Group:
-    """The pages of one line of the table."""
-
-    name: str
-    rows: list[Row] = field(default_factory=list)
 
 
 def rows_of_site(name: str, pages: Sequence[GoldPage], options: dict[str, object]) -> Iterator[Row]:
