@@ -17,7 +17,7 @@ import httpcore2
 import httpx2
 from httpcore2 import AnyIOBackend, AsyncConnectionPool, AsyncNetworkBackend, AsyncNetworkStream
 
-from denoise_crawler.crawl.robots_guard import is_private
+from denoise_crawler.crawl.private_addresses import is_private
 from denoise_crawler.errors import FetchError, PrivateHostError
 from denoise_crawler.page.site import DEFAULT_PORTS
 from denoise_crawler.reading.compression import decompress

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from denoise_crawler.commands import exchange
-from denoise_crawler.commands.fetching import MAX_REDIRECTIONS, RobotFetcher, fetch
+from denoise_crawler.commands.fetching import MAX_REDIRECTIONS, fetch
+from denoise_crawler.commands.robot_fetching import RobotFetcher
 from denoise_crawler.errors import FetchError
 from tests.loopback import HTML, Answer, serving
 from tests.tls_server import certificate, serving_tls

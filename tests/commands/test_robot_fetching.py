@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from denoise_crawler.commands.fetching import RobotFetcher
+from denoise_crawler.commands.robot_fetching import RobotFetcher
 from denoise_crawler.errors import FetchError
 from tests.loopback import HTML, Answer, serving
 

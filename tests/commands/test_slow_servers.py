@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from denoise_crawler.commands.fetching import SECONDS, RobotFetcher, TimeLimit, fetch
+from denoise_crawler.commands.fetching import SECONDS, TimeLimit, fetch
+from denoise_crawler.commands.robot_fetching import RobotFetcher
 from denoise_crawler.errors import FetchError
 from tests.loopback import HTML, Answer, serving
 from tests.slow_servers import SHAPES, Shape, slow_server

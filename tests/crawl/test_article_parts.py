@@ -193,8 +193,10 @@ def test_after_kill_9_parts_that_had_waited_come_out_in_the_next_run(crawls: Pro
             assert process.poll() is None
         process.kill()
         process.wait(60)
-        items = crawl(crawls, base, ALL[6:], "-s", "LOG_LEVEL=DEBUG")
-    assert all(line in items[STORY[0]]["text"] for line in LAST_LINES[:2])
+        crawls.write("urls.json", json.dumps([base + path for path in ALL[6:]]))
+        items = crawls.crawl("articles", "-s", "DOWNLOAD_DELAY=0")  # what the first run wrote may come again
+    [*_, text] = [item["text"] for item in items if item["url"] == base + STORY[0]]
+    assert all(line in text for line in LAST_LINES[:2])
 
 
 def answer_with_comments(path: str) -> Answer:

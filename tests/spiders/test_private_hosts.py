@@ -9,7 +9,7 @@ from scrapy import Request
 from scrapy.exceptions import CannotResolveHostError
 from scrapy.utils.test import get_crawler
 
-from denoise_crawler.crawl.robots_guard import is_private
+from denoise_crawler.crawl.private_addresses import is_private
 from denoise_crawler.spiders.private_hosts import PrivateAddressError, PrivateHostsMiddleware, resolve_endpoints
 from denoise_crawler.spiders.site import SiteSpider
 

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from denoise_crawler.crawl.robots_guard import is_private, literal_address
+from denoise_crawler.crawl.private_addresses import is_private, literal_address
 from denoise_crawler.crawl.scrapy_internals import require_scrapy
 from denoise_crawler.crawl.script_pages import ScriptPagesMiddleware
 from denoise_crawler.crawl.setup_errors import abort_on_setup_error
