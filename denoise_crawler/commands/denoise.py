@@ -1,9 +1,9 @@
-"""The ``scrapy denoise`` command, which runs a subcommand, and the completion of its words."""
+"""The ``scrapy denoise`` command, which runs a subcommand."""
 
 from __future__ import annotations
 
 import sys
-from argparse import Action, ArgumentParser, RawDescriptionHelpFormatter
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -16,29 +16,6 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Callable, Sequence
     from typing import NoReturn
-
-SHELLS = ("bash", "zsh")
-_NAMES_OF_FILES, _NAMES_OF_FOLDERS = ("FILE", "PAGE", "PATH"), ("FOLDER",)
-
-
-class Completion(Action):
-    """Prints the script of a shell and exits, as ``--help`` does."""
-
-    def __call__(self, parser: ArgumentParser, _: object, values: object, __: str | None = None) -> None:
-        """Print the script that completes the options of ``parser``, names of files and of folders."""
-        try:
-            with needs("commands"):
-                import shtab
-        except MissingExtraError as error:
-            parser.error(str(error))
-        for action in parser._actions:  # argparse has no other list
-            if action.metavar in _NAMES_OF_FILES:
-                vars(action)["complete"] = shtab.FILE
-            elif action.metavar in _NAMES_OF_FOLDERS:
-                vars(action)["complete"] = shtab.DIRECTORY
-        print(shtab.complete(parser, shell=str(values)))
-        sys.exit(0)
-
 
 WRONG_USAGE, INTERRUPTED = 2, 130
 # Each is a module with ``add_arguments(parser)`` and ``run(arguments, settings)``, which returns the exit code.

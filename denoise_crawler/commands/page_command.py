@@ -11,7 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from denoise_crawler.commands.denoise import SHELLS, Completion
+from denoise_crawler.commands.completion import SHELLS, Completion
 from denoise_crawler.commands.fetching import fetch, is_url
 from denoise_crawler.commands.known_site import (
     KnownSite,
