@@ -55,7 +55,7 @@ class CrawlReport:
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
-        self._add_to_stat = crawler.stats.inc_value  # looked up once: Scrapy takes as long for that as to add
+        self._add_to_stat = crawler.stats.inc_value  # looked up once: Scrapy's collectors make that slow
         self._counts: dict[str, int] = {}
         self._logged: dict[str, set[str]] = {}
 

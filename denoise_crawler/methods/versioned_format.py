@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 MAX_BYTES = 64 << 20  # before compression
 _UNCOMPRESSED = b"\0"  # zlib's output starts with another byte
-_NOT_WORTH_IT = 512  # bytes: zlib takes as long for them as SQLite takes for the whole row
+_NOT_WORTH_IT = 512  # bytes: to compress fewer saves little room and takes long
 _MAX_VALUES = 2_000_000
 # MessagePack: the number of bytes after the first byte of a value; for values with a length, its number of bytes.
 _BYTES_AFTER = [0] * 0xA0 + list(range(32)) + [0] * 64

@@ -21,11 +21,11 @@ _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 _SCHEMES = ("http:", "https:", "mailto:", "tel:", "ftp:", "ftps:", "magnet:", "news:", "doi:", "geo:", "sms:")
 _BLANK = re.compile(r"[\0-\x20\x7f-\xa0\u200b-\u200f\u2028\u2029\ufeff]+")
 _ROUTES = ("#/", "#!")  # to other pages of an application
+_MARKS = r"\s#¶§🔗\ufe0f\u200b\ue000-\uf8ff"  # those of icon fonts are in the private area of Unicode
 _PERMALINK_TEXT = re.compile(
-    r"(?:[\s#¶§🔗⚓∞\ufe0f\u200b\ue000-\uf8ff]|permalink|anchor|(?:direct |perma)?link(?: to (?:this )?\w+)?)*",
-    re.IGNORECASE,
+    rf"(?:[{_MARKS}⚓∞]|permalink|anchor|(?:direct |perma)?link(?: to (?:this )?\w+)?)*", re.IGNORECASE
 )
-_SIGNS = re.compile(r"[\s\ufe0e\ufe0f\u200b\ue000-\uf8ff^#¶§🔗↩↵⤴↑⏎🔙]{1,5}")
+_SIGNS = re.compile(rf"[{_MARKS}\ufe0e^↩↵⤴↑⏎🔙]{{1,5}}")
 _PERMALINK_CLASS = re.compile(
     r"(?:^|\s)(?:headerlink|permalink|anchor|anchor-link|heading-anchor|hash-link|header-anchor)(?:\s|$)"
 )
