@@ -131,7 +131,7 @@ _ROLES = dict.fromkeys(("main", "article"), _BITS["body_role"]) | dict.fromkeys(
 _TEXT_PROPERTIES = frozenset({"articleBody", "description", "text", "reviewBody"})
 _HIDING = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden")
 _DIGITS = re.compile(r"\d+")
-_COMMENTS = re.compile(r"comment|disqus|respond|repl(?:y|ies)|reviews?\b|discuss", re.IGNORECASE)
+_COMMENTS = re.compile(r"comment|disqus|respond|repl(?:y|ies)|reviews?\b|discuss")
 
 
 def _may_hide(style: str) -> bool:
@@ -151,4 +151,4 @@ READ: dict[str, Callable[[str], int]] = {
 @lru_cache(maxsize=16_384)
 def said_by(names: str) -> tuple[int, str]:
     """Return the bit of comments for a class and id that name them, else 0; and both without digits."""
-    return _BITS["comment"] if _COMMENTS.search(names) else 0, _DIGITS.sub("", names)
+    return _BITS["comment"] if _COMMENTS.search(names.lower()) else 0, _DIGITS.sub("", names)
