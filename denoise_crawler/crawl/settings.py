@@ -159,7 +159,10 @@ def _has_rendering(settings: BaseSettings) -> bool:
 def _project_store() -> str | None:
     """Return the store in the data folder of the project, None outside of a project."""
     try:
-        return data_path("denoise.sqlite")
+        try:
+            return data_path("denoise.sqlite")
+        except FileExistsError:  # another crawl made the folder when Scrapy had not seen it
+            return data_path("denoise.sqlite")
     except NotConfigured:
         return None
 

@@ -75,7 +75,7 @@ class Sites:
         self._settings, self._store, self._report = settings, store, report
         self._key = settings.choice.key
         self._progress: dict[str, SiteProgress] = {}
-        self._begun = int(time.time())
+        self._begun = time.time_ns() // 1_000_000
         self.turns = SiteTurns()
         self._clocks = WarmupClocks(settings.warmup_seconds, settings.warmup_longest)
         self._newly_known: set[str] = set()

@@ -49,7 +49,7 @@ def over_time(runs: Sequence[SiteRun]) -> OverTime | None:
 
     Example:
         >>> from denoise_crawler.store import SiteRun
-        >>> over_time([SiteRun(1_700_000_000, pages=9, visible=200, kept=50)]).sentence
+        >>> over_time([SiteRun(1_700_000_000_000, pages=9, visible=200, kept=50)]).sentence
         'One crawl so far, on 2023-11-14: 9 pages, 75.0% removed. Lines are drawn from the second crawl on.'
 
     """
@@ -111,4 +111,4 @@ def _whole(value: float) -> str:
 
 
 def _time(run: SiteRun) -> datetime:
-    return datetime.fromtimestamp(min(run.begun, 4_000_000_000), timezone.utc)
+    return datetime.fromtimestamp(min(run.begun, 4_000_000_000_000) / 1_000, timezone.utc)

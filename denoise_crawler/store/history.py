@@ -23,7 +23,7 @@ class SiteRun:
     """What one run saw of a site.
 
     Attributes:
-        begun: When the run began, in seconds since 1970.
+        begun: When the run began, in milliseconds since 1970: two short runs may begin in one second.
         run: The name of the run; empty for the one that has the store open.
         pages: Pages that had anything to read.
         visible: The characters of the pages that were judged, without white space.

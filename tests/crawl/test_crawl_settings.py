@@ -48,6 +48,20 @@ def test_the_defaults_are_these() -> None:
     assert found.job == ""
 
 
+def test_two_crawls_may_make_the_data_folder_of_their_project_at_the_same_moment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("scrapy.cfg").write_text("[settings]\n")
+    made = Path.mkdir
+
+    def made_by_both(folder: Path, *given: Any, **named: Any) -> None:
+        made(folder, *given, **named)
+        raise FileExistsError(f"{folder} was made by another crawl")
+
+    monkeypatch.setattr(Path, "mkdir", made_by_both)
+    assert read().store == tmp_path / ".scrapy/denoise.sqlite"
+
+
 def test_each_method_has_a_quota_of_its_own_unless_one_is_set() -> None:
     assert read(DENOISE_METHOD="style_tree").warmup_pages == 20
     assert read(DENOISE_METHOD="style_tree", DENOISE_WARMUP_PAGES=3).warmup_pages == 3

@@ -335,7 +335,17 @@ def test_the_tree_of_a_store_is_explored_with_the_words_of_pages_named_beside_it
 def history(path: Path, number: int) -> list[SiteRun]:
     """Leave in a store what some daily runs saw; return it."""
     runs = [
-        SiteRun(1_780_000_000 + 86_400 * day, f"{day:032x}", 40 + day, 9_000, 3_000 - 9 * day, 40, 40 * day, 0, 24)
+        SiteRun(
+            1_780_000_000_000 + 86_400_000 * day,
+            f"{day:032x}",
+            40 + day,
+            9_000,
+            3_000 - 9 * day,
+            40,
+            40 * day,
+            0,
+            24,
+        )
         for day in range(number)
     ]
     runs[0].compared = runs[0].novelty = 0  # the first run knew no page before
