@@ -332,19 +332,14 @@ def test_the_tree_of_a_store_is_explored_with_the_words_of_pages_named_beside_it
     assert articles()[0].title in data.strings
 
 
+DAY = 86_400_000  # milliseconds
+
+
 def history(path: Path, number: int) -> list[SiteRun]:
     """Leave in a store what some daily runs saw; return it."""
     runs = [
         SiteRun(
-            1_780_000_000_000 + 86_400_000 * day,
-            f"{day:032x}",
-            40 + day,
-            9_000,
-            3_000 - 9 * day,
-            40,
-            40 * day,
-            0,
-            24,
+            1_780_000_000_000 + DAY * day, f"{day:032x}", 40 + day, 9_000, 3_000 - 9 * day, 40, 40 * day, 0, 24
         )
         for day in range(number)
     ]
