@@ -56,10 +56,9 @@ def without_much_hidden(page: Page, judgement: Judgement) -> Judgement:
     """
     if (unseen := page.once(unseen_of)) is None or not unseen.hidden.any():
         return judgement
-    hidden = np.flatnonzero(unseen.hidden).tolist()
-    if sum(page.characters[index] for index in hidden if not judgement.noise[index]) < MIN_WORDS:
-        return judgement
     kept = ~np.array(judgement.noise, bool)
+    if not (kept & unseen.hidden).any() or _characters(page, kept & unseen.hidden) < MIN_WORDS:
+        return judgement
     seen = _characters(page, kept & ~unseen.hidden)
     if _characters(page, kept & unseen.hidden) <= seen or _is_paid_for(page):
         return judgement

@@ -248,8 +248,7 @@ class Page:
     @cached_property
     def _host(self) -> str:
         """The URL of the host, to which most links are relative; empty if it is no web URL."""
-        host = _join_url(self.base, "/")
-        return host if host.startswith(("http://", "https://")) else ""
+        return _host_of("/".join(self.base.split("/", 3)[:3]))
 
     @cached_property
     def title(self) -> str:
@@ -279,6 +278,13 @@ def _whole_tree(page: Page) -> Element | None:
     """Return the tree of a page whose nodes keep their elements from now on, whoever changes it."""
     page.nodes.hold()
     return page.root
+
+
+@lru_cache(maxsize=1_024)
+def _host_of(beginning: str) -> str:
+    """Return the URL of the host of a URL, of which its beginning up to the path is given; empty of no web URL."""
+    host = _join_url(beginning, "/")
+    return host if host.startswith(("http://", "https://")) else ""
 
 
 def _join_url(base: str, link: str) -> str:

@@ -158,9 +158,9 @@ class Markup:
             attributes: The most attributes.
 
         """
-        if len(self._html) > size or (len(self._html) > tags and _count_tags(self._html) > tags):
+        if len(self._html) > size or len(self._utf8) > size:
             return True
-        if isinstance(self._html, str) and len(self._utf8) > size:
+        if len(self._utf8) > tags and _count_tags(self._utf8) > tags:
             return True
         if len(self._utf8) <= 2 * attributes or (most := _most_attributes(self._utf8, attributes)) <= attributes:
             return False
@@ -173,12 +173,9 @@ class Markup:
         return _parse_utf8(self._utf8) if self._given is None else self._given()
 
 
-def _count_tags(html: str | bytes) -> int:
-    """Return the number of ``<``, without a copy of what may be far too large."""
-    if isinstance(html, str):
-        return html.count("<")
-    # a search for each of many costs more than a look at every byte
-    return sum(_count(part == ord("<")) for part in _parts(html))
+def _count_tags(source: bytes) -> int:
+    """Return the number of ``<``: a search for each of many costs more than a look at every byte."""
+    return sum(_count(part == ord("<")) for part in _parts(source))
 
 
 def _most_attributes(source: bytes, at_least: int) -> int:

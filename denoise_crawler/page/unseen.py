@@ -263,13 +263,12 @@ def _says_panel(classes: str, identity: str) -> bool:
     return PANEL_WORDS.search(f"{classes} {identity}") is not None
 
 
-def _below(nodes: Nodes, found: Iterable[int]) -> NDArray[np.bool_]:
+def _below(nodes: Nodes, found: Sequence[int]) -> NDArray[np.bool_]:
     """Return by node whether it stands at or below one of those ``found``."""
-    edges = np.zeros(len(nodes) + 1, np.int64)
-    for index in found:
-        edges[index] += 1
-        edges[nodes.end_of(index)] -= 1
-    below: NDArray[np.bool_] = np.cumsum(edges[:-1]) > 0
+    count = len(nodes) + 1
+    begun = np.bincount(found, minlength=count)
+    ended = np.bincount([nodes.end_of(index) for index in found], minlength=count)
+    below: NDArray[np.bool_] = np.cumsum(begun - ended)[:-1] > 0
     return below
 
 
