@@ -12,13 +12,13 @@ import_lxml__etree()
 # What names mean. Those of a meta element's attributes stand first, in the order of its record.
 cdef enum:
     PROPERTY, NAME, ITEMPROP, HTTP_EQUIV, CONTENT, META_PARTS
-    META, SCRIPT, TITLE, H1, TIME, STYLE, A, TYPE, REL, HREF
+    META, SCRIPT, TITLE, H1, TIME, STYLE, BASE, A, TYPE, REL, HREF
     NOTHING
 
 cdef dict DECLARING = {
     b"property": PROPERTY, b"name": NAME, b"itemprop": ITEMPROP, b"http-equiv": HTTP_EQUIV, b"content": CONTENT,
-    b"meta": META, b"script": SCRIPT, b"title": TITLE, b"h1": H1, b"time": TIME, b"style": STYLE, b"a": A,
-    b"type": TYPE, b"rel": REL, b"href": HREF,
+    b"meta": META, b"script": SCRIPT, b"title": TITLE, b"h1": H1, b"time": TIME, b"style": STYLE,
+    b"base": BASE, b"a": A, b"type": TYPE, b"rel": REL, b"href": HREF,
 }
 
 
@@ -65,7 +65,7 @@ cdef class _Declared:
     """What a page declares, as far as it was found."""
 
     cdef list metas, scripts, titles, headings, times, styles, authors, dates, author_links, author_pages
-    cdef list texts
+    cdef list texts, bases
     cdef Signs signs
     cdef Names names
     cdef Search search
@@ -76,7 +76,7 @@ cdef class _Declared:
         self.search = Search(signs.hints)
         self.metas, self.scripts, self.titles, self.headings, self.times = [], [], [], [], []
         self.authors, self.dates, self.author_links, self.author_pages = [], [], [], []
-        self.styles, self.texts = [], []
+        self.styles, self.texts, self.bases = [], [], []
         self.document, self.signs, self.names = document, signs, Names(DECLARING, NOTHING)
 
     cdef int add(self, tree.xmlNode* node, bint inside, bint named) except -1:
@@ -100,6 +100,8 @@ cdef class _Declared:
             self.times.append(elementFactory(self.document, node))
         elif tag == STYLE:
             self.styles.append(elementFactory(self.document, node))
+        elif tag == BASE:
+            self.bases.append(elementFactory(self.document, node))
         return 0
 
     cdef int add_meta(self, tree.xmlNode* node) except -1:
@@ -198,6 +200,7 @@ def declared(_Element root not None, Signs signs not None):
         found.headings,
         found.times,
         found.styles,
+        found.bases,
         found.texts,
         found.authors,
         found.dates,

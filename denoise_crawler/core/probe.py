@@ -50,7 +50,7 @@ def _scores(trees: Any) -> list[float]:
     leaves = np.zeros((1, 32))
     leaves[0, :2] = 1.0, 2.0
     split = np.zeros((1, 1), np.int32), np.full((1, 1), 0.5, np.float32), np.ones((1, 1), np.uint32)
-    trees.add_scores(np.array([[0.0, 1.0]], np.float32), *split, leaves, total)
+    trees.Trees(*split, leaves).add_scores(np.array([[0.0, 1.0]], np.float32), total)
     scores: list[float] = total.tolist()
     return scores
 

@@ -74,83 +74,89 @@ cdef extern from *:
     AddTrees fastest_add_trees() nogil
 
 
-def add_scores(
-    const float[:, ::1] columns not None,
-    const int32_t[:, ::1] features not None,
-    const float[:, ::1] thresholds not None,
-    const uint32_t[:, ::1] ruled_out not None,
-    const double[:, ::1] leaves not None,
-    double[::1] total not None,
-):
-    """Add to ``total`` the score that each row gets from each tree.
+cdef class Trees:
+    """Some trees, tested once to fit each other.
 
-    ``columns`` is the table by feature. ``features``, ``thresholds`` and ``ruled_out`` have a row for each tree and a
-    column for each split; ``leaves`` has the scores of each tree's leaves from left to right.
+    Args:
+        features: By tree and split, the number of the feature that it tests.
+        thresholds: What values above fail.
+        ruled_out: The leaves that a failed test rules out, one bit each.
+        leaves: The scores of each tree's leaves from left to right.
     """
-    cdef Py_ssize_t count = columns.shape[0], rows = columns.shape[1]
-    cdef Py_ssize_t trees = features.shape[0], splits = features.shape[1]
-    cdef Py_ssize_t first, some, column, tree, split
-    cdef uint32_t highest = 0
-    cdef float* values
-    cdef void* room
-    cdef AddTrees add_trees = fastest_add_trees()
-    if total.shape[0] != rows or leaves.shape[0] != trees or leaves.shape[1] < 32:
-        raise ValueError("the arrays do not fit each other")
-    if (thresholds.shape[0], thresholds.shape[1]) != (trees, splits):
-        raise ValueError("the arrays do not fit each other")
-    if (ruled_out.shape[0], ruled_out.shape[1]) != (trees, splits):
-        raise ValueError("the arrays do not fit each other")
-    for tree in range(trees):
-        for split in range(splits):
-            highest = max(highest, <uint32_t>features[tree, split])  # one below 0 is a high one
-    if highest >= <size_t>count:
-        raise ValueError("a split has a feature that the table has not")
-    if not rows or not trees or not splits:
-        return
-    room = malloc(count * ROWS * sizeof(float) + 32)
-    if room == NULL:
-        raise MemoryError("there is no room for 32 rows")
-    values = <float*>((<size_t>room + 31) & ~<size_t>31)
-    memset(values, 0, count * ROWS * sizeof(float))
-    with nogil:
-        first = 0
-        while first < rows:
-            some = min(rows - first, ROWS)
-            for column in range(count):
-                memcpy(values + column * ROWS, &columns[column, first], some * sizeof(float))
-            add_trees(
-                <const floats*>values, some, trees, splits, &features[0, 0], &thresholds[0, 0], &ruled_out[0, 0],
-                &leaves[0, 0], leaves.shape[1], &total[first],
-            )
-            first += ROWS
-    free(room)
 
+    cdef const int32_t[:, ::1] features
+    cdef const float[:, ::1] thresholds
+    cdef const uint32_t[:, ::1] ruled_out
+    cdef const double[:, ::1] leaves
+    cdef size_t columns  # a table has at least so many
 
-def leaves_of(
-    const float[:, ::1] columns not None,
-    const int32_t[:, ::1] features not None,
-    const float[:, ::1] thresholds not None,
-    const uint32_t[:, ::1] ruled_out not None,
-    const double[:, ::1] leaves not None,
-    double[:, ::1] by_tree not None,
-):
-    """Fill ``by_tree`` with what each tree gives each row; the other arguments are those of :func:`add_scores`."""
-    cdef Py_ssize_t rows = columns.shape[1], trees = features.shape[0], splits = features.shape[1]
-    cdef Py_ssize_t row, tree, split
-    cdef uint32_t failed
-    if by_tree.shape[0] != trees or by_tree.shape[1] != rows or leaves.shape[0] != trees or leaves.shape[1] < 32:
-        raise ValueError("the arrays do not fit each other")
-    if (thresholds.shape[0], thresholds.shape[1]) != (trees, splits):
-        raise ValueError("the arrays do not fit each other")
-    if (ruled_out.shape[0], ruled_out.shape[1]) != (trees, splits):
-        raise ValueError("the arrays do not fit each other")
-    for tree in range(trees):
-        for split in range(splits):
-            if not 0 <= features[tree, split] < columns.shape[0]:
-                raise ValueError("a split has a feature that the table has not")
-        for row in range(rows):
-            failed = 0
+    def __cinit__(
+        self,
+        const int32_t[:, ::1] features not None,
+        const float[:, ::1] thresholds not None,
+        const uint32_t[:, ::1] ruled_out not None,
+        const double[:, ::1] leaves not None,
+    ):
+        cdef Py_ssize_t tree, split, trees = features.shape[0], splits = features.shape[1]
+        if leaves.shape[0] != trees or leaves.shape[1] < 32:
+            raise ValueError("the arrays do not fit each other")
+        if (thresholds.shape[0], thresholds.shape[1]) != (trees, splits):
+            raise ValueError("the arrays do not fit each other")
+        if (ruled_out.shape[0], ruled_out.shape[1]) != (trees, splits):
+            raise ValueError("the arrays do not fit each other")
+        for tree in range(trees):
             for split in range(splits):
-                if columns[features[tree, split], row] > thresholds[tree, split]:
-                    failed |= ruled_out[tree, split]
-            by_tree[tree, row] = leaves[tree, lowest_bit(~failed) if ~failed else 31]
+                self.columns = max(self.columns, 1 + <size_t>(<uint32_t>features[tree, split]))  # below 0: a high one
+        self.features, self.thresholds, self.ruled_out, self.leaves = features, thresholds, ruled_out, leaves
+
+    def add_scores(self, const float[:, ::1] columns not None, double[::1] total not None):
+        """Add to ``total`` the score that each row gets from each tree; ``columns`` is the table by feature."""
+        cdef Py_ssize_t count = columns.shape[0], rows = columns.shape[1]
+        cdef Py_ssize_t trees = self.features.shape[0], splits = self.features.shape[1]
+        cdef Py_ssize_t first, some, column
+        cdef float* values
+        cdef void* room
+        cdef AddTrees add_trees = fastest_add_trees()
+        if total.shape[0] != rows:
+            raise ValueError("the arrays do not fit each other")
+        self.check(count)
+        if not rows or not trees or not splits:
+            return
+        room = malloc(count * ROWS * sizeof(float) + 32)
+        if room == NULL:
+            raise MemoryError("there is no room for 32 rows")
+        values = <float*>((<size_t>room + 31) & ~<size_t>31)
+        memset(values, 0, count * ROWS * sizeof(float))
+        with nogil:
+            first = 0
+            while first < rows:
+                some = min(rows - first, ROWS)
+                for column in range(count):
+                    memcpy(values + column * ROWS, &columns[column, first], some * sizeof(float))
+                add_trees(
+                    <const floats*>values, some, trees, splits, &self.features[0, 0], &self.thresholds[0, 0],
+                    &self.ruled_out[0, 0], &self.leaves[0, 0], self.leaves.shape[1], &total[first],
+                )
+                first += ROWS
+        free(room)
+
+    def fill(self, const float[:, ::1] columns not None, double[:, ::1] by_tree not None):
+        """Fill ``by_tree`` with what each tree gives each row of the table ``columns``, which is by feature."""
+        cdef Py_ssize_t rows = columns.shape[1], trees = self.features.shape[0], splits = self.features.shape[1]
+        cdef Py_ssize_t row, tree, split
+        cdef uint32_t failed
+        if by_tree.shape[0] != trees or by_tree.shape[1] != rows:
+            raise ValueError("the arrays do not fit each other")
+        self.check(columns.shape[0])
+        for tree in range(trees):
+            for row in range(rows):
+                failed = 0
+                for split in range(splits):
+                    if columns[self.features[tree, split], row] > self.thresholds[tree, split]:
+                        failed |= self.ruled_out[tree, split]
+                by_tree[tree, row] = self.leaves[tree, lowest_bit(~failed) if ~failed else 31]
+
+    cdef int check(self, size_t columns) except -1:
+        if columns < self.columns:
+            raise ValueError("a split has a feature that the table has not")
+        return 0

@@ -236,8 +236,8 @@ class Page:
     @cached_property
     def base(self) -> str:
         """The URL that the page's links are relative to."""
-        base = next(self.tree.iter("base"), None) if self.tree is not None else None
-        return _join_url(self.url, base.get("href", "")) if base is not None else self.url
+        bases = self.once(self_description_of).bases
+        return _join_url(self.url, bases[0].get("href", "")) if bases else self.url
 
     def absolute(self, link: str) -> str:
         """Return ``link`` as an absolute URL; an invalid one is returned as it is."""

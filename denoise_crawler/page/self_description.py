@@ -46,7 +46,7 @@ _AUTHOR_PAGES = ("/aut", "/byline/", "/journalist")  # stand in the address of a
 _ADDRESSES = etree.XPath(f"/descendant::a/@href[{' or '.join(f'contains(., {one!r})' for one in _AUTHOR_PAGES)}]")
 _META = ("property", "name", "itemprop", "http-equiv", "content")
 _PROGRAM = "javascript"  # stands in the type of a script that says nothing
-_TAGS = ("meta", "script", "title", "h1", "time", "style")
+_TAGS = ("meta", "script", "title", "h1", "time", "style", "base")
 
 
 class Meta(NamedTuple):
@@ -79,6 +79,7 @@ class SelfDescription:
         self.headings: list[Element] = []
         self.times: list[Element] = []
         self.styles: list[Element] = []
+        self.bases: list[Element] = []
         self.texts: list[tuple[str, Element]] = []
         self.authors: list[Element] = []
         self.dates: list[Element] = []
@@ -89,7 +90,7 @@ class SelfDescription:
         if (core := compiled("declared")) is not None:
             found = core.declared(root, _compiled_signs(core))
             self._may_show_formulas, self.metas, self.scripts, self.titles, *rest = found
-            self.headings, self.times, self.styles, self.texts, *rest = rest
+            self.headings, self.times, self.styles, self.bases, self.texts, *rest = rest
             self.authors, self.dates, self.author_links, self.author_pages = rest
             return
         self.authors, self.dates = (
@@ -101,7 +102,8 @@ class SelfDescription:
         names: Any = _TEXTS(root)
         texts = (name for name in names if any(one in name for one in _TEXT_PROPERTIES))
         self.texts = [(str(name), name.getparent()) for name in islice(texts, _MOST_TEXTS)]
-        by_tag = {"title": self.titles, "h1": self.headings, "time": self.times, "style": self.styles}
+        by_tag = {"title": self.titles, "h1": self.headings, "time": self.times}
+        by_tag |= {"style": self.styles, "base": self.bases}
         for element in root.iter(*_TAGS):
             if element.tag == "meta":
                 self.metas.append(Meta(*(element.get(name, "") for name in _META)))

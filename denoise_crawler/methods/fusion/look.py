@@ -61,6 +61,8 @@ class Look:
 
     def knowing(self, standing: Standing | None, wishes: tuple[float, float]) -> Look:
         """Look at the same page again, with what its site says and what is wished."""
+        if standing is None and wishes == self.wishes:
+            return self
         return Look(self.forest, self.evidence.knowing(standing), wishes, self.of_page)
 
     @cached_property

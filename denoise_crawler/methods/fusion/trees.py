@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from math import fsum
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 import numpy as np
@@ -64,25 +64,34 @@ class BoostedTrees:
         ]
         self._features, self._thresholds = features.ravel(), thresholds.ravel()[:, None]
         self._ruled_out = ruled_out.ravel()[:, None]
+        self._in_core: Any = None
 
     def scores(self, table: Table) -> Numbers:
         """Return the score (log odds) of each row of ``table``."""
         if not len(table):
             return np.zeros(0)
-        if len(table) > 1 and (core := compiled("trees")) is not None:
+        if len(table) > 1 and (trees := self._compiled()) is not None:
             total = np.zeros(len(table))
-            core.add_scores(np.ascontiguousarray(table.T), *self._splits, self._leaves, total)
+            trees.add_scores(np.ascontiguousarray(table.T), total)
             return total
         parts = np.array_split(table, -(-len(table) // _AT_ONCE))
         return np.concatenate([self.by_tree(part).sum(axis=0) for part in parts])
 
     def leaves(self, table: Table) -> Numbers:
         """Return by tree what it gives each row of a short ``table``."""
-        if (core := compiled("trees")) is None:
+        if (trees := self._compiled()) is None:
             return self.by_tree(table)
         found = np.empty((len(self._trees), len(table)))
-        core.leaves_of(np.ascontiguousarray(table.T), *self._splits, self._leaves, found)
+        trees.fill(np.ascontiguousarray(table.T), found)
         return found
+
+    def _compiled(self) -> Any | None:
+        """Return the trees of the compiled core; None if it is not used."""
+        if (core := compiled("trees")) is None:
+            return None
+        if self._in_core is None:
+            self._in_core = core.Trees(*self._splits, self._leaves)
+        return self._in_core
 
     def by_tree(self, table: Table) -> Numbers:
         """Do the same in numpy."""
