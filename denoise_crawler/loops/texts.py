@@ -11,6 +11,32 @@ _LONGEST_LABEL = cython.declare(cython.Py_ssize_t, 80)
 _LEAST_HEADING = cython.declare(cython.double, 10.0)
 
 
+def words_of_names(names: str) -> tuple:
+    """Return the words of classes and ids in small letters, each once and in their order.
+
+    A word is two small letters or more, with the capital before them, or two capitals or more.
+    """
+    at: cython.Py_ssize_t = 0
+    start: cython.Py_ssize_t
+    count: cython.Py_ssize_t = len(names)
+    is_capital: cython.bint
+    found: set = set()
+    while at < count:
+        start = at
+        is_capital = "A" <= names[at] <= "Z"
+        if is_capital:
+            at += 1
+        while at < count and "a" <= names[at] <= "z":
+            at += 1
+        if at - start - is_capital < 2:
+            at = start + 1
+            while is_capital and at < count and "A" <= names[at] <= "Z":
+                at += 1
+        if at - start > 1:
+            found.add(names[start:at].lower())
+    return tuple(sorted(found))
+
+
 @cython.cfunc
 @cython.exceptval(check=False)
 def keep_highest(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from html import escape
 from typing import TYPE_CHECKING
@@ -52,6 +53,12 @@ def test_texts_of_any_letters_hold_the_beginning_of_a_description(
     said = (description, *[text[skipped:] for text in blocks.texts])
     one, other = on_both_roads(lambda: [begins(one, blocks).tolist() for one in said])
     assert one == other
+
+
+@given(names=st.text("abAB1-_ éΣ", max_size=20))
+def test_the_words_of_any_names_are_those_that_a_pattern_finds(names: str) -> None:
+    found = {word.lower() for word in re.findall(r"[A-Z]?[a-z]{2,}|[A-Z]{2,}", names)}
+    assert on_both_roads(lambda: core.loops("texts").words_of_names(names)) == [tuple(sorted(found))] * 2
 
 
 def test_of_all_letters_one_becomes_two_small_ones_and_the_others_are_found_as_python_finds_them() -> None:

@@ -61,7 +61,8 @@ class KindWords:
         return self._of_names[names]
 
     def _known(self, words: Iterable[str]) -> tuple[int, ...]:
-        return tuple([self._numbers[word] for word in words if word in self._numbers])
+        numbers = self._numbers
+        return tuple([numbers[word] for word in words if word in numbers])
 
 
 def kind_words_of(page: Page) -> frozenset[str]:

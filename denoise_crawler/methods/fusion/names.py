@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-_WORD = re.compile(r"[A-Z]?[a-z]{2,}|[A-Z]{2,}")
 _LIMIT = 6.0
 _REMEMBERED = 16_384
 
@@ -28,7 +27,8 @@ _REMEMBERED = 16_384
 @lru_cache(maxsize=16_384)
 def words_of(names: str) -> tuple[str, ...]:
     """Return the words of a class and id, split at camelCase, lower-cased, each once."""
-    return tuple(sorted({word.lower() for word in _WORD.findall(names)}))
+    words: tuple[str, ...] = loops("texts").words_of_names(names)
+    return words
 
 
 class ClassWords(dict[str, float]):
@@ -47,7 +47,7 @@ class ClassWords(dict[str, float]):
         return worth
 
     def _found(self, names: str) -> float:
-        total = fsum(self.get(word, 0.0) for word in words_of(names))
+        total = fsum([self[word] for word in words_of(names) if word in self])
         self._worth[names] = max(-_LIMIT, min(_LIMIT, total))
         return self._worth[names]
 
