@@ -27,7 +27,7 @@ from denoise_crawler.methods.fusion.decision import decide
 from denoise_crawler.methods.fusion.method import Fusion
 from denoise_crawler.methods.fusion.page_type import page_type_row, traits_of
 from denoise_crawler.methods.fusion.parts import parts_of
-from denoise_crawler.methods.fusion.weights import shipped_model
+from denoise_crawler.methods.fusion.weights import feature_names, shipped_model
 from denoise_crawler.output.content import formulas
 from denoise_crawler.page import Page, data_table
 from denoise_crawler.page import nodes as page_nodes
@@ -235,8 +235,8 @@ def test_odd_pages_have_the_same_features(monkeypatch: pytest.MonkeyPatch) -> No
 @settings(max_examples=50, deadline=None)
 @given(st.integers(0, 1_200), st.integers(0, 2**32 - 1))
 def test_any_table_has_the_same_scores(rows: int, seed: int) -> None:
-    trees, features = shipped_model().forest.trees, shipped_model().forest.features
-    table = (5 * np.random.default_rng(seed).normal(size=(rows, len(features)))).astype(np.float32)
+    trees, features = shipped_model().trees, len(feature_names().blocks)
+    table = (5 * np.random.default_rng(seed).normal(size=(rows, features))).astype(np.float32)
     expected = [trees.by_tree(table[start : start + 2]).sum(axis=0) for start in range(0, rows - rows % 2, 2)]
     assert trees.scores(table)[: rows - rows % 2].tolist() == [one for pair in expected for one in pair]
 

@@ -18,7 +18,7 @@ from denoise_crawler.methods.fusion.decision import most_f1, take
 from denoise_crawler.methods.fusion.declared import title_overlap
 from denoise_crawler.methods.fusion.features import Evidence, Wishes, Words
 from denoise_crawler.methods.fusion.kinds import KindWords
-from denoise_crawler.methods.fusion.look import Forest, Look
+from denoise_crawler.methods.fusion.look import Look
 from denoise_crawler.methods.fusion.names import PLACES, ClassWords, words_of
 from denoise_crawler.methods.fusion.parts import parts_of
 from denoise_crawler.methods.fusion.records import field_reason, record_fields
@@ -27,6 +27,7 @@ from denoise_crawler.methods.fusion.trees import BoostedTrees, Tree
 from denoise_crawler.methods.fusion.weights import (
     Model,
     Weights,
+    WrittenForest,
     feature_names,
     read_weights,
     shipped_model,
@@ -270,9 +271,9 @@ class TestTrees:
 
     def test_what_the_features_add_is_the_score_less_what_was_expected(self) -> None:
         model, found = shipped_model(), blocks("<h1>Title</h1><p>Some words, and a few more of them.</p>")
-        look = Look.alone(model.forest, Evidence.of(page(0, "<p>x</p>"), found, None, model.words))
-        added = model.forest.trees.contributions([float(value) for value in look.table[1]])
-        assert sum(added.values()) + model.forest.trees.expected == pytest.approx(look.scores[1])
+        look = Look.alone(model.trees, Evidence.of(page(0, "<p>x</p>"), found, None, model.words))
+        added = model.trees.contributions([float(value) for value in look.table[1]])
+        assert sum(added.values()) + model.trees.expected == pytest.approx(look.scores[1])
 
     def test_weights_come_back_from_their_file_and_other_files_are_refused(self) -> None:
         weights = shipped_weights()
@@ -416,10 +417,19 @@ def test_every_feature_is_a_finite_number_for_each_block(html: str) -> None:
         assert np.isfinite(table).all()
 
 
-def test_weights_for_other_features_are_an_error() -> None:
-    for names in (feature_names().blocks[1:], [*feature_names().blocks, "another"]):
-        with pytest.raises(KeyError, match="features"):
-            Forest(names, BoostedTrees([]))
+def test_weights_know_features_by_name_and_one_that_no_release_makes_is_named() -> None:
+    weights, found = shipped_weights(), blocks("<h1>Title</h1><p>Some words, and a few more of them.</p>")
+    names, trees = weights.blocks.features, weights.blocks.trees
+    backwards = [
+        msgspec.structs.replace(tree, features=[len(names) - 1 - one for one in tree.features]) for tree in trees
+    ]
+    other = msgspec.structs.replace(weights, blocks=WrittenForest(names[::-1], backwards))
+    model, same = Model(weights), Model(other)
+    evidence = Evidence.of(page(0, "<p>x</p>"), found, None, model.words)
+    assert Look.alone(model.trees, evidence).scores.tolist() == Look.alone(same.trees, evidence).scores.tolist()
+    unknown = msgspec.structs.replace(weights, blocks=WrittenForest([*names, "another"], trees))
+    with pytest.raises(WeightsError, match="does not make: another"):
+        Model(unknown)
 
 
 def test_3000_levels_and_20000_siblings_are_judged() -> None:

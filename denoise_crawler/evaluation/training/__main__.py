@@ -32,7 +32,7 @@ from denoise_crawler.evaluation.training.page_types import TypedPage, page_type_
 from denoise_crawler.evaluation.training.planted import LEAST_KNOWN, PLANTINGS, planted
 from denoise_crawler.methods.fusion.features import Words
 from denoise_crawler.methods.fusion.kinds import KindWords
-from denoise_crawler.methods.fusion.look import Forest, Look
+from denoise_crawler.methods.fusion.look import Look
 from denoise_crawler.methods.fusion.names import ClassWords
 from denoise_crawler.methods.fusion.trees import BoostedTrees
 from denoise_crawler.methods.fusion.weights import VERSION, Weights, WrittenForest, feature_names, write_weights
@@ -92,7 +92,7 @@ def train(
     ]
     fits = _fits(boosting, found)
     del found
-    forests = {left_out: Forest(feature_names().blocks, BoostedTrees(trees)) for left_out, trees in fits.items()}
+    forests = {left_out: BoostedTrees(trees) for left_out, trees in fits.items()}
     typed: list[TypedPage] = []
     pairs: list[tuple[float, float]] = []
     for site in _told(course.whole, "confidence"):

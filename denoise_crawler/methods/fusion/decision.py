@@ -231,9 +231,9 @@ def added_by_topic(look: Look, row: Mapping[str, float]) -> dict[str, float]:
 
     See :meth:`BoostedTrees.contributions`.
     """
-    assert look.forest is not None  # noqa: S101
+    assert look.trees is not None  # noqa: S101
     names, sums = list(row), dict[str, float]()
-    for number, amount in look.forest.trees.contributions(list(row.values())).items():
+    for number, amount in look.trees.contributions(list(row.values())).items():
         topic = topic_of(names[number])
         sums[topic] = sums.get(topic, 0.0) + amount
     return sums

@@ -11,8 +11,6 @@ import numpy as np
 from denoise_crawler.methods.fusion.features import NO_WISHES, block_names, fill_page, page_names, table_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from denoise_crawler.methods.fusion.blocks import Numbers
     from denoise_crawler.methods.fusion.features import Evidence
     from denoise_crawler.methods.fusion.site_sums import Standing
@@ -21,49 +19,32 @@ if TYPE_CHECKING:
 _KEPT_BLOCKS = 2_000
 
 
-@dataclass(frozen=True)
-class Forest:
-    """Boosted trees ready for use, and the names of the features that their splits number.
-
-    Raises:
-        KeyError: These are not the features that there are.
-
-    """
-
-    features: Sequence[str]
-    trees: BoostedTrees
-
-    def __post_init__(self) -> None:
-        if tuple(self.features) != block_names():
-            raise KeyError("these are not the features of blocks that this release makes")
-
-
 @dataclass(eq=False)
 class Look:
-    """What is seen of a page by a ``forest``: its ``evidence``, and what is wished of its text.
+    """What is seen of a page by some ``trees``: its ``evidence``, and what is wished of its text.
 
     ``of_page`` are the features of the page alone, which stay the same whatever is known of its site; None for a
     page of so many blocks that they are worked out again rather than kept.
     """
 
-    forest: Forest | None
+    trees: BoostedTrees | None
     evidence: Evidence
     wishes: tuple[float, float]
     of_page: Table | None
 
     @classmethod
-    def alone(cls, forest: Forest | None, evidence: Evidence) -> Look:
+    def alone(cls, trees: BoostedTrees | None, evidence: Evidence) -> Look:
         """Look at a page of which no site is known, and for which nothing is wished."""
         kept, count = None, len(evidence.blocks)
         if count <= _KEPT_BLOCKS:
             fill_page(kept := np.empty((len(page_names()), count), np.float32), evidence)
-        return cls(forest, evidence, NO_WISHES, kept)
+        return cls(trees, evidence, NO_WISHES, kept)
 
     def knowing(self, standing: Standing | None, wishes: tuple[float, float]) -> Look:
         """Look at the same page again, with what its site says and what is wished."""
         if standing is None and wishes == self.wishes:
             return self
-        return Look(self.forest, self.evidence.knowing(standing), wishes, self.of_page)
+        return Look(self.trees, self.evidence.knowing(standing), wishes, self.of_page)
 
     @cached_property
     def table(self) -> Table:
@@ -73,8 +54,8 @@ class Look:
     @cached_property
     def scores(self) -> Numbers:
         """By block, the log odds that it is content."""
-        assert self.forest is not None  # noqa: S101
-        return self.forest.trees.scores(self.table)
+        assert self.trees is not None  # noqa: S101
+        return self.trees.scores(self.table)
 
     def row(self, block: int) -> dict[str, float]:
         """Return the features of a block by name."""

@@ -129,8 +129,7 @@ _SHIFTS = np.array([CUT_SHIFTS[kind] for kind in KINDS])
 class PageTypeTrees:
     """Trees that score each of ``KINDS`` for a page: tree i is one of kind ``i % len(KINDS)``."""
 
-    def __init__(self, features: Sequence[str], trees: Sequence[Tree]) -> None:
-        self._at = np.array([page_type_names().index(name) for name in features], np.int64)
+    def __init__(self, trees: Sequence[Tree]) -> None:
         self._trees = BoostedTrees(trees)
 
     def scores(self, traits: Sequence[float], look: Look) -> Numbers:
@@ -140,8 +139,11 @@ class PageTypeTrees:
             traits: What the page says of itself: :func:`page_type_features.traits_of`.
             look: What the trees say of its blocks.
         """
-        table = page_type_row(traits, look)[self._at].reshape(1, -1)
-        scores = self._trees.leaves(table)[:, 0].reshape(-1, len(KINDS)).sum(axis=0)
+        scores = (
+            self._trees.leaves(page_type_row(traits, look).reshape(1, -1))[:, 0]
+            .reshape(-1, len(KINDS))
+            .sum(axis=0)
+        )
         centred = scores - scores.sum() / len(KINDS)
         bounded: Numbers = np.minimum(np.maximum(centred, -MOST_TYPE_SCORE), MOST_TYPE_SCORE)
         return bounded

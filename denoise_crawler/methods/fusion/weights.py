@@ -13,7 +13,7 @@ from denoise_crawler.errors import WeightsError
 from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.methods.fusion.features import Evidence, Words, block_names
 from denoise_crawler.methods.fusion.kinds import NO_KINDS, KindWords
-from denoise_crawler.methods.fusion.look import Forest, Look
+from denoise_crawler.methods.fusion.look import Look
 from denoise_crawler.methods.fusion.names import ClassWords
 from denoise_crawler.methods.fusion.page_type import (
     PageType,
@@ -25,6 +25,8 @@ from denoise_crawler.methods.fusion.page_type import (
 from denoise_crawler.methods.fusion.trees import BoostedTrees, Tree
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from denoise_crawler.methods.fusion.blocks import Numbers
     from denoise_crawler.page import Page
 
@@ -57,6 +59,19 @@ class Weights(msgspec.Struct, frozen=True):
     page_types: WrittenForest | None = None
 
 
+def _numbered(forest: WrittenForest, names: Sequence[str]) -> list[Tree]:
+    """Return trees whose splits number the features as in ``names``; a file may know fewer, in another order."""
+    if unknown := sorted({*forest.features}.difference(names)):
+        raise WeightsError(
+            f"the weights know a feature that this release does not make: {unknown[0]}. Train anew."
+        )
+    numbers = [names.index(name) for name in forest.features]
+    return [
+        msgspec.structs.replace(tree, features=[numbers[number] for number in tree.features])
+        for tree in forest.trees
+    ]
+
+
 class Model:
     """The weights ready for use."""
 
@@ -64,15 +79,15 @@ class Model:
         if weights.version != VERSION:
             raise WeightsError(f"weights of version {weights.version}; this release reads version {VERSION}")
         self.words = Words(ClassWords(weights.class_words), KindWords(weights.kind_words))
-        self.forest = Forest(weights.blocks.features, BoostedTrees(weights.blocks.trees))
+        self.trees = BoostedTrees(_numbered(weights.blocks, block_names()))
         types = weights.page_types
-        self._page_types = None if types is None else PageTypeTrees(types.features, types.trees)
+        self._page_types = None if types is None else PageTypeTrees(_numbered(types, page_type_names()))
         # where nothing is expected, nothing is found
         self._expected, self._found = np.array([[0.0, 0.0], *weights.confidence]).T
 
     def alone(self, page: Page) -> Look:
         """Look at ``page`` alone; asked for by ``page.once``, since learning and judging both need it."""
-        return Look.alone(self.forest, Evidence.of(page, page.once(blocks_of), None, self.words))
+        return Look.alone(self.trees, Evidence.of(page, page.once(blocks_of), None, self.words))
 
     def kinds(self, page: Page, look: Look) -> Numbers:
         """Return how much ``page`` speaks for each of ``KINDS``; zeros if the weights cannot tell."""
