@@ -21,6 +21,7 @@ from statistics import median
 from time import process_time_ns
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+import numpy as np
 import trafilatura
 from parsel import Selector
 from resiliparse.extract.html2text import extract_plain_text
@@ -247,6 +248,12 @@ def milliseconds(stage: str, pages: Iterable[Times]) -> float:
     return median(page[stage] for page in pages) / 1e6
 
 
+def line_through(stage: str, pages: Iterable[Times]) -> tuple[float, float]:
+    """Return the milliseconds that any page costs, and the parses of it that each costs: least squares."""
+    slope, fixed = np.polyfit(*zip(*((page[PARSE], page[stage]) for page in pages), strict=True), 1)
+    return float(fixed) / 1e6, float(slope)
+
+
 def _arguments(argv: list[str] | None) -> Namespace:
     parser = options(__doc__)
     parser.add_argument("--pages", type=int, default=30, metavar="N", help="take N pages of each set (30)")
@@ -280,6 +287,8 @@ def main(argv: list[str] | None = None) -> None:
     ]
     heads = [f"x {to}, {name}" for to in PEERS for name in ("all", *groups)]
     print(f"\n{table(['beside peers', *heads], rows)}")
+    fixed, slope = line_through(WARM, every)
+    print(f"\nThe line through all pages: one that is not wanted costs {fixed:.2f} ms and {slope:.2f} parses.")
     figures = {
         name: {
             stage: {"ms": milliseconds(stage, found), "ratio": ratio(stage, PARSE, found)}
