@@ -150,14 +150,7 @@ def _written(value: float | None) -> str:
 
 
 def _common(title: str) -> dict[str, Any]:
-    return {
-        "title": title,
-        "style": _STYLE,
-        "js": [],
-        "width": 760,
-        "explicit_size": True,
-        "show_y_guides": True,
-    }
+    return {"title": title, "style": _STYLE, "js": [], "width": 760, "explicit_size": True, "show_y_guides": True}
 
 
 def to_svg(chart: Any) -> bytes:

@@ -96,11 +96,7 @@ CONVERTERS: dict[str, Converter] = {
 
 
 def score_set(
-    folder: Path,
-    name: str,
-    converters: Mapping[str, Converter],
-    scorer: ModuleType,
-    folds: Mapping[str, Path],
+    folder: Path, name: str, converters: Mapping[str, Converter], scorer: ModuleType, folds: Mapping[str, Path]
 ) -> dict[str, dict[str, Scores]]:
     """Return the scores of each converter, by the id of the page."""
     found: dict[str, dict[str, Scores]] = {converter: {} for converter in converters}

@@ -87,14 +87,7 @@ def _write_mirror(folder: Path, stories: list[Article]) -> None:
 
 def _line(story: Article) -> str:
     url, html = BASE + article_path(story), _body(story).decode("utf-8", "replace")
-    line = {
-        "id": url,
-        "site": SITE,
-        "url": url,
-        "html": html,
-        "lang": story.lang,
-        "gold": gold_text(story),
-    }
+    line = {"id": url, "site": SITE, "url": url, "html": html, "lang": story.lang, "gold": gold_text(story)}
     return json.dumps(line) + "\n"
 
 

@@ -104,12 +104,7 @@ def _is_alive(pid: int) -> bool:
 
 
 def _run(
-    arguments: tuple[str, ...],
-    folder: str,
-    out: str,
-    err: str,
-    environment: dict[str, str],
-    script: str | None,
+    arguments: tuple[str, ...], folder: str, out: str, err: str, environment: dict[str, str], script: str | None
 ) -> None:
     for path, stream in ((out, 1), (err, 2)):
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)

@@ -54,11 +54,7 @@ def test_a_crawl_without_the_package_of_an_extra_ends_in_a_line_that_names_it(
 
 @pytest.mark.parametrize(
     ("module", "missing", "extra"),
-    [
-        ("parquet", "pyarrow", "parquet"),
-        ("poet", "scrapy_poet", "poet"),
-        ("monitors", "spidermon", "monitors"),
-    ],
+    [("parquet", "pyarrow", "parquet"), ("poet", "scrapy_poet", "poet"), ("monitors", "spidermon", "monitors")],
 )
 def test_a_module_without_the_package_of_its_extra_says_what_to_install(
     tmp_path: Path, module: str, missing: str, extra: str

@@ -170,10 +170,7 @@ def test_slow_servers_hold_up_no_call_for_another_host_and_not_the_end(folder: P
         hosts = [one.url.removeprefix("http://") for one in (site, *slow)]
         options = [word for host in hosts for word in ("--private-host", host)]
         server = mcp.StdioServerParameters(
-            command=sys.executable,
-            args=["-m", "denoise_crawler", "mcp", *options],
-            env=environment(),
-            cwd=folder,
+            command=sys.executable, args=["-m", "denoise_crawler", "mcp", *options], env=environment(), cwd=folder
         )
 
         async def talk() -> tuple[str, list[bool]]:

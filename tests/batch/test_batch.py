@@ -233,12 +233,7 @@ def test_a_page_that_makes_the_method_raise_is_named_and_has_no_text(odd_methods
             render="text",
         )
     )
-    assert [one.page.text for one in found] == [
-        "This is one.",
-        "",
-        "This is no-site.",
-        "This is two.",
-    ]
+    assert [one.page.text for one in found] == ["This is one.", "", "This is no-site.", "This is two."]
     failed = found[1]
     assert failed.error is not None
     assert failed.error.startswith("ZeroDivisionError: no such page (odd_method.py, line ")

@@ -43,12 +43,7 @@ def test_each_block_comes_in_order_with_its_verdict_score_and_reason() -> None:
     assert found[:3] == [
         {"text": "One", "kept": False, "score": 1.0, "reason": "100% links, over 70%"},
         {"text": "Two", "kept": False, "score": 1.0, "reason": "100% links, over 70%"},
-        {
-            "text": "A sentence with a link in it.",
-            "kept": True,
-            "score": 0.0,
-            "reason": "22% links, not over 70%",
-        },
+        {"text": "A sentence with a link in it.", "kept": True, "score": 0.0, "reason": "22% links, not over 70%"},
     ]
     assert len(found[3]["text"]) <= MAX_BLOCK_CHARACTERS
     assert found[3]["text"].endswith("long…")

@@ -193,11 +193,7 @@ def test_the_proxy_of_the_environment_is_asked_for_names_that_only_it_knows(
         without_proxies.setenv("http_proxy", scheme + url.removeprefix("http://"))
         assert fetched("http://nowhere.invalid/a") == ("http://nowhere.invalid/a", "<p>A story.")
         asyncio.run(RobotFetcher("robot").fetch("http://nowhere.invalid/b"))
-    assert asked == [
-        "http://nowhere.invalid/a",
-        "http://nowhere.invalid/robots.txt",
-        "http://nowhere.invalid/b",
-    ]
+    assert asked == ["http://nowhere.invalid/a", "http://nowhere.invalid/robots.txt", "http://nowhere.invalid/b"]
 
 
 def test_a_proxy_does_not_lead_a_program_to_a_private_address(without_proxies: pytest.MonkeyPatch) -> None:

@@ -177,11 +177,7 @@ def test_site_rules_are_obeyed_and_their_mistakes_told(folder: Path, capsys: pyt
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (
-            [],
-            2,
-            "no page is named. An example: denoise-crawler https://",
-        ),
+        ([], 2, "no page is named. An example: denoise-crawler https://"),
         (["story.html", "--form", "pdf"], 2, "invalid choice: 'pdf'"),
         (["story.html", "story.html", "--url", BASE], 2, "--url is the address of one page"),
         (["-", "-"], 2, "standard input can be read once"),

@@ -104,10 +104,7 @@ def test_named_columns_and_items_with_a_text_of_their_own_are_written_as_without
 
 
 def test_an_exporter_of_the_project_stays(mixed: Project) -> None:
-    mixed.write(
-        "own_exporter.py",
-        "from scrapy.exporters import CsvItemExporter as Csv\nclass Own(Csv): pass\n",
-    )
+    mixed.write("own_exporter.py", "from scrapy.exporters import CsvItemExporter as Csv\nclass Own(Csv): pass\n")
     own = 'FEED_EXPORTERS = {"csv": "own_exporter.Own"}\n'
     mixed.write("project_settings.py", SETTINGS + ADDON + own)
     assert list(lines(mixed, "mixed")[0]) == ["url", "html"]

@@ -185,10 +185,7 @@ HELD = Anything("held")
         (with_attribute(PostInit("u"), "_lock", LOCK), "PostInit: item._lock is a _thread.lock"),
         (with_attribute(SlotsBesidesFields("u"), "_never_set", LOCK), "item._never_set is a _thread.lock"),
         (with_attribute(AttrsWithState("u"), "_lock", [LOCK]), "AttrsWithState: item._lock[0] is a _thread.lock"),
-        (
-            model_with(LOCK),
-            "item.__pydantic_private__['_visits'] is a _th",
-        ),
+        (model_with(LOCK), "item.__pydantic_private__['_visits'] is a _th"),
         (with_attribute(DictWithState(), "_lock", LOCK), "DictWithState: item._lock is a _thread.lock"),
         ({"inner": with_attribute(PostInit("u"), "_lock", LOCK)}, "dict: item['inner']._lock is a _thread.lock"),
         (Anything("u", weakref.ref(HELD)), "item.more is a weakref.ReferenceType"),

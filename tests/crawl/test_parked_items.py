@@ -165,12 +165,7 @@ def test_an_item_that_came_back_can_be_filled() -> None:
 
 
 def test_no_code_of_an_items_class_runs_when_it_comes_back() -> None:
-    items = [
-        ScrapyItemWithCode(url="u"),
-        DataclassWithCode("u"),
-        AttrsWithCode("u"),
-        ModelWithCode(url="https"),
-    ]
+    items = [ScrapyItemWithCode(url="u"), DataclassWithCode("u"), AttrsWithCode("u"), ModelWithCode(url="https")]
     assert set(CODE_THAT_RAN) >= {"Item", "dataclass", "attrs", "pydantic"}
     CODE_THAT_RAN.clear()
     packed = [pack(item) for item in items]

@@ -53,9 +53,7 @@ def count_waiting(project: Project) -> int:
         return int(db.execute("SELECT count(*) FROM parked").fetchone()[0])
 
 
-def test_with_the_add_on_it_prints_what_the_callback_yields_and_a_file_has_the_text(
-    project: Project,
-) -> None:
+def test_with_the_add_on_it_prints_what_the_callback_yields_and_a_file_has_the_text(project: Project) -> None:
     printed = parsed(project, ADDON, "-o", "items.jsonl")
     assert "/story'" in printed
     assert "'text'" not in printed

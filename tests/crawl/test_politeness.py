@@ -133,8 +133,7 @@ def test_retry_after_is_waited_for(site: Site, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "seconds"),
-    [("120", 120.0), (" 7 ", 7.0), ("-3", 0.0), ("nan", None), ("soon", None), ("", None)],
+    ("value", "seconds"), [("120", 120.0), (" 7 ", 7.0), ("-3", 0.0), ("nan", None), ("soon", None), ("", None)]
 )
 def test_retry_after_values(value: str, seconds: float | None) -> None:
     assert parse_retry_after(value) == seconds

@@ -204,9 +204,7 @@ def test_the_spider_is_not_idle_while_we_keep_it_open(seen: dict[str, Any]) -> N
     assert (seen["idle"], seen["idle while kept open"], seen["idle again"]) == (True, False, True)
 
 
-def test_a_request_in_progress_keeps_the_spider_open_and_knows_when_it_is_the_last(
-    seen: dict[str, Any],
-) -> None:
+def test_a_request_in_progress_keeps_the_spider_open_and_knows_when_it_is_the_last(seen: dict[str, Any]) -> None:
     assert (seen["open with a request"], seen["last"], seen["last while a callback runs"]) == (True, True, False)
 
 

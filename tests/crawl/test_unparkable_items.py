@@ -75,10 +75,7 @@ def local_item() -> object:
         ({"a": [1, Node()]}, "item['a'][1] is a tests.crawl.test_unparkable_items.Node, which cannot be stored"),
         (ScrapyItem(more=len), "tests.item_kinds.ScrapyItem: item['more'] is a builtin_function"),
         (Plain("u", more=(0, OwnZone())), "tests.item_kinds.Plain: item.more[1] is a tests.crawl.test_unp"),
-        (
-            {"a": datetime(2026, 1, 1, tzinfo=OwnZone())},
-            "item['a'] has a time zone of class tests.crawl.test_unp",
-        ),
+        ({"a": datetime(2026, 1, 1, tzinfo=OwnZone())}, "item['a'] has a time zone of class tests.crawl.test_unp"),
         ({"a": ZoneInfo.no_cache("Asia/Tokyo")}, "item['a'] is the time zone Asia/Tokyo, which is not the one"),
         ({"a": Title("t")}, "item['a'] is a tests.crawl.test_unparkable_items.Title, which cannot be stored"),
         (
@@ -142,8 +139,7 @@ def bytes_naming(path: str) -> bytes:
 
 
 @pytest.mark.parametrize(
-    "path",
-    ["os.system", "subprocess.Popen", f"{__name__}.Node", f"{__name__}.endless", "builtins.print"],
+    "path", ["os.system", "subprocess.Popen", f"{__name__}.Node", f"{__name__}.endless", "builtins.print"]
 )
 def test_bytes_that_name_no_class_of_items_are_refused_and_nothing_is_called(path: str) -> None:
     CODE_THAT_RAN.clear()

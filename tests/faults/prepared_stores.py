@@ -56,8 +56,7 @@ def _knowledge(value: Callable[[], bytes]) -> Callable[[Path], bool]:
         with closing(sqlite3.connect(store)) as db, db:
             db.execute("DELETE FROM site")
             db.execute(
-                "INSERT INTO site (name, method, knowledge) SELECT DISTINCT site, 'fusion', ? FROM page",
-                [value()],
+                "INSERT INTO site (name, method, knowledge) SELECT DISTINCT site, 'fusion', ? FROM page", [value()]
             )
         return False
 
@@ -209,8 +208,7 @@ PREPARED: dict[str, Callable[[Path], bool]] = {
     "a row whose page is not there": _sql("UPDATE parked SET page = 9999 WHERE id = 1", refused=False),
     "a page whose response is not there": _sql("UPDATE page SET response = 9999 WHERE id = 1", refused=False),
     "pages of a site with another name": _sql(
-        "UPDATE page SET site = char(27) || '[2J' || char(10) || 'ERROR'",
-        refused=False,
+        "UPDATE page SET site = char(27) || '[2J' || char(10) || 'ERROR'", refused=False
     ),
     "an endless view": _sql(_ENDLESS_VIEW, refused=True),
     "an endless view in a damaged file": _damaged(_sql(_ENDLESS_VIEW, refused=True), refused=True),

@@ -30,10 +30,7 @@ class Mode:
     html: bool = False
 
 
-PIPELINES = {
-    "denoise_crawler.pipelines.StyleTreePipeline": 100,
-    "denoise_crawler.pipelines.DenoisePipeline": 200,
-}
+PIPELINES = {"denoise_crawler.pipelines.StyleTreePipeline": 100, "denoise_crawler.pipelines.DenoisePipeline": 200}
 MODES = {
     "add-on": Mode({"ADDONS": {"denoise_crawler.Addon": 300}}),
     "pipelines": Mode({"ITEM_PIPELINES": PIPELINES}, html=True),

@@ -35,11 +35,7 @@ SPIDERS = {
     "items of several kinds": PLAIN.replace(PLAIN[PLAIN.index("        yield {") :], SEVERAL.lstrip("\n")),
     "with their HTML": PLAIN.replace('"text": ""', '"text": "", "html": response.text'),
 }
-WAYS = {
-    "an item a page": ADDON,
-    "items of several kinds": ADDON,
-    "with their HTML": PIPELINES,
-}
+WAYS = {"an item a page": ADDON, "items of several kinds": ADDON, "with their HTML": PIPELINES}
 
 
 @pytest.fixture(scope="module")

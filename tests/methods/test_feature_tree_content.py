@@ -362,8 +362,7 @@ def test_a_damaged_store_is_learned_anew() -> None:
 
 
 @pytest.mark.parametrize(
-    "options",
-    [{"similarity_threshold": 0}, {"similarity_threshold": 1.1}, {"closeness": -1}, {"references": 0}],
+    "options", [{"similarity_threshold": 0}, {"similarity_threshold": 1.1}, {"closeness": -1}, {"references": 0}]
 )
 def test_impossible_options_are_named(options: dict[str, object]) -> None:
     with pytest.raises(MethodError, match=next(iter(options))):

@@ -28,13 +28,7 @@ STORIES = [
 ]
 APPEAL = "Support our newsroom: a subscription costs less than a cup of coffee a week, and you may cancel it."
 # what a reason for the other verdict would say
-_FOR_KEEPING = (
-    "in the page's main text",
-    "most of it new",
-    "no links",
-    "usual for content",
-    "none of ",
-)
+_FOR_KEEPING = ("in the page's main text", "most of it new", "no links", "usual for content", "none of ")
 _FOR_DROPPING = ("blocks before", "blocks after", "the same text stands", "usual for noise", "inside nav")
 
 

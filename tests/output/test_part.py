@@ -95,10 +95,7 @@ def test_what_is_noise_in_a_part_goes_unless_that_is_most_of_it() -> None:
     judged = noise_outside_part(whole, noise, find_part(whole, "#one"))
     assert [
         nodes.texts[node].strip() for node, gone in enumerate(judged) if nodes.tags[node] == TEXT and not gone
-    ] == [
-        "Ann",
-        "I have seen it.",
-    ]
+    ] == ["Ann", "I have seen it."]
     all_noise = [True] * len(nodes)
     assert noise_outside_part(whole, all_noise, find_part(whole, "#one")) == noise_outside_part(
         whole, None, find_part(whole, "#one")

@@ -318,9 +318,7 @@ _VALUES = st.recursive(
             st.sampled_from(
                 ["@type", "@id", "@graph", "author", "name", "headline", "datePublished", "url", "@value"]
             )
-            | st.sampled_from(
-                ["image", "publisher", "keywords", "description", "dateModified", "mainEntity"],
-            ),
+            | st.sampled_from(["image", "publisher", "keywords", "description", "dateModified", "mainEntity"]),
             inner,
         )
     ),

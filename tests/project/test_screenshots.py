@@ -19,10 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-SITES = {
-    "daniel": ("ifeng.com", "udn.com", "163.com"),
-    "dragnet": ("webinknow.com", "poynter.org"),
-}
+SITES = {"daniel": ("ifeng.com", "udn.com", "163.com"), "dragnet": ("webinknow.com", "poynter.org")}
 CLEAR, FADED = "rgb(16, 32, 58)", "rgb(125, 131, 139)"
 
 

@@ -398,10 +398,7 @@ def test_words_of_an_archive_are_counted_only_where_they_are_known_and_shown_wit
 ) -> None:
     escape = "\x1b]0;owned\x07\x9b31m"
     record = "WARC/1.0\r\nWARC-Type: {}\r\nContent-Length: 0\r\n\r\n\r\n\r\n"
-    file = write(
-        tmp_path / "a.warc",
-        *(record.format(f"{escape}{number}").encode() for number in range(100)),
-    )
+    file = write(tmp_path / "a.warc", *(record.format(f"{escape}{number}").encode() for number in range(100)))
     encoded = http(b"\x01\x02\x03", f"Content-Encoding: {escape}{'x' * 5_000}")
     other = write(tmp_path / "a.cwt", tianwang("http://a.cn/", encoded))
     _, reading = read(file, other)

@@ -64,5 +64,5 @@ def test_each_page_is_kept_once_up_to_the_limit_of_its_site_and_no_page_that_is_
         for row in store.waiting():
             store.release(row)
     assert pages(tmp_path / "store.sqlite") == [
-        *("https://a.example/1", "https://a.example/4", "https://b.example/1"),
+        *("https://a.example/1", "https://a.example/4", "https://b.example/1")
     ]

@@ -60,7 +60,7 @@ def test_the_format_of_other_tools_is_read_without_a_complaint() -> None:
     found = parse_site_file(OF_OTHERS, "example.com.txt")
     assert found.problems == []
     assert [rule.directive for rule in found.rules] == [
-        *("title", "body", "strip_id_or_class", "strip_image_src", "strip"),
+        *("title", "body", "strip_id_or_class", "strip_image_src", "strip")
     ]
 
 

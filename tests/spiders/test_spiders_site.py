@@ -19,26 +19,8 @@ def trap_site() -> Pages:
     pages = Pages()
     pages.html(
         "/",
-        *(
-            "/a",
-            "/a#part",
-            "/a?utm_source=rss",
-            "/b",
-            "/moved",
-            "/moved-too",
-            "/gone",
-            "/forbidden",
-            "/plain",
-        ),
-        *(
-            "/paper.pdf",
-            "http://other.test/x",
-            "mailto:a@b.test",
-            "http://[bad",
-            "/shut",
-            "/based/page",
-            "/away",
-        ),
+        *("/a", "/a#part", "/a?utm_source=rss", "/b", "/moved", "/moved-too", "/gone", "/forbidden", "/plain"),
+        *("/paper.pdf", "http://other.test/x", "mailto:a@b.test", "http://[bad", "/shut", "/based/page", "/away"),
         body='<a rel="nofollow" href="/nofollow">n</a>',
     )
     pages.html("/a", "/", "/b", "/a2")
