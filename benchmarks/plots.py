@@ -6,8 +6,6 @@ line a method) or speed (a bar a stage, as a multiple of lxml's parse). With ``-
 a level line for each contender on the same sets to the learning curve.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from argparse import ArgumentParser

@@ -1,14 +1,13 @@
 """What several tests share: a way to run a real crawl, and the corpus where there is one."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
 import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import scrapy
@@ -22,8 +21,6 @@ from tests.scrapy_process import ScrapyProcess
 
 __all__ = ["pytest_runtest_call"]
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 # Machines differ: how long an example takes says nothing about whether it is right. The examples are the same in
 # each run, so that no test fails by chance; `make test` takes few of them, `make test-random` looks for others.

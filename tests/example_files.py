@@ -1,12 +1,10 @@
 """The files that the documentation speaks of, made of pages of the bundled site."""
 
-from __future__ import annotations
-
 import io
 import json
 from contextlib import closing
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
@@ -18,9 +16,6 @@ from denoise_crawler.output.clean_page import CleanPage
 from denoise_crawler.page import Page
 from denoise_crawler.parquet import ParquetItemExporter
 from denoise_crawler.store import Store
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SITE = "example.com"
 BASE = f"https://{SITE}"

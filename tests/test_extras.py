@@ -1,20 +1,13 @@
 """Without the package of an extra, a line says what to install."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from denoise_crawler.errors import MissingExtraError
-from tests.conftest import SETTINGS, needs_new_scrapy
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.conftest import Project
+from tests.conftest import SETTINGS, Project, needs_new_scrapy
 
 ADDON = 'ADDONS = {"denoise_crawler.Addon": 300}\n'
 PARQUET = 'FEED_EXPORTERS = {"parquet": "denoise_crawler.parquet.ParquetItemExporter"}\n'

@@ -1,11 +1,11 @@
-from __future__ import annotations
-
 import asyncio
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import ExitStack, closing
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,13 +14,8 @@ from denoise_crawler.commands.page_command import USER_AGENT
 from denoise_crawler.store import Store
 from denoise_crawler.store.parked_rows import ParkedPage
 from tests.example_files import SITE, write_examples
-from tests.loopback import HTML, Answer, Served, serving
-from tests.scrapy_command import environment
-from tests.slow_servers import SHAPES, slow_server
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+from tests.loopback import HTML, SHAPES, Answer, Served, serving, slow_server
+from tests.scrapy_process import environment
 
 mcp = pytest.importorskip("mcp")
 

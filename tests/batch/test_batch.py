@@ -1,29 +1,23 @@
-from __future__ import annotations
-
 import multiprocessing
 import tempfile
 from collections import Counter
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from denoise_crawler import CleanPage, Writing, denoise_pages
-from denoise_crawler.batch import Tally, clean_pages
+from denoise_crawler.batch import BatchResult, Tally, clean_pages
 from denoise_crawler.demo.replies import Article, article_path, articles, respond
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.errors import BatchError, MethodError
 from denoise_crawler.methods import METHODS, MethodChoice
 from denoise_crawler.page import Page
 from tests.strategies import html_pages
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from denoise_crawler.batch import BatchResult
 
 SITES = ("one.example", "two.example", "three.example")
 

@@ -1,10 +1,8 @@
 """Fingerprints, copies and the history of pages."""
 
-from __future__ import annotations
-
 import random
 import sqlite3
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -16,9 +14,6 @@ from denoise_crawler.changes.fingerprint import MAX_LINES, Fingerprint, stable_l
 from denoise_crawler.changes.page_changes import PageHistory
 from denoise_crawler.crawl.guarded_store import open_denoiser
 from denoise_crawler.denoiser import Cleaning
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 LINES = st.lists(st.text(min_size=1, max_size=30), max_size=20).map("\n".join)
 

@@ -1,9 +1,7 @@
-from __future__ import annotations
-
 import io
 import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from rich.console import Console
@@ -12,10 +10,7 @@ from denoise_crawler.commands.denoise import SUBCOMMANDS
 from denoise_crawler.commands.page_input import reading_bar
 from denoise_crawler.reading import Reading
 from tests.example_files import write_examples
-from tests.scrapy_command import command, denoise_here, interrupted_while_fetching
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from tests.scrapy_process import command, denoise_here, interrupted_while_fetching
 
 STYLE = re.compile(r"\x1b\[[\d;]*m")
 COLOUR = re.compile(r"\x1b\[(?:\d+;)*(?:[349][0-7]|[34]8;[\d;]+)m")

@@ -1,26 +1,22 @@
-from __future__ import annotations
-
 import json
 import shlex
 import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from denoise_crawler import Page
 from denoise_crawler.commands.page_command import run
 from denoise_crawler.demo.replies import article_path, articles
+from denoise_crawler.demo.server import DemoServer
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.output.writing import Writing
 from tests.example_files import BASE, SITE, write_examples
 from tests.loopback import HTML, Answer, serving
-from tests.scrapy_command import environment, interrupted_while_fetching
-
-if TYPE_CHECKING:
-    from denoise_crawler.demo.server import DemoServer
+from tests.scrapy_process import environment, interrupted_while_fetching
 
 PROCESS = [sys.executable, "-m", "denoise_crawler"]
 STORY = "<title>A walk</title><nav><a href=/>Home</a></nav><p>We went along the river until the sun set.</p>"

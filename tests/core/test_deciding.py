@@ -1,7 +1,5 @@
 """What is taken of a page, on both roads, and what becomes of nodes by it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

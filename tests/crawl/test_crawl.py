@@ -1,22 +1,17 @@
 """Real crawls of the bundled site by a spider that knows nothing of this package, through all kinds of ends."""
 
-from __future__ import annotations
-
 import json
 import signal
 import sqlite3
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from denoise_crawler.demo.replies import article_path, articles
+from denoise_crawler.demo.server import DemoServer
 from tests.article_spider import SPIDER
-from tests.conftest import needs_new_scrapy
-
-if TYPE_CHECKING:
-    from denoise_crawler.demo.server import DemoServer
-    from tests.conftest import Project
+from tests.conftest import Project, needs_new_scrapy
 
 ENGLISH = [article for article in articles() if article.lang == "en"][:24]
 STORE = ".scrapy/denoise.sqlite"

@@ -1,26 +1,21 @@
-from __future__ import annotations
-
 import re
 import time
+from collections.abc import Iterator
 from http.client import HTTPConnection
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 from scrapy.settings import Settings
 
 from denoise_crawler.crawl.settings import DenoiseSettings
+from denoise_crawler.demo.server import DemoServer
 from denoise_crawler.errors import SettingError
 from denoise_crawler.page import Page
 from tests.chromium import DESKTOP, PHONE, faults, opened, overflow, photograph, running
 from tests.conftest import SETTINGS, STATS_FILE, Project
 from tests.loopback import HTML, Answer, nothing, serving
 from tests.report.test_report import assert_blocks_are_listed, page_of_blocks
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from denoise_crawler.demo.server import DemoServer
 
 SLOW_END = """
 from scrapy import Spider, signals

@@ -1,16 +1,14 @@
 """The pipelines alone, without the add-on: items carry their page in a field."""
 
-from __future__ import annotations
-
 import json
 import signal
 from collections import Counter
-from typing import TYPE_CHECKING
 
 import pytest
 
+from denoise_crawler.demo.server import DemoServer
 from tests.article_spider import SPIDER
-from tests.conftest import SETTINGS
+from tests.conftest import SETTINGS, Project
 from tests.crawl.test_crawl import (
     assert_one_item_each,
     assert_waited,
@@ -19,10 +17,6 @@ from tests.crawl.test_crawl import (
     quota,
     urls,
 )
-
-if TYPE_CHECKING:
-    from denoise_crawler.demo.server import DemoServer
-    from tests.conftest import Project
 
 BY_PIPELINES = """
 ITEM_PIPELINES = {

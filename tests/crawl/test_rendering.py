@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,13 +24,11 @@ from denoise_crawler.page import Page
 from denoise_crawler.page.geometry import Box, drawn_boxes
 from tests import chromium
 from tests.conftest import SETTINGS, STATS_FILE, Project
-from tests.loopback import Answer, serving
+from tests.loopback import Answer, Served, serving
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from denoise_crawler.crawl.rendering.rendering_middleware import PageSnapshot
-    from tests.loopback import Served
+
 
 CHROMIUM = chromium.program()
 needs_browser = pytest.mark.skipif(

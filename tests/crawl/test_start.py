@@ -1,17 +1,12 @@
-from __future__ import annotations
-
 import json
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from denoise_crawler.demo.server import DemoServer
 from tests.conftest import ROOT
-
-if TYPE_CHECKING:
-    from denoise_crawler.demo.server import DemoServer
 
 START = (ROOT / "docs" / "index.md").read_text("utf-8")
 ADDRESS = "http://127.0.0.1:8000"

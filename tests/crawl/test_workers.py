@@ -1,21 +1,21 @@
 """Pages that worker processes learn and clean."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import os
 import signal
 import time
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from scrapy.utils.test import get_crawler
 
 from denoise_crawler.crawl.report import CrawlReport
 from denoise_crawler.crawl.workers_cleaner import WorkersCleaner
+from denoise_crawler.demo.server import DemoServer
 from denoise_crawler.denoiser import Cleaning, Denoiser
 from denoise_crawler.errors import (
     AskAgainError,
@@ -31,13 +31,8 @@ from denoise_crawler.methods.base import InMemoryKnowledge
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
 from tests.article_spider import SPIDER
-from tests.crawl.test_drift import NEW, OLD, pages
+from tests.crawl.test_redesign import NEW, OLD, pages
 from tests.faults.crawls import PAGES, Crawls
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Coroutine
-
-    from denoise_crawler.demo.server import DemoServer
 
 HARMFUL = Writing(min_confidence=1.0, low_confidence="tests.crawl.harmful_writing:write")
 

@@ -1,7 +1,5 @@
 """The demo site: its articles, its noise, its traps, its feeds and its loopback server."""
 
-from __future__ import annotations
-
 import json
 import re
 import signal

@@ -1,7 +1,5 @@
 """What the demo plants around and inside its stories, and what is left of it once its pages are known."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import pytest

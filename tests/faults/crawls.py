@@ -1,7 +1,5 @@
 """Crawls to break: their project, the items that came out, the pages that wait in the store."""
 
-from __future__ import annotations
-
 import ctypes
 import json
 import os
@@ -11,21 +9,18 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable, Collection
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from denoise_crawler.demo.replies import article_path, articles
+from denoise_crawler.demo.server import DemoServer
 from tests.article_spider import SPIDER
 from tests.conftest import SETTINGS, STATS_FILE, Project
 from tests.page_failures import check_log
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
-
-    from denoise_crawler.demo.server import DemoServer
-    from tests.scrapy_process import ScrapyProcess
+from tests.scrapy_process import ScrapyProcess
 
 STORE = "denoise.sqlite"
 PAGES = 24

@@ -1,19 +1,13 @@
 """Each fault a few times; ``python -m benchmarks.faults`` does each many times and prints the table."""
 
-from __future__ import annotations
-
+from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
 
 import pytest
 
+from denoise_crawler.demo.server import DemoServer
 from tests.faults.crawls import Crawls, Outcome
 from tests.faults.scenarios import SCENARIOS, why_not
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from denoise_crawler.demo.server import DemoServer
 
 SEEDS = {"kill -9": 3, "feed fails": 2, "disk full (file size limit)": 2}
 

@@ -1,7 +1,5 @@
 """Stores made to do harm, opened as a crawl opens them; whole crawls on them are in ``test_faults.py``."""
 
-from __future__ import annotations
-
 import logging
 import os
 import sqlite3

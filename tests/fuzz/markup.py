@@ -3,13 +3,8 @@
 Hypothesis drives it with its own source of randomness, and so can make a failing page small.
 """
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from random import Random
+from random import Random
 
 _BLOCKS = [
     "div",

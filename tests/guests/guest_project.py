@@ -1,24 +1,26 @@
 """A small Scrapy project in a folder of its own, crawled with us or without us."""
 
-from __future__ import annotations
-
 import json
 import signal
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from tests.conftest import SETTINGS, STATS_FILE, Project
+from tests.loopback import Served
 from tests.page_failures import check_log
 from tests.scrapy_process import ScrapyProcess
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from pathlib import Path
-
-    from tests.loopback import Served
-
 NOBODY = ""
 ADDON = 'ADDONS = {"denoise_crawler.Addon": 300}\n'
+PIPELINES = """
+ITEM_PIPELINES = {
+    "denoise_crawler.pipelines.StyleTreePipeline": 100,
+    "denoise_crawler.pipelines.DenoisePipeline": 200,
+}
+"""
+MODES = {"add-on": ADDON, "pipelines": PIPELINES}
 QUICK = "TELNETCONSOLE_ENABLED = False\nIMAGES_STORE = FILES_STORE = 'files'\n"
 SPIDER = """
 import json

@@ -1,14 +1,9 @@
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from tests.conftest import ROOT
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_many_items_are_measured_beside_the_same_crawl_without_us(tmp_path: Path) -> None:

@@ -1,22 +1,15 @@
 """Items that are made from several pages name the one that their text is of."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from tests.guests.guest_project import ADDON, Guest, addresses
 from tests.guests.site import answer as page
 from tests.guests.site import html, story
-from tests.loopback import Answer, serving
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tests.loopback import Served
+from tests.loopback import Answer, Served, serving
 
 PAGES = 9
 # A story, then what an interface says of it, then an item of both.

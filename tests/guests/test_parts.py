@@ -1,27 +1,15 @@
 """Items that are a part of their page, as its comments are, get the text of that part."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.guests.guest_project import ADDON, SPIDER, Guest
+from tests.guests.guest_project import ADDON, PIPELINES, SPIDER, Guest
 from tests.guests.site import html, story
-from tests.loopback import HTML, Answer, serving
+from tests.loopback import HTML, Answer, Served, serving
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tests.loopback import Served
-
-PIPELINES = """
-ITEM_PIPELINES = {
-    "denoise_crawler.pipelines.StyleTreePipeline": 100,
-    "denoise_crawler.pipelines.DenoisePipeline": 200,
-}
-"""
 PAGES, COMMENTS = 8, 200
 BY = {
     "css": '"#" + comment.attrib["id"]',

@@ -1,30 +1,18 @@
 """The response that goes with an item: handlers of signals get that of the item's own page, also if it waited."""
 
-from __future__ import annotations
-
 import json
 import zlib
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.guests.guest_project import ADDON, Guest
+from tests.guests.guest_project import ADDON, PIPELINES, Guest
 from tests.guests.site import html
-from tests.loopback import HTML, Answer, serving
+from tests.loopback import HTML, Answer, Served, serving
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tests.loopback import Served
-
-PIPELINES = """
-ITEM_PIPELINES = {
-    "denoise_crawler.pipelines.StyleTreePipeline": 100,
-    "denoise_crawler.pipelines.DenoisePipeline": 200,
-}
-"""
 SPIDER = """
 import json
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -27,7 +25,7 @@ from tests.strategies import html_pages
 TS = 0.5
 
 
-def page(html: str, name: str = "a", boxes: Boxes | None = None) -> Page:
+def page(html: str, name: str = "a", boxes: "Boxes | None" = None) -> Page:
     return Page.parse(f"https://example.com/{name}", html, boxes=boxes)
 
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -26,7 +24,7 @@ from denoise_crawler.page.geometry import Box
 from tests.strategies import html_pages
 
 
-def page(html: str, name: str = "a", boxes: Boxes | None = None) -> Page:
+def page(html: str, name: str = "a", boxes: "Boxes | None" = None) -> Page:
     return Page.parse(f"https://example.com/{name}", html, boxes=boxes)
 
 

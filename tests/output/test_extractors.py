@@ -1,12 +1,10 @@
 """Other libraries as writers: real ones, on the pages of the bundled site and in real crawls of it."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -18,6 +16,7 @@ from denoise_crawler.batch import clean_pages
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.demo.articles import gold_text
 from denoise_crawler.demo.replies import article_path, articles, respond
+from denoise_crawler.demo.server import DemoServer
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.errors import ExtractorError, ExtractorOptionsError, SettingError
 from denoise_crawler.evaluation import evaluate
@@ -31,11 +30,8 @@ from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
 from tests.article_spider import SPIDER
 from tests.commands.test_clean_command import denoise, lines
+from tests.conftest import Project
 from tests.strategies import html_pages
-
-if TYPE_CHECKING:
-    from denoise_crawler.demo.server import DemoServer
-    from tests.conftest import Project
 
 BASE = "https://news.example"
 ENGLISH = [article for article in articles() if article.lang == "en"][:24]

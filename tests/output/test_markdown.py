@@ -1,6 +1,4 @@
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -18,9 +16,6 @@ from denoise_crawler.output.content.links import is_share_link
 from denoise_crawler.output.writing import Writing, write_content
 from denoise_crawler.page import Page
 from tests.strategies import html_pages, html_tables
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 URL = "https://example.com/d/"
 READER = MarkdownIt("commonmark", {"maxNesting": 100}).enable("table")

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import encodings
 import pkgutil
 from urllib.parse import urljoin

@@ -1,17 +1,13 @@
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.conftest import ROOT
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 NOTEBOOK = ROOT / "examples" / "cleaning.ipynb"
 # in a process of its own: Jupyter's packages warn of their own plans

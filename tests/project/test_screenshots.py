@@ -1,9 +1,9 @@
 """Real sites as a person sees them; DENOISE_SCREENSHOTS=FOLDER keeps the pictures to look at."""
 
-from __future__ import annotations
-
+from collections.abc import Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,10 +14,6 @@ from denoise_crawler.output.painted import painted_html
 from denoise_crawler.page import Page
 from denoise_crawler.report import Bounds, Plan, RunFigures, write_report
 from tests.chromium import DESKTOP, PHONE, faults, opened, overflow, photograph, running
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 SITES = {"daniel": ("ifeng.com", "udn.com", "163.com"), "dragnet": ("webinknow.com", "poynter.org")}
 CLEAR, FADED = "rgb(16, 32, 58)", "rgb(125, 131, 139)"

@@ -1,7 +1,7 @@
-from __future__ import annotations
-
+from collections.abc import Iterator
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,10 +12,6 @@ from tests.attacks import attack
 from tests.chromium import DESKTOP, PHONE, faults, opened, overflow, photograph, running
 from tests.loopback import nothing, serving
 from tests.report.test_report import SITE, demo_pages, history, reported, store_with
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 NAMES = ("index.html", "site/index.html", "site/tree.html", "site/page-001.html")
 

@@ -1,7 +1,5 @@
 """The spider for any site, in real crawls over loopback."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import os
 import sqlite3
 import subprocess
@@ -7,9 +5,9 @@ import sys
 import tempfile
 import time
 import zlib
+from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
@@ -21,9 +19,6 @@ from denoise_crawler.methods.versioned_format import deflate, inflate
 from denoise_crawler.store import VERSION, SiteRun, SiteState, Store
 from denoise_crawler.store.history import MAX_RUNS
 from denoise_crawler.store.parked_rows import ParkedPage, ParkedResponse
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 KEY = "style_tree:64"
 
