@@ -135,17 +135,8 @@ def worst(name: str, figures: Figures, place: Served, most: int) -> list[list[st
 
 
 HEADS = [
-    *(
-        "crawl",
-        "pages/s",
-        "x without",
-        "x without, CPU",
-        "workers' CPU, in crawls without",
-        "peak RSS MiB",
-        "longest callback ms",
-        "longest collection ms",
-        "longest of ours ms",
-    ),
+    *("crawl", "pages/s", "x without", "x without, CPU", "workers' CPU, in crawls without", "peak RSS MiB"),
+    *("longest callback ms", "longest collection ms", "longest of ours ms"),
     *("x lxml parse, median", "largest", f"over {LONGEST_PAUSE:g}", "at the end ms"),
 ]
 

@@ -2,13 +2,14 @@
 
 import socket
 import ssl
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta, timezone
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
@@ -31,6 +32,11 @@ def nothing(_: str) -> Answer:
 class _Server(ThreadingHTTPServer):
     request_queue_size = 128  # a crawl knocks at once for all it may; who finds no room tries again a second later
 
+    def handle_error(self, *given: Any) -> None:
+        """Write nothing of a client that does not trust us."""
+        if not isinstance(sys.exc_info()[1], ssl.SSLError):
+            super().handle_error(*given)
+
 
 class Served(NamedTuple):
     """Where a site is served, without a slash at the end, and the paths it was asked for."""
@@ -40,8 +46,8 @@ class Served(NamedTuple):
 
 
 @contextmanager
-def serving(answer: Callable[[str], Answer]) -> Iterator[Served]:
-    """Serve what ``answer`` says of each path."""
+def serving(answer: Callable[[str], Answer], certified: Path | None = None) -> Iterator[Served]:
+    """Serve what ``answer`` says of each path, with TLS if there is a file with a certificate and its key."""
     asked: list[str] = []
 
     class Handler(BaseHTTPRequestHandler):
@@ -62,6 +68,10 @@ def serving(answer: Callable[[str], Answer]) -> Iterator[Served]:
             """Write nothing."""
 
     with _Server(("127.0.0.1", 0), Handler) as server:
+        if certified:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(certified)
+            server.socket = context.wrap_socket(server.socket, server_side=True)
         thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
         thread.start()
         try:
@@ -87,37 +97,6 @@ def certificate(path: Path, host: str) -> Path:
     pem = serialization.Encoding.PEM
     path.write_bytes(made.public_bytes(pem) + key.private_bytes(pem, form, no_password))
     return path
-
-
-@contextmanager
-def serving_tls(certified: Path, page: bytes) -> Iterator[int]:
-    """Serve a page at each path; give the port."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_response(200)
-            self.send_header("Content-Type", "text/html; charset=utf-8")
-            self.end_headers()
-            self.wfile.write(page)
-
-        def log_message(self, *_: object) -> None:
-            """Write nothing."""
-
-    class Server(ThreadingHTTPServer):
-        def handle_error(self, *_: object) -> None:
-            """Write nothing of a client that does not trust us."""
-
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(certified)
-    with Server(("127.0.0.1", 0), Handler) as server:
-        server.socket = context.wrap_socket(server.socket, server_side=True)
-        thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
-        thread.start()
-        try:
-            yield server.server_port
-        finally:
-            server.shutdown()
-            thread.join()
 
 
 ROBOTS = "/robots.txt"

@@ -1,24 +1,21 @@
 """Without the package of an extra, a line says what to install."""
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from denoise_crawler.errors import MissingExtraError
-from tests.conftest import SETTINGS, Project, needs_new_scrapy
+from tests.conftest import ADDON, SETTINGS, Project, needs_new_scrapy
+from tests.programs import run_python
 
-ADDON = 'ADDONS = {"denoise_crawler.Addon": 300}\n'
 PARQUET = 'FEED_EXPORTERS = {"parquet": "denoise_crawler.parquet.ParquetItemExporter"}\n'
 RENDERING = 'ADDONS = {"denoise_crawler.Rendering": 320}\n'
 
 
 def python(folder: Path, code: str, missing: str) -> subprocess.CompletedProcess[str]:
     """Run ``code`` as if a package were not there."""
-    program = f"import sys; sys.modules[{missing!r}] = None\n{code}"
-    command = [sys.executable, "-c", program]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=120)
+    return run_python("-c", f"import sys; sys.modules[{missing!r}] = None\n{code}", folder=folder, code=None)
 
 
 @pytest.mark.parametrize(

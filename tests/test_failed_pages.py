@@ -2,7 +2,7 @@
 
 import json
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,7 @@ import pytest
 
 from denoise_crawler import CleanPage, denoise_pages
 from denoise_crawler.batch import Tally, clean_pages
-from denoise_crawler.methods import METHODS, Judgement
+from denoise_crawler.methods import Judgement
 from denoise_crawler.methods.link_ratio import LinkRatio
 from denoise_crawler.output.renderings import RENDERINGS
 from denoise_crawler.page import Page
@@ -25,18 +25,7 @@ PAGES = [
 RAISED = "ZeroDivisionError: no such page (odd_method.py, line "
 
 
-@pytest.fixture(autouse=True)
-def odd_site(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], str]]:
-    """The methods of tests/odd_method.py: here and, since its site function is imported there, in workers."""
-    before = dict(METHODS)
-    from tests import odd_method
-
-    for odd in (odd_method.OddRatio, odd_method.OddLearner):
-        monkeypatch.setitem(METHODS, odd.name, odd)
-    yield odd_method.odd_site
-    monkeypatch.undo()
-    METHODS.clear()
-    METHODS.update(before)
+pytestmark = pytest.mark.usefixtures("odd_site")
 
 
 def cleaned(road: str, method: str, site: Callable[[str], str]) -> list[CleanPage]:

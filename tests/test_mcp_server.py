@@ -15,6 +15,7 @@ from denoise_crawler.store import Store
 from denoise_crawler.store.parked_rows import ParkedPage
 from tests.example_files import SITE, write_examples
 from tests.loopback import HTML, SHAPES, Answer, Served, serving, slow_server
+from tests.programs import run_program
 from tests.scrapy_process import environment
 
 mcp = pytest.importorskip("mcp")
@@ -213,9 +214,7 @@ def started(folder: Path, *words: str, missing: str = "") -> subprocess.Complete
     program = "import sys; sys.argv[1:1] = []\n" + (f"sys.modules[{missing!r}] = None\n" if missing else "")
     program += "from denoise_crawler.__main__ import main\nsys.exit(main())"
     command = [sys.executable, "-c", program, "mcp", *words]
-    return subprocess.run(
-        command, cwd=folder, env=environment(), capture_output=True, text=True, input="", check=False, timeout=120
-    )
+    return run_program(*command, folder=folder, given="", code=None, **environment())
 
 
 def test_a_server_that_cannot_begin_says_why_in_one_line(folder: Path) -> None:

@@ -7,7 +7,6 @@ import shutil
 import signal
 import sqlite3
 import subprocess
-import sys
 import time
 from argparse import Namespace
 from collections.abc import Callable
@@ -33,6 +32,8 @@ from denoise_crawler.page import Page
 from denoise_crawler.store import SiteRun, SiteState, Store
 from tests.article_spider import SPIDER
 from tests.conftest import Project
+from tests.crawl.test_crawl import urls
+from tests.programs import run_program
 from tests.scrapy_process import command, denoise, environment, group_lives, on_a_terminal
 
 SETTINGS = "BOT_NAME = 'p'\nDENOISE_METHOD = 'link_ratio'\nDENOISE_METHOD_OPTIONS = {'threshold': 0.4}\n"
@@ -301,8 +302,6 @@ def test_a_reader_that_has_enough_is_no_error(folder: Path) -> None:
         (["clean", "pages.jsonl", "--as", "pdf"], "invalid choice: 'pdf'"),
         (["clean"], "the following arguments are required: PATH"),
         (["clean", "pages.jsonl", "--fast"], "clean does not know: --fast"),
-        ([], "name what to do: clean"),
-        (["wash"], "invalid choice: 'wash'"),
         (["clean", "pages.jsonl", "-s", "DENOISE_WARMUP_PAGES=few"], "DENOISE_WARMUP_PAGES is 'few'"),
         (
             ["clean", "pages.jsonl", "--option", "title=1", "-s", "DENOISE_METHOD_OPTIONS=title"],
@@ -362,8 +361,7 @@ STORE = "DENOISE_STORE"
 
 
 def merge(*arguments: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "scrapy", "denoise", "merge", *map(str, arguments)]
-    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False, timeout=120)
+    return run_program(*command("merge", *arguments), folder=cwd, code=None)
 
 
 def learned(numbers: range, site: str = "a.example") -> bytes:
@@ -391,10 +389,6 @@ def seen(path: Path) -> list[SiteRun]:
     with closing(Store(path, read_only=True)) as opened:
         [(site, key)] = opened.known()
         return opened.history(site, key)
-
-
-def urls(server: DemoServer) -> list[str]:
-    return [server.url + article_path(article) for article in articles() if article.lang == "en"][:24]
 
 
 def crawl(project: Project, store: str, pages: list[str]) -> None:

@@ -28,6 +28,7 @@ from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
 from denoise_crawler.store import SiteState, Store
 from tests.conftest import Project
+from tests.programs import run_python
 from tests.scrapy_process import command, denoise, environment, group_lives, on_a_terminal
 from tests.strategies import html_pages
 
@@ -354,19 +355,6 @@ def test_a_choice_without_pages_is_said(gold: Path) -> None:
     assert "nothing to evaluate" in ran.stderr
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "said"),
-    [
-        (["nowhere.jsonl"], 1, "nowhere.jsonl: no such file or folder"),
-        (["ledger.jsonl", "--methods", "best"], 2, "invalid choice: 'best'"),
-        (["ledger.jsonl", "--sites-with", "0"], 2, "'0' is not a whole number, 1 or more"),
-        ([], 2, "GOLD"),
-    ],
-)
-def test_what_cannot_be_done_is_said(gold: Path, arguments: list[str], code: int, said: str) -> None:
-    assert said in denoise(gold.parent, "evaluate", *arguments, code=code).stderr
-
-
 @pytest.mark.skipif(sys.version_info >= (3, 12), reason="magic-html can be installed here")
 def test_a_peer_that_is_not_installed_is_named_and_left_out(gold: Path) -> None:
     ran = denoise(gold.parent, "evaluate", gold, "--peers", "magic-html", "--methods", "none")
@@ -378,9 +366,7 @@ def test_a_peer_that_is_not_installed_is_named_and_left_out(gold: Path) -> None:
 def test_the_example_in_the_documentation_runs(tmp_path: Path) -> None:
     text = (Path(__file__).parents[2] / "docs" / "figures.md").read_text("utf-8")
     (tmp_path / "example.py").write_text(text.partition("```python\n")[2].partition("```")[0], encoding="utf-8")
-    ran = subprocess.run(
-        [sys.executable, "example.py"], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120
-    )
+    ran = run_python("example.py", folder=tmp_path, code=None)
     assert (ran.returncode, ran.stderr) == (0, "")
     assert "mine all style_tree Score(precision=1.0, recall=1.0, f1=1.0)" in ran.stdout
 

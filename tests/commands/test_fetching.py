@@ -17,7 +17,7 @@ from denoise_crawler.commands import exchange
 from denoise_crawler.commands.fetching import MAX_REDIRECTIONS, SECONDS, TimeLimit, fetch
 from denoise_crawler.commands.robot_fetching import RobotFetcher
 from denoise_crawler.errors import FetchError
-from tests.loopback import HTML, SHAPES, Answer, Shape, certificate, serving, serving_tls, slow_server
+from tests.loopback import HTML, SHAPES, Answer, Shape, certificate, serving, slow_server
 
 PAGE = Answer(200, HTML, b"<p>A story.")
 FAR = "http://far.example/a"
@@ -161,7 +161,8 @@ def test_the_certificate_is_asked_for_the_name_though_the_address_is_connected_t
 ) -> None:
     certified = certificate(tmp_path / "certificate.pem", "site.example")
     exchange._verifying.cache_clear()  # it knows those of the environment when it was made
-    with serving_tls(certified, PAGE.body) as port:
+    with serving(lambda _: PAGE, certified) as served:
+        port = int(served.url.rpartition(":")[2])
         names["site.example"], names["other.example"] = ["127.0.0.1", "127.0.0.1"], ["127.0.0.1"]
         with pytest.raises(FetchError, match="certificate verify failed"):
             fetched(f"https://site.example:{port}/")

@@ -212,7 +212,6 @@ LOOKS = (
     "<p>カタカナ・ひらがな 漢字かな交じり文 據新華社報道 2019年4月13日 ＡＢＣ ١٢٣ ſ ﬁ 𝔘𝔫𝔦 _under_score_</p>",
     "<p>" + "w" * 300 + " " + "é" * 200 + " x</p><svg width=3><o:p class=b>office</svg><body class=second>",
 )
-MODES = ("require", "off")
 
 
 def road(mode: str, htmls: list[str], **options: Any) -> list[Any]:
@@ -236,7 +235,7 @@ def road(mode: str, htmls: list[str], **options: Any) -> list[Any]:
 
 @pytest.mark.parametrize("html", [*ODD_PAGES, *LOOKS])
 def test_both_roads_make_the_same_tree_of_an_odd_page(html: str) -> None:
-    compiled, interpreted = (road(mode, [html, html + "<p>more", "<p>x</p>"]) for mode in MODES)
+    compiled, interpreted = (road(mode, [html, html + "<p>more", "<p>x</p>"]) for mode in ROADS)
     assert compiled == interpreted
 
 
@@ -248,11 +247,11 @@ def test_both_roads_make_the_same_tree_of_an_odd_page(html: str) -> None:
     ),
 )
 def test_both_roads_make_the_same_tree_of_a_site(htmls: list[str], options: dict[str, Any]) -> None:
-    compiled, interpreted = (road(mode, htmls, **options) for mode in MODES)
+    compiled, interpreted = (road(mode, htmls, **options) for mode in ROADS)
     assert compiled == interpreted
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", ROADS)
 @pytest.mark.parametrize(
     ("ends", "labels", "message"),
     [

@@ -19,8 +19,7 @@ STORE = ".scrapy/denoise.sqlite"
 
 @pytest.fixture
 def crawls(project: Project, server: DemoServer) -> Project:
-    project.write("test_spiders.py", SPIDER)
-    project.write("urls.json", json.dumps(urls(server)))
+    project.spider(SPIDER, urls(server))
     return project
 
 
@@ -175,7 +174,10 @@ def test_a_wrong_setting_stops_the_crawl_at_the_start_and_is_named(
     process = crawls.start("articles", "-s", f"{setting}={value}")
     assert crawls.ended(process) == []
     assert process.returncode == 1
-    assert setting in crawls.log.strip().splitlines()[-1]
+    assert "Traceback" not in crawls.log
+    last = crawls.log.strip().splitlines()[-1]
+    assert last.startswith("The crawl cannot begin: ")
+    assert setting in last
 
 
 def test_a_site_is_what_the_setting_says(crawls: Project) -> None:

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from denoise_crawler.demo.replies import article_path, articles
 from denoise_crawler.demo.server import DemoServer
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.fusion.blocks import blocks_of
@@ -23,6 +22,7 @@ from denoise_crawler.store import Store
 from denoise_crawler.store.shared import SharedStore
 from tests.article_spider import SPIDER
 from tests.conftest import Project
+from tests.crawl.test_crawl import urls
 from tests.crawl.test_redesign import OLD, pages
 from tests.faults.crawls import PAGES, Crawls
 
@@ -232,10 +232,6 @@ def test_another_copy_stands_in_for_one_that_has_to_leave_the_sample(limit: int)
     assert told[0] == 1
 
 
-def urls(server: DemoServer) -> list[str]:
-    return [server.url + article_path(article) for article in articles() if article.lang == "en"][:24]
-
-
 def crawl_halves(project: Project, pages: list[str], *settings: str) -> None:
     """Crawl each half of ``pages`` in a process of its own, both at the same time."""
     started = []
@@ -274,8 +270,7 @@ def test_two_crawls_at_the_same_time_on_a_shared_folder_lose_nothing_and_warm_th
     store = SharedStore(str(project.folder / "shared"))
     [(site, key)] = store.known()
     assert pages_known(store.knowledge(site, key)) == 24
-    project.write("test_spiders.py", SPIDER)
-    project.write("urls.json", json.dumps(pages[:3]))
+    project.spider(SPIDER, pages[:3])
     third = ("-s", "DENOISE_SHARED_STORE=shared", "-s", "DENOISE_STORE=three.sqlite")
     assert len(project.crawl("html", *third)) == 3, project.log
     assert "denoise/parked" not in project.stats

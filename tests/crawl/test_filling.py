@@ -24,7 +24,7 @@ from denoise_crawler import CleanPage
 from denoise_crawler.crawl.filling import FillResult, ItemFiller
 from denoise_crawler.crawl.report import CrawlReport
 from denoise_crawler.crawl.settings import DenoiseSettings
-from tests.conftest import SETTINGS, Project
+from tests.conftest import ADDON, PIPELINES, SETTINGS, Project
 from tests.loopback import HTML, Answer, serving
 from tests.scrapy_process import ScrapyProcess
 
@@ -480,12 +480,6 @@ class OwnTextSpider(scrapy.Spider):
     async def start(self):
         yield {"text": "mine", "url": "1"}
         yield {"text": "mine", "url": "2"}
-"""
-ADDON = 'ADDONS = {"denoise_crawler.Addon": 300}\n'
-PIPELINES = """ITEM_PIPELINES = {
-    "denoise_crawler.pipelines.StyleTreePipeline": 100,
-    "denoise_crawler.pipelines.DenoisePipeline": 200,
-}
 """
 
 

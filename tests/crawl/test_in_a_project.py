@@ -7,7 +7,6 @@ import re
 import shutil
 import sqlite3
 import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -16,8 +15,9 @@ import pytest
 
 from denoise_crawler.demo.replies import article_path, articles
 from denoise_crawler.demo.server import DemoServer
-from tests.conftest import ROOT, SETTINGS, Project
+from tests.conftest import ADDON, PIPELINES, ROOT, SETTINGS, Project
 from tests.loopback import HTML, Answer, serving
+from tests.programs import run_python
 from tests.scrapy_process import ScrapyProcess
 
 FAST = ("-s", "DOWNLOAD_DELAY=0.01", "-s", "DENOISE_DELAY_MIN=0", "-s", "DENOISE_DELAY_MAX=0.01")
@@ -25,17 +25,7 @@ SETTINGS_MODULES = sorted(path.stem for path in (ROOT / "settings_examples").glo
 
 
 def scrapy(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "scrapy", *arguments],
-        cwd=folder,
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done
+    return run_python("-m", "scrapy", *arguments, folder=folder, **environment)
 
 
 def lines(path: Path) -> list[dict[str, Any]]:
@@ -139,14 +129,7 @@ def test_the_repository_itself_is_a_project_with_both_spiders() -> None:
 
 
 def test_the_demonstration_says_what_came_out(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "denoise_crawler.demo", "--output", str(tmp_path)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+    done = run_python("-m", "denoise_crawler.demo", "--output", str(tmp_path))
     assert f"clean items are in {tmp_path / 'items.jsonl'}" in done.stdout
     assert "pages seen 68, parked 6, replayed 6, cleaned 68" in done.stdout
     assert "--- before:" in done.stdout
@@ -154,12 +137,6 @@ def test_the_demonstration_says_what_came_out(tmp_path: Path) -> None:
     assert len(lines(tmp_path / "items.jsonl")) == 68
 
 
-ADDON = 'ADDONS = {"denoise_crawler.Addon": 300}\n'
-PIPELINES = """ITEM_PIPELINES = {
-    "denoise_crawler.pipelines.StyleTreePipeline": 100,
-    "denoise_crawler.pipelines.DenoisePipeline": 200,
-}
-"""
 SPIDER = """
 import scrapy
 

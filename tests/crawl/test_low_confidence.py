@@ -1,6 +1,5 @@
 """Pages less sure than DENOISE_MIN_CONFIDENCE, in real crawls; and when a warm-up takes too long."""
 
-import json
 from typing import Any
 
 import pytest
@@ -36,8 +35,7 @@ DENOISE_EXTRA_FIELDS = {"low_confidence": "unsure", "method": "m"}
 def crawls(project: Project, server: DemoServer) -> Project:
     project.write("project_settings.py", BY_ADDON)
     project.write("fallback.py", FALLBACK)
-    project.write("test_spiders.py", SPIDER)
-    project.write("urls.json", json.dumps(urls(server)))
+    project.spider(SPIDER, urls(server))
     return project
 
 

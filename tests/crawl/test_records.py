@@ -14,7 +14,7 @@ from denoise_crawler.demo.replies import articles
 from denoise_crawler.page import Page
 from denoise_crawler.page.article_parts import part_of
 from tests.article_spider import SPIDER
-from tests.conftest import SETTINGS, Project, needs_new_scrapy
+from tests.conftest import ADDON, SETTINGS, Project, needs_new_scrapy
 from tests.loopback import HTML, Answer, serving
 from tests.scrapy_process import denoise
 
@@ -65,8 +65,7 @@ def answer(path: str) -> Answer:
 def forum(project: Project) -> Iterator[str]:
     with serving(answer) as served:
         project.write("project_settings.py", BY_ADDON)
-        project.write("test_spiders.py", SPIDER)
-        project.write("urls.json", json.dumps([f"{served.url}/topic/{number}" for number in range(8)]))
+        project.spider(SPIDER, [f"{served.url}/topic/{number}" for number in range(8)])
         yield served.url
 
 
@@ -197,7 +196,7 @@ def site() -> Iterator[str]:
 
 @pytest.fixture
 def crawls(project: Project) -> Project:
-    project.write("project_settings.py", SETTINGS + 'ADDONS = {"denoise_crawler.Addon": 300}\n' + JOINING)
+    project.write("project_settings.py", SETTINGS + ADDON + JOINING)
     project.write("counting.py", COUNTING)
     project.write("test_spiders.py", SPIDER + FOLLOWING)
     return project

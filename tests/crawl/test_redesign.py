@@ -276,8 +276,7 @@ def crawl(
     project: Project, url: str, feed: str, *arguments: str, pages: int = len(STORIES)
 ) -> list[dict[str, Any]]:
     project.write("project_settings.py", BY_ADDON)
-    project.write("test_spiders.py", SPIDER)
-    project.write("urls.json", json.dumps([f"{url}/{number}" for number in range(pages)]))
+    project.spider(SPIDER, [f"{url}/{number}" for number in range(pages)])
     items = project.crawl("articles", "-s", "DENOISE_STORE=kept.sqlite", *arguments, feed=feed)
     return sorted(items, key=lambda item: int(item["url"].rpartition("/")[2]))
 

@@ -1,7 +1,6 @@
 """What we read and patch inside Scrapy is there on whichever Scrapy is installed, the oldest ones too."""
 
 import json
-import subprocess
 import sys
 from importlib.metadata import requires
 from pathlib import Path
@@ -22,6 +21,7 @@ from denoise_crawler.crawl.scrapy_internals import (
 )
 from tests.conftest import ROOT, SETTINGS, Project, needs_new_scrapy
 from tests.loopback import nothing, serving
+from tests.programs import run_python
 
 PROGRAM = """
 import asyncio
@@ -178,14 +178,7 @@ print(json.dumps(seen))
 def crawled(folder: Path, pipelines: str) -> dict[str, Any]:
     (folder / "program.py").write_text(PROGRAM)
     with serving(nothing) as site:
-        done = subprocess.run(
-            [sys.executable, "program.py", f"{site.url}/", pipelines],
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
+        done = run_python("program.py", f"{site.url}/", pipelines, folder=folder, code=None)
         assert done.stderr == ""
         return {**json.loads(done.stdout), "asked": list(site.asked)}
 

@@ -1,7 +1,6 @@
 """Crawls that a script starts: the usual one-file script, and what cannot begin."""
 
 import json
-import os
 import sqlite3
 import subprocess
 import sys
@@ -17,6 +16,7 @@ from scrapy.utils.test import get_crawler
 from denoise_crawler.crawl.setup_errors import abort_on_setup_error
 from denoise_crawler.errors import CrawlError, SettingError
 from tests.loopback import HTML, Answer, serving
+from tests.programs import run_program, run_python
 
 SCRIPT = """
 import json
@@ -66,7 +66,7 @@ SVM = "DENOISE_METHOD is 'svm': set it to one of "
 def run_script(folder: Path, kind: str, spiders: str, **settings: object) -> subprocess.CompletedProcess[str]:
     (folder / "script.py").write_text(SCRIPT)
     command = [sys.executable, "script.py", kind, spiders, json.dumps(settings)]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=120)
+    return run_program(*command, folder=folder, code=None)
 
 
 def items(folder: Path) -> int:
@@ -317,16 +317,7 @@ def site() -> Iterator[str]:
 
 def run(folder: Path, name: str, urls: list[str], mode: str = "with", **environment: str) -> str:
     """Run a script to its end and return its log."""
-    done = subprocess.run(
-        [sys.executable, name, json.dumps(urls), mode],
-        cwd=folder,
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == (-9 if environment else 0), done.stderr
+    done = run_python(name, json.dumps(urls), mode, folder=folder, code=(-9 if environment else 0), **environment)
     return done.stderr
 
 
@@ -379,18 +370,20 @@ def test_items_of_every_kind_are_those_of_the_same_crawl_without_us_and_have_tex
 
 
 def test_what_a_killed_script_left_comes_out_of_that_script_alone(tmp_path: Path, site: str) -> None:
-    for name in ("one.py", "two.py"):
-        (tmp_path / name).write_text(ONE_FILE_SCRIPT % PRODUCT)
+    for name in ("one", "two"):  # each has a class of this name, with a field of its own
+        own = PRODUCT.replace('text: str = ""\n', f'text: str = ""\n    {name}: str = "{name}"\n')
+        own = own.replace('"text": item.text', f'"text": item.text, "own": item.{name}')
+        (tmp_path / f"{name}.py").write_text(ONE_FILE_SCRIPT % own)
     urls = [f"{site}/{number}" for number in range(6)]
     run(tmp_path, "one.py", urls, KILL_AT="/4")
     assert came_out(tmp_path) == []
     assert waiting(tmp_path) == 4
     log = run(tmp_path, "two.py", urls[5:])
-    assert [item["url"] for item in came_out(tmp_path)] == urls[5:]
+    assert [(item["url"], item["own"]) for item in came_out(tmp_path)] == [(urls[5], "two")]
     assert waiting(tmp_path) == 4
     assert "wait from an earlier run" not in log
     run(tmp_path, "one.py", urls[4:5])
-    assert sorted(item["url"] for item in came_out(tmp_path)) == urls[:5]
+    assert sorted((item["url"], item["own"]) for item in came_out(tmp_path)) == [(url, "one") for url in urls[:5]]
     assert waiting(tmp_path) == 0
 
 
@@ -402,7 +395,7 @@ def test_an_item_of_a_class_that_was_typed_in_is_refused_for_no_later_run_finds_
         "try: pack(Product())\n"
         "except ValueError as error: print(error)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    done = run_python("-c", code)
     assert done.stdout == (
         "__main__.Product: item is of class __main__.Product, which was typed in: no later run can find it\n"
     )
@@ -424,7 +417,5 @@ def test_a_process_that_a_script_starts_knows_the_classes_of_the_script(tmp_path
         "    made.start()\n"
         "    made.join()\n"
     )
-    done = subprocess.run(
-        [sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60
-    )
+    done = run_python("script.py", folder=tmp_path)
     assert done.stdout == "True True\n"

@@ -23,6 +23,7 @@ from denoise_crawler.evaluation.measures import (
 )
 from denoise_crawler.evaluation.training.examples import labelled
 from denoise_crawler.evaluation.training.planted import LEAST_PAGES, planted
+from tests.evaluation.test_evaluation import STORY
 
 TEXTS = st.text(st.sampled_from("abB 港湾ニュ。.1\n")) | st.text()
 
@@ -157,9 +158,6 @@ def test_the_mean_of_none_is_0() -> None:
 def test_a_mean_lies_between_the_least_and_the_greatest(scores: list[Score]) -> None:
     f1s = [each.f1 for each in scores]
     assert min(f1s) - 1e-12 <= mean(scores).f1 <= max(f1s) + 1e-12
-
-
-STORY = "On day {0} the crew of boat {0} hauled {1} nets before the wind rose, and sold what they had on the quay."
 
 
 def gold_page(number: int, paragraphs: int = 5) -> GoldPage:

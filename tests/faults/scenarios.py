@@ -18,6 +18,7 @@ from typing import TypeAlias
 
 from denoise_crawler.demo.server import DemoServer
 from tests.article_spider import SPIDER
+from tests.conftest import PIPELINES
 from tests.faults import polite_faults, prepared_stores, store_faults
 from tests.faults.crawls import Crawls, Outcome
 from tests.faults.store_faults import rest
@@ -26,16 +27,7 @@ Scenario: TypeAlias = Callable[[Path, DemoServer, Random], Outcome]
 
 LONGEST = 1.6  # seconds in which a crawl of these pages is at work
 NO_TRACE = "a traceback instead of one line"
-
-
 WORKERS = "DENOISE_WORKERS = 2\n"
-PIPELINES = """
-ADDONS = {}
-ITEM_PIPELINES = {
-    "denoise_crawler.pipelines.StyleTreePipeline": 100,
-    "denoise_crawler.pipelines.DenoisePipeline": 200,
-}
-"""
 WITH_HTML = SPIDER.replace('yield {"url": response.url}', 'yield {"url": response.url, "html": response.text}', 1)
 
 
@@ -67,7 +59,7 @@ def kill_with_workers(folder: Path, server: DemoServer, random: Random) -> Outco
 
 def kill_with_pipelines(folder: Path, server: DemoServer, random: Random) -> Outcome:
     """The same with the pipelines, half of the times with two worker processes."""
-    settings = PIPELINES + random.choice(("", WORKERS))
+    settings = f"ADDONS = {{}}{PIPELINES}" + random.choice(("", WORKERS))
     return kill(folder, server, random, settings=settings, spider=WITH_HTML)
 
 

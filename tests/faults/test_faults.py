@@ -24,17 +24,6 @@ def test_no_page_is_lost_or_comes_twice_and_nothing_crashes(
     assert outcome == Outcome(), "\n".join(outcome.notes)
 
 
-@pytest.mark.parametrize("wrong", ["DENOISE_METHOD=svm", "DENOISE_WARMUP_PAGES=many", "DENOISE_STORE=/dev/null/s"])
-def test_a_wrong_setting_ends_the_crawl_with_one_line(wrong: str, tmp_path: Path, server: DemoServer) -> None:
-    crawls = Crawls(tmp_path, server)
-    assert crawls.run("-s", wrong, feed="out.jsonl") == []
-    assert crawls.code == 1
-    assert "Traceback" not in crawls.log
-    last = crawls.log.strip().splitlines()[-1]
-    assert last.startswith("The crawl cannot begin: ")
-    assert wrong.partition("=")[0] in last
-
-
 def test_a_wrong_setting_stands_in_the_log_file_too(tmp_path: Path, server: DemoServer) -> None:
     crawls = Crawls(tmp_path, server)
     crawls.run("-s", "DENOISE_METHOD=svm", "--logfile", "own.log", feed="out.jsonl")

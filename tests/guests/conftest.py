@@ -1,11 +1,11 @@
-"""Hosts that all crawls of these tests share: each serves the same site, and is a site of its own."""
+"""Hosts that the crawls of these tests share, each a site of its own; and one that answers as a test file says."""
 
 from collections.abc import Iterator
 
 import pytest
 
 from tests.guests.site import hosts
-from tests.loopback import Served
+from tests.loopback import Served, serving
 
 
 @pytest.fixture(scope="session")
@@ -22,3 +22,10 @@ def two_hosts(three_hosts: list[Served]) -> list[Served]:
 @pytest.fixture(scope="session")
 def one_host(three_hosts: list[Served]) -> list[Served]:
     return three_hosts[:1]
+
+
+@pytest.fixture(scope="module")
+def served(request: pytest.FixtureRequest) -> Iterator[Served]:
+    """A host that answers as the function ``answer`` of the tests says."""
+    with serving(request.module.answer) as running:
+        yield running

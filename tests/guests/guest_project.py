@@ -7,19 +7,12 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from tests.conftest import SETTINGS, STATS_FILE, Project
+from tests.conftest import ADDON, PIPELINES, Project
 from tests.loopback import Served
 from tests.page_failures import check_log
 from tests.scrapy_process import ScrapyProcess
 
 NOBODY = ""
-ADDON = 'ADDONS = {"denoise_crawler.Addon": 300}\n'
-PIPELINES = """
-ITEM_PIPELINES = {
-    "denoise_crawler.pipelines.StyleTreePipeline": 100,
-    "denoise_crawler.pipelines.DenoisePipeline": 200,
-}
-"""
 MODES = {"add-on": ADDON, "pipelines": PIPELINES}
 QUICK = "TELNETCONSOLE_ENABLED = False\nIMAGES_STORE = FILES_STORE = 'files'\n"
 SPIDER = """
@@ -76,12 +69,8 @@ class Guest(Project):
         folder.mkdir(parents=True, exist_ok=True)
         super().__init__(folder)
         self.code = 0
-        self.write("scrapy.cfg", "[settings]\ndefault = project_settings\n")
-        own = 'EXTENSIONS["signals.Signals"] = 0\n'
-        self.write("project_settings.py", SETTINGS + QUICK + own + us + settings)
-        self.write("stats_file.py", STATS_FILE)
+        self.set_up(f'{QUICK}EXTENSIONS["signals.Signals"] = 0\n{us}{settings}', spider)
         self.write("signals.py", SIGNALS)
-        self.write("test_spiders.py", spider)
         for name, text in modules.items():
             self.write(f"{name}.py", text)
 

@@ -1,14 +1,13 @@
 """The line for people at the end of a crawl says what became of its items, in every mode."""
 
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.guests.guest_project import ADDON, MODES, SPIDER, Guest, signal_after
 from tests.guests.site import answer as page
-from tests.loopback import Answer, Served, serving
+from tests.loopback import Answer, Served
 
 FILLED, OWN, NO_PAGE = 16, 5, 3
 YIELDS = """
@@ -25,12 +24,6 @@ def answer(path: str) -> Answer:
     if path.startswith("/json/"):
         return Answer(200, {"Content-Type": "application/json"}, b"{}")
     return Answer(200, {"Content-Type": "text/html"}, b"") if path.startswith("/empty/") else page(path)
-
-
-@pytest.fixture(scope="module")
-def served() -> Iterator[Served]:
-    with serving(answer) as running:
-        yield running
 
 
 def guest(folder: Path, us: str, settings: str = "") -> Guest:

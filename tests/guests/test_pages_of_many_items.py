@@ -2,7 +2,6 @@
 
 import signal
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import pytest
 
 from tests.guests.guest_project import ADDON, PIPELINES, SPIDER, Guest, signal_after
 from tests.guests.site import html, story
-from tests.loopback import HTML, Answer, Served, serving
+from tests.loopback import HTML, Answer, Served
 
 MANY = 100
 OF_EACH_ENTRY = SPIDER.replace(
@@ -42,12 +41,6 @@ def answer(path: str) -> Answer:
     name = path.rpartition("/")[2]
     entries = "".join(f"<li><p>{' '.join(story(f'{name} entry {number}'))}</p></li>" for number in range(60))
     return Answer(200, HTML, html(name, f"<ol>{entries}</ol>").encode())
-
-
-@pytest.fixture(scope="module")
-def served() -> Iterator[Served]:
-    with serving(answer) as running:
-        yield running
 
 
 def stored_bytes(store: Path) -> int:

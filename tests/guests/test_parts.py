@@ -1,6 +1,5 @@
 """Items that are a part of their page, as its comments are, get the text of that part."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +7,7 @@ import pytest
 
 from tests.guests.guest_project import ADDON, PIPELINES, SPIDER, Guest
 from tests.guests.site import html, story
-from tests.loopback import HTML, Answer, Served, serving
+from tests.loopback import HTML, Answer, Served
 
 PAGES, COMMENTS = 8, 200
 BY = {
@@ -33,12 +32,6 @@ def comment(page: str, number: int) -> str:
 def answer(path: str) -> Answer:
     name = path.rpartition("/")[2]
     return Answer(200, HTML, html(name, "".join(comment(name, number) for number in range(COMMENTS))).encode())
-
-
-@pytest.fixture(scope="module")
-def served() -> Iterator[Served]:
-    with serving(answer) as running:
-        yield running
 
 
 def spider(part: str, more: str = "", field: str = "denoise_part") -> str:

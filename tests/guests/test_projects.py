@@ -1,12 +1,8 @@
-"""Small projects in the manner of public ones and the usual script, each as it is and with our one line."""
+"""Small projects in the manner of public ones, each run as it is and with the one line in its settings."""
 
 import json
-import os
 import shutil
 import sqlite3
-import subprocess
-import sys
-from collections.abc import Iterator
 from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
@@ -14,21 +10,16 @@ from typing import Any
 
 import pytest
 
-from tests.guests.guest_project import addresses
-from tests.guests.shelves import BOOKS, QUOTE_PAGES, answer
+from tests.guests import shelves
+from tests.guests.shelves import BOOKS, QUOTE_PAGES
 from tests.guests.site import story
-from tests.loopback import Served, serving
+from tests.loopback import Served
 from tests.scrapy_process import ScrapyProcess
 
+answer = shelves.answer
 PROJECTS = Path(__file__).parent / "projects"
 ONE_LINE = 'ADDONS = {"denoise_crawler.Addon": 300}\n'
 ONE_MORE = 'ADDONS["denoise_crawler.Addon"] = 310\n'
-
-
-@pytest.fixture(scope="module")
-def served() -> Iterator[Served]:
-    with serving(answer) as running:
-        yield running
 
 
 class SmallProject:
@@ -151,74 +142,3 @@ def test_page_objects_of_scrapy_poet_have_the_same_items(served: Served, tmp_pat
     items = project.crawl("books", served)
     assert bare(items) == bare(expected)
     assert_texts_are_those_of_the_pages({item["url"]: item["text"] for item in items})
-
-
-SCRIPT = """
-import json
-from dataclasses import dataclass
-
-import scrapy
-from scrapy.crawler import CrawlerProcess
-
-
-@dataclass
-class Page:
-    url: str
-    text: str = ""
-
-
-class Story(scrapy.Item):
-    url = scrapy.Field()
-    text = scrapy.Field()
-
-
-class PagesSpider(scrapy.Spider):
-    name = "pages"
-    with open("urls.json") as file:
-        start_urls = json.load(file)
-
-    def parse(self, response):
-        yield Page(response.url)
-        yield Story(url=response.url + "#story")
-
-
-process = CrawlerProcess({SETTINGS})
-process.crawl(PagesSpider)
-process.start()
-"""
-NOBODY: dict[str, Any] = {
-    "TELNETCONSOLE_ENABLED": False,
-    "REMOTE_CONTROL_ENABLED": False,
-    "FEEDS": {"out.jsonl": {"format": "jsonlines"}},
-}
-ADDON = {**NOBODY, "ADDONS": {"denoise_crawler.Addon": 300}}
-
-
-def run_crawl(folder: Path, settings: dict[str, Any], urls: list[str]) -> list[str]:
-    folder.mkdir()
-    (folder / "urls.json").write_text(json.dumps(urls))
-    (folder / "crawl.py").write_text(SCRIPT.replace("{SETTINGS}", repr(settings)))
-    done = subprocess.run(
-        [sys.executable, "crawl.py"],
-        cwd=folder,
-        env=dict(os.environ),
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert "ERROR" not in done.stderr, done.stderr
-    items = [json.loads(line) for line in (folder / "out.jsonl").read_text().splitlines()]
-    assert all(item["text"] for item in items) == ("ADDONS" in settings)
-    return sorted(item["url"] for item in items)
-
-
-@pytest.mark.parametrize("pages", [4, 8])
-def test_items_of_classes_in_the_started_script_come_out_as_without_us(
-    pages: int, one_host: list[Served], tmp_path: Path
-) -> None:
-    urls = addresses(one_host, pages)
-    without = run_crawl(tmp_path / "without", NOBODY, urls)
-    assert len(without) == 2 * pages
-    assert run_crawl(tmp_path / "with", ADDON, urls) == without

@@ -3,7 +3,6 @@
 import json
 import zlib
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ import pytest
 
 from tests.guests.guest_project import ADDON, PIPELINES, Guest
 from tests.guests.site import html
-from tests.loopback import HTML, Answer, Served, serving
+from tests.loopback import HTML, Answer, Served
 
 SPIDER = """
 import json
@@ -123,12 +122,6 @@ def answer(path: str) -> Answer:
 
 
 PATHS = ("page/0", "posted/1", "moved/2", "missing/3", "cyrillic/4", "packed/5", "page/6", "posted/7")
-
-
-@pytest.fixture(scope="module")
-def served() -> Iterator[Served]:
-    with serving(answer) as running:
-        yield running
 
 
 def run_crawl(guest: Guest, served: Served, pages: int) -> list[dict[str, Any]]:

@@ -39,13 +39,8 @@ def text_of(part: str, html: str = COMMENTS) -> str:
 @pytest.mark.parametrize(
     "part",
     [
-        "#two",
-        "div:nth-of-type(2)",
-        "div.comment + div:not(#three)",
-        "//div[@id='two']",
-        "(//div)[2]",
-        ".//*[@id='two']",
-        "./body/div[2]",
+        *("#two", "div:nth-of-type(2)", "div.comment + div:not(#three)", "//div[@id='two']", "(//div)[2]"),
+        *(".//*[@id='two']", "./body/div[2]"),
         '<div class="comment" id="two"><b>Ben</b><ul><li>So have I.</li><li>Twice.</li></ul></div>',
         "\n  <div><b>Ben</b>\n<ul><li>So  have I.<li>Twice.</ul></div>  ",
     ],

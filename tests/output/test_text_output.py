@@ -1,7 +1,6 @@
 """Plain text, its characters, the text of pages that are unsure."""
 
 import doctest
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -346,8 +345,7 @@ def site() -> Iterator[Served]:
 def test_a_crawl_counts_the_characters_of_a_page_once(
     project: Project, site: Served, settings: dict[str, str]
 ) -> None:
-    project.write("test_spiders.py", SPIDER)
-    project.write("urls.json", json.dumps([f"{site.url}/{number}" for number in range(8)]))
+    project.spider(SPIDER, [f"{site.url}/{number}" for number in range(8)])
     given = [argument for name, value in settings.items() for argument in ("-s", f"{name}={value}")]
     items = project.crawl("several", *given, "-s", "CONCURRENT_REQUESTS=1")
     assert len(items) == project.stats["denoise/cleaned"] == 8 * ITEMS_A_PAGE

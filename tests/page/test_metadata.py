@@ -106,19 +106,8 @@ def test_of_several_articles_the_one_with_the_address_of_the_page_counts() -> No
 @pytest.mark.parametrize(
     "text",
     [
-        *(
-            "",
-            "{",
-            "[",
-            "null",
-            "7",
-            '"x"',
-            "[[[]]]",
-            '{"@graph": 3}',
-            '{"@type": 3}',
-            "[" * 100_000,
-            '{"a":' * 5_000,
-        ),
+        *("", "{", "[", "null", "7", '"x"', "[[[]]]", '{"@graph": 3}', '{"@type": 3}', "[" * 100_000),
+        '{"a":' * 5_000,
         '{"@type": "Article", "headline": 7, "author": [[1]], "datePublished": {"@value": []}}',
     ],
 )

@@ -2,8 +2,6 @@
 
 import json
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -25,6 +23,7 @@ from denoise_crawler.page.declarations import FIELDS, declared_texts_of
 from denoise_crawler.page.held_pages import KeptPages, PageColumns
 from denoise_crawler.page.text import collapse_spaces, hash64, words
 from denoise_crawler.rules import NO_RULES, SiteRules
+from tests.programs import run_python
 from tests.test_denoiser import demo_pages
 
 URL = "https://news.example/storm"
@@ -196,16 +195,8 @@ def test_other_figures_stay(name: str) -> None:
 
 
 PARTS = (
-    *(
-        "<tr>",
-        "<td class=gutter>",
-        "<td>",
-        "<th>",
-        "<pre>",
-        "<code>",
-        "<span class=ln>",
-        "<div class=line-numbers>",
-    ),
+    *("<tr>", "<td class=gutter>", "<td>", "<th>", "<pre>", "<code>", "<span class=ln>"),
+    "<div class=line-numbers>",
     *("</td>", "</pre>", "</div>", "</span>", "1 ", "\n2\n", "3", "x", "\u00a04", "<!--c-->", "<br>", "<table>"),
 )
 
@@ -320,13 +311,12 @@ def test_jieba_is_loaded_only_when_chinese_text_comes() -> None:
         "words('plain English'); assert 'jieba' not in sys.modules; "
         "words('中文'); assert 'jieba' in sys.modules"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    run_python("-c", code)
 
 
 def test_hashes_are_the_same_in_every_process() -> None:
     code = "from denoise_crawler.page.text import hash64; print(hash64('中文 page'))"
-    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    printed = run_python("-c", code).stdout
     assert int(printed) == hash64("中文 page")
 
 

@@ -4,7 +4,6 @@ import re
 import runpy
 import shlex
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from denoise_crawler.crawl import settings, settings_table
 from denoise_crawler.crawl.host_gaps import HostGaps
 from denoise_crawler.crawl.settings import DenoiseSettings
 from tests.conftest import ROOT
+from tests.programs import run_python
 from tests.scrapy_process import denoise_here, environment
 
 if sys.version_info >= (3, 11):
@@ -124,16 +124,7 @@ def test_programs_run_as_they_stand(block: Block, folder: Path) -> None:
     _skip_what_is_tested_elsewhere(block)
     file = folder / "program.py"
     file.write_text(block.text, encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, file.name],
-        cwd=folder,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+    run_python(file.name, folder=folder, **environment())
 
 
 @pytest.mark.parametrize("block", SHELL, ids=str)

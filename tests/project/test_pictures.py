@@ -2,10 +2,7 @@
 
 import os
 import re
-import subprocess
-import sys
 from base64 import b64encode
-from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -20,18 +17,13 @@ from denoise_crawler.methods import MethodChoice
 from denoise_crawler.output.painted import painted_html
 from denoise_crawler.page import Page
 from denoise_crawler.report import Bounds, Plan, RunFigures, write_report
-from tests.chromium import DESKTOP, PHONE, faults, opened, overflow, photograph, running
+from tests.chromium import DESKTOP, PHONE, faults, opened, overflow, photograph
 from tests.conftest import ROOT
+from tests.programs import run_python
 
 BASE, SITE = "https://ledger.example", "ledger.example"
 WINDOW = {"width": 1280, "height": 860}
 SHOWN = 0  # the story in the pictures
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with running() as found:
-        yield found
 
 
 def stories() -> list[tuple[str, str]]:
@@ -104,16 +96,8 @@ PAGES = [page.stem for page in sorted((ROOT / "docs").glob("*.md"))]
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pytest.importorskip("mkdocs", reason="mkdocs is not installed")
     folder = tmp_path_factory.mktemp("site")
-    built = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)],
-        cwd=ROOT,
-        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
-    assert built.returncode == 0, built.stderr
+    mkdocs = ["-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir"]
+    run_python(*mkdocs, folder, folder=ROOT, NO_MKDOCS_2_WARNING="1")
     return folder
 
 

@@ -2,8 +2,6 @@
 
 import ast
 import re
-import subprocess
-import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
@@ -11,6 +9,7 @@ from itertools import chain
 from pathlib import Path
 
 from denoise_crawler.methods import DEFAULT_METHOD, METHODS
+from tests.programs import run_python
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = "denoise_crawler"
@@ -85,16 +84,7 @@ def test_every_file_that_contributing_names_is_there() -> None:
 
 def test_only_what_knows_scrapy_imports_it() -> None:
     below = (
-        "page",
-        "reading",
-        "methods",
-        "output",
-        "denoiser",
-        "store",
-        "batch",
-        "evaluation",
-        "report",
-        "errors",
+        *("page", "reading", "methods", "output", "denoiser", "store", "batch", "evaluation", "report", "errors"),
     )
     for file in files():
         room = room_of(list(file.relative_to(ROOT).with_suffix("").parts))
@@ -126,18 +116,15 @@ def test_every_package_is_installed() -> None:
 SELDOM_NEEDED = (
     *("parsel", "cssselect", "w3lib.html", "sqlite3", "hashlib", "ssl", "tempfile", "difflib", "publicsuffixlist"),
     *("denoise_crawler.methods.style_tree", "denoise_crawler.methods.feature_tree", "denoise_crawler.records"),
-    *(
-        "denoise_crawler.output.content.markdown",
-        "denoise_crawler.output.content.html",
-        "denoise_crawler.changes.copies",
-    ),
+    *("denoise_crawler.output.content.markdown", "denoise_crawler.output.content.html"),
+    "denoise_crawler.changes.copies",
 )
 
 
 def loaded_by(program: str) -> set[str]:
     """Return the modules that a new process has loaded after ``program``."""
     shown = f"import sys\n{program}\nprint(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", shown], capture_output=True, text=True, check=True, timeout=120)
+    done = run_python("-c", shown)
     return set(done.stdout.split())
 
 

@@ -6,7 +6,6 @@ import os
 import pkgutil
 import re
 import shlex
-import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -17,6 +16,7 @@ import denoise_crawler
 from denoise_crawler.demo.server import DemoServer
 from denoise_crawler.errors import MissingExtraError
 from tests.conftest import ROOT
+from tests.programs import run_program, run_python
 from tests.scrapy_process import environment
 
 PAGES = [
@@ -32,16 +32,7 @@ PROGRAM = re.compile(
 
 
 def output_of(command: list[str], folder: Path, given: str = "") -> str:
-    done = subprocess.run(
-        command,
-        cwd=folder,
-        env=environment(),
-        input=given,
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-        timeout=120,
-    )
+    done = run_program(*command, folder=folder, given=given, code=None, **environment())
     assert "Traceback" not in done.stderr, done.stderr
     return done.stdout + done.stderr
 
@@ -115,15 +106,7 @@ def item(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def _run(command: list[str], folder: Path) -> str:
-    ran = subprocess.run(
-        command,
-        cwd=folder,
-        env={**environment(), "COLUMNS": "80"},
-        capture_output=True,
-        encoding="utf-8",
-        timeout=180,
-        check=True,
-    )
+    ran = run_program(*command, folder=folder, **environment(), COLUMNS="80")
     return ran.stdout
 
 
@@ -169,14 +152,7 @@ def test_programs_print_what_the_page_shows(name: str, programs: int, tmp_path: 
     for program, shown in found:
         file = tmp_path / "program.py"
         file.write_text(program, "utf-8")
-        done = subprocess.run(
-            [sys.executable, file.name],
-            cwd=tmp_path,
-            env=environment(),
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        done = run_python(file.name, folder=tmp_path, code=None, **environment())
         assert (done.stdout, done.stderr) == (shown, "")
 
 

@@ -23,7 +23,7 @@ from denoise_crawler.rules.selectors import compile_selector, find, find_nodes, 
 from denoise_crawler.store import Store
 from denoise_crawler.store.parked_rows import MAX_CHARACTERS, ParkedPage
 from tests.article_spider import SPIDER
-from tests.conftest import SETTINGS, Project
+from tests.conftest import ADDON, SETTINGS, Project
 from tests.crawl.test_crawl import STORE, quota, urls
 from tests.scrapy_process import denoise
 from tests.strategies import html_pages
@@ -178,28 +178,15 @@ PAGE = Page.parse(
     "<title>T</title><meta name=a content=b>" + "".join(WORK_BOX.format(n=n) for n in range(12)),
 )
 AS_XPATH = [
-    *(
-        "//div//p",
-        "//div[1]//p[1]",
-        "(//p)[1]",
-        "//div//p//b",
-        "//p/ancestor::div",
-        "//p/..",
-        "//b/../..",
-        "//li//..",
-    ),
+    *("//div//p", "//div[1]//p[1]", "(//p)[1]", "//div//p//b", "//p/ancestor::div", "//p/..", "//b/../.."),
+    "//li//..",
     *("//li/following::p", "//li/preceding::p", "//h2/following-sibling::*[1]", "//p/preceding-sibling::*"),
     *("//div/@class", "//div//text()", "//p/text()[1]", "//text()[contains(.,'in2')]/..", "//li/../li[1]"),
     *("//*[@id='i3']/descendant-or-self::*[2]", "//p[2]/following-sibling::p | //h2", "//div/descendant::p[1]"),
     *("//div[descendant::b]//li[position()=2]", "//div[@class='b']/p[last()]", "id('i3')/p", "/html/body/div/p"),
     *("//b/ancestor-or-self::*[@class][1]", "//title", "//meta/@content", "//p/following::li[3]", "//div[p]/*"),
-    *(
-        "concat(//h2,'-')",
-        "substring-after(//h2,'H')",
-        "//div/@id/parent::div/p",
-        "//h2 | //li | //p//b",
-        "count(//p)",
-    ),
+    *("concat(//h2,'-')", "substring-after(//h2,'H')", "//div/@id/parent::div/p", "//h2 | //li | //p//b"),
+    "count(//p)",
 ]
 AS_CSS = {
     ".a .b p": "//*[@class='b']/p",
@@ -267,9 +254,8 @@ def pages(path: Path) -> list[str]:
 
 
 def crawl(project: Project, server: DemoServer, *more: str) -> None:
-    project.write("project_settings.py", SETTINGS + 'ADDONS = {"denoise_crawler.Addon": 300}\n')
-    project.write("test_spiders.py", SPIDER)
-    project.write("urls.json", json.dumps(urls(server)))
+    project.write("project_settings.py", SETTINGS + ADDON)
+    project.spider(SPIDER, urls(server))
     assert project.crawl("articles", *quota(5), *more)
 
 

@@ -18,7 +18,7 @@ from denoise_crawler.rules import SiteRules
 from denoise_crawler.rules.correct import add_rule, path_for
 from denoise_crawler.shell import clean
 from tests.article_spider import SPIDER
-from tests.conftest import SETTINGS, Project
+from tests.conftest import ADDON, SETTINGS, Project
 from tests.crawl.test_crawl import quota, urls
 from tests.example_files import write_examples
 from tests.loopback import HTML, Answer, serving
@@ -214,9 +214,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 def crawl(project: Project, server: DemoServer, rules: str) -> list[dict[str, str]]:
-    project.write("project_settings.py", SETTINGS + 'ADDONS = {"denoise_crawler.Addon": 300}\n')
-    project.write("test_spiders.py", SPIDER)
-    project.write("urls.json", json.dumps(urls(server)))
+    project.write("project_settings.py", SETTINGS + ADDON)
+    project.spider(SPIDER, urls(server))
     (project.folder / "rules").mkdir(exist_ok=True)
     project.write("rules/127.0.0.1.txt", rules)
     return project.crawl("articles", *quota(5), "-s", "DENOISE_SITE_RULES=rules")

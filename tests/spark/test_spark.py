@@ -348,8 +348,7 @@ def test_trees_learned_by_spark_warm_a_crawl(spark: SparkSession, project: Proje
     learn(frame(spark, pages)).write.parquet(str(project.folder / "trees"))
     command = [sys.executable, "-m", "scrapy", "denoise", "merge", "trees", "-o", "denoise.sqlite"]
     subprocess.run(command, cwd=project.folder, check=True, stdout=subprocess.DEVNULL, timeout=60)
-    project.write("test_spiders.py", SPIDER)
-    project.write("urls.json", json.dumps(urls[:6]))
+    project.spider(SPIDER, urls[:6])
     items = project.crawl("html", "-s", "DENOISE_STORE=denoise.sqlite")
     assert "denoise/parked" not in project.stats
     assert {item["url"]: item["text"] for item in items} == {

@@ -172,17 +172,8 @@ def test_counts_and_patterns_are_checked_by_name() -> None:
 
 # Ways to write addresses of this machine, of private networks and of a cloud's own services.
 PRIVATE = (
-    *(
-        "127.0.0.1",
-        "127.1",
-        "0x7f000001",
-        "2130706433",
-        "017700000001",
-        "0",
-        "0.0.0.1",
-        "localhost",
-        "a.localhost.",
-    ),
+    *("127.0.0.1", "127.1", "0x7f000001", "2130706433", "017700000001", "0", "0.0.0.1", "localhost"),
+    "a.localhost.",
     *("10.0.0.1", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.100.100.200", "224.0.0.1", "１２７.0.0.1"),
     *("[::1]", "[::]", "[::ffff:127.0.0.1]", "[::ffff:a00:1]", "[fe80::1]", "[fc00::1]", "[2002:7f00:1::]"),
     *("[64:ff9b::10.0.0.1]", "[ff02::1]", "user:password@127.0.0.1"),
