@@ -14,7 +14,7 @@ OLDER := 2.15 2.16
 # Scrapy as it is developed
 SCRAPY_HEAD := scrapy@https://github.com/scrapy/scrapy/archive/refs/heads/master.tar.gz
 # a crawl with the add-on and with the pipelines, through all kinds of ends, on another Scrapy
-CRAWL_TESTS := $(addprefix tests/crawl/test_,scrapy_internals.py scrapy_versions.py crawl.py pipelines.py)
+CRAWL_TESTS := $(addprefix tests/crawl/test_,scrapy_internals.py crawl.py pipelines.py)
 # those that look for Chromium, Graphviz or Java
 BARE_TESTS = $(shell grep -lE 'hromium|Graphviz|Java ' tests/*/test_*.py)
 

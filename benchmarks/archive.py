@@ -9,27 +9,22 @@ Each contender is a command. CPU seconds are those of all its processes. Their s
 apart as well: by an archive of the shortest pages, one for each process.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from io import BytesIO
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
-from typing import TYPE_CHECKING
 
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
 from benchmarks.bench import folder_with, options, say, table, write_figures
 from denoise_crawler.evaluation.gold import addressed, read_gold
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 SETS = ("christianbook", "dragnet", "daniel")
 EXTRACT = """

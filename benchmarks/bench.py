@@ -1,20 +1,15 @@
 """What the benchmarks share: the gold pages they read, the options they take, the tables they print."""
 
-from __future__ import annotations
-
 import json
 import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from lxml import etree
 
 from denoise_crawler.evaluation.gold import CORPUS_VARIABLE, addressed, corpus_folder
 from denoise_crawler.evaluation.reports import table
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 __all__ = ["addressed", "folder_with", "options", "parse_with_lxml", "say", "table", "write_figures"]
 

@@ -4,25 +4,18 @@ Others see one page at a time, so the fair difference is that of ``fusion`` cold
 thousand times, with a fixed seed; a site is one draw, since the pages of a site are no independent draws.
 """
 
-from __future__ import annotations
-
 import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 
 from benchmarks.bench import say, table
-from denoise_crawler.evaluation.contenders import PageSource
+from denoise_crawler.evaluation.contenders import Extractor, PageSource
+from denoise_crawler.evaluation.gold import GoldPage
 from denoise_crawler.evaluation.measures import Score, mean, score
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
-
-    from denoise_crawler.evaluation.contenders import Extractor
-    from denoise_crawler.evaluation.gold import GoldPage
 
 DRAWS, SEED = 1_000, 1
 OURS = ("fusion", "fusion cold", "one_look")

@@ -8,27 +8,21 @@ A page is falsely changed where it is not ``unchanged`` after the first, and mis
 From one day to the next little of the furniture is new; the share 1 replaces all of it on all pages at once.
 """
 
-from __future__ import annotations
-
 from collections import Counter
+from collections.abc import Container, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lxml import etree, html
 
 from benchmarks.bench import folder_with, options, say, table, write_figures
 from denoise_crawler.denoiser import Denoiser
-from denoise_crawler.evaluation.gold import REPORTING, addresses, by_site, half, read_gold
+from denoise_crawler.evaluation.gold import REPORTING, GoldPage, addresses, by_site, half, read_gold
 from denoise_crawler.output.writing import MARK_UNCHANGED, Writing
 from denoise_crawler.page import Page
 from denoise_crawler.page.text import hash64
-
-if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Sequence
-
-    from denoise_crawler.evaluation.gold import GoldPage
 
 SETS = ("daniel", "dragnet")
 SHARES = (0.1, 0.5, 1.0)

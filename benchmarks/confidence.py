@@ -1,14 +1,9 @@
 """How well a confidence tells good pages from bad ones, and whether it means what it says."""
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import fmean
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 BAD_F1 = 0.8
 SURE = 0.9

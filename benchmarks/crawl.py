@@ -14,27 +14,23 @@ Scrapy's: responses and the trees they were parsed to. That time counts apart; a
 times stand beside it, for what is spent waiting for the disk. Each crawl runs in a process of its own.
 """
 
-from __future__ import annotations
-
 import os
+from argparse import Namespace
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from itertools import product
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 from time import perf_counter, process_time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from benchmarks.bench import folder_with, options, say, table, write_figures
 from benchmarks.loopback import Served, crawl_of, gold_by_path, serve_pages
 from benchmarks.pauses import ENDING, Meter, Pause
 from benchmarks.scale import MIB, alone
 from denoise_crawler.evaluation.contenders import peak_bytes
-
-if TYPE_CHECKING:
-    from argparse import Namespace
-    from collections.abc import Sequence
 
 SETS = ("christianbook", "dragnet", "daniel")
 METHODS = ("fusion", "style_tree")
@@ -139,17 +135,8 @@ def worst(name: str, figures: Figures, place: Served, most: int) -> list[list[st
 
 
 HEADS = [
-    *(
-        "crawl",
-        "pages/s",
-        "x without",
-        "x without, CPU",
-        "workers' CPU, in crawls without",
-        "peak RSS MiB",
-        "longest callback ms",
-        "longest collection ms",
-        "longest of ours ms",
-    ),
+    *("crawl", "pages/s", "x without", "x without, CPU", "workers' CPU, in crawls without", "peak RSS MiB"),
+    *("longest callback ms", "longest collection ms", "longest of ours ms"),
     *("x lxml parse, median", "largest", f"over {LONGEST_PAUSE:g}", "at the end ms"),
 ]
 

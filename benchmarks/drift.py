@@ -4,13 +4,12 @@ Each pair is crawled over loopback with the add-on: up to 100 pages of A, then B
 stands a fresh crawl of B alone. F1 by words is that of the same pages: B's behind its warm-up.
 """
 
-from __future__ import annotations
-
 import json
+from argparse import Namespace
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
 
 from benchmarks.bench import folder_with, options, say, table, write_figures
 from benchmarks.loopback import crawl_of, gold_by_path, serve_pages
@@ -18,10 +17,6 @@ from benchmarks.scale import alone
 from denoise_crawler.denoiser import DEFAULT_METHOD
 from denoise_crawler.evaluation.measures import mean, score
 from denoise_crawler.methods import MethodChoice
-
-if TYPE_CHECKING:
-    from argparse import Namespace
-    from collections.abc import Sequence
 
 SETS = ("daniel", "dragnet", "christianbook")
 OF_A_SET = 2_000

@@ -4,22 +4,17 @@
 once was promised, ``crashed`` trials that ended otherwise than they should: see ``docs/guarantees.md``.
 """
 
-from __future__ import annotations
-
 import sys
 import tempfile
+from argparse import Namespace
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 from time import monotonic
-from typing import TYPE_CHECKING
 
 from benchmarks.bench import options, say, table, write_figures
 from denoise_crawler.demo.server import DemoServer
 from tests.faults.scenarios import SCENARIOS, why_not
-
-if TYPE_CHECKING:
-    from argparse import Namespace
 
 TIMES = dict.fromkeys(("Ctrl-C", "Ctrl-C twice", "disk full (file size limit)", "the end in an endless gap"), 10)
 TIMES |= {"kill -9": 40, "kill -9, two workers": 40, "kill -9, the pipelines": 40, "store made to do harm": 50}

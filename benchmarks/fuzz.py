@@ -9,15 +9,16 @@ With ``--kept DIR`` a long run that was stopped goes on where it was. Then come 
 way, each in a process of its own.
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 import sys
 import tempfile
+from argparse import Namespace
 from collections import Counter
+from collections.abc import Generator, Iterator
+from concurrent.futures import Future
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -25,11 +26,6 @@ from benchmarks import hostile
 from benchmarks.bench import options, say, table, write_figures
 from denoise_crawler.workers import side_by_side
 from tests.fuzz.fuzz_process import GROUP, ROOT, Chunk, Result, run
-
-if TYPE_CHECKING:
-    from argparse import Namespace
-    from collections.abc import Generator, Iterator
-    from concurrent.futures import Future
 
 CHUNK = 1_000
 TRACED = 25  # one chunk in so many: tracing makes Python several times slower

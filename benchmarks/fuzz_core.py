@@ -6,12 +6,13 @@ spider gives it: with a tree of its own, from which it takes elements while we h
 every page of the gold sets instead, as it is, site by site.
 """
 
-from __future__ import annotations
-
 import os
 import sys
+from argparse import Namespace
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from benchmarks.bench import addressed, options, say
 from denoise_crawler import core
@@ -20,14 +21,9 @@ from denoise_crawler.evaluation.gold import by_site, corpus_folder, gold_sets
 from denoise_crawler.methods.base import InMemoryKnowledge
 from denoise_crawler.page import Page
 from denoise_crawler.page.parsing import parse
-from tests.fuzz.inputs import numbered
+from tests.fuzz.mutations import numbered
 
-if TYPE_CHECKING:
-    from argparse import Namespace
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
-    Pages: TypeAlias = Sequence[tuple[str, str | bytes]]  # (URL, HTML)
+Pages: TypeAlias = Sequence[tuple[str, str | bytes]]
 
 GROUP = 20
 SHARED = 5

@@ -4,20 +4,15 @@ Every site is learned from all of its pages first. ``skipped`` pages say why the
 too large); of ``guarded`` ones the method's own verdict left next to nothing, and a safer one took its place.
 """
 
-from __future__ import annotations
-
 import sys
 from collections import Counter
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from benchmarks.bench import folder_with, options, say, table, write_figures
 from denoise_crawler.denoiser import DEFAULT_METHOD
 from denoise_crawler.evaluation.gold import by_site, read_gold
 from denoise_crawler.methods import METHODS
-from tests.fuzz.outcomes import outcomes
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from tests.fuzz.road import outcomes
 
 SETS = ("daniel", "dragnet", "l3s_gn1", "wcxb", "christianbook")
 

@@ -6,23 +6,17 @@ the page's tree counts, though in a crawl it is often the spider's. With ``DENOI
 pages above the limits is told too.
 """
 
-from __future__ import annotations
-
 import sys
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from benchmarks.bench import options, say, table, write_figures
 from denoise_crawler.evaluation.gold import corpus_folder
 from denoise_crawler.page import Page
 from denoise_crawler.reading import Reading, read_pages
 from tests.fuzz.costs import METHODS, MOST_BYTES, MOST_SECONDS, Cost, measure
-from tests.fuzz.hostile import ARCHIVES, HOSTILE
-from tests.fuzz.hostile_selectors import MOST_SELECTOR_SECONDS, PAGES, SelectorCosts, selector_costs
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from tests.fuzz.hostile import ARCHIVES, HOSTILE, MOST_SELECTOR_SECONDS, PAGES, SelectorCosts, selector_costs
 
 
 def measure_all(names: Iterable[str] | None = None, *, outputs: bool = True) -> list[Cost]:

@@ -12,31 +12,23 @@ Below a table: how many lines go and come when all other pages are known, by whe
 in a row.
 """
 
-from __future__ import annotations
-
 import random
+from argparse import Namespace
 from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from benchmarks.bench import folder_with, options, say, table, write_figures
 from benchmarks.text import folds_of
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.evaluation.contenders import PageSource
-from denoise_crawler.evaluation.gold import REPORTING, addressed, by_site, half, read_gold
-from denoise_crawler.evaluation.measures import mean, score, token_sequence
+from denoise_crawler.evaluation.gold import REPORTING, GoldPage, addressed, by_site, half, read_gold
+from denoise_crawler.evaluation.measures import Score, mean, score, token_sequence
 from denoise_crawler.evaluation.peers import PEERS
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.fusion.features import LEAVE
 from denoise_crawler.page import Page
-
-if TYPE_CHECKING:
-    from argparse import Namespace
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from denoise_crawler.evaluation.gold import GoldPage
-    from denoise_crawler.evaluation.measures import Score
 
 SETS = ("sites", "daniel", "dragnet")
 HALVED = ("daniel", "dragnet", "l3s_gn1")  # whose gold texts begin with the title, too

@@ -1,28 +1,20 @@
 """Pages of the corpus served on this machine, by a process of its own, and the crawl that fetches them."""
 
-from __future__ import annotations
-
 import asyncio
+from collections.abc import AsyncIterator, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import islice
 from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from pathlib import Path
 from time import process_time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import scrapy
-from scrapy.crawler import CrawlerProcess
+from scrapy.crawler import Crawler, CrawlerProcess
 
 from benchmarks.bench import parse_with_lxml
-from denoise_crawler.evaluation.gold import read_gold
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Collection, Iterator, Sequence
-    from multiprocessing.connection import Connection
-    from pathlib import Path
-
-    from scrapy.crawler import Crawler
-
-    from denoise_crawler.evaluation.gold import GoldPage
+from denoise_crawler.evaluation.gold import GoldPage, read_gold
 
 HOST = "127.0.0.1"
 QUIET = {"LOG_LEVEL": "ERROR", "REMOTE_CONTROL_ENABLED": False, "TELNETCONSOLE_ENABLED": False}

@@ -13,11 +13,13 @@ runs the one with the least CPU time counts. Each crawl runs in a process of its
 from __future__ import annotations
 
 import threading
+from argparse import Namespace
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter, process_time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import scrapy
 from scrapy import signals
@@ -29,10 +31,6 @@ from benchmarks.scale import MIB, alone
 from denoise_crawler.evaluation.contenders import peak_bytes
 from tests.guests.site import html, story
 from tests.loopback import HTML, Answer, serving
-
-if TYPE_CHECKING:
-    from argparse import Namespace
-    from collections.abc import AsyncIterator, Iterator, Sequence
 
 PAGES, ITEMS, COMPARED, REPEATS = 500, 200, 60, 3
 MOST_CPU, MOST_BYTES = 2.6, 2.6

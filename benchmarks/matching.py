@@ -6,12 +6,13 @@ does with a page whose site has as many reference pages as the method keeps. CPU
 the ratios are to lxml's parse of the two pages, medians of each pair's own ratio.
 """
 
-from __future__ import annotations
-
+from argparse import Namespace
+from collections.abc import Callable, Iterator
 from itertools import islice
+from pathlib import Path
 from statistics import median
 from time import process_time_ns
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from benchmarks.bench import addressed, folder_with, options, parse_with_lxml, say, table, write_figures
 from denoise_crawler.evaluation.gold import by_site, read_gold
@@ -20,11 +21,6 @@ from denoise_crawler.methods.feature_tree.method import REFERENCES, FeatureTreeM
 from denoise_crawler.methods.feature_tree.nodes import build_target
 from denoise_crawler.page import Page
 from denoise_crawler.page.text import hash64
-
-if TYPE_CHECKING:
-    from argparse import Namespace
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 Times: TypeAlias = dict[str, float]  # nanoseconds by stage
 

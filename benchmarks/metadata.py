@@ -4,11 +4,11 @@ Two texts are equal if their letters and digits are, without case; authors if th
 if the day is. The rules were tuned on one half of the sites; the other half is for reporting.
 """
 
-from __future__ import annotations
-
 import lzma
 from collections import defaultdict
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
 
 import msgspec
 
@@ -18,12 +18,7 @@ from denoise_crawler.page import Page
 from denoise_crawler.page.headline import letters
 from denoise_crawler.page.metadata import metadata_of
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from pathlib import Path
-    from typing import TypeAlias
-
-    Rights: TypeAlias = dict[str, dict[str, dict[str, list[bool]]]]
+Rights: TypeAlias = dict[str, dict[str, dict[str, list[bool]]]]
 
 SETS = ("fundus", "newspaper4k", "postlight", "misinfo")
 FIELDS = ("title", "authors", "date")

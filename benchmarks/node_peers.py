@@ -4,26 +4,19 @@
 ``--node FOLDER``. One process of node reads page after page; what stops it costs the page it was at.
 """
 
-from __future__ import annotations
-
 import json
 import shutil
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from subprocess import DEVNULL, PIPE, Popen
 from threading import Timer
-from typing import TYPE_CHECKING
 
-from denoise_crawler.evaluation.contenders import Failure, PageSource, failure
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from pathlib import Path
-
-    from denoise_crawler.evaluation.contenders import Extractor
-    from denoise_crawler.methods import MethodChoice
-    from denoise_crawler.page import Page
+from denoise_crawler.evaluation.contenders import Extractor, Failure, PageSource, failure
+from denoise_crawler.methods import MethodChoice
+from denoise_crawler.page import Page
 
 SECONDS = 120
 _LOOP = """

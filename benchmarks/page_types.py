@@ -1,15 +1,10 @@
 """How often the type of a page is said right: the share, and which types are taken for which."""
 
-from __future__ import annotations
-
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from benchmarks.bench import table
 from denoise_crawler.methods.fusion.kinds import KINDS
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 def told_of_types(name: str, wanted: Sequence[str], found: Sequence[str | None]) -> str:

@@ -1,15 +1,14 @@
 """How long the add-on keeps the event loop of a crawl from other work: each callback is timed."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 from collections import Counter
-from contextlib import contextmanager
+from collections.abc import Callable, Coroutine, Generator, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from time import perf_counter, thread_time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from denoise_crawler.crawl.item_fate import ItemFate
 from denoise_crawler.crawl.middleware import ResponseSources
@@ -17,10 +16,6 @@ from denoise_crawler.crawl.page_cleaner import PageCleaner
 from denoise_crawler.crawl.parking import WaitingItems
 from denoise_crawler.crawl.sites import Sites
 from denoise_crawler.workers.async_worker import Connection
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Generator, Iterator
-    from contextlib import AbstractContextManager
 
 # What the add-on does on the event loop, by the methods that do it.
 STAGES: dict[tuple[type, str], str] = {

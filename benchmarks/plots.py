@@ -6,8 +6,6 @@ line a method) or speed (a bar a stage, as a multiple of lxml's parse). With ``-
 a level line for each contender on the same sets to the learning curve.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from argparse import ArgumentParser
@@ -150,14 +148,7 @@ def _written(value: float | None) -> str:
 
 
 def _common(title: str) -> dict[str, Any]:
-    return {
-        "title": title,
-        "style": _STYLE,
-        "js": [],
-        "width": 760,
-        "explicit_size": True,
-        "show_y_guides": True,
-    }
+    return {"title": title, "style": _STYLE, "js": [], "width": 760, "explicit_size": True, "show_y_guides": True}
 
 
 def to_svg(chart: Any) -> bytes:

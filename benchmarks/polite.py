@@ -3,25 +3,21 @@
 Each crawl has a process of its own. One that does not end within 40 seconds is killed.
 """
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import tempfile
 import time
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from benchmarks.bench import options, say, table, write_figures
 from denoise_crawler.page.site import canonical_host
 from tests import polite_crawl
 from tests.polite_crawl import Crawl, Site, delays, serving
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 PATIENCE = 40  # seconds
 ENDLESS = "User-agent: *\nCrawl-delay: 1000000000"

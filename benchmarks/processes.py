@@ -1,7 +1,5 @@
 """The processes that a benchmark started."""
 
-from __future__ import annotations
-
 import os
 import time
 from pathlib import Path

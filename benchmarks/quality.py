@@ -7,14 +7,15 @@ reporting half, at the thresholds the methods have. Each site is learned from al
 other extractors see one page at a time.
 """
 
-from __future__ import annotations
-
+from argparse import Namespace
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from benchmarks.bench import addressed, folder_with, options, say, table, write_figures
 from denoise_crawler.denoiser import Denoiser
+from denoise_crawler.evaluation.contenders import Contender
 from denoise_crawler.evaluation.contenders import method as method_contender
 from denoise_crawler.evaluation.gold import REPORTING, TUNING, GoldPage, by_site, half, read_gold
 from denoise_crawler.evaluation.measures import mean, score
@@ -30,12 +31,6 @@ from denoise_crawler.evaluation.terminal import (
 from denoise_crawler.methods import DEFAULT_METHOD, METHODS, MethodChoice
 from denoise_crawler.methods.base import InMemoryKnowledge
 from denoise_crawler.page import Page
-
-if TYPE_CHECKING:
-    from argparse import Namespace
-    from collections.abc import Iterator, Sequence
-
-    from denoise_crawler.evaluation.contenders import Contender
 
 Sites: TypeAlias = dict[str, list[GoldPage]]
 

@@ -9,27 +9,20 @@ those of the longer), one to one; it counts with its user when the names are equ
 it is one of those that the set allows; it counts where the page shows it to readers.
 """
 
-from __future__ import annotations
-
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from benchmarks.bench import addressed, folder_with, options, say, table, write_figures
 from benchmarks.thread import FOUND, in_order
 from denoise_crawler.denoiser import Denoiser
-from denoise_crawler.evaluation.gold import HALVES, by_site, half, read_gold
+from denoise_crawler.evaluation.gold import HALVES, GoldPage, Post, by_site, half, read_gold
 from denoise_crawler.evaluation.measures import token_sequence
+from denoise_crawler.output.clean_page import CleanPage
 from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
 from denoise_crawler.records.product import amount_of, currency_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
-    from denoise_crawler.evaluation.gold import GoldPage, Post
-    from denoise_crawler.output.clean_page import CleanPage
 
 THREADS, PRODUCTS = "forums", "products"
 FIELDS = ("price", "currency", "sku", "gtin", "mpn", "brand", "availability")

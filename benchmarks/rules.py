@@ -9,24 +9,18 @@ other fold are cleaned by ``fusion`` that knows the same pages, and by the rules
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from benchmarks.bench import folder_with, options, say, table, write_figures
 from denoise_crawler.denoiser import Denoiser
-from denoise_crawler.evaluation.gold import REPORTING, addressed, by_site, half, read_gold
-from denoise_crawler.evaluation.measures import mean, score
+from denoise_crawler.evaluation.gold import REPORTING, GoldPage, addressed, by_site, half, read_gold
+from denoise_crawler.evaluation.measures import Score, mean, score
 from denoise_crawler.methods import Judgement
 from denoise_crawler.page import Page
 from denoise_crawler.rules.derive import Agreement, JudgedPage, agreement, derive_rules
 from denoise_crawler.rules.learned import LearnedRules, as_site_file
 from denoise_crawler.rules.obeying import judge_by_rules
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from denoise_crawler.evaluation.gold import GoldPage
-    from denoise_crawler.evaluation.measures import Score
 
 SETS = ("daniel", "wcxb")
 

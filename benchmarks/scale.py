@@ -15,9 +15,9 @@ of reading the corpus; read them as ratios to what lxml needs to parse the same 
 memory are summed over all objects and arrays that can be reached from what is known (``tests.memory``).
 """
 
-from __future__ import annotations
-
 import re
+from argparse import Namespace
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing
 from dataclasses import asdict, dataclass, fields
@@ -27,25 +27,19 @@ from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import process_time
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 
 from benchmarks.bench import folder_with, options, parse_with_lxml, say, table, write_figures
 from denoise_crawler.denoiser import SITES_IN_MEMORY, Denoiser
 from denoise_crawler.evaluation.contenders import peak_bytes
 from denoise_crawler.evaluation.gold import by_site, read_gold
-from denoise_crawler.methods import MethodChoice
+from denoise_crawler.methods import Method, MethodChoice
 from denoise_crawler.methods.fusion.method import Fusion
 from denoise_crawler.methods.style_tree.method import StyleTree
 from denoise_crawler.page import Page
 from denoise_crawler.store import Store
 from denoise_crawler.store.stored_knowledge import StoredKnowledge
 from tests.memory import bytes_held
-
-if TYPE_CHECKING:
-    from argparse import Namespace
-    from collections.abc import Callable, Iterator, Sequence
-
-    from denoise_crawler.methods import Method
 
 P = ParamSpec("P")
 T = TypeVar("T")

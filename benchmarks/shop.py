@@ -10,25 +10,18 @@ With ``--known 0 5 100 …`` the same of ``fusion`` alone, knowing so many of th
 on two other pages that were read: shares of many pages are small, counts are not.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from benchmarks.bench import folder_with, options, say, table, write_figures
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.evaluation.contenders import PageSource
-from denoise_crawler.evaluation.gold import read_gold
+from denoise_crawler.evaluation.gold import GoldPage, read_gold
 from denoise_crawler.evaluation.measures import token_sequence
 from denoise_crawler.evaluation.peers import PEERS
 from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.page import Page
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from denoise_crawler.evaluation.gold import GoldPage
 
 SET = "christianbook"
 METHODS = ("fusion", "style_tree", "feature_tree", "link_ratio")

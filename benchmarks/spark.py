@@ -18,6 +18,7 @@ import sys
 import threading
 import time
 import zlib
+from argparse import Namespace
 from collections import Counter, defaultdict
 from dataclasses import asdict, dataclass, field
 from io import BytesIO
@@ -46,9 +47,8 @@ from denoise_crawler.spark.page_handler import PageHandler, page_worker
 from denoise_crawler.workers import Limits
 
 if TYPE_CHECKING:
-    from argparse import Namespace
-
     from pyspark.sql import SparkSession
+
 
 SETS = ("daniel", "dragnet", "l3s_gn1", "wcxb", "christianbook")
 FILES = 8

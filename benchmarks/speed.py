@@ -13,13 +13,14 @@ as most pages of a large site), judged, written, its metadata read. In a crawl t
 and what the add-on costs a page that is not wanted is the rest.
 """
 
-from __future__ import annotations
-
+from argparse import Namespace
+from collections.abc import Callable, Iterable
 from functools import partial
 from itertools import islice
+from pathlib import Path
 from statistics import median
 from time import process_time_ns
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import trafilatura
@@ -35,11 +36,6 @@ from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.page import Page
 from denoise_crawler.page.metadata import metadata_of
 from denoise_crawler.page.text import hash64
-
-if TYPE_CHECKING:
-    from argparse import Namespace
-    from collections.abc import Callable, Iterable
-    from pathlib import Path
 
 Times: TypeAlias = dict[str, int]  # nanoseconds by stage
 Ready: TypeAlias = "Callable[[], Callable[[], object]]"

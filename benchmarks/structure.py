@@ -14,34 +14,27 @@ the share of the gold's that is found; ``tables`` the F1 of neighbouring cells w
 of a set counts the pages whose gold has the kind.
 """
 
-from __future__ import annotations
-
 import sys
+from argparse import Namespace
+from collections.abc import Callable, Mapping
 from functools import partial
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import Any, TypeAlias
 
 from benchmarks.bench import NO_CORPUS, folder_with, options, say, table, write_figures
 from benchmarks.node_peers import converters_in
 from benchmarks.text import folds_of
 from denoise_crawler.denoiser import Denoiser
-from denoise_crawler.evaluation.gold import read_gold
+from denoise_crawler.evaluation.gold import GoldPage, read_gold
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.output.clean_html import clean_html
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
 
-if TYPE_CHECKING:
-    from argparse import Namespace
-    from collections.abc import Callable, Mapping
-    from types import ModuleType
-    from typing import TypeAlias
-
-    from denoise_crawler.evaluation.gold import GoldPage
-
-    Scores: TypeAlias = Mapping[str, float]
-    Converter: TypeAlias = Callable[[Page, MethodChoice], str]
+Scores: TypeAlias = Mapping[str, float]
+Converter: TypeAlias = Callable[[Page, MethodChoice], str]
 
 SCORER = Path("tools/score_structure.py")  # beside the corpus folder
 # the address that the gold links of a set are relative to
@@ -96,11 +89,7 @@ CONVERTERS: dict[str, Converter] = {
 
 
 def score_set(
-    folder: Path,
-    name: str,
-    converters: Mapping[str, Converter],
-    scorer: ModuleType,
-    folds: Mapping[str, Path],
+    folder: Path, name: str, converters: Mapping[str, Converter], scorer: ModuleType, folds: Mapping[str, Path]
 ) -> dict[str, dict[str, Scores]]:
     """Return the scores of each converter, by the id of the page."""
     found: dict[str, dict[str, Scores]] = {converter: {} for converter in converters}

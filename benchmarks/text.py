@@ -13,11 +13,10 @@ The title is asked for as the gold of a set has it; the last column has F1 with 
 standard error of F1, a site being one draw.
 """
 
-from __future__ import annotations
-
+from argparse import Namespace
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -28,7 +27,7 @@ from benchmarks.node_peers import extractors_in
 from benchmarks.page_types import told_of_types
 from benchmarks.thread import ThreadScore, score_thread
 from denoise_crawler.denoiser import Denoiser
-from denoise_crawler.evaluation.gold import HALVES, REPORTING, by_site, half, read_gold
+from denoise_crawler.evaluation.gold import HALVES, REPORTING, GoldPage, by_site, half, read_gold
 from denoise_crawler.evaluation.measures import Score, mean, score, token_sequence
 from denoise_crawler.evaluation.peers import PEERS
 from denoise_crawler.evaluation.training.calibration import fold, fold_file
@@ -37,12 +36,6 @@ from denoise_crawler.methods.base import InMemoryKnowledge
 from denoise_crawler.methods.fusion.features import LEAVE
 from denoise_crawler.methods.fusion.kinds import KINDS
 from denoise_crawler.page import Page
-
-if TYPE_CHECKING:
-    from argparse import Namespace
-    from collections.abc import Callable, Iterator, Sequence
-
-    from denoise_crawler.evaluation.gold import GoldPage
 
 NEW = (
     *("fundus", "fundus80", "forums", "readability", "newspaper4k", "defuddle", "products", "sites", "postlight"),

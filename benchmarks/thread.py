@@ -1,19 +1,14 @@
 """How much of a forum thread came out: the share of its posts that were found, and of words that are no post's."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
+from denoise_crawler.evaluation.gold import Post
 from denoise_crawler.evaluation.measures import token_sequence
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from denoise_crawler.evaluation.gold import Post
-
-    Places: TypeAlias = defaultdict[tuple[str, ...], list[int]]
+Places: TypeAlias = defaultdict[tuple[str, ...], list[int]]
 
 FOUND = 0.9  # of a post's words stand in one stretch of the text, in order
 _GRAM = 3

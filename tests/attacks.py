@@ -1,7 +1,5 @@
 """A page that tries to run a script, or to send a request, by each way that is known."""
 
-from __future__ import annotations
-
 
 def attack(to: str) -> str:
     """Return the page; a script that runs sets ``hacked``, requests go ``to`` an address."""

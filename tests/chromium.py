@@ -1,17 +1,13 @@
 """The system's Chromium, driven by Playwright, with axe; tests that want them skip where they are missing."""
 
-from __future__ import annotations
-
 import os
 import shutil
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 DESKTOP, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 _OPTIONS = (

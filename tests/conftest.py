@@ -1,14 +1,15 @@
 """What several tests share: a way to run a real crawl, and the corpus where there is one."""
 
-from __future__ import annotations
-
+import asyncio
+import inspect
 import json
 import os
 import signal
 import time
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import scrapy
@@ -17,13 +18,13 @@ from hypothesis import HealthCheck, settings
 from denoise_crawler.crawl.scrapy_internals import POLITE_SINCE
 from denoise_crawler.demo.server import DemoServer
 from denoise_crawler.evaluation.gold import CORPUS_VARIABLE, corpus_folder
+from denoise_crawler.methods import METHODS
+from tests.chromium import running
 from tests.page_failures import check_log, pytest_runtest_call
 from tests.scrapy_process import ScrapyProcess
 
 __all__ = ["pytest_runtest_call"]
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 # Machines differ: how long an example takes says nothing about whether it is right. The examples are the same in
 # each run, so that no test fails by chance; `make test` takes few of them, `make test-random` looks for others.
@@ -52,18 +53,9 @@ MARKS = {
     ),
     "fuzz": ("fuzz/",),
     "process": (
-        "batch/test_batch",
-        "commands/",
-        "evaluation/test_evaluation",
-        "evaluation/test_training",
-        "output/test_extractors",
-        "report/test_report.py",
-        "rules/test_rule_commands",
-        "rules/test_rules_on_every_road",
-        "store/test_shared_store",
-        "test_extras",
-        "test_mcp_server",
-        "test_shell",
+        *("batch/test_batch", "commands/", "evaluation/test_evaluation", "output/test_extractors"),
+        *("report/test_report.py", "rules/test_rule_commands", "store/test_shared_store", "test_extras"),
+        *("test_mcp_server", "test_shell"),
     ),
     "project": ("project/", "benchmarks/"),
     "spark": ("spark/",),
@@ -79,6 +71,13 @@ DENOISE_DELAY_MIN = 0
 DENOISE_DELAY_MAX = 0.01
 STATS_FILE = "stats.json"
 EXTENSIONS = {"stats_file.StatsFile": 0}
+"""
+ADDON = 'ADDONS = {"denoise_crawler.Addon": 300}\n'
+PIPELINES = """
+ITEM_PIPELINES = {
+    "denoise_crawler.pipelines.StyleTreePipeline": 100,
+    "denoise_crawler.pipelines.DenoisePipeline": 200,
+}
 """
 STATS_FILE = """
 import json
@@ -116,8 +115,20 @@ class Project:
     folder: Path
     log: str = field(default="", init=False)
 
+    def set_up(self, settings: str = ADDON, spider: str = "") -> None:
+        """Write all that a project needs."""
+        self.write("scrapy.cfg", "[settings]\ndefault = project_settings\n")
+        self.write("project_settings.py", SETTINGS + settings)
+        self.write("stats_file.py", STATS_FILE)
+        self.write("test_spiders.py", spider)
+
     def write(self, name: str, text: str) -> None:
         (self.folder / name).write_text(text, encoding="utf-8")
+
+    def spider(self, spider: str, urls: Iterable[str] = ()) -> None:
+        """Let the next crawls be of ``spider``, and of ``urls`` where it reads them."""
+        self.write("test_spiders.py", spider)
+        self.write("urls.json", json.dumps(list(urls)))
 
     def start(self, spider: str, *arguments: str, feed: str = "out.jsonl") -> ScrapyProcess:
         log = self.folder / "crawl.log"
@@ -169,10 +180,7 @@ class Project:
 def project(tmp_path: Path) -> Project:
     """A project with the add-on in force."""
     made = Project(tmp_path)
-    made.write("scrapy.cfg", "[settings]\ndefault = project_settings\n")
-    made.write("project_settings.py", SETTINGS + 'ADDONS = {"denoise_crawler.Addon": 300}\n')
-    made.write("stats_file.py", STATS_FILE)
-    made.write("test_spiders.py", "")
+    made.set_up()
     return made
 
 
@@ -183,6 +191,27 @@ def server() -> Iterator[DemoServer]:
         yield running
 
 
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """A browser for the tests of one file, which are skipped where there is none."""
+    with running() as started:
+        yield started
+
+
+@pytest.fixture
+def odd_site(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], str]]:
+    """The methods of tests/odd_method.py: here and, since its site function is imported there, in workers."""
+    before = METHODS.copy()
+    from tests import odd_method
+
+    for odd in (odd_method.OddRatio, odd_method.OddTree, odd_method.OddLearner):
+        monkeypatch.setitem(METHODS, odd.name, odd)
+    yield odd_method.odd_site
+    monkeypatch.undo()
+    METHODS.clear()
+    METHODS.update(before)
+
+
 @pytest.fixture(scope="session")
 def corpus() -> Path:
     """The folder of gold pages; without it, the test is skipped."""
@@ -190,6 +219,15 @@ def corpus() -> Path:
     if folder is None:
         pytest.skip(f"{CORPUS_VARIABLE} names no folder with gold pages")
     return folder
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """Run a test that is a coroutine in an event loop of its own."""
+    if not inspect.iscoroutinefunction(pyfuncitem.obj):
+        return None
+    asyncio.run(pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in pyfuncitem._fixtureinfo.argnames}))
+    return True
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -1,12 +1,10 @@
 """The files that the documentation speaks of, made of pages of the bundled site."""
 
-from __future__ import annotations
-
 import io
 import json
 from contextlib import closing
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
@@ -18,9 +16,6 @@ from denoise_crawler.output.clean_page import CleanPage
 from denoise_crawler.page import Page
 from denoise_crawler.parquet import ParquetItemExporter
 from denoise_crawler.store import Store
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SITE = "example.com"
 BASE = f"https://{SITE}"
@@ -87,14 +82,7 @@ def _write_mirror(folder: Path, stories: list[Article]) -> None:
 
 def _line(story: Article) -> str:
     url, html = BASE + article_path(story), _body(story).decode("utf-8", "replace")
-    line = {
-        "id": url,
-        "site": SITE,
-        "url": url,
-        "html": html,
-        "lang": story.lang,
-        "gold": gold_text(story),
-    }
+    line = {"id": url, "site": SITE, "url": url, "html": html, "lang": story.lang, "gold": gold_text(story)}
     return json.dumps(line) + "\n"
 
 

@@ -1,7 +1,5 @@
 """How many bytes an object holds: it, and everything that can be reached from it but not code."""
 
-from __future__ import annotations
-
 import gc
 import sys
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType

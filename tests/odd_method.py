@@ -1,20 +1,15 @@
 """Methods that fail on the pages whose address says so. Importing this module, also in a worker, adds them."""
 
-from __future__ import annotations
-
 import os
 import signal
 import time
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
-from denoise_crawler.methods import METHODS
+from denoise_crawler.methods import METHODS, Judgement
 from denoise_crawler.methods.link_ratio import LinkRatio
 from denoise_crawler.methods.style_tree.method import StyleTree
+from denoise_crawler.page import Page
 from denoise_crawler.page.site import site_of
-
-if TYPE_CHECKING:
-    from denoise_crawler.methods import Judgement
-    from denoise_crawler.page import Page
 
 
 def odd_site(url: str) -> str:

@@ -4,16 +4,11 @@ Such a failure is one line of the log. The log of the test's own process is watc
 other processes look through the log of these. A test that makes us fail is marked ``fails_on_a_page``.
 """
 
-from __future__ import annotations
-
 import logging
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Generator
 
 import pytest
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
 
 MARK = "fails_on_a_page"
 _FAILED = re.compile(

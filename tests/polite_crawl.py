@@ -6,17 +6,15 @@ import json
 import threading
 import time
 from collections import defaultdict
+from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from denoise_crawler.crawl.politeness import POLITE_SETTINGS
 from tests.scrapy_process import ScrapyProcess
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 CLOCK = 0.002  # seconds a gap may seem too short
 PATIENCE = 120  # seconds for a crawl on a very busy machine

@@ -4,18 +4,21 @@ That a user's own command starts as well is shown where one is typed: in the tes
 scrapyd, signals and terminals.
 """
 
-from __future__ import annotations
-
 import math
 import multiprocessing
 import os
+import pty
 import runpy
 import signal
+import socket
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
+import pytest
 from scrapy import cmdline
 
 _STARTER = multiprocessing.get_context("forkserver")
@@ -29,17 +32,10 @@ _STARTER.set_forkserver_preload(
         "scrapy.extensions.feedexport",
         "scrapy.extensions.telnet",
         "scrapy_poet.commands",  # Scrapy imports it for each command, where it is installed
-        "denoise_crawler.crawl.addon",
-        "denoise_crawler.commands.denoise",
-        "denoise_crawler.crawl.middleware",
-        "denoise_crawler.spiders.msn_news",
-        "denoise_crawler.spiders.site",
+        *("denoise_crawler.crawl.addon", "denoise_crawler.commands.denoise", "denoise_crawler.crawl.middleware"),
+        *("denoise_crawler.spiders.msn_news", "denoise_crawler.spiders.site"),
         # what tests/guests crawls with
-        "django.db.models",
-        "PIL.Image",
-        "pydantic",
-        "scrapy.pipelines.images",
-        "sqlalchemy.orm",
+        *("django.db.models", "PIL.Image", "pydantic", "scrapy.pipelines.images", "sqlalchemy.orm"),
     ]
 )
 _UNKNOWN = 255  # what multiprocessing says of a process, ended or not, if the one that forked it is gone
@@ -104,12 +100,7 @@ def _is_alive(pid: int) -> bool:
 
 
 def _run(
-    arguments: tuple[str, ...],
-    folder: str,
-    out: str,
-    err: str,
-    environment: dict[str, str],
-    script: str | None,
+    arguments: tuple[str, ...], folder: str, out: str, err: str, environment: dict[str, str], script: str | None
 ) -> None:
     for path, stream in ((out, 1), (err, 2)):
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
@@ -125,3 +116,82 @@ def _run(
         cmdline.execute()
     else:
         runpy.run_path(script, run_name="__main__")
+
+
+def command(*arguments: object) -> list[str]:
+    return [sys.executable, "-m", "scrapy", "denoise", *map(str, arguments)]
+
+
+def environment(**more: str) -> dict[str, str]:
+    """Return this process's environment with ``more``, and the package where it is."""
+    paths = os.pathsep.join([str(Path(__file__).parent.parent), os.environ.get("PYTHONPATH", "")])
+    return {**os.environ, "PYTHONPATH": paths, **more}
+
+
+def denoise(folder: Path, *arguments: object, code: int = 0) -> subprocess.CompletedProcess[str]:
+    """Run the command in ``folder`` to its end, which must be with this exit code and no traceback."""
+    with TemporaryDirectory() as made:
+        out, err = Path(made, "out"), Path(made, "err")
+        started = ScrapyProcess(folder, "denoise", *map(str, arguments), out=out, err=err)
+        try:
+            ended = started.wait(timeout=120)
+        finally:
+            started.kill()
+        said, told = out.read_text("utf-8"), err.read_text("utf-8")
+    assert ended == code, told
+    assert "Traceback" not in told
+    return subprocess.CompletedProcess(arguments, ended, said, told)
+
+
+def denoise_here(*arguments: object) -> int:
+    """Run the command in this process and folder, which is quicker; return its exit code."""
+    with pytest.raises(SystemExit) as ended:
+        cmdline.execute(["scrapy", "denoise", *map(str, arguments)])
+    return int(ended.value.code or 0)
+
+
+def on_a_terminal(folder: Path, *arguments: object, stream: str, **more: str) -> bytes:
+    """Run the command with its ``stream`` (stdout or stderr) on a terminal; return what is shown there."""
+    ours, theirs = pty.openpty()
+    out, err = (theirs if stream == name else None for name in ("stdout", "stderr"))
+    with subprocess.Popen(
+        command(*arguments), cwd=folder, env=environment(**more), stdout=out, stderr=err
+    ) as process:
+        os.close(theirs)
+        shown = b""
+        with suppress(OSError):  # how the other end of a terminal says that it is closed
+            while piece := os.read(ours, 4096):
+                shown += piece
+    os.close(ours)
+    assert process.returncode == 0
+    return shown
+
+
+def interrupted_while_fetching(words: list[str], folder: Path) -> tuple[str, int]:
+    """Press Ctrl-C while a command waits for a page; return what it said on stderr, and its exit code."""
+    with socket.create_server(("127.0.0.1", 0)) as server:  # it takes the question and never answers
+        address = f"http://127.0.0.1:{server.getsockname()[1]}/"
+        with subprocess.Popen(
+            [*words, address],
+            cwd=folder,
+            env=environment(),
+            stderr=subprocess.PIPE,
+            text=True,
+            # a job in the background of a shell would ignore Ctrl-C
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        ) as process:
+            server.settimeout(60)
+            connection, _ = server.accept()
+            process.send_signal(signal.SIGINT)
+            _, said = process.communicate(timeout=60)
+            connection.close()
+    return said, process.returncode
+
+
+def group_lives(group: int) -> bool:
+    """Tell whether a group of processes has any left."""
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True

@@ -1,7 +1,5 @@
 """Hypothesis strategies: pages as they might be written, broken ones among them."""
 
-from __future__ import annotations
-
 from hypothesis import strategies as st
 
 _TAGS = ["div", "p", "span", "b", "a", "ul", "li", "table", "tr", "td", "h1", "br", "img", "form", "body"]

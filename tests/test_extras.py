@@ -1,31 +1,21 @@
 """Without the package of an extra, a line says what to install."""
 
-from __future__ import annotations
-
 import subprocess
-import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from denoise_crawler.errors import MissingExtraError
-from tests.conftest import SETTINGS, needs_new_scrapy
+from tests.conftest import ADDON, SETTINGS, Project, needs_new_scrapy
+from tests.programs import run_python
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.conftest import Project
-
-ADDON = 'ADDONS = {"denoise_crawler.Addon": 300}\n'
 PARQUET = 'FEED_EXPORTERS = {"parquet": "denoise_crawler.parquet.ParquetItemExporter"}\n'
 RENDERING = 'ADDONS = {"denoise_crawler.Rendering": 320}\n'
 
 
 def python(folder: Path, code: str, missing: str) -> subprocess.CompletedProcess[str]:
     """Run ``code`` as if a package were not there."""
-    program = f"import sys; sys.modules[{missing!r}] = None\n{code}"
-    command = [sys.executable, "-c", program]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=120)
+    return run_python("-c", f"import sys; sys.modules[{missing!r}] = None\n{code}", folder=folder, code=None)
 
 
 @pytest.mark.parametrize(
@@ -54,11 +44,7 @@ def test_a_crawl_without_the_package_of_an_extra_ends_in_a_line_that_names_it(
 
 @pytest.mark.parametrize(
     ("module", "missing", "extra"),
-    [
-        ("parquet", "pyarrow", "parquet"),
-        ("poet", "scrapy_poet", "poet"),
-        ("monitors", "spidermon", "monitors"),
-    ],
+    [("parquet", "pyarrow", "parquet"), ("poet", "scrapy_poet", "poet"), ("monitors", "spidermon", "monitors")],
 )
 def test_a_module_without_the_package_of_its_extra_says_what_to_install(
     tmp_path: Path, module: str, missing: str, extra: str

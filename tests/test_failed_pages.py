@@ -1,28 +1,22 @@
 """A page on which we raise costs no other page anything, and names its error."""
 
-from __future__ import annotations
-
 import json
 import logging
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from denoise_crawler import CleanPage, denoise_pages
 from denoise_crawler.batch import Tally, clean_pages
-from denoise_crawler.methods import METHODS
+from denoise_crawler.methods import Judgement
 from denoise_crawler.methods.link_ratio import LinkRatio
 from denoise_crawler.output.renderings import RENDERINGS
+from denoise_crawler.page import Page
 from denoise_crawler.page.site import site_of
 from tests.page_failures import PageFailedError, check_log
-from tests.scrapy_command import denoise_here
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from denoise_crawler.methods import Judgement
-    from denoise_crawler.page import Page
+from tests.scrapy_process import denoise_here
 
 PAGES = [
     (f"https://a.example/{name}", f"<nav><a href=/>menu</a></nav><p>This is {name}.")
@@ -31,18 +25,7 @@ PAGES = [
 RAISED = "ZeroDivisionError: no such page (odd_method.py, line "
 
 
-@pytest.fixture(autouse=True)
-def odd_site(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], str]]:
-    """The methods of tests/odd_method.py: here and, since its site function is imported there, in workers."""
-    before = dict(METHODS)
-    from tests import odd_method
-
-    for odd in (odd_method.OddRatio, odd_method.OddLearner):
-        monkeypatch.setitem(METHODS, odd.name, odd)
-    yield odd_method.odd_site
-    monkeypatch.undo()
-    METHODS.clear()
-    METHODS.update(before)
+pytestmark = pytest.mark.usefixtures("odd_site")
 
 
 def cleaned(road: str, method: str, site: Callable[[str], str]) -> list[CleanPage]:

@@ -1,11 +1,11 @@
-from __future__ import annotations
-
 import asyncio
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import ExitStack, closing
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,13 +14,9 @@ from denoise_crawler.commands.page_command import USER_AGENT
 from denoise_crawler.store import Store
 from denoise_crawler.store.parked_rows import ParkedPage
 from tests.example_files import SITE, write_examples
-from tests.loopback import HTML, Answer, Served, serving
-from tests.scrapy_command import environment
-from tests.slow_servers import SHAPES, slow_server
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+from tests.loopback import HTML, SHAPES, Answer, Served, serving, slow_server
+from tests.programs import run_program
+from tests.scrapy_process import environment
 
 mcp = pytest.importorskip("mcp")
 
@@ -170,10 +166,7 @@ def test_slow_servers_hold_up_no_call_for_another_host_and_not_the_end(folder: P
         hosts = [one.url.removeprefix("http://") for one in (site, *slow)]
         options = [word for host in hosts for word in ("--private-host", host)]
         server = mcp.StdioServerParameters(
-            command=sys.executable,
-            args=["-m", "denoise_crawler", "mcp", *options],
-            env=environment(),
-            cwd=folder,
+            command=sys.executable, args=["-m", "denoise_crawler", "mcp", *options], env=environment(), cwd=folder
         )
 
         async def talk() -> tuple[str, list[bool]]:
@@ -221,9 +214,7 @@ def started(folder: Path, *words: str, missing: str = "") -> subprocess.Complete
     program = "import sys; sys.argv[1:1] = []\n" + (f"sys.modules[{missing!r}] = None\n" if missing else "")
     program += "from denoise_crawler.__main__ import main\nsys.exit(main())"
     command = [sys.executable, "-c", program, "mcp", *words]
-    return subprocess.run(
-        command, cwd=folder, env=environment(), capture_output=True, text=True, input="", check=False, timeout=120
-    )
+    return run_program(*command, folder=folder, given="", code=None, **environment())
 
 
 def test_a_server_that_cannot_begin_says_why_in_one_line(folder: Path) -> None:

@@ -1,17 +1,12 @@
-from __future__ import annotations
-
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from denoise_crawler.crawl.stat_checks import count_losses, noise_share, unread_share
-
-if TYPE_CHECKING:
-    from denoise_crawler.demo.server import DemoServer
-    from tests.conftest import Project
+from denoise_crawler.demo.server import DemoServer
+from tests.conftest import Project
 
 SPIDERMON = """
 EXTENSIONS["spidermon.contrib.scrapy.extensions.Spidermon"] = 500

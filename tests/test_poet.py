@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 pytest.importorskip("scrapy_poet", reason="scrapy-poet is not installed")

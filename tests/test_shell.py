@@ -1,8 +1,3 @@
-from __future__ import annotations
-
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +8,7 @@ from denoise_crawler.demo.replies import article_path, articles
 from denoise_crawler.demo.server import DemoServer
 from denoise_crawler.shell import clean
 from tests.conftest import Project
+from tests.programs import run_python
 
 STORY = articles()[3]
 TYPED = """from denoise_crawler.shell import clean
@@ -22,17 +18,9 @@ print("warm:", page.warm, page.text)
 
 
 def shell(project: Project, url: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "scrapy", "shell", url, "--nolog"],
-        input=TYPED,
-        env={**os.environ, "SCRAPY_PYTHON_SHELL": "python"},
-        cwd=project.folder,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
+    done = run_python(
+        "-m", "scrapy", "shell", url, "--nolog", folder=project.folder, given=TYPED, SCRAPY_PYTHON_SHELL="python"
     )
-    assert done.returncode == 0, done.stderr
     return done.stdout
 
 

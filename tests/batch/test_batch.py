@@ -1,29 +1,23 @@
-from __future__ import annotations
-
 import multiprocessing
 import tempfile
 from collections import Counter
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from denoise_crawler import CleanPage, Writing, denoise_pages
-from denoise_crawler.batch import Tally, clean_pages
+from denoise_crawler.batch import BatchResult, Tally, clean_pages
 from denoise_crawler.demo.replies import Article, article_path, articles, respond
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.errors import BatchError, MethodError
 from denoise_crawler.methods import METHODS, MethodChoice
 from denoise_crawler.page import Page
 from tests.strategies import html_pages
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from denoise_crawler.batch import BatchResult
 
 SITES = ("one.example", "two.example", "three.example")
 
@@ -37,20 +31,6 @@ def temporary_folders_and_processes_go(tmp_path: Path, monkeypatch: pytest.Monke
     yield
     assert list(own.iterdir()) == []
     assert multiprocessing.active_children() == []
-
-
-@pytest.fixture
-def odd_methods(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """The methods of tests/odd_method.py: here and, since its site function is imported there, in workers."""
-    before = METHODS.copy()
-    from tests import odd_method
-
-    for odd in (odd_method.OddRatio, odd_method.OddTree):
-        monkeypatch.setitem(METHODS, odd.name, odd)
-    yield odd_method.odd_site
-    monkeypatch.undo()
-    METHODS.clear()
-    METHODS.update(before)
 
 
 @cache
@@ -221,24 +201,21 @@ def pages_called(*names: str) -> list[tuple[str, str | bytes]]:
 
 @pytest.mark.fails_on_a_page
 @pytest.mark.parametrize("workers", [1, 2])
-def test_a_page_that_makes_the_method_raise_is_named_and_has_no_text(odd_methods: Any, workers: int) -> None:
+def test_a_page_that_makes_the_method_raise_is_named_and_has_no_text(
+    odd_site: Callable[[str], str], workers: int
+) -> None:
     tally = Tally()
     found = list(
         clean_pages(
             lambda: pages_called("one", "raise", "no-site", "two"),
             "odd_ratio",
             workers=workers,
-            site=odd_methods,
+            site=odd_site,
             tally=tally,
             render="text",
         )
     )
-    assert [one.page.text for one in found] == [
-        "This is one.",
-        "",
-        "This is no-site.",
-        "This is two.",
-    ]
+    assert [one.page.text for one in found] == ["This is one.", "", "This is no-site.", "This is two."]
     failed = found[1]
     assert failed.error is not None
     assert failed.error.startswith("ZeroDivisionError: no such page (odd_method.py, line ")
@@ -249,15 +226,15 @@ def test_a_page_that_makes_the_method_raise_is_named_and_has_no_text(odd_methods
     assert found[2].page.site == ""
 
 
-def test_a_worker_that_dies_is_reported_with_the_pages_it_had(odd_methods: Any) -> None:
+def test_a_worker_that_dies_is_reported_with_the_pages_it_had(odd_site: Callable[[str], str]) -> None:
     with pytest.raises(BatchError, match=r"killed by SIGKILL; it had 2 pages, from .*/one to .*/die, in hand"):
-        list(clean_pages(lambda: pages_called("one", "die", "two"), "odd_ratio", workers=2, site=odd_methods))
+        list(clean_pages(lambda: pages_called("one", "die", "two"), "odd_ratio", workers=2, site=odd_site))
 
 
 @pytest.mark.fails_on_a_page
-def test_a_full_disk_ends_the_work_with_its_message(odd_methods: Any) -> None:
+def test_a_full_disk_ends_the_work_with_its_message(odd_site: Callable[[str], str]) -> None:
     with pytest.raises(BatchError, match="OSError: no space left on device"):
-        list(clean_pages(lambda: pages_called("one", "raise"), "odd_tree", workers=2, site=odd_methods))
+        list(clean_pages(lambda: pages_called("one", "raise"), "odd_tree", workers=2, site=odd_site))
 
 
 def test_pages_that_cannot_be_read_any_more_end_the_work() -> None:

@@ -1,22 +1,17 @@
-from __future__ import annotations
-
 import multiprocessing
 import os
 import signal
 import time
+from collections.abc import Generator, Iterator
+from concurrent.futures import Future
 from functools import partial
 from multiprocessing import resource_tracker
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from denoise_crawler.errors import TaskError, WorkerDiedError, WorkerError
 from denoise_crawler.workers import Limits, Task, Worker, Workers, side_by_side
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
-    from concurrent.futures import Future
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="ends processes by signals")
 

@@ -1,9 +1,7 @@
-from __future__ import annotations
-
 import io
 import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from rich.console import Console
@@ -12,10 +10,7 @@ from denoise_crawler.commands.denoise import SUBCOMMANDS
 from denoise_crawler.commands.page_input import reading_bar
 from denoise_crawler.reading import Reading
 from tests.example_files import write_examples
-from tests.scrapy_command import command, denoise_here, interrupted_while_fetching
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from tests.scrapy_process import command, denoise_here, interrupted_while_fetching
 
 STYLE = re.compile(r"\x1b\[[\d;]*m")
 COLOUR = re.compile(r"\x1b\[(?:\d+;)*(?:[349][0-7]|[34]8;[\d;]+)m")
@@ -37,7 +32,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ("arguments", "code", "way_out"),
     [
         ([], 2, "name what to do: clean, tree, explain"),
-        (["wash"], 2, "choose from"),
+        (["wash"], 2, "invalid choice: 'wash' (choose from"),
         (["clean"], 2, "scrapy denoise clean -h tells more"),
         (["clean", "mirror", "--method", "best"], 2, "set it to one of feature_tree, fusion"),
         (["clean", "mirror", "-s", "DENOISE_FORM=pdf"], 2, "set it to one of text, markdown"),
@@ -53,7 +48,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["merge", "broken.sqlite", "-o", "all.sqlite"], 1, "Move it away or name another file"),
         (["evaluate", "gone.jsonl"], 1, "gone.jsonl: no such file or folder"),
         (["evaluate", "gold.jsonl", "--html", "gone/report.html"], 1, "there is no folder gone"),
-        (["evaluate", "gold.jsonl", "--methods", "best"], 2, "choose from 'fusion'"),
+        (["evaluate", "gold.jsonl", "--methods", "best"], 2, "invalid choice: 'best' (choose from 'fusion'"),
+        (["evaluate", "gold.jsonl", "--sites-with", "0"], 2, "'0' is not a whole number, 1 or more"),
+        (["evaluate"], 2, "GOLD"),
     ],
     ids=lambda value: " ".join(value) or "nothing" if isinstance(value, list) else "",
 )

@@ -1,24 +1,23 @@
-from __future__ import annotations
+"""A page that a command fetches: from whom, by which rules, and for how long."""
 
 import asyncio
 import gzip
+import inspect
 import socket
+import threading
+import time
 import zlib
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from denoise_crawler.commands import exchange
-from denoise_crawler.commands.fetching import MAX_REDIRECTIONS, fetch
+from denoise_crawler.commands.fetching import MAX_REDIRECTIONS, SECONDS, TimeLimit, fetch
 from denoise_crawler.commands.robot_fetching import RobotFetcher
 from denoise_crawler.errors import FetchError
-from tests.loopback import HTML, Answer, serving
-from tests.tls_server import certificate, serving_tls
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-    from typing import Any
+from tests.loopback import HTML, SHAPES, Answer, Shape, certificate, serving, slow_server
 
 PAGE = Answer(200, HTML, b"<p>A story.")
 FAR = "http://far.example/a"
@@ -162,7 +161,8 @@ def test_the_certificate_is_asked_for_the_name_though_the_address_is_connected_t
 ) -> None:
     certified = certificate(tmp_path / "certificate.pem", "site.example")
     exchange._verifying.cache_clear()  # it knows those of the environment when it was made
-    with serving_tls(certified, PAGE.body) as port:
+    with serving(lambda _: PAGE, certified) as served:
+        port = int(served.url.rpartition(":")[2])
         names["site.example"], names["other.example"] = ["127.0.0.1", "127.0.0.1"], ["127.0.0.1"]
         with pytest.raises(FetchError, match="certificate verify failed"):
             fetched(f"https://site.example:{port}/")
@@ -193,11 +193,7 @@ def test_the_proxy_of_the_environment_is_asked_for_names_that_only_it_knows(
         without_proxies.setenv("http_proxy", scheme + url.removeprefix("http://"))
         assert fetched("http://nowhere.invalid/a") == ("http://nowhere.invalid/a", "<p>A story.")
         asyncio.run(RobotFetcher("robot").fetch("http://nowhere.invalid/b"))
-    assert asked == [
-        "http://nowhere.invalid/a",
-        "http://nowhere.invalid/robots.txt",
-        "http://nowhere.invalid/b",
-    ]
+    assert asked == ["http://nowhere.invalid/a", "http://nowhere.invalid/robots.txt", "http://nowhere.invalid/b"]
 
 
 def test_a_proxy_does_not_lead_a_program_to_a_private_address(without_proxies: pytest.MonkeyPatch) -> None:
@@ -239,3 +235,265 @@ def test_a_proxy_that_makes_no_tunnel_is_told(without_proxies: pytest.MonkeyPatc
         without_proxies.setenv("https_proxy", url)
         with pytest.raises(FetchError, match="a cannot be fetched: 501"):
             fetched("https://nowhere.invalid/a")
+
+
+ROBOTS = "/robots.txt"
+
+
+def site(robots: Answer, **others: Answer) -> Callable[[str], Answer]:
+    return lambda path: robots if path == ROBOTS else others.get(path.strip("/"), PAGE)
+
+
+def rules(text: str, status: int = 200) -> Answer:
+    return Answer(status, {"Content-Type": "text/plain"}, text.encode())
+
+
+def fetcher(url: str) -> RobotFetcher:
+    return RobotFetcher("our-robot", [url.removeprefix("http://")])
+
+
+def robot_fetched(robot: RobotFetcher, url: str) -> tuple[str, str | bytes]:
+    return asyncio.run(robot.fetch(url))
+
+
+def test_robots_txt_is_read_once_a_host() -> None:
+    with serving(site(rules("User-agent: *\nDisallow: /secret"))) as (url, asked):
+        robot = fetcher(url)
+        assert robot_fetched(robot, f"{url}/a") == (f"{url}/a", "<p>A story.")
+        robot_fetched(robot, f"{url}/b")
+        with pytest.raises(FetchError, match="forbids it"):
+            robot_fetched(robot, f"{url}/secret/c")
+    assert asked == [ROBOTS, "/a", "/b"]
+
+
+@pytest.mark.parametrize(("status", "allowed"), [(404, True), (403, True), (500, False), (503, False)])
+def test_a_robots_txt_that_is_not_there_allows_everything_and_one_that_fails_nothing(
+    status: int, allowed: bool
+) -> None:
+    with serving(site(rules("User-agent: *\nDisallow: /", status))) as (url, asked):
+        if allowed:
+            assert robot_fetched(fetcher(url), f"{url}/a")[1] == "<p>A story."
+        else:
+            with pytest.raises(FetchError, match=f"the server answers {status}, so nothing may be fetched"):
+                robot_fetched(fetcher(url), f"{url}/a")
+    assert ("/a" in asked) is allowed
+
+
+def test_the_rules_for_our_name_count() -> None:
+    with serving(site(rules("User-agent: our-robot\nDisallow: /a\n\nUser-agent: *\nDisallow:"))) as (url, _):
+        with pytest.raises(FetchError, match="forbids"):
+            robot_fetched(fetcher(url), f"{url}/a")
+        assert robot_fetched(RobotFetcher("another", ["127.0.0.1"]), f"{url}/a")
+
+
+@pytest.mark.parametrize(
+    ("location", "said"),
+    [
+        ("/secret", "/secret may not be fetched: robots.txt forbids it"),
+        ("http://127.0.0.1:1/", "127.0.0.1 is on this machine or a private network"),
+        ("http://169.254.169.254/", "169.254.169.254 is on this machine or a private network"),
+        ("http://[::ffff:127.0.0.1]:1/", "is on this machine or a private network"),
+        ("ftp://127.0.0.1/", "only http and https can be fetched, not ftp"),
+    ],
+)
+def test_a_redirection_is_asked_about_like_any_address(location: str, said: str) -> None:
+    moved = Answer(302, {"Location": location}, b"")
+    robots = rules("User-agent: *\nDisallow: /secret")
+    with serving(site(robots, moved=moved)) as (url, asked), pytest.raises(FetchError) as raised:
+        robot_fetched(fetcher(url), f"{url}/moved")
+    assert said in str(raised.value)
+    assert asked == [ROBOTS, "/moved"]
+
+
+def test_robots_txt_does_not_lead_to_a_private_network_either() -> None:
+    refused = pytest.raises(FetchError, match="is on this machine or a private network")
+    with serving(lambda _: PAGE) as (private, asked):
+        moved = Answer(302, {"Location": f"{private}/x"}, b"")
+        with serving(site(moved)) as (url, _), refused:
+            robot_fetched(fetcher(url), f"{url}/a")
+    assert asked == []
+
+
+def test_robots_txt_is_read_once_for_pages_that_are_asked_for_at_the_same_time() -> None:
+    async def fetch_all(url: str) -> list[tuple[str, str | bytes]]:
+        robot = fetcher(url)
+        return await asyncio.gather(*(robot.fetch(f"{url}/{number}") for number in range(4)))
+
+    with serving(site(rules("User-agent: *\nDisallow: /secret"))) as (url, asked):
+        assert [at for at, _ in asyncio.run(fetch_all(url))] == [f"{url}/{number}" for number in range(4)]
+    assert sorted(asked) == ["/0", "/1", "/2", "/3", ROBOTS]
+
+
+def test_requests_to_a_host_take_turns_as_its_crawl_delay_asks() -> None:
+    robot = RobotFetcher("our-robot")
+    turns = [robot._seconds_until_turn("https://a.example:443", 12.0) for _ in range(3)]
+    assert turns[0] == 0
+    assert turns == sorted(turns)
+    assert 12 < turns[2] <= 24
+    with pytest.raises(FetchError, match="too many requests waiting"):
+        robot._seconds_until_turn("https://a.example:443", 12.0)
+    assert robot._seconds_until_turn("https://b.example:443", 12.0) == 0
+
+
+def test_a_crawl_delay_that_is_too_long_is_told() -> None:
+    refused = pytest.raises(FetchError, match="asks for gaps of 600 seconds")
+    with serving(site(rules("User-agent: *\nCrawl-delay: 600"))) as (url, asked), refused:
+        robot_fetched(fetcher(url), f"{url}/a")
+    assert asked == [ROBOTS]
+
+
+@pytest.mark.parametrize(
+    ("robots", "said"),
+    [
+        (rules("#" * 600_000), "robots.txt is larger than 512,000 bytes"),
+        (rules("User-agent: *\nDisallow: /", 301), "cannot be reached|the server answers 301"),
+    ],
+)
+def test_a_robots_txt_that_cannot_be_read_allows_nothing(robots: Answer, said: str) -> None:
+    with serving(site(robots)) as (url, _), pytest.raises(FetchError, match=said):
+        robot_fetched(fetcher(url), f"{url}/a")
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("http://", "names no host"),
+        ("http://[bad/", "cannot be fetched"),
+        ("http://a.example:x/", "cannot be fetched"),
+        ("http://nowhere.invalid/", "so nothing may be fetched there"),
+        ("data:text/html,x", "only http and https"),
+        ("", "only http and https"),
+    ],
+)
+def test_what_is_no_address_is_told(url: str, said: str) -> None:
+    with pytest.raises(FetchError, match=said):
+        robot_fetched(RobotFetcher("our-robot"), url)
+
+
+LIMIT = 0.3
+LIMIT_BEHIND_HONEST = 2.0  # where something quick is answered first, on a machine that may be busy
+WAITS = 60.0  # for what must happen; a test that has to wait so long fails
+NO_ANSWER = SHAPES["no answer"]
+FLOOD = Shape(b"", b"HTTP/1.1 100 Continue\r\n\r\n" * 4000)  # as fast as we read
+
+
+def honest(path: str) -> Answer:
+    return Answer(404, {}, b"") if path == "/robots.txt" else Answer(200, HTML, b"<p>A story.")
+
+
+def as_person(url: str, **limit: float) -> None:
+    fetch(url, user_agent="test", **limit)
+
+
+def as_robot(url: str, **limit: float) -> None:
+    asyncio.run(RobotFetcher("robot", ["127.0.0.1"], **limit).fetch(url))
+
+
+def test_the_time_limit_is_thirty_seconds() -> None:
+    assert SECONDS == 30
+    for fetches in (fetch, RobotFetcher):
+        assert inspect.signature(fetches).parameters["seconds"].default == SECONDS
+
+
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
+@pytest.mark.parametrize(
+    ("fetch_page", "robots", "seconds"),
+    [(as_person, False, LIMIT), (as_robot, True, LIMIT), (as_robot, False, LIMIT_BEHIND_HONEST)],
+    ids=["a person", "a program and robots.txt", "a program and a page"],
+)
+def test_a_slow_server_is_left_when_the_time_is_over(
+    shape: Shape, fetch_page: Callable[..., None], robots: bool, seconds: float
+) -> None:
+    with slow_server(shape, robots=robots) as server:
+        with pytest.raises(FetchError, match=f"cannot be fetched: it was not complete after {seconds:g} seconds"):
+            fetch_page(f"{server.url}/a", seconds=seconds)
+        assert server.left.wait(WAITS)
+
+
+@pytest.mark.parametrize("fetch_page", [as_person, as_robot])
+def test_a_server_that_never_answers_in_tls_is_left(fetch_page: Callable[..., None]) -> None:
+    with slow_server(NO_ANSWER, robots=True) as server:
+        with pytest.raises(FetchError, match="it was not complete after"):
+            fetch_page(f"{server.url.replace('http', 'https')}/a", seconds=LIMIT)
+        assert server.left.wait(WAITS)
+
+
+@pytest.mark.parametrize("fetch_page", [as_person, as_robot])
+def test_redirections_share_the_time_of_the_page(fetch_page: Callable[..., None]) -> None:
+    def lead_on(path: str) -> Answer:
+        time.sleep(LIMIT / 2)
+        return Answer(302, {"Location": f"{path}a"}, b"")
+
+    with serving(lead_on) as (url, _), pytest.raises(FetchError, match="it was not complete after"):
+        fetch_page(f"{url}/a", seconds=LIMIT)
+
+
+@pytest.mark.parametrize("shape", [SHAPES["a header byte by byte"], FLOOD], ids=["drops", "flood"])
+@pytest.mark.parametrize("robots", [False, True])
+def test_another_host_answers_while_one_is_slow(shape: Shape, robots: bool) -> None:
+    async def happens(slow: Any, url: str) -> list[str]:
+        robot, events = RobotFetcher("robot", ["127.0.0.1"]), list[str]()
+        waits = asyncio.create_task(robot.fetch(f"{slow.url}/a"))
+        again = asyncio.create_task(robot.fetch(f"{slow.url}/b"))
+        assert await asyncio.to_thread(slow.waiting.wait, WAITS)
+        events.append("the slow host keeps us waiting")
+        assert (await robot.fetch(f"{url}/a"))[1] == "<p>A story."
+        events.append("the honest host has answered")
+        events += ["and the slow one still has not"] * (not waits.done() and not again.done())
+        for task in (waits, again):
+            task.cancel()
+        await asyncio.wait([waits, again])
+        assert await asyncio.to_thread(slow.left.wait, WAITS)
+        return [*events, "it is left"]
+
+    with slow_server(shape, robots=robots) as slow, serving(honest) as (url, _):
+        assert asyncio.run(happens(slow, url)) == [
+            "the slow host keeps us waiting",
+            "the honest host has answered",
+            "and the slow one still has not",
+            "it is left",
+        ]
+
+
+def test_a_robots_txt_that_was_too_slow_is_asked_for_again() -> None:
+    async def twice(url: str) -> list[bool]:
+        robot = RobotFetcher("robot", ["127.0.0.1"], seconds=LIMIT)
+        given = await asyncio.gather(robot.fetch(url), robot.fetch(url), return_exceptions=True)
+        return [isinstance(one, FetchError) for one in given]
+
+    with slow_server(NO_ANSWER, robots=True) as server:
+        assert asyncio.run(twice(f"{server.url}/a")) == [True, True]
+
+
+def test_our_own_waits_for_a_turn_take_no_time_from_the_server() -> None:
+    async def answers_after_its_turn() -> str:
+        limit = TimeLimit(LIMIT)
+        await limit.sleep(LIMIT * 1.5)
+        return await limit.within(asyncio.sleep(0, "an answer"), "http://a.example/")
+
+    assert asyncio.run(answers_after_its_turn()) == "an answer"
+
+
+def test_a_name_that_is_looked_up_without_end_holds_up_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    system, ended, asked = socket.getaddrinfo, threading.Event(), list[Any]()
+
+    def look_up(host: Any, *more: Any, **named: Any) -> Any:
+        if "slow" in str(host):
+            asked.append(host)
+            ended.wait(WAITS)
+        return system(host, *more, **named)
+
+    async def fetch_all(url: str) -> list[Any]:
+        hasty, patient = RobotFetcher("robot", seconds=LIMIT), RobotFetcher("robot", ["127.0.0.1"])
+        slow = [hasty.fetch(f"http://slow{number}.invalid/") for number in range(40)]
+        found = await asyncio.gather(*slow, patient.fetch(f"{url}/a"), return_exceptions=True)
+        return [found[-1], *{type(one) for one in found[:-1]}]
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    try:
+        with serving(honest) as (url, _):
+            assert asyncio.run(fetch_all(url)) == [(f"{url}/a", "<p>A story."), FetchError]
+        assert len(asked) == 40
+        assert not ended.is_set()
+    finally:
+        ended.set()

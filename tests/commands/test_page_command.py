@@ -1,26 +1,23 @@
-from __future__ import annotations
-
 import json
 import shlex
 import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from denoise_crawler import Page
 from denoise_crawler.commands.page_command import run
 from denoise_crawler.demo.replies import article_path, articles
+from denoise_crawler.demo.server import DemoServer
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.output.writing import Writing
 from tests.example_files import BASE, SITE, write_examples
 from tests.loopback import HTML, Answer, serving
-from tests.scrapy_command import environment, interrupted_while_fetching
-
-if TYPE_CHECKING:
-    from denoise_crawler.demo.server import DemoServer
+from tests.programs import run_program, run_python
+from tests.scrapy_process import environment, interrupted_while_fetching
 
 PROCESS = [sys.executable, "-m", "denoise_crawler"]
 STORY = "<title>A walk</title><nav><a href=/>Home</a></nav><p>We went along the river until the sun set.</p>"
@@ -177,11 +174,7 @@ def test_site_rules_are_obeyed_and_their_mistakes_told(folder: Path, capsys: pyt
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (
-            [],
-            2,
-            "no page is named. An example: denoise-crawler https://",
-        ),
+        ([], 2, "no page is named. An example: denoise-crawler https://"),
         (["story.html", "--form", "pdf"], 2, "invalid choice: 'pdf'"),
         (["story.html", "story.html", "--url", BASE], 2, "--url is the address of one page"),
         (["-", "-"], 2, "standard input can be read once"),
@@ -273,15 +266,7 @@ def test_ctrl_c_ends_in_one_line(folder: Path) -> None:
 
 def test_a_file_is_cleaned_without_scrapy_and_without_the_packages_of_extras(folder: Path) -> None:
     unwanted = (
-        "scrapy",
-        "twisted",
-        "rich",
-        "warcio",
-        "jinja2",
-        "graphviz",
-        "shtab",
-        "publicsuffixlist",
-        "mcp",
+        *("scrapy", "twisted", "rich", "warcio", "jinja2", "graphviz", "shtab", "publicsuffixlist", "mcp"),
         "jieba",
     )
     program = (
@@ -290,15 +275,7 @@ def test_a_file_is_cleaned_without_scrapy_and_without_the_packages_of_extras(fol
         f"sys.modules.pop('publicsuffixlist')  # the folder's addresses need it\n"
         "from denoise_crawler.__main__ import main\nsys.exit(main())"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=folder,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
+    done = run_python("-c", program, folder=folder, code=None, **environment())
     assert (done.returncode, done.stderr) == (0, "")
     assert articles()[0].title in done.stdout
 
@@ -315,7 +292,7 @@ def test_the_command_is_installed_under_its_name() -> None:
     script = Path(sys.executable).with_name("denoise-crawler")
     if not script.exists():
         pytest.skip("the package is not installed")
-    told = subprocess.run([script, "-h"], capture_output=True, text=True, check=True, timeout=120).stdout
+    told = run_program(script, "-h").stdout
     assert "usage: denoise-crawler " in told
     assert "Exit codes: 0" in " ".join(told.split())
 
@@ -338,7 +315,7 @@ def test_bash_completes_options_their_values_and_files(folder: Path, begun: list
         $(complete -p denoise-crawler | sed 's/.*-F \\([^ ]*\\).*/\\1/') denoise-crawler {shlex.quote(begun[-1])}
         printf '%s\\n' "${{COMPREPLY[@]}}"
     """
-    done = subprocess.run(["bash", "-c", script], cwd=folder, capture_output=True, text=True, check=True)
+    done = run_program("bash", "-c", script, folder=folder)
     assert set(done.stdout.split()) == offered
 
 

@@ -1,12 +1,13 @@
 """The compiled core does what the Python code does: that is its specification."""
 
-from __future__ import annotations
-
 import gc
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields
+from html import escape
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -23,21 +24,21 @@ from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.errors import CoreError, SettingError
 from denoise_crawler.evaluation.gold import read_gold
 from denoise_crawler.methods.fusion import blocks
+from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.methods.fusion.decision import decide
+from denoise_crawler.methods.fusion.declared import begins, title_overlap
+from denoise_crawler.methods.fusion.kinds import KINDS, KindWords
 from denoise_crawler.methods.fusion.method import Fusion
 from denoise_crawler.methods.fusion.page_type import page_type_row, traits_of
 from denoise_crawler.methods.fusion.parts import parts_of
 from denoise_crawler.methods.fusion.weights import feature_names, shipped_model
+from denoise_crawler.output.clean_text import clean_text, clean_texts
 from denoise_crawler.output.content import formulas
-from denoise_crawler.page import Page, data_table
+from denoise_crawler.output.content.formulas import formulas_of
+from denoise_crawler.page import Nodes, Page, data_table
 from denoise_crawler.page import nodes as page_nodes
 from denoise_crawler.page.self_description import SelfDescription
 from tests.strategies import html_pages
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from denoise_crawler.page import Nodes
 
 DECLARING = """<title>A</title><meta property=og:title content=B><meta name=a>
 <script type=a/b>x</script><script>y</script><h1>G</h1><svg><title>F</title></svg>
@@ -323,3 +324,102 @@ def test_a_crawl_says_by_a_setting_whether_the_core_is_used(monkeypatch: pytest.
     assert core.compiled("nodes") is not None
     with pytest.raises(SettingError, match="DENOISE_CORE is 'fast'"):
         DenoiseSettings.from_settings(Settings({"DENOISE_CORE": "fast"}))
+
+
+# capitals whose small letters are several, of another length or depend on their place; signs that are no letters
+LETTERS = "aAbBzZ09_ -.ßẞµÿŸσςΣİıKé\u0301東京都Дж𝐀𐐀½٣²"
+TEXTS = st.lists(st.text(LETTERS, max_size=40), max_size=8)
+
+
+def on_both_roads(say: Callable[[], object]) -> list[object]:
+    found = []
+    for mode in ("require", "off"):
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(core, "mode", mode)
+            found.append(say())
+    return found
+
+
+@given(texts=TEXTS, title=st.text(LETTERS, max_size=40))
+def test_texts_of_any_letters_resemble_a_title_as_much(texts: list[str], title: str) -> None:
+    blocks = blocks_of(Page.parse("", "".join(f"<p>{escape(text)}</p>" for text in (*texts, title))))
+    one, other = on_both_roads(lambda: title_overlap(title, blocks).tolist())
+    assert one == other
+
+
+@given(texts=TEXTS, skipped=st.integers(0, 9), description=st.text(LETTERS, max_size=40))
+def test_texts_of_any_letters_hold_the_beginning_of_a_description(
+    texts: list[str], skipped: int, description: str
+) -> None:
+    blocks = blocks_of(Page.parse("", "".join(f"<p>{escape(text)}</p>" for text in (*texts, description))))
+    said = (description, *[text[skipped:] for text in blocks.texts])
+    one, other = on_both_roads(lambda: [begins(one, blocks).tolist() for one in said])
+    assert one == other
+
+
+@given(names=st.text("abAB1-_ éΣ", max_size=20))
+def test_the_words_of_any_names_are_those_that_a_pattern_finds(names: str) -> None:
+    found = {word.lower() for word in re.findall(r"[A-Z]?[a-z]{2,}|[A-Z]{2,}", names)}
+    assert on_both_roads(lambda: core.loops("texts").words_of_names(names)) == [tuple(sorted(found))] * 2
+
+
+def test_of_all_letters_one_becomes_two_small_ones_and_the_others_are_found_as_python_finds_them() -> None:
+    letters = [chr(code) for code in range(32, sys.maxunicode + 1)]
+    assert [letter for letter in letters if len(letter.lower()) != 1] == ["\u0130"]
+    found = np.empty(1)
+    begins_in = core._load_modules()["texts"].begins
+    for letter in letters:
+        begins_in([f"-{letter}"], letter.lower(), found)
+        assert found[0] == 1.0
+
+
+@given(html=html_pages(), seed=st.integers(0, 9))
+def test_the_words_of_any_page_speak_as_much_for_each_kind(html: str, seed: int) -> None:
+    words = ("menu", "post", "content", "nav", "a", "item", "main", "text", "footer", "comment", "sidebar", "list")
+    odds = {word: [((7 * number + 3 * kind + seed) % 11 - 5) / 3 for kind in range(len(KINDS))]
+            for number, word in enumerate(words)}  # fmt: skip
+    known = KindWords(odds)
+    one, other = on_both_roads(lambda: known.of(Page.parse("https://a.example/post/list?item=1", html)).tobytes())
+    assert one == other
+
+
+WRITTEN = (
+    "<h1>A</h1> b <p>c<i>d</i> <b>e</b>f<img>g<a href=1>h</a><a href=2>i</a>j<sup>1</sup>2<sup>3</sup>",
+    "<p>m2<sup>2</sup> x<sub>1</sub> 日<b>本</b><a href=1>語</a><a href=2>文</a> a<a href=3>b</a><a href=4>日</a>",
+    "<ul><li>a<ul><li>b<li><p></p><li></ul><li><p>c<p>d</ul><ol>x<li>y</ol><li>z<menu>" + "<ul><li>w" * 12,
+    "<table><caption>t<tr><th>a<th>b<td><td>c<tr><td><p>d<td>e<tr><td>f<td><table><tr><td>g<td>h</table>i</table>",
+    "<pre>\n a\n  b<br>c<div>d</div>\n\n<!-- x -->e <script>no</script></pre><pre>a<p>b</p></pre><li><pre>c",
+    "<ruby>漢<rt>kan</rt>字<rp>(</rp><rt>ji</rt><rp>)</rp></ruby><rt>a</rt>",
+    "<rt>a</rt><p><rp>",
+    "<h1>t</h1><h2>a<div><h3>b<i>c<b>d<sup>e</sup></b></i></h3>f</div>g</h2><p>h<a href='#n1'><sup>1</sup></a>"
+    "<a href='#n2'>[2]</a><a href=#top>up</a><area href='#n1'><ol><li id=n1>1 note <a href=#b>^</a><li id=n2>b",
+    "<p>x <math alttext='x^2'><mi>x</mi></math> y<img alt='\\alpha' class=tex><script type='math/tex'>z</script>w",
+    "<p>x<span class='MathJax_Preview'>a</span><script type='math/tex'>a</script><img src='/latex?%5Calpha'>",
+    "<p>x<span class='path' data-math='a'>b</span><span class='a' data-math='c'>d</span><svg><math>e</math></svg>",
+    "<p>x<span class='a katex'><annotation encoding='application/x-tex'>y^2</annotation></span>",
+    "<title>&lt;p&gt;hidden &lt;span class=katex data-tex=a&gt;b&lt;/span&gt; " + "long " * 120,
+)
+
+
+def assert_same_text(html: str, gone: list[bool], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compare the text and the formulas of a page, all of it and without the nodes that are ``gone`` in turn."""
+    found = []
+    for mode in ("require", "off"):
+        monkeypatch.setattr(core, "mode", mode)
+        page = Page.parse("https://a.example/", html)
+        noise = [gone[index % len(gone)] for index in range(len(page.nodes))]
+        parts = [range(child, page.nodes.ends[child]) for child in page.nodes.children(0)]
+        formulas = page.once(formulas_of)
+        found.append([*clean_texts(page, noise, parts), clean_text(page), formulas.elements, formulas.places])
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("html", WRITTEN, ids=range(len(WRITTEN)))
+def test_odd_pages_have_the_same_text(html: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert_same_text(html, [False, True, True], monkeypatch)
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(html_pages(40), st.lists(st.booleans(), min_size=1, max_size=40))
+def test_any_page_has_the_same_text(monkeypatch: pytest.MonkeyPatch, html: str, gone: list[bool]) -> None:
+    assert_same_text(html, gone, monkeypatch)

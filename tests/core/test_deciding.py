@@ -1,7 +1,5 @@
 """What is taken of a page, on both roads, and what becomes of nodes by it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -15,10 +13,10 @@ from denoise_crawler.methods.fusion.decision import joint_chances, most_f1, take
 from denoise_crawler.methods.fusion.method import Fusion
 from denoise_crawler.methods.fusion.parts import parts_of
 from denoise_crawler.page import Page
+from tests.core.test_known import ROADS, copied
 from tests.strategies import html_pages
 
 pytestmark = pytest.mark.skipif(core.why_not() is not None, reason="the core is not built")
-ROADS = "require", "off"
 any_road = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
@@ -117,10 +115,3 @@ def test_columns_that_do_not_fit_the_page_are_an_error(
     loop(*copied(GIVEN[name]))
     with pytest.raises(ValueError, match=r"fit|not of this page|not there"):
         loop(*copied(beside(GIVEN[name], at, changed)))
-
-
-def copied(given: Any) -> Any:
-    """Return the same with columns of its own: the loops fill some."""
-    if isinstance(given, tuple):
-        return tuple(map(copied, given))
-    return given.copy() if isinstance(given, np.ndarray) else given

@@ -1,14 +1,13 @@
 """The loops over numbers have one source, which comes to the same whether it is compiled or interpreted."""
 
-from __future__ import annotations
-
 import ast
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,16 +16,11 @@ from hypothesis import given, settings
 from denoise_crawler import core
 from denoise_crawler.core import loop_modules
 from denoise_crawler.errors import CoreError, StaleCoreError
-from denoise_crawler.methods.fusion.features import fill_page, fill_site, page_names
+from denoise_crawler.methods.fusion.features import Evidence, fill_page, fill_site, page_names
 from denoise_crawler.methods.fusion.method import Fusion
 from denoise_crawler.methods.fusion.weights import feature_names, shipped_model
 from denoise_crawler.page import Page
 from tests.strategies import html_pages
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from denoise_crawler.methods.fusion.features import Evidence
 
 SOURCES = sorted((Path(loop_modules.__file__).parents[1] / "loops").glob("*.py"))
 ROADS = "require", "off"

@@ -1,7 +1,5 @@
 """A function for DENOISE_LOW_CONFIDENCE that writes the text of pages in a worker process, or does harm there."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

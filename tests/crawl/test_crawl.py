@@ -1,22 +1,17 @@
 """Real crawls of the bundled site by a spider that knows nothing of this package, through all kinds of ends."""
 
-from __future__ import annotations
-
 import json
 import signal
 import sqlite3
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from denoise_crawler.demo.replies import article_path, articles
+from denoise_crawler.demo.server import DemoServer
 from tests.article_spider import SPIDER
-from tests.conftest import needs_new_scrapy
-
-if TYPE_CHECKING:
-    from denoise_crawler.demo.server import DemoServer
-    from tests.conftest import Project
+from tests.conftest import Project, needs_new_scrapy
 
 ENGLISH = [article for article in articles() if article.lang == "en"][:24]
 STORE = ".scrapy/denoise.sqlite"
@@ -24,8 +19,7 @@ STORE = ".scrapy/denoise.sqlite"
 
 @pytest.fixture
 def crawls(project: Project, server: DemoServer) -> Project:
-    project.write("test_spiders.py", SPIDER)
-    project.write("urls.json", json.dumps(urls(server)))
+    project.spider(SPIDER, urls(server))
     return project
 
 
@@ -180,7 +174,10 @@ def test_a_wrong_setting_stops_the_crawl_at_the_start_and_is_named(
     process = crawls.start("articles", "-s", f"{setting}={value}")
     assert crawls.ended(process) == []
     assert process.returncode == 1
-    assert setting in crawls.log.strip().splitlines()[-1]
+    assert "Traceback" not in crawls.log
+    last = crawls.log.strip().splitlines()[-1]
+    assert last.startswith("The crawl cannot begin: ")
+    assert setting in last
 
 
 def test_a_site_is_what_the_setting_says(crawls: Project) -> None:

@@ -1,19 +1,30 @@
-"""A mistake of ours at any step of a crawl: every item comes out once, and the store is closed."""
+"""What goes wrong in a crawl costs no item: a mistake of ours, a page that kills, other crawls beside it."""
 
-from __future__ import annotations
-
+import json
 import sqlite3
+from collections.abc import Iterable
 from contextlib import closing
-from typing import TYPE_CHECKING
+from pathlib import Path
 
+import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from denoise_crawler.demo.server import DemoServer
+from denoise_crawler.methods import MethodChoice
+from denoise_crawler.methods.fusion.blocks import blocks_of
+from denoise_crawler.methods.fusion.method import Fusion
+from denoise_crawler.methods.fusion.site_evidence import SiteEvidence
+from denoise_crawler.output.clean_text import clean_text
+from denoise_crawler.page import Page
+from denoise_crawler.store import Store
+from denoise_crawler.store.shared import SharedStore
+from tests.article_spider import SPIDER
+from tests.conftest import Project
+from tests.crawl.test_crawl import urls
+from tests.crawl.test_redesign import OLD, pages
 from tests.faults.crawls import PAGES, Crawls
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from denoise_crawler.demo.server import DemoServer
 
 BREAKING = """
 def fail(self, *args, **kwargs):
@@ -148,3 +159,169 @@ def test_an_item_on_whose_page_we_fail_has_the_error_in_the_field_that_is_named_
     [failed] = [item for item in items if item.get("why")]
     assert (failed["url"], failed.get("text")) == (urls[5], None)
     assert said in failed["why"]
+
+
+WALL = """<body class=old><ul class=menu><li>Home<li>News<li>Contact us</ul><div class=story>
+<h1>Please sign in</h1>
+<p>This story is for members only, and {} of them have signed in today to read it to the end.</p></div></body>"""
+
+
+def login_walls(count: int) -> list[Page]:
+    return [Page.parse(f"https://example.com/wall/{number}", WALL.format(number)) for number in range(count)]
+
+
+def evidence_of(found: list[Page], max_pages: int = 128) -> SiteEvidence:
+    evidence = SiteEvidence(max_pages)
+    for page in found:
+        blocks = blocks_of(page)
+        evidence.add(page.key, blocks, np.zeros(len(blocks)))
+    return evidence
+
+
+def standing(evidence: SiteEvidence, page: Page) -> tuple[int, list[float]] | None:
+    found = evidence.standing(page.key, blocks_of(page))
+    return None if found is None else (found.pages, found.texts.tolist())
+
+
+def test_a_page_under_a_thousand_addresses_counts_once() -> None:
+    real = pages(OLD, 9)
+    poisoned, sound = evidence_of(real + login_walls(1_000), 2_000), evidence_of(real + login_walls(1), 2_000)
+    for page in real:
+        assert standing(poisoned, page) == standing(sound, page)
+
+
+def test_a_repeated_page_is_judged_as_if_it_stood_there_once() -> None:
+    found = login_walls(60)
+    assert standing(evidence_of(found), found[3]) is None
+    method = MethodChoice("fusion").new()
+    for page in found:
+        method.observe(page)
+    assert "for members only" in clean_text(found[7], method.judge(found[7]).noise)
+
+
+def test_real_pages_are_judged_alike_beside_a_hundred_login_walls() -> None:
+    real = pages(OLD, 9)
+    texts = []
+    for poison in (login_walls(1), login_walls(100)):
+        method = MethodChoice("fusion").new()
+        for page in real + poison:
+            method.observe(page)
+        texts.append([clean_text(page, method.judge(page).noise) for page in real])
+    assert texts[0] == texts[1]
+
+
+@given(order=st.permutations(range(10)), limit=st.integers(1, 10))
+@settings(max_examples=15)
+def test_what_copies_say_does_not_hang_on_the_order_they_come_in(order: list[int], limit: int) -> None:
+    found = pages(OLD, 4) + login_walls(6)
+    stranger = pages(OLD, 5)[-1]
+    straight, shuffled = evidence_of(found, limit), evidence_of([found[number] for number in order], limit)
+    assert standing(straight, stranger) == standing(shuffled, stranger)
+    assert straight.to_bytes() == shuffled.to_bytes()
+    shuffled.merge(straight)
+    assert standing(straight, found[-1]) == standing(shuffled, found[-1])
+
+
+@pytest.mark.parametrize("limit", [1, 3, 8])
+def test_another_copy_stands_in_for_one_that_has_to_leave_the_sample(limit: int) -> None:
+    found = sorted(login_walls(30), key=lambda page: -page.key)
+    evidence = evidence_of(found, limit)
+    told = standing(evidence, pages(OLD, 1)[0])
+    assert len(evidence) == limit
+    assert told is not None
+    assert told[0] == 1
+
+
+def crawl_halves(project: Project, pages: list[str], *settings: str) -> None:
+    """Crawl each half of ``pages`` in a process of its own, both at the same time."""
+    started = []
+    for name, part in (("one", pages[:12]), ("two", pages[12:])):
+        project.write(f"{name}.json", json.dumps(part))
+        project.write(f"{name}_spiders.py", SPIDER.replace("urls.json", f"{name}.json"))
+        own = [setting.replace("NAME", name) for setting in (*settings, "SPIDER_MODULES=NAME_spiders")]
+        arguments = [argument for setting in own for argument in ("-s", setting)]
+        started.append((project.start("html", *arguments, feed=f"{name}.jsonl"), name))
+    for process, name in started:
+        assert len(project.ended(process, f"{name}.jsonl")) == 12, project.log
+
+
+def pages_known(parts: Iterable[bytes]) -> int:
+    method = Fusion()
+    for part in parts:
+        method.merge_bytes(part)
+    return method.pages_known
+
+
+def test_two_crawls_at_the_same_time_on_one_store_file_lose_nothing_of_what_they_learn(
+    project: Project, server: DemoServer
+) -> None:
+    crawl_halves(project, urls(server), "DENOISE_STORE=s.sqlite")
+    with closing(Store(project.folder / "s.sqlite")) as store:
+        [(site, key)] = store.known()
+        assert pages_known(store.knowledge(site, key)) == 24
+
+
+def test_two_crawls_at_the_same_time_on_a_shared_folder_lose_nothing_and_warm_the_next(
+    project: Project, server: DemoServer
+) -> None:
+    pytest.importorskip("fsspec", reason="fsspec is not installed")
+    pages = urls(server)
+    crawl_halves(project, pages, "DENOISE_SHARED_STORE=shared", "DENOISE_STORE=NAME.sqlite")
+    store = SharedStore(str(project.folder / "shared"))
+    [(site, key)] = store.known()
+    assert pages_known(store.knowledge(site, key)) == 24
+    project.spider(SPIDER, pages[:3])
+    third = ("-s", "DENOISE_SHARED_STORE=shared", "-s", "DENOISE_STORE=three.sqlite")
+    assert len(project.crawl("html", *third)) == 3, project.log
+    assert "denoise/parked" not in project.stats
+
+
+def test_a_shared_folder_that_cannot_be_used_ends_the_crawl_in_one_line(project: Project) -> None:
+    pytest.importorskip("fsspec", reason="fsspec is not installed")
+    project.write("test_spiders.py", SPIDER)
+    project.write("file", "")
+    project.crawl("html", "-s", "DENOISE_SHARED_STORE=file/shared")
+    assert "The crawl cannot begin: the shared store file/shared cannot be used: " in project.log
+    assert "Traceback" not in project.log
+
+
+AHEAD_SPIDER = """
+import asyncio
+from contextvars import ContextVar
+import scrapy
+
+SEEN = ContextVar("SEEN", default=None)
+
+class AheadSpider(scrapy.Spider):
+    name = "ahead"
+    start_urls = ["data:text/html,<p>One story of the harbour."]
+
+    async def parse(self, response):
+        token, task = SEEN.set(response.url), asyncio.current_task()
+        yield {"number": 1}
+        await asyncio.sleep(0.01)
+        for number in range(2, 302):
+            yield {"number": number}
+        SEEN.reset(token)
+        yield {"number": 302, "same_task": asyncio.current_task() is task}
+        raise ValueError("of the spider")
+"""
+
+
+@pytest.mark.parametrize("pages", [0, 5])
+def test_a_callback_runs_in_one_context_and_its_error_costs_no_item(project: Project, pages: int) -> None:
+    project.write("test_spiders.py", AHEAD_SPIDER)
+    items = project.crawl("ahead", "-s", f"DENOISE_WARMUP_PAGES={pages}")
+    assert [item["number"] for item in items] == list(range(1, 303))
+    assert items[-1]["same_task"]
+    assert all(item["text"] == "One story of the harbour." for item in items)
+    assert project.stats["spider_exceptions/ValueError"] == 1
+
+
+@pytest.mark.parametrize(("given", "said"), [((), 1), (("-s", "CONCURRENT_ITEMS=100"), 0)])
+def test_the_log_says_what_the_tasks_of_each_response_cost_where_nobody_chose_them(
+    project: Project, given: tuple[str, ...], said: int
+) -> None:
+    project.write("test_spiders.py", AHEAD_SPIDER)
+    project.crawl("ahead", *given)
+    assert project.log.count("Scrapy makes 100 tasks for each response (CONCURRENT_ITEMS)") == said

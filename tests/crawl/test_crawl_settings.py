@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +10,9 @@ from denoise_crawler.errors import SettingError
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.page.site import site_of
 from tests.article_spider import SPIDER
+from tests.conftest import ADDON, PIPELINES, Project
 from tests.conftest import SETTINGS as PROJECT
-from tests.conftest import Project
 
-PIPELINES = """ITEM_PIPELINES = {
-    "denoise_crawler.pipelines.StyleTreePipeline": 100,
-    "denoise_crawler.pipelines.DenoisePipeline": 200,
-}"""
 NO_FUNCTION = "not a function"
 
 
@@ -139,71 +133,54 @@ def test_whole_numbers_may_be_written_as_floats() -> None:
     assert read(DENOISE_WARMUP_PAGES=30.0).warmup_pages == 30
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("METHOD", "no_such_method"),
-        ("METHOD", ""),
-        ("METHOD", ["style_tree"]),
-        ("METHOD", 7),
-        ("METHOD_OPTIONS", {"threshold": 2}),
-        ("METHOD_OPTIONS", {"threshold": "high"}),
-        ("METHOD_OPTIONS", {"no_such_option": 1}),
-        ("METHOD_OPTIONS", {"gamma": 1.0}),
-        ("METHOD_OPTIONS", {"max_pages": 0}),
-        ("METHOD_OPTIONS", {1: 2}),
-        ("METHOD_OPTIONS", '{"threshold": 2}'),
-        ("METHOD_OPTIONS", "threshold=0.5"),
-        ("METHOD_OPTIONS", "[1]"),
-        ("METHOD_OPTIONS", "5"),
-        ("METHOD_OPTIONS", 5),
-        ("METHOD_OPTIONS", ["threshold"]),
-        ("WARMUP_PAGES", -1),
-        ("WARMUP_PAGES", "-1"),
-        ("WARMUP_PAGES", "many"),
-        ("WARMUP_PAGES", ""),
-        ("WARMUP_PAGES", 2.5),
-        ("WARMUP_PAGES", "2.5"),
-        ("WARMUP_PAGES", float("inf")),
-        ("WARMUP_PAGES", float("nan")),
-        ("WARMUP_PAGES", [20]),
-        ("SITES_IN_MEMORY", 0),
-        ("SITES_IN_MEMORY", "none"),
-        ("SHORT_SITES", "keep"),
-        ("TITLE", "yes"),
-        ("COMMENTS", True),
-        ("FAVOUR", "speed"),
-        ("SHORT_SITES", ""),
-        ("SHORT_SITES", True),
-        ("SHORT_SITES", ["clean"]),
-        ("SITE", "no_such_package.site_of"),
-        ("SITE", f"{__name__}.no_such_function"),
-        ("SITE", f"{__name__}.NO_FUNCTION"),
-        ("SITE", "nodots"),
-        ("SITE", ""),
-        ("SITE", "..a"),
-        ("SITE", 7),
-        ("HTML_FIELD", ""),
-        ("HTML_FIELD", 7),
-        ("URL_FIELD", ["url"]),
-        ("TEXT_FIELD", ""),
-        ("TEXT_FIELD", b"text"),
-        ("EXTRA_FIELDS", {"no_such_part": "x"}),
-        ("EXTRA_FIELDS", {"title": None}),
-        ("EXTRA_FIELDS", {"title": ""}),
-        ("EXTRA_FIELDS", {7: "x"}),
-        ("EXTRA_FIELDS", '{"no_such_part": "x"}'),
-        ("EXTRA_FIELDS", "title"),
-        ("EXTRA_FIELDS", ["title"]),
-        ("STORE", 7),
-        ("SHARED_STORE", 7),
-        ("SKIP_ITEMS", 7),
-        ("SKIP_ITEMS", ["no_such_package.Item"]),
-        ("SKIP_ITEMS", [f"{__name__}.first_part"]),
-        ("LIVE", "perhaps"),
-        ("EXPLAIN", "perhaps"),
+WRONG: dict[str, list[Any]] = {
+    "METHOD": ["no_such_method", "", ["style_tree"], 7],
+    "METHOD_OPTIONS": [
+        {"threshold": 2},
+        {"threshold": "high"},
+        {"no_such_option": 1},
+        {"gamma": 1.0},
+        {"max_pages": 0},
+        {1: 2},
+        *('{"threshold": 2}', "threshold=0.5", "[1]", "5", 5),
+        ["threshold"],
     ],
-)
+    "WARMUP_PAGES": [-1, "-1", "many", "", 2.5, "2.5", float("inf"), float("nan"), [20]],
+    "SITES_IN_MEMORY": [0, "none"],
+    "SHORT_SITES": ["keep", "", True, ["clean"]],
+    "TITLE": ["yes"],
+    "COMMENTS": [True],
+    "FAVOUR": ["speed"],
+    "SITE": [
+        "no_such_package.site_of",
+        f"{__name__}.no_such_function",
+        f"{__name__}.NO_FUNCTION",
+        "nodots",
+        "",
+        "..a",
+        7,
+    ],
+    "HTML_FIELD": ["", 7],
+    "URL_FIELD": [["url"]],
+    "TEXT_FIELD": ["", b"text"],
+    "EXTRA_FIELDS": [
+        {"no_such_part": "x"},
+        {"title": None},
+        {"title": ""},
+        {7: "x"},
+        '{"no_such_part": "x"}',
+        "title",
+        ["title"],
+    ],
+    "STORE": [7],
+    "SHARED_STORE": [7],
+    "SKIP_ITEMS": [7, ["no_such_package.Item"], [f"{__name__}.first_part"]],
+    "LIVE": ["perhaps"],
+    "EXPLAIN": ["perhaps"],
+}
+
+
+@pytest.mark.parametrize(("name", "value"), [(name, value) for name in WRONG for value in WRONG[name]])
 def test_a_wrong_value_is_refused_with_its_settings_name(name: str, value: Any) -> None:
     with pytest.raises(SettingError) as error:
         read(**{f"DENOISE_{name}": value})
@@ -259,7 +236,7 @@ def test_a_setting_like_none_of_ours_is_warned_of_and_known_ones_are_not(caplog:
     assert caplog.messages == ["DENOISE_XQ is not a setting of denoise_crawler and has no effect"]
 
 
-@pytest.mark.parametrize("how", ["ADDONS = {'denoise_crawler.Addon': 300}", PIPELINES])
+@pytest.mark.parametrize("how", [ADDON, PIPELINES])
 def test_a_crawl_warns_once_of_a_misspelt_setting(project: Project, how: str) -> None:
     project.write("project_settings.py", f"{PROJECT}\n{how}\nDENOISE_WARMUP_PAGE = 3\n")
     project.write("test_spiders.py", SPIDER)

@@ -1,22 +1,17 @@
-from __future__ import annotations
-
 import csv
 import io
 from datetime import datetime, timedelta, timezone
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from denoise_crawler.demo.server import DemoServer
 from denoise_crawler.errors import AppendError
 from denoise_crawler.output.clean_page import CleanPage
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from denoise_crawler.demo.server import DemoServer
-    from tests.conftest import Project
+from tests.conftest import Project
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 pq = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")

@@ -1,40 +1,31 @@
-"""What a user does: a fresh project with one line added, the settings to copy, the demonstration."""
-
-from __future__ import annotations
+"""What a user does: a fresh project with one line added, settings to copy, the demonstration, ``scrapy parse``."""
 
 import functools
 import json
 import os
 import re
 import shutil
+import sqlite3
 import subprocess
-import sys
+from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from denoise_crawler.demo.replies import article_path, articles
-from tests.conftest import ROOT
+from denoise_crawler.demo.server import DemoServer
+from tests.conftest import ADDON, PIPELINES, ROOT, SETTINGS, Project
+from tests.loopback import HTML, Answer, serving
+from tests.programs import run_python
+from tests.scrapy_process import ScrapyProcess
 
-if TYPE_CHECKING:
-    from denoise_crawler.demo.server import DemoServer
 FAST = ("-s", "DOWNLOAD_DELAY=0.01", "-s", "DENOISE_DELAY_MIN=0", "-s", "DENOISE_DELAY_MAX=0.01")
 SETTINGS_MODULES = sorted(path.stem for path in (ROOT / "settings_examples").glob("[!_]*.py"))
 
 
 def scrapy(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "scrapy", *arguments],
-        cwd=folder,
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done
+    return run_python("-m", "scrapy", *arguments, folder=folder, **environment)
 
 
 def lines(path: Path) -> list[dict[str, Any]]:
@@ -138,16 +129,58 @@ def test_the_repository_itself_is_a_project_with_both_spiders() -> None:
 
 
 def test_the_demonstration_says_what_came_out(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "denoise_crawler.demo", "--output", str(tmp_path)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+    done = run_python("-m", "denoise_crawler.demo", "--output", str(tmp_path))
     assert f"clean items are in {tmp_path / 'items.jsonl'}" in done.stdout
     assert "pages seen 68, parked 6, replayed 6, cleaned 68" in done.stdout
     assert "--- before:" in done.stdout
     assert "--- after:" in done.stdout
     assert len(lines(tmp_path / "items.jsonl")) == 68
+
+
+SPIDER = """
+import scrapy
+
+
+class PagesSpider(scrapy.Spider):
+    name = "pages"
+
+    def parse_story(self, response):
+        return [{"url": response.url, "html": response.text}]
+"""
+STORY = Answer(200, HTML, b"<html><body><p>One story of the harbour.</body></html>")
+
+
+def parsed(project: Project, settings: str, *arguments: str) -> str:
+    """Return what the command prints."""
+    project.write("test_spiders.py", SPIDER)
+    project.write("project_settings.py", SETTINGS + settings)
+    printed, log = project.folder / "printed.txt", project.folder / "crawl.log"
+    with serving(lambda _: STORY) as site:
+        command = ("parse", "--spider=pages", "-c", "parse_story", f"{site.url}/story", *arguments)
+        assert ScrapyProcess(project.folder, *command, out=printed, err=log).wait(timeout=120) == 0, (
+            log.read_text()
+        )
+    return printed.read_text("utf-8")
+
+
+def count_waiting(project: Project) -> int:
+    with closing(sqlite3.connect(project.folder / ".scrapy" / "denoise.sqlite")) as db:
+        return int(db.execute("SELECT count(*) FROM parked").fetchone()[0])
+
+
+def test_with_the_add_on_it_prints_what_the_callback_yields_and_a_file_has_the_text(project: Project) -> None:
+    printed = parsed(project, ADDON, "-o", "items.jsonl")
+    assert "/story'" in printed
+    assert "'text'" not in printed
+    (item,) = [json.loads(line) for line in (project.folder / "items.jsonl").read_text().splitlines()]
+    assert item["text"] == "One story of the harbour."
+    assert count_waiting(project) == 0
+
+
+@pytest.mark.parametrize(("quota", "shown"), [((), False), (("-s", "DENOISE_WARMUP_PAGES=0"), True)])
+def test_with_the_pipelines_it_prints_the_text_if_nothing_has_to_wait(
+    project: Project, quota: tuple[str, ...], shown: bool
+) -> None:
+    printed = parsed(project, PIPELINES, "--pipelines", *quota)
+    assert ("'text': 'One story of the harbour.'" in printed) == shown
+    assert count_waiting(project) == 0

@@ -68,10 +68,7 @@ def article() -> Any:
     [
         (DataRow("u"), "DataRow: item._sa_instance_state is a sqlalchemy.orm.state.InstanceState"),
         ({"row": DataRow("u")}, "dict: item['row']._sa_instance_state is a sqlalchemy.orm.state.InstanceState"),
-        (
-            {"row": Row(url="u")},
-            "dict: item['row'] is a tests.crawl.test_items_of_databases.Row, which",
-        ),
+        ({"row": Row(url="u")}, "dict: item['row'] is a tests.crawl.test_items_of_databases.Row, which"),
     ],
 )
 def test_a_row_of_sqlalchemy_is_refused_and_what_it_keeps_is_named(item: Any, what: str) -> None:

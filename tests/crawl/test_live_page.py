@@ -1,35 +1,30 @@
-from __future__ import annotations
-
 import re
 import time
+from collections.abc import Iterator
 from http.client import HTTPConnection
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 from scrapy.settings import Settings
 
 from denoise_crawler.crawl.settings import DenoiseSettings
+from denoise_crawler.demo.server import DemoServer
 from denoise_crawler.errors import SettingError
 from denoise_crawler.page import Page
 from tests.chromium import DESKTOP, PHONE, faults, opened, overflow, photograph, running
-from tests.conftest import SETTINGS, STATS_FILE, Project
+from tests.conftest import Project
 from tests.loopback import HTML, Answer, nothing, serving
 from tests.report.test_report import assert_blocks_are_listed, page_of_blocks
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from denoise_crawler.demo.server import DemoServer
-
-SLOW_END = """
-from scrapy import Spider, signals
+STAYING = """
+import pathlib
+from scrapy import Request, Spider, signals
+from scrapy.exceptions import DontCloseSpider
 from denoise_crawler.spiders.msn_news import MsnNewsSpider
 
 
-class Staying(MsnNewsSpider):
-    name = "staying"
-
+class Staying:
     @classmethod
     def from_crawler(cls, crawler, *arguments, **more):
         spider = super().from_crawler(crawler, *arguments, **more)
@@ -37,25 +32,16 @@ class Staying(MsnNewsSpider):
         return spider
 
     def stay(self):
-        import pathlib
-        from scrapy.exceptions import DontCloseSpider
         if not pathlib.Path("go").exists():
             raise DontCloseSpider
-"""
 
 
-LONG_PAGES = """
-from scrapy import Request, Spider, signals
+class Stories(Staying, MsnNewsSpider):
+    name = "staying"
 
 
-class LongPages(Spider):
+class LongPages(Staying, Spider):
     name = "long_pages"
-
-    @classmethod
-    def from_crawler(cls, crawler, *arguments, **more):
-        spider = super().from_crawler(crawler, *arguments, **more)
-        crawler.signals.connect(spider.stay, signals.spider_idle)
-        return spider
 
     async def start(self):
         for blocks in (2000, 3000, 4000):
@@ -64,20 +50,14 @@ class LongPages(Spider):
     def parse(self, response):
         for _ in range(2):
             yield {"url": response.url}
-
-    def stay(self):
-        import pathlib
-        from scrapy.exceptions import DontCloseSpider
-        if not pathlib.Path("go").exists():
-            raise DontCloseSpider
 """
 
 
 class Live:
     """A crawl that stays until it is told to go, and its live page."""
 
-    def __init__(self, project: Project, code: str, *arguments: str) -> None:
-        project.write("test_spiders.py", code)
+    def __init__(self, project: Project, *arguments: str) -> None:
+        project.write("test_spiders.py", STAYING)
         settings = project.folder / "project_settings.py"
         settings.write_text(
             settings.read_text()
@@ -124,10 +104,8 @@ class Live:
 @pytest.fixture(scope="module")
 def live(tmp_path_factory: pytest.TempPathFactory, server: DemoServer) -> Iterator[Live]:
     made = Project(tmp_path_factory.mktemp("project"))
-    made.write("scrapy.cfg", "[settings]\ndefault = project_settings\n")
-    made.write("project_settings.py", SETTINGS + 'ADDONS = {"denoise_crawler.Addon": 300}\n')
-    made.write("stats_file.py", STATS_FILE)
-    running_crawl = Live(made, SLOW_END, "staying", "-a", f"start_url={server.url}/", "-a", "detail_url=")
+    made.set_up()
+    running_crawl = Live(made, "staying", "-a", f"start_url={server.url}/", "-a", "detail_url=")
     yield running_crawl
     running_crawl.end()
 
@@ -193,7 +171,7 @@ def test_the_live_page_shows_pages_of_thousands_of_blocks_and_counts_each_page_o
         return Answer(200, HTML, page_of_blocks(int(name)).encode()) if name.isdigit() else nothing(path)
 
     with serving(answer) as site:
-        live = Live(project, LONG_PAGES, "long_pages", "-a", f"url={site.url}", "-s", "DENOISE_WARMUP_PAGES=0")
+        live = Live(project, "long_pages", "-a", f"url={site.url}", "-s", "DENOISE_WARMUP_PAGES=0")
         said = live.until(r"<dt>Items cleaned</dt><dd>6<")
         numbers = {
             int(blocks): number

@@ -1,23 +1,20 @@
-"""Pages that are less sure than DENOISE_MIN_CONFIDENCE, in real crawls. No page is as sure as 1."""
+"""Pages less sure than DENOISE_MIN_CONFIDENCE, in real crawls; and when a warm-up takes too long."""
 
-from __future__ import annotations
-
-import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scrapy.settings import Settings
 
 from denoise_crawler.crawl.settings import DenoiseSettings
+from denoise_crawler.crawl.warmup_clocks import WarmupClocks
+from denoise_crawler.demo.server import DemoServer
 from denoise_crawler.errors import SettingError
 from tests.article_spider import SPIDER
-from tests.conftest import SETTINGS
+from tests.conftest import SETTINGS, Project
 from tests.crawl.test_crawl import quota, urls
 from tests.crawl.test_pipelines import BY_PIPELINES, OWN_PIPELINE
-
-if TYPE_CHECKING:
-    from denoise_crawler.demo.server import DemoServer
-    from tests.conftest import Project
 
 FALLBACK = """
 def short(url, html):
@@ -38,8 +35,7 @@ DENOISE_EXTRA_FIELDS = {"low_confidence": "unsure", "method": "m"}
 def crawls(project: Project, server: DemoServer) -> Project:
     project.write("project_settings.py", BY_ADDON)
     project.write("fallback.py", FALLBACK)
-    project.write("test_spiders.py", SPIDER)
-    project.write("urls.json", json.dumps(urls(server)))
+    project.spider(SPIDER, urls(server))
     return project
 
 
@@ -122,3 +118,60 @@ def test_right_values_reach_the_writer() -> None:
         )
     )
     assert (read.writing.min_confidence, read.writing.low_confidence) == (0.8, "render")
+
+
+SITES = ("one.example", "two.example", "three.example")
+LIMITS = st.one_of(st.just(0), st.integers(1, 30))
+# a page of a site comes after so many seconds, and it is a new one or not; None: only the time is looked at
+EVENTS = st.lists(st.tuples(st.integers(0, 12), st.sampled_from((*SITES, None)), st.booleans()), max_size=40)
+
+
+@given(LIMITS, LIMITS, EVENTS)
+def test_a_site_is_overdue_once_and_exactly_when_one_of_its_limits_is_over(
+    pause: int, longest: int, events: list[tuple[int, str | None, bool]]
+) -> None:
+    now = 0
+    clocks = WarmupClocks(pause, longest, now=lambda: now)
+    first: dict[str, int] = {}
+    last: dict[str, int] = {}
+    for seconds, site, new in events:
+        now += seconds
+        due = {
+            one for one in first if (pause and now - last[one] > pause) or (longest and now - first[one] > longest)
+        }
+        assert {found.site for found in clocks.take_overdue()} == due
+        for one in due:
+            del first[one], last[one]
+        if site is None:
+            continue
+        clocks.note(site, new=new)
+        if site not in first:
+            first[site] = last[site] = now
+        elif new:
+            last[site] = now
+
+
+@given(EVENTS)
+def test_a_site_that_is_known_is_never_overdue(events: list[tuple[int, str | None, bool]]) -> None:
+    now = 0
+    clocks = WarmupClocks(1, 2, now=lambda: now)
+    for seconds, site, new in events:
+        now += seconds
+        if site is not None:
+            clocks.note(site, new=new)
+            clocks.stop(site)
+    now += 100
+    assert clocks.take_overdue() == []
+
+
+def test_the_words_say_which_limit_is_over() -> None:
+    now = 0.0
+    clocks = WarmupClocks(30, 300, now=lambda: now)
+    clocks.note("quiet.example")
+    for _ in range(16):
+        clocks.note("slow.example")
+        now += 20
+    assert clocks.take_overdue() == [
+        ("quiet.example", "30 seconds without a new page"),
+        ("slow.example", "300 seconds"),
+    ]

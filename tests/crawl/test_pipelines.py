@@ -1,16 +1,14 @@
 """The pipelines alone, without the add-on: items carry their page in a field."""
 
-from __future__ import annotations
-
 import json
 import signal
 from collections import Counter
-from typing import TYPE_CHECKING
 
 import pytest
 
+from denoise_crawler.demo.server import DemoServer
 from tests.article_spider import SPIDER
-from tests.conftest import SETTINGS
+from tests.conftest import ADDON, PIPELINES, SETTINGS, Project
 from tests.crawl.test_crawl import (
     assert_one_item_each,
     assert_waited,
@@ -20,17 +18,7 @@ from tests.crawl.test_crawl import (
     urls,
 )
 
-if TYPE_CHECKING:
-    from denoise_crawler.demo.server import DemoServer
-    from tests.conftest import Project
-
-BY_PIPELINES = """
-ITEM_PIPELINES = {
-    "denoise_crawler.pipelines.StyleTreePipeline": 100,
-    "denoise_crawler.pipelines.DenoisePipeline": 200,
-    "own_pipeline.SeenPipeline": 300,
-}
-"""
+BY_PIPELINES = f"{PIPELINES}ITEM_PIPELINES['own_pipeline.SeenPipeline'] = 300\n"
 OWN_PIPELINE = """
 class SeenPipeline:
     def process_item(self, item):
@@ -77,8 +65,7 @@ class Recording:
 def crawls(project: Project, server: DemoServer) -> Project:
     project.write("project_settings.py", SETTINGS + BY_PIPELINES)
     project.write("own_pipeline.py", OWN_PIPELINE)
-    project.write("test_spiders.py", SPIDER)
-    project.write("urls.json", json.dumps(urls(server)))
+    project.spider(SPIDER, urls(server))
     return project
 
 
@@ -137,7 +124,7 @@ def test_items_without_html_pass_untouched(crawls: Project) -> None:
 
 
 def test_with_the_add_on_in_force_the_pipelines_let_everything_pass(crawls: Project) -> None:
-    crawls.write("project_settings.py", SETTINGS + BY_PIPELINES + 'ADDONS = {"denoise_crawler.Addon": 300}\n')
+    crawls.write("project_settings.py", SETTINGS + BY_PIPELINES + ADDON)
     items = crawls.crawl("html", *quota(500))
     assert_one_item_each(items, 24)
     assert {item["seen"] for item in items} == {1}
@@ -153,7 +140,7 @@ def test_a_project_with_an_item_processor_of_its_own_keeps_it(crawls: Project) -
         "        self.crawler.stats.inc_value('own/processed')\n"
         "        return await super().process_item_async(item)\n",
     )
-    own = 'ADDONS = {"denoise_crawler.Addon": 300}\nITEM_PROCESSOR = "own_processor.Counting"\n'
-    crawls.write("project_settings.py", SETTINGS + own)
+    own = 'ITEM_PROCESSOR = "own_processor.Counting"\n'
+    crawls.write("project_settings.py", SETTINGS + ADDON + own)
     assert_one_item_each(crawls.crawl("articles", *quota(500)), 24)
     assert crawls.stats["own/processed"] == 24

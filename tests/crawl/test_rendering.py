@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,14 +23,12 @@ from denoise_crawler.methods.fusion.names import PLACES
 from denoise_crawler.page import Page
 from denoise_crawler.page.geometry import Box, drawn_boxes
 from tests import chromium
-from tests.conftest import SETTINGS, STATS_FILE, Project
-from tests.loopback import Answer, serving
+from tests.conftest import Project
+from tests.loopback import Answer, Served, serving
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from denoise_crawler.crawl.rendering.rendering_middleware import PageSnapshot
-    from tests.loopback import Served
+
 
 CHROMIUM = chromium.program()
 needs_browser = pytest.mark.skipif(
@@ -88,10 +87,7 @@ def pages() -> Iterator[Served]:
 
 def run_crawl(folder: Path, pages: Served, settings: str, *arguments: str) -> Project:
     project = Project(folder)
-    project.write("scrapy.cfg", "[settings]\ndefault = project_settings\n")
-    project.write("project_settings.py", SETTINGS + settings)
-    project.write("stats_file.py", STATS_FILE)
-    project.write("test_spiders.py", SPIDER)
+    project.set_up(settings, SPIDER)
     project.crawl("pages", "-a", f"base={pages.url}", *arguments)
     return project
 
@@ -315,60 +311,16 @@ def test_comments_and_styles_are_no_text_but_noscript_is(html: str, expected: bo
 
 MARKUP = st.sampled_from(
     [
-        *(
-            "<p>",
-            "</p>",
-            "<b class='a'>",
-            "<br/>",
-            "<a title='a > b' href=x>",
-            '<div data-page="{<p>words</p>}">',
-            "</div>",
-        ),
-        *(
-            "<script>",
-            "</script>",
-            "<script src=x></script>",
-            "<svg>",
-            "</svg>",
-            "<svg/>",
-            "<object>",
-            "</object>",
-        ),
-        *(
-            "<iframe>",
-            "</iframe>",
-            "<template>",
-            "</template>",
-            "<style>",
-            "</style>",
-            "<STYLE>a</Style>",
-            "<title>",
-        ),
-        *(
-            "<!--",
-            "-->",
-            "<!-- a -->",
-            "<!doctype html>",
-            "<?php a ?>",
-            "&nbsp;",
-            "&amp;",
-            "<",
-            ">",
-            "'",
-            '"',
-            "\0",
-        ),
-        *(
-            "<head>",
-            "</head>",
-            "<body>",
-            "</body>",
-            "<noscript>",
-            "</noscript>",
-            "words " * 60,
-            "中" * 150,
-            "\u00a0" * 300,
-        ),
+        *("<p>", "</p>", "<b class='a'>", "<br/>", "<a title='a > b' href=x>", '<div data-page="{<p>words</p>}">'),
+        "</div>",
+        *("<script>", "</script>", "<script src=x></script>", "<svg>", "</svg>", "<svg/>", "<object>"),
+        "</object>",
+        *("<iframe>", "</iframe>", "<template>", "</template>", "<style>", "</style>", "<STYLE>a</Style>"),
+        "<title>",
+        *("<!--", "-->", "<!-- a -->", "<!doctype html>", "<?php a ?>", "&nbsp;", "&amp;", "<", ">", "'", '"'),
+        "\0",
+        *("<head>", "</head>", "<body>", "</body>", "<noscript>", "</noscript>", "words " * 60, "中" * 150),
+        "\u00a0" * 300,
     ]
 )
 

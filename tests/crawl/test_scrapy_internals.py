@@ -1,22 +1,27 @@
-"""What we read and patch inside Scrapy is there and does what we take it for, on whichever Scrapy is installed."""
-
-from __future__ import annotations
+"""What we read and patch inside Scrapy is there on whichever Scrapy is installed, the oldest ones too."""
 
 import json
-import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from importlib.metadata import requires
+from pathlib import Path
+from typing import Any
 
 import pytest
+import scrapy
 import scrapy.cmdline
+from scrapy.spiders import SitemapSpider
 from scrapy.utils.test import get_crawler
 
-from denoise_crawler.crawl.scrapy_internals import RobotsMiddleware, code_of_command, has_begun, scheduler_of
-from tests.conftest import needs_new_scrapy
+from denoise_crawler.crawl.scrapy_internals import (
+    RobotsMiddleware,
+    code_of_command,
+    has_begun,
+    ignores_start_requests,
+    scheduler_of,
+)
+from tests.conftest import ROOT, SETTINGS, Project, needs_new_scrapy
 from tests.loopback import nothing, serving
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from tests.programs import run_python
 
 PROGRAM = """
 import asyncio
@@ -173,14 +178,7 @@ print(json.dumps(seen))
 def crawled(folder: Path, pipelines: str) -> dict[str, Any]:
     (folder / "program.py").write_text(PROGRAM)
     with serving(nothing) as site:
-        done = subprocess.run(
-            [sys.executable, "program.py", f"{site.url}/", pipelines],
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
+        done = run_python("program.py", f"{site.url}/", pipelines, folder=folder, code=None)
         assert done.stderr == ""
         return {**json.loads(done.stdout), "asked": list(site.asked)}
 
@@ -204,9 +202,7 @@ def test_the_spider_is_not_idle_while_we_keep_it_open(seen: dict[str, Any]) -> N
     assert (seen["idle"], seen["idle while kept open"], seen["idle again"]) == (True, False, True)
 
 
-def test_a_request_in_progress_keeps_the_spider_open_and_knows_when_it_is_the_last(
-    seen: dict[str, Any],
-) -> None:
+def test_a_request_in_progress_keeps_the_spider_open_and_knows_when_it_is_the_last(seen: dict[str, Any]) -> None:
     assert (seen["open with a request"], seen["last"], seen["last while a callback runs"]) == (True, True, False)
 
 
@@ -273,3 +269,113 @@ def test_the_code_of_the_command_is_known_once_somebody_has_imported_it(monkeypa
     assert code_of_command() is scrapy.cmdline.execute.__code__
     monkeypatch.delitem(sys.modules, "scrapy.cmdline")
     assert code_of_command() is None
+
+
+CALLS_START_REQUESTS = scrapy.version_info[:2] < (2, 16)
+STARTS = """
+import scrapy
+
+
+class OldSpider(scrapy.Spider):
+    name = "old"
+
+    def start_requests(self):
+        yield scrapy.Request("data:text/html,<p>One story of the harbour.")
+
+    def parse(self, response):
+        yield {"url": response.url}
+
+
+class BothSpider(OldSpider):
+    name = "both"
+
+    async def start(self):
+        for request in self.start_requests():
+            yield request
+"""
+
+
+class Old(scrapy.Spider):
+    name = "old"
+
+    def start_requests(self):
+        """Start as before Scrapy 2.13."""
+
+
+class Both(Old):
+    async def start(self):
+        """Start as today."""
+        yield {}
+
+
+class OldAgain(Both):
+    def start_requests(self):
+        """Start as before Scrapy 2.13."""
+
+
+class OldSitemap(SitemapSpider):
+    def start_requests(self):
+        """Start as before Scrapy 2.13."""
+
+
+@pytest.mark.parametrize(
+    ("spider", "ignored"),
+    [
+        (scrapy.Spider, False),
+        (SitemapSpider, False),
+        (Old, True),
+        (Both, False),
+        (OldAgain, True),
+        (OldSitemap, True),
+    ],
+)
+def test_a_start_is_ignored_where_start_requests_is_the_newer_one_and_scrapy_never_calls_it(
+    spider: type[scrapy.Spider], ignored: bool
+) -> None:
+    assert ignores_start_requests(spider) == (ignored and not CALLS_START_REQUESTS)
+
+
+def test_a_spider_that_starts_by_start_requests_crawls_or_is_warned_of(project: Project) -> None:
+    project.write("test_spiders.py", STARTS)
+    items = project.crawl("old")
+    warned = "OldSpider starts by start_requests, which Scrapy" in project.log
+    assert (len(items), warned) == ((1, False) if CALLS_START_REQUESTS else (0, True))
+    assert all(item["text"] == "One story of the harbour." for item in items)
+    assert len(project.crawl("both", feed="both.jsonl")) == 1
+    assert "starts by start_requests" not in project.log
+
+
+@pytest.mark.skipif(scrapy.version_info[:2] >= (2, 18), reason="this Scrapy has what they need")
+@pytest.mark.parametrize(
+    ("spider", "part", "settings"),
+    [
+        ("both", "denoise_crawler.Politeness", 'ADDONS = {"denoise_crawler.Politeness": 310}'),
+        ("both", "denoise_crawler.Rendering", 'ADDONS = {"denoise_crawler.Rendering": 320}'),
+        ("site", "the spider site", ""),
+        ("msn_news", "the spider msn_news", ""),
+    ],
+)
+def test_on_an_older_scrapy_what_needs_a_newer_one_says_so_and_nothing_is_crawled(
+    project: Project, spider: str, part: str, settings: str
+) -> None:
+    project.write("test_spiders.py", STARTS)
+    project.write("project_settings.py", f"{SETTINGS}\n{settings}\n")
+    with serving(nothing) as site:
+        process = project.start(spider, *(("-a", f"start_url={site.url}/") if spider != "both" else ()))
+        assert project.ended(process) == []
+    assert process.returncode == 1
+    assert "Traceback" not in project.log
+    assert project.log.strip().splitlines()[-1].startswith(f"The crawl cannot begin: {part} needs Scrapy 2.18 ")
+    assert site.asked == []
+
+
+@needs_new_scrapy
+def test_what_needs_a_newer_scrapy_begins_on_this_one(project: Project) -> None:
+    with serving(nothing) as site:
+        project.crawl("site", "-a", f"start_url={site.url}/")
+    assert site.asked
+
+
+def test_the_package_asks_for_no_newer_scrapy_than_the_oldest_that_is_tested() -> None:
+    oldest = (ROOT / "Makefile").read_text().partition("OLDER := ")[2].split()[0]
+    assert f"scrapy>={oldest}" in (requires("denoise-crawler") or [])

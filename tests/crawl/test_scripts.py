@@ -1,20 +1,22 @@
-"""Crawls that a script starts: what cannot begin is one clear error, and no success."""
-
-from __future__ import annotations
+"""Crawls that a script starts: the usual one-file script, and what cannot begin."""
 
 import json
+import sqlite3
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
 
 import pytest
 from scrapy.utils.test import get_crawler
 
 from denoise_crawler.crawl.setup_errors import abort_on_setup_error
 from denoise_crawler.errors import CrawlError, SettingError
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from tests.loopback import HTML, Answer, serving
+from tests.programs import run_program, run_python
 
 SCRIPT = """
 import json
@@ -64,7 +66,7 @@ SVM = "DENOISE_METHOD is 'svm': set it to one of "
 def run_script(folder: Path, kind: str, spiders: str, **settings: object) -> subprocess.CompletedProcess[str]:
     (folder / "script.py").write_text(SCRIPT)
     command = [sys.executable, "script.py", kind, spiders, json.dumps(settings)]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=120)
+    return run_program(*command, folder=folder, code=None)
 
 
 def items(folder: Path) -> int:
@@ -115,3 +117,305 @@ def test_in_an_event_loop_of_others_the_error_goes_on_as_it_is() -> None:
     with pytest.raises(SettingError, match=r"^it is wrong$"), abort_on_setup_error(get_crawler()):
         raise SettingError("it is wrong")
     assert issubclass(CrawlError, Exception)
+
+
+PAGE = """<html><head><title>Page {0}</title></head><body>
+<div class="menu"><a href="/1">Home</a> <a href="/2">Sports</a> <a href="/3">Weather and traffic</a></div>
+<div class="main"><h1>What was found on day {0}</h1><p>{1}</p></div>
+<div class="foot">Copyright of the harbour news, all rights reserved</div></body></html>"""
+
+ONE_FILE_SCRIPT = """
+import json
+import os
+import sys
+from dataclasses import dataclass, field
+
+import scrapy
+from scrapy.crawler import CrawlerProcess
+
+%s
+
+class Probe:
+    # a pipeline that uses what items hold beside their fields
+    def process_item(self, item):
+        line = {"kind": type(item).__name__, **probed(item)}
+        with open("items.jsonl", "a") as file:
+            file.write(json.dumps(line) + "\\n")
+        return item
+
+
+class Everything(scrapy.Spider):
+    name = "everything"
+    custom_settings = {"CONCURRENT_REQUESTS": 1}
+    start_urls = json.loads(sys.argv[1])
+
+    def parse(self, response):
+        if response.url.endswith(os.environ.get("KILL_AT", "never")):
+            os.kill(os.getpid(), 9)
+        yield from items_of(response.url)
+
+
+if __name__ == "__main__":
+    settings = {"ITEM_PIPELINES": {Probe: 300}, "TELNETCONSOLE_ENABLED": False, "LOG_LEVEL": "INFO"}
+    if sys.argv[2] == "with":
+        settings["ADDONS"] = {"denoise_crawler.Addon": 300}
+    process = CrawlerProcess(settings)
+    process.crawl(Everything)
+    process.start()
+"""
+
+PRODUCT = """
+@dataclass
+class Product:
+    url: str
+    text: str = ""
+
+
+def items_of(url):
+    yield Product(url)
+
+
+def probed(item):
+    return {"url": item.url, "text": item.text}
+"""
+
+EVERY_KIND = """
+import attrs
+import django
+import pydantic
+import sqlalchemy
+from django.conf import settings as django_settings
+from sqlalchemy import orm
+
+django_settings.configure(INSTALLED_APPS=[], USE_TZ=True)
+django.setup()
+from django.db import models
+from scrapy_djangoitem import DjangoItem
+
+
+class Product(scrapy.Item):
+    url = scrapy.Field()
+    text = scrapy.Field()
+
+
+class ProductWithState(Product):
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self._prices = [1, 2]
+
+
+@dataclass
+class Data:
+    url: str
+    text: str = ""
+
+
+@dataclass(slots=True)
+class Slots:
+    url: str
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Frozen:
+    url: str
+    text: str = ""
+
+
+@dataclass
+class PostInit:
+    url: str
+    text: str = ""
+
+    def __post_init__(self):
+        self._prices = [1, 2]
+
+
+@attrs.define
+class Attrs:
+    url: str
+    text: str = ""
+
+
+@attrs.frozen
+class FrozenAttrs:
+    url: str
+    text: str = ""
+
+
+class Model(pydantic.BaseModel):
+    url: str
+    text: str | None = None
+    _prices: list = pydantic.PrivateAttr(default_factory=lambda: [1, 2])
+
+
+class FrozenModel(pydantic.BaseModel):
+    model_config = pydantic.ConfigDict(frozen=True)
+    url: str
+    text: str = ""
+
+
+class Base(orm.MappedAsDataclass, orm.DeclarativeBase):
+    pass
+
+
+class Row(Base):
+    __tablename__ = "rows"
+    id: orm.Mapped[int] = orm.mapped_column(init=False, primary_key=True)
+    url: orm.Mapped[str]
+    text: orm.Mapped[str] = orm.mapped_column(default="")
+
+
+class Article(models.Model):
+    url = models.CharField(max_length=99)
+    text = models.TextField(blank=True)
+
+    class Meta:
+        app_label = "script"
+
+
+class ArticleItem(DjangoItem):
+    django_model = Article
+
+
+engine = sqlalchemy.create_engine("sqlite:///rows.sqlite")
+Base.metadata.create_all(engine)
+KINDS = [Product, ProductWithState, Data, Slots, Frozen, PostInit, Attrs, FrozenAttrs, Model, FrozenModel]
+KINDS += [Row, ArticleItem]
+
+
+def items_of(url):
+    yield {"url": url}
+    yield from (kind(url=url) for kind in KINDS)
+
+
+def probed(item):
+    if isinstance(item, Row):
+        with orm.Session(engine, expire_on_commit=False) as session:
+            session.add(item)
+            session.commit()
+    if isinstance(item, ArticleItem):
+        item = item.instance
+        item.full_clean()
+    values = item if isinstance(item, (dict, Product)) else {"url": item.url, "text": item.text}
+    return {**values, "prices": getattr(item, "_prices", None)}
+"""
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[str]:
+    """A site of pages that have a menu and a foot around their text."""
+
+    def answer(path: str) -> Answer:
+        number = path.strip("/")
+        text = " ".join(f"Boat {number} of row {row} came back with {number} fish." for row in range(20))
+        return Answer(200, HTML, PAGE.format(number, text).encode())
+
+    with serving(answer) as served:
+        yield served.url
+
+
+def run(folder: Path, name: str, urls: list[str], mode: str = "with", **environment: str) -> str:
+    """Run a script to its end and return its log."""
+    done = run_python(name, json.dumps(urls), mode, folder=folder, code=(-9 if environment else 0), **environment)
+    return done.stderr
+
+
+def came_out(folder: Path) -> list[dict[str, Any]]:
+    """Return what the pipeline has seen since it was asked last."""
+    path = folder / "items.jsonl"
+    if not path.exists():
+        return []
+    items = [json.loads(line) for line in path.read_text().splitlines()]
+    path.unlink()
+    return items
+
+
+def waiting(folder: Path) -> int:
+    with closing(sqlite3.connect(folder / ".scrapy" / "denoise.sqlite")) as db:
+        return int(db.execute("SELECT count(*) FROM parked").fetchone()[0])
+
+
+@pytest.mark.parametrize("pages", [4, 8])
+def test_all_items_of_a_one_file_script_come_out_once_with_text(tmp_path: Path, site: str, pages: int) -> None:
+    (tmp_path / "script.py").write_text(ONE_FILE_SCRIPT % PRODUCT)
+    urls = [f"{site}/{number}" for number in range(pages)]
+    log = run(tmp_path, "script.py", urls)
+    items = came_out(tmp_path)
+    assert sorted(item["url"] for item in items) == urls
+    assert all("came back with" in item["text"] for item in items)
+    assert "'denoise/parked'" in log
+    assert "unparkable" not in log
+
+
+@pytest.mark.parametrize("pages", [4, 8])
+def test_items_of_every_kind_are_those_of_the_same_crawl_without_us_and_have_text(
+    tmp_path: Path, site: str, pages: int
+) -> None:
+    for library in ("sqlalchemy", "django", "scrapy_djangoitem"):
+        pytest.importorskip(library)
+    (tmp_path / "script.py").write_text(ONE_FILE_SCRIPT % EVERY_KIND)
+    urls = [f"{site}/{number}" for number in range(pages)]
+    log = run(tmp_path, "script.py", urls)
+    with_us = came_out(tmp_path)
+    run(tmp_path, "script.py", urls, "without")
+    without_us = came_out(tmp_path)
+    assert len(without_us) == 13 * pages
+    texts = [item.pop("text") for item in with_us]
+    assert not any(item.pop("text", "") for item in without_us)
+    assert Counter(map(str, with_us)) == Counter(map(str, without_us))
+    assert all("came back with" in text for text in texts)
+    [told] = [line for line in log.splitlines() if "WARNING" in line and "cannot wait" in line]
+    assert "__main__.Row: item._sa_instance_state is a sqlalchemy.orm.state.InstanceState" in told
+
+
+def test_what_a_killed_script_left_comes_out_of_that_script_alone(tmp_path: Path, site: str) -> None:
+    for name in ("one", "two"):  # each has a class of this name, with a field of its own
+        own = PRODUCT.replace('text: str = ""\n', f'text: str = ""\n    {name}: str = "{name}"\n')
+        own = own.replace('"text": item.text', f'"text": item.text, "own": item.{name}')
+        (tmp_path / f"{name}.py").write_text(ONE_FILE_SCRIPT % own)
+    urls = [f"{site}/{number}" for number in range(6)]
+    run(tmp_path, "one.py", urls, KILL_AT="/4")
+    assert came_out(tmp_path) == []
+    assert waiting(tmp_path) == 4
+    log = run(tmp_path, "two.py", urls[5:])
+    assert [(item["url"], item["own"]) for item in came_out(tmp_path)] == [(urls[5], "two")]
+    assert waiting(tmp_path) == 4
+    assert "wait from an earlier run" not in log
+    run(tmp_path, "one.py", urls[4:5])
+    assert sorted((item["url"], item["own"]) for item in came_out(tmp_path)) == [(url, "one") for url in urls[:5]]
+    assert waiting(tmp_path) == 0
+
+
+def test_an_item_of_a_class_that_was_typed_in_is_refused_for_no_later_run_finds_it() -> None:
+    code = (
+        "from scrapy import Item\n"
+        "from denoise_crawler.crawl.item_codec import pack\n"
+        "class Product(Item): pass\n"
+        "try: pack(Product())\n"
+        "except ValueError as error: print(error)"
+    )
+    done = run_python("-c", code)
+    assert done.stdout == (
+        "__main__.Product: item is of class __main__.Product, which was typed in: no later run can find it\n"
+    )
+
+
+@pytest.mark.parametrize("start", ["spawn", "forkserver"])
+def test_a_process_that_a_script_starts_knows_the_classes_of_the_script(tmp_path: Path, start: str) -> None:
+    (tmp_path / "script.py").write_text(
+        "import multiprocessing\n"
+        "from dataclasses import dataclass\n"
+        "from denoise_crawler.crawl.item_codec import pack, unpack\n"
+        "@dataclass\n"
+        "class Product:\n"
+        "    url: str\n"
+        "def child(packed):\n"
+        "    print(unpack(packed) == Product('u'), pack(Product('u')) == packed, flush=True)\n"
+        "if __name__ == '__main__':\n"
+        f"    made = multiprocessing.get_context('{start}').Process(target=child, args=(pack(Product('u')),))\n"
+        "    made.start()\n"
+        "    made.join()\n"
+    )
+    done = run_python("script.py", folder=tmp_path)
+    assert done.stdout == "True True\n"

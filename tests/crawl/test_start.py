@@ -1,17 +1,12 @@
-from __future__ import annotations
-
 import json
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from denoise_crawler.demo.server import DemoServer
 from tests.conftest import ROOT
-
-if TYPE_CHECKING:
-    from denoise_crawler.demo.server import DemoServer
+from tests.programs import run_program
 
 START = (ROOT / "docs" / "index.md").read_text("utf-8")
 ADDRESS = "http://127.0.0.1:8000"
@@ -29,16 +24,8 @@ def blocks(language: str) -> list[str]:
 
 def run_in_shell(command: str, folder: Path) -> str:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    done = subprocess.run(
-        ["sh", "-c", command.replace("scrapy crawl", "scrapy crawl -s DOWNLOAD_DELAY=0.01")],
-        cwd=folder,
-        env={**os.environ, "PATH": path},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+    quick = command.replace("scrapy crawl", "scrapy crawl -s DOWNLOAD_DELAY=0.01")
+    done = run_program("sh", "-c", quick, folder=folder, PATH=path)
     return done.stdout + done.stderr
 
 

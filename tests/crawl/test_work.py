@@ -5,14 +5,12 @@ brings for it: run ``python -m tests.crawl.test_work``, which prints the table o
 1.3 times these, in the same commit. A change that needs much less lowers them, so that the gain is kept.
 """
 
-from __future__ import annotations
-
 import cProfile
 import gc
 import tracemalloc
 import weakref
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import pytest
@@ -26,9 +24,6 @@ from denoise_crawler.methods import MethodChoice
 from denoise_crawler.page import Page
 from denoise_crawler.page.parsing import parse
 from tests.memory import bytes_held
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 BASE = "https://ledger.example"
 KNOWN = 40

@@ -1,21 +1,21 @@
 """Pages that worker processes learn and clean."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import os
 import signal
 import time
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from scrapy.utils.test import get_crawler
 
 from denoise_crawler.crawl.report import CrawlReport
 from denoise_crawler.crawl.workers_cleaner import WorkersCleaner
+from denoise_crawler.demo.server import DemoServer
 from denoise_crawler.denoiser import Cleaning, Denoiser
 from denoise_crawler.errors import (
     AskAgainError,
@@ -31,14 +31,10 @@ from denoise_crawler.methods.base import InMemoryKnowledge
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
 from tests.article_spider import SPIDER
-from tests.crawl.test_drift import NEW, OLD, pages
+from tests.crawl.test_redesign import NEW, OLD, pages
 from tests.faults.crawls import PAGES, Crawls
 
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Coroutine
-
-    from denoise_crawler.demo.server import DemoServer
-
+needs_signals = pytest.mark.skipif(os.name != "posix", reason="ends processes by signals")
 HARMFUL = Writing(min_confidence=1.0, low_confidence="tests.crawl.harmful_writing:write")
 
 
@@ -70,177 +66,129 @@ async def text_of(cleaner: WorkersCleaner, page: Page) -> Any:
             return (await cleaner.clean(page, warm=True)).clean_page.text
 
 
-def run(test: Callable[[], Coroutine[Any, Any, None]]) -> None:
-    asyncio.run(test())
-
-
-def test_workers_learn_and_clean_pages_as_a_denoiser_does() -> None:
+async def test_workers_learn_and_clean_pages_as_a_denoiser_does() -> None:
     found = [page for site in ("one.example", "two.example", "three.example") for page in pages(OLD, 7, site)]
     denoiser = Denoiser("fusion")
     for page in found:
         denoiser.learn(page)
     expected = [denoiser.clean(page).clean_page for page in found]
-
-    async def test() -> None:
-        async with workers(2) as cleaner:
-            learned = await asyncio.gather(*(cleaner.learn(page, ready=False) for page in found))
-            assert all(one.new and not one.skipped for one in learned)
-            cleaned = await asyncio.gather(*(cleaner.clean(page, warm=True) for page in found))
-            assert [one.clean_page for one in cleaned] == expected
-
-    run(test)
+    async with workers(2) as cleaner:
+        learned = await asyncio.gather(*(cleaner.learn(page, ready=False) for page in found))
+        assert all(one.new and not one.skipped for one in learned)
+        cleaned = await asyncio.gather(*(cleaner.clean(page, warm=True) for page in found))
+        assert [one.clean_page for one in cleaned] == expected
 
 
-def test_a_page_without_anything_to_read_is_not_learned_and_said_to_be_empty() -> None:
-    async def test() -> None:
-        async with workers() as cleaner:
-            assert (await cleaner.learn(Page.parse("https://example.com/", ""), ready=False)).skipped == "empty"
-            assert await cleaner.skipped(harmful("sound")) is None
-
-    run(test)
+async def test_a_page_without_anything_to_read_is_not_learned_and_said_to_be_empty() -> None:
+    async with workers() as cleaner:
+        assert (await cleaner.learn(Page.parse("https://example.com/", ""), ready=False)).skipped == "empty"
+        assert await cleaner.skipped(harmful("sound")) is None
 
 
-def test_what_is_known_of_a_site_comes_from_the_crawl_and_goes_back_to_it() -> None:
+async def test_what_is_known_of_a_site_comes_from_the_crawl_and_goes_back_to_it() -> None:
     known, found = InMemoryKnowledge(), pages(OLD, 8)
-
-    async def test() -> None:
-        async with workers(known=known) as first:
-            for page in found[:6]:
-                await first.learn(page, ready=False)
-            assert known == {}
-            await first.save("example.com")
-            assert first.pages_known("example.com") == 6
-        async with workers(known=known) as second:
-            assert not (await second.learn(found[0], ready=False)).new
-            assert (await second.learn(found[7], ready=False)).new
-            assert second.view(found[1]).clean_page.text == await text_of(second, found[1])
-
-    run(test)
+    async with workers(known=known) as first:
+        for page in found[:6]:
+            await first.learn(page, ready=False)
+        assert known == {}
+        await first.save("example.com")
+        assert first.pages_known("example.com") == 6
+    async with workers(known=known) as second:
+        assert not (await second.learn(found[0], ready=False)).new
+        assert (await second.learn(found[7], ready=False)).new
+        assert second.view(found[1]).clean_page.text == await text_of(second, found[1])
 
 
-def test_a_redesign_is_noticed_in_a_worker() -> None:
-    async def test() -> None:
-        async with workers() as cleaner:
-            for page in pages(OLD, 12):
-                await cleaner.learn(page, ready=False)
-            layouts = [(await cleaner.learn(page, ready=True)).layout for page in pages(NEW, 6)]
-            assert layouts == [None] * 5 + ["example.com (2)"]
-
-    run(test)
+async def test_a_redesign_is_noticed_in_a_worker() -> None:
+    async with workers() as cleaner:
+        for page in pages(OLD, 12):
+            await cleaner.learn(page, ready=False)
+        layouts = [(await cleaner.learn(page, ready=True)).layout for page in pages(NEW, 6)]
+        assert layouts == [None] * 5 + ["example.com (2)"]
 
 
-def test_a_part_of_a_page_is_written_also_when_the_worker_no_longer_has_the_page() -> None:
+async def test_a_part_of_a_page_is_written_also_when_the_worker_no_longer_has_the_page() -> None:
     page = Page.parse("https://example.com/", "<p>One story.</p><div id=a><p>Another story.</p></div>")
-
-    async def test() -> None:
-        async with workers() as cleaner:
-            cleaned = await cleaner.clean(page, warm=True)
-            for number in range(70):
-                await cleaner.skipped(harmful(str(number)))
-            assert (await cleaner.part(page, cleaned, "#a")).text == "Another story."
-            with pytest.raises(PartError, match="#b"):
-                await cleaner.part(page, cleaned, "#b")
-
-    run(test)
+    async with workers() as cleaner:
+        cleaned = await cleaner.clean(page, warm=True)
+        for number in range(70):
+            await cleaner.skipped(harmful(str(number)))
+        assert (await cleaner.part(page, cleaned, "#a")).text == "Another story."
+        with pytest.raises(PartError, match="#b"):
+            await cleaner.part(page, cleaned, "#b")
 
 
-@pytest.mark.skipif(os.name != "posix", reason="ends processes by signals")
+@needs_signals
 @pytest.mark.parametrize(("word", "why"), [("deadly", "killed by SIGKILL"), ("endless", "took more than ")])
-def test_a_page_that_a_worker_dies_of_costs_no_other_page(word: str, why: str) -> None:
-    async def test() -> None:
-        async with workers(writing=HARMFUL, seconds=0.5) as cleaner:
-            sound = [harmful(f"sound/{number}") for number in range(6)]
-            asked = [text_of(cleaner, page) for page in (*sound[:3], harmful(word), *sound[3:])]
-            *before, died, third, fourth, fifth = await asyncio.gather(*asked, return_exceptions=True)
-            assert isinstance(died, WorkerDiedError)
-            assert why in str(died)
-            assert {*before, third, fourth, fifth} == {before[0]}
-            with pytest.raises(GivenUpError):
-                await text_of(cleaner, harmful(word))
-
-    run(test)
+async def test_a_page_that_a_worker_dies_of_costs_no_other_page(word: str, why: str) -> None:
+    async with workers(writing=HARMFUL, seconds=0.5) as cleaner:
+        sound = [harmful(f"sound/{number}") for number in range(6)]
+        asked = [text_of(cleaner, page) for page in (*sound[:3], harmful(word), *sound[3:])]
+        *before, died, third, fourth, fifth = await asyncio.gather(*asked, return_exceptions=True)
+        assert isinstance(died, WorkerDiedError)
+        assert why in str(died)
+        assert {*before, third, fourth, fifth} == {before[0]}
+        with pytest.raises(GivenUpError):
+            await text_of(cleaner, harmful(word))
 
 
 @pytest.mark.skipif(os.name != "posix", reason="not every system counts what a process holds")
-def test_a_page_that_needs_more_memory_than_a_worker_may_hold_keeps_our_text() -> None:
-    async def test() -> None:
-        async with workers(writing=HARMFUL) as cleaner:
-            process = await text_of(cleaner, harmful("pid"))
-            assert await text_of(cleaner, harmful("huge")) == "A page of few words, of which nobody can be sure."
-            assert await text_of(cleaner, harmful("pid/2")) == process
-
-    run(test)
+async def test_a_page_that_needs_more_memory_than_a_worker_may_hold_keeps_our_text() -> None:
+    async with workers(writing=HARMFUL) as cleaner:
+        process = await text_of(cleaner, harmful("pid"))
+        assert await text_of(cleaner, harmful("huge")) == "A page of few words, of which nobody can be sure."
+        assert await text_of(cleaner, harmful("pid/2")) == process
 
 
-def test_an_error_in_a_worker_is_told_in_words_and_its_process_lives_on() -> None:
-    async def test() -> None:
-        async with workers(writing=HARMFUL) as cleaner:
-            process = await text_of(cleaner, harmful("pid"))
-            with pytest.raises(TaskError, match=r"SystemExit: 7 \(harmful_writing.py, line"):
-                await text_of(cleaner, harmful("leaving"))
-            assert await text_of(cleaner, harmful("pid/2")) == process
-
-    run(test)
+async def test_an_error_in_a_worker_is_told_in_words_and_its_process_lives_on() -> None:
+    async with workers(writing=HARMFUL) as cleaner:
+        process = await text_of(cleaner, harmful("pid"))
+        with pytest.raises(TaskError, match=r"SystemExit: 7 \(harmful_writing.py, line"):
+            await text_of(cleaner, harmful("leaving"))
+        assert await text_of(cleaner, harmful("pid/2")) == process
 
 
-@pytest.mark.skipif(os.name != "posix", reason="ends processes by signals")
-def test_a_worker_lives_on_after_ctrl_c_and_another_one_comes_when_it_is_killed() -> None:
-    async def test() -> None:
-        async with workers(writing=HARMFUL) as cleaner:
-            first = int(await text_of(cleaner, harmful("pid")))
-            os.kill(first, signal.SIGINT)
-            assert int(await text_of(cleaner, harmful("pid/2"))) == first
-            os.kill(first, signal.SIGKILL)
-            while cleaner._workers[0].has_process:
-                await asyncio.sleep(0.01)
-            assert int(await text_of(cleaner, harmful("pid/3"))) != first
-
-    run(test)
+@needs_signals
+async def test_a_worker_lives_on_after_ctrl_c_and_another_one_comes_when_it_is_killed() -> None:
+    async with workers(writing=HARMFUL) as cleaner:
+        first = int(await text_of(cleaner, harmful("pid")))
+        os.kill(first, signal.SIGINT)
+        assert int(await text_of(cleaner, harmful("pid/2"))) == first
+        os.kill(first, signal.SIGKILL)
+        while cleaner._workers[0].has_process:
+            await asyncio.sleep(0.01)
+        assert int(await text_of(cleaner, harmful("pid/3"))) != first
 
 
-@pytest.mark.skipif(os.name != "posix", reason="ends processes by signals")
-def test_a_site_is_said_to_be_forgotten_if_its_worker_died_before_it_was_saved() -> None:
-    async def test() -> None:
-        async with workers(writing=HARMFUL) as cleaner:
-            for site in ("saved.example", "unsaved.example"):
-                await cleaner.learn(pages(OLD, 1, site)[0], ready=False)
-            await cleaner.save("saved.example")
-            with pytest.raises(WorkerDiedError):
-                await text_of(cleaner, harmful("deadly"))
-            assert cleaner.lost == {"unsaved.example"}
-
-    run(test)
+@needs_signals
+async def test_a_site_is_said_to_be_forgotten_if_its_worker_died_before_it_was_saved() -> None:
+    async with workers(writing=HARMFUL) as cleaner:
+        for site in ("saved.example", "unsaved.example"):
+            await cleaner.learn(pages(OLD, 1, site)[0], ready=False)
+        await cleaner.save("saved.example")
+        with pytest.raises(WorkerDiedError):
+            await text_of(cleaner, harmful("deadly"))
+        assert cleaner.lost == {"unsaved.example"}
 
 
-def test_an_option_that_another_process_cannot_get_is_refused() -> None:
-    async def test() -> None:
-        job = Cleaning(MethodChoice(), Writing(extractor_options={"made": lambda: None}), warmup_pages=6)
-        with pytest.raises(SettingError, match="DENOISE_WORKERS is set, but an option cannot be given"):
-            WorkersCleaner(job, 1, 1.0, None, InMemoryKnowledge(), CrawlReport(get_crawler()))
-
-    run(test)
+async def test_an_option_that_another_process_cannot_get_is_refused() -> None:
+    job = Cleaning(MethodChoice(), Writing(extractor_options={"made": lambda: None}), warmup_pages=6)
+    with pytest.raises(SettingError, match="DENOISE_WORKERS is set, but an option cannot be given"):
+        WorkersCleaner(job, 1, 1.0, None, InMemoryKnowledge(), CrawlReport(get_crawler()))
 
 
-def test_where_no_process_can_be_started_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_where_no_process_can_be_started_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("denoise_crawler.workers.start.get_executable", lambda: b"/nowhere/python")
-
-    async def test() -> None:
-        async with workers() as cleaner:
-            with pytest.raises(WorkerError, match=r"no worker process can be started: .*/nowhere/python"):
-                await cleaner.start()
-
-    run(test)
+    async with workers() as cleaner:
+        with pytest.raises(WorkerError, match=r"no worker process can be started: .*/nowhere/python"):
+            await cleaner.start()
 
 
-def test_lines_of_the_log_reach_the_log_of_the_crawl(caplog: pytest.LogCaptureFixture) -> None:
+async def test_lines_of_the_log_reach_the_log_of_the_crawl(caplog: pytest.LogCaptureFixture) -> None:
     broken = InMemoryKnowledge({"example.com": b"no evidence"})
-
-    async def test() -> None:
+    with caplog.at_level(logging.WARNING):
         async with workers(known=broken) as cleaner:
             await cleaner.learn(pages(OLD, 1)[0], ready=False)
-
-    with caplog.at_level(logging.WARNING):
-        run(test)
     assert "What was known of example.com cannot be read and is left out" in caplog.text
 
 
@@ -261,7 +209,7 @@ DENOISE_LOW_CONFIDENCE = "project_settings:write"
 """
 
 
-@pytest.mark.skipif(os.name != "posix", reason="ends processes by signals")
+@needs_signals
 def test_a_crawl_goes_on_when_a_page_kills_its_worker(tmp_path: Path, server: DemoServer) -> None:
     crawls = Crawls(tmp_path, server)
     harm = HARM.replace("HARM in", f"{crawls.urls[5]!r} in").replace("ACT", "os.kill(os.getpid(), signal.SIGKILL)")
@@ -309,7 +257,7 @@ class Killing:
 """
 
 
-@pytest.mark.skipif(os.name != "posix", reason="ends processes by signals")
+@needs_signals
 @pytest.mark.parametrize("pages", [4, 12])
 def test_a_page_whose_worker_is_killed_from_outside_is_handed_over_again(
     pages: int, tmp_path: Path, server: DemoServer
@@ -326,7 +274,7 @@ def test_a_page_whose_worker_is_killed_from_outside_is_handed_over_again(
     assert crawls.log.count("is handed to another worker process: the process was killed by SIGKILL") == 1
 
 
-@pytest.mark.skipif(os.name != "posix", reason="ends processes by signals")
+@needs_signals
 def test_a_page_that_kills_its_workers_is_reported_and_counted_once_however_many_items_it_has(
     tmp_path: Path, server: DemoServer
 ) -> None:

@@ -1,14 +1,14 @@
-from __future__ import annotations
-
 import gzip
 import lzma
 import os
 import sys
+from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
+import numpy as np
 import pytest
 from lxml import html as lxml_html
 
@@ -25,20 +25,30 @@ from denoise_crawler.evaluation import (
     summarize,
     visible_text,
 )
-from denoise_crawler.evaluation.contenders import page_by_page
-from denoise_crawler.evaluation.gold import HALVES, Broken, GoldPage, addresses, gold_pages, half, html_pages
+from denoise_crawler.evaluation.contenders import Extractor, PageSource, page_by_page
+from denoise_crawler.evaluation.gold import (
+    HALVES,
+    TUNING,
+    Broken,
+    GoldPage,
+    addresses,
+    gold_pages,
+    half,
+    html_pages,
+)
 from denoise_crawler.evaluation.measures import Score
 from denoise_crawler.evaluation.peers import PEERS, declared_language
 from denoise_crawler.evaluation.reports import Figures, escape_cell, figures, html_report, markdown
 from denoise_crawler.evaluation.results import Evaluation, sites_of, whole, worst
 from denoise_crawler.evaluation.tables import cost_table, main_tables, notes, printable, quality_table
 from denoise_crawler.evaluation.terminal import contenders
+from denoise_crawler.evaluation.training.calibration import FOLDS, fold, fold_file
+from denoise_crawler.evaluation.training.examples import labelled, sample_of, wishes_of
+from denoise_crawler.evaluation.training.odds import kind_odds
 from denoise_crawler.methods import METHODS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from denoise_crawler.evaluation.contenders import Extractor, PageSource
+from denoise_crawler.methods.fusion.features import UNSAID, Words
+from denoise_crawler.methods.fusion.weights import Model, read_weights
+from denoise_crawler.page import Page
 
 PAGE = "<html><body><p>{}</p></body></html>"
 
@@ -519,3 +529,92 @@ def test_lone_surrogates_and_the_like_get_through() -> None:
     assert not any(one.failure for result in found.results for one in result.pages)
     assert html_report(found)
     assert markdown(found)
+
+
+STORY = "On day {0} the crew of boat {0} hauled {1} nets before the wind rose, and sold what they had on the quay."
+MENU = "".join(f"<li><a href=/{place}>Place {place}</a></li>" for place in range(9))
+
+
+def gold_page(site: str, number: int, *, title: bool = True) -> GoldPage:
+    stories = [STORY.format(day, day + number) for day in range(number * 10, number * 10 + 6)]
+    body = "".join(f"<p>{story}</p>" for story in stories)
+    html = (
+        f"<html><head><title>Nets of day {number}</title></head><body><ul class=menu>{MENU}</ul>"
+        f"<div class=story><h1>Nets of day {number}</h1>{body}</div><p class=foot>All rights reserved</p>"
+    )
+    gold = "\n".join([f"Nets of day {number}"] * title + stories)
+    return GoldPage(f"{site}-{number}", site, html, gold=gold, page_type="article")
+
+
+def gold_file(path: Path, sites: list[str]) -> Path:
+    pages = [gold_page(site, number) for site in sites for number in range(3)]
+    path.write_bytes(b"\n".join(msgspec.json.encode(page) for page in pages))
+    return path
+
+
+SITES = [f"site{number}.example" for number in range(24)]
+
+
+def test_the_command_makes_the_same_weights_each_time_and_one_file_for_each_fold(tmp_path: Path) -> None:
+    pytest.importorskip("lightgbm")
+    from denoise_crawler.evaluation.training.__main__ import main
+
+    news, modern = gold_file(tmp_path / "news.jsonl", SITES[:12]), gold_file(tmp_path / "modern.jsonl", SITES[12:])
+    written = []
+    for name in ("one", "two"):
+        output = tmp_path / f"{name}.json"
+        folds = ["--folds", str(tmp_path / name)]
+        main([str(news), "--whole", str(modern), "--trees", "3", "--leaves", "4", "-o", str(output), *folds])
+        written.append(output.read_bytes())
+        assert sorted(file.name for file in (tmp_path / name).iterdir()) == [
+            fold_file(one) for one in range(FOLDS)
+        ]
+    assert written[0] == written[1]
+    weights = read_weights(written[0])
+    tuning = [site for site in SITES[:12] if half(site) == TUNING]
+    assert weights.trained_on == {
+        "news": {"sites": len(tuning), "pages": 3 * len(tuning)},
+        "modern": {"sites": 12, "pages": 36},
+    }
+    assert len(weights.blocks.trees) == 3
+    page = Page.parse("https://new.example/", gold_page("new.example", 4).html)
+    scores = Model(weights).alone(page).scores
+    assert scores[10] > scores[0]  # a story, a link of the menu
+
+
+def test_the_sites_of_a_fold_are_the_same_for_ever() -> None:
+    assert [fold(site) for site in SITES[:6]] == [0, 4, 1, 3, 2, 0]
+
+
+def test_a_sample_has_all_blocks_near_content_and_its_counts_stand_for_all() -> None:
+    html = "".join(f"<p>far away {number}</p>" for number in range(400)) + f"<p>{STORY.format(1, 2)}</p>"
+    (page,) = labelled([GoldPage("1", "a.example", html, gold=STORY.format(1, 2))])
+    sample = sample_of(page)
+    assert set(range(394, 401)) <= set(sample.blocks.tolist())
+    assert len(sample.blocks) < 200
+    assert sample.counts.sum() == pytest.approx(401, rel=0.3)
+    assert sample_of(page).blocks.tolist() == sample.blocks.tolist()
+
+
+@pytest.mark.parametrize("title", [True, False])
+def test_the_wish_for_the_title_is_what_the_gold_of_the_page_has_or_unsaid(*, title: bool) -> None:
+    (page,) = labelled([gold_page("a.example", 1, title=title)])
+    evidence = page.evidence(Words.none())
+    said = {wishes_of(page, evidence, known)[0] for known in range(40)}
+    assert said == {float(title), UNSAID}
+
+
+def test_a_word_speaks_for_a_kind_if_its_pages_have_it_more_often() -> None:
+    sites = [{"forum": frozenset({"thread", "nav"})}] * 6 + [{"article": frozenset({"story", "nav"})}] * 6
+    odds = kind_odds(sites)
+    assert "nav" not in odds
+    assert np.argmax(odds["thread"]) == 1
+    assert np.argmax(odds["story"]) == 0
+
+
+def test_pages_of_a_set_of_articles_are_articles_where_nobody_said_a_type() -> None:
+    untold = msgspec.structs.replace(gold_page("a.example", 1), page_type=None)
+    said = msgspec.structs.replace(gold_page("a.example", 2), page_type="forum")
+    found = list(labelled([untold, said], page_type="article"))
+    assert [page.page_type for page in found] == ["article", "forum"]
+    assert [page.kind for page in found] == ["", "forum"]  # by which words of the markup are learned

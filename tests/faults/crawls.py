@@ -1,7 +1,5 @@
 """Crawls to break: their project, the items that came out, the pages that wait in the store."""
 
-from __future__ import annotations
-
 import ctypes
 import json
 import os
@@ -11,30 +9,22 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable, Collection
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from denoise_crawler.demo.replies import article_path, articles
+from denoise_crawler.demo.server import DemoServer
 from tests.article_spider import SPIDER
-from tests.conftest import SETTINGS, STATS_FILE, Project
+from tests.conftest import ADDON, Project
 from tests.page_failures import check_log
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
-
-    from denoise_crawler.demo.server import DemoServer
-    from tests.scrapy_process import ScrapyProcess
+from tests.scrapy_process import ScrapyProcess
 
 STORE = "denoise.sqlite"
 PAGES = 24
-QUICK = """
-LOG_LEVEL = "INFO"
-DENOISE_STORE = "denoise.sqlite"
-ADDONS = {"denoise_crawler.Addon": 300}
-TELNETCONSOLE_ENABLED = False
-"""
+QUICK = f'{ADDON}LOG_LEVEL = "INFO"\nDENOISE_STORE = "{STORE}"\nTELNETCONSOLE_ENABLED = False\n'
 _CAP_DAC_OVERRIDE, _PR_CAPBSET_DROP = 1, 24
 
 
@@ -82,10 +72,7 @@ class Crawls(Project):
         self.headlines = {url: article.title for url, article in zip(self.urls, english[:PAGES], strict=True)}
         self.code = 0
         self._server, self._asked_before = server, len(server.requests)
-        self.write("scrapy.cfg", "[settings]\ndefault = project_settings\n")
-        self.write("project_settings.py", SETTINGS + QUICK + settings)
-        self.write("stats_file.py", STATS_FILE)
-        self.write("test_spiders.py", spider)
+        self.set_up(QUICK + settings, spider)
         self.fetch(self.urls)
 
     def fetch(self, urls: list[str]) -> None:

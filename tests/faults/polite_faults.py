@@ -1,18 +1,12 @@
 """Faults of polite crawls: the end comes while everything waits."""
 
-from __future__ import annotations
-
 import signal
 import time
-from typing import TYPE_CHECKING
+from pathlib import Path
+from random import Random
 
+from denoise_crawler.demo.server import DemoServer
 from tests.faults.crawls import Crawls, Outcome
-
-if TYPE_CHECKING:
-    from pathlib import Path
-    from random import Random
-
-    from denoise_crawler.demo.server import DemoServer
 
 POLITE = """
 ADDONS = {"denoise_crawler.Addon": 300, "denoise_crawler.Politeness": 310}

@@ -5,43 +5,29 @@ After ``kill -9`` or a second Ctrl-C a page that was handed on just before may c
 end, pages of all runs together do.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal
 import subprocess
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TypeAlias
 
+from denoise_crawler.demo.server import DemoServer
 from tests.article_spider import SPIDER
-from tests.faults import others_files, polite_faults, store_faults
+from tests.conftest import PIPELINES
+from tests.faults import polite_faults, prepared_stores, store_faults
 from tests.faults.crawls import Crawls, Outcome
 from tests.faults.store_faults import rest
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import TypeAlias
-
-    from denoise_crawler.demo.server import DemoServer
-
-    Scenario: TypeAlias = Callable[[Path, DemoServer, Random], Outcome]
+Scenario: TypeAlias = Callable[[Path, DemoServer, Random], Outcome]
 
 LONGEST = 1.6  # seconds in which a crawl of these pages is at work
 NO_TRACE = "a traceback instead of one line"
-
-
 WORKERS = "DENOISE_WORKERS = 2\n"
-PIPELINES = """
-ADDONS = {}
-ITEM_PIPELINES = {
-    "denoise_crawler.pipelines.StyleTreePipeline": 100,
-    "denoise_crawler.pipelines.DenoisePipeline": 200,
-}
-"""
 WITH_HTML = SPIDER.replace('yield {"url": response.url}', 'yield {"url": response.url, "html": response.text}', 1)
 
 
@@ -73,7 +59,7 @@ def kill_with_workers(folder: Path, server: DemoServer, random: Random) -> Outco
 
 def kill_with_pipelines(folder: Path, server: DemoServer, random: Random) -> Outcome:
     """The same with the pipelines, half of the times with two worker processes."""
-    settings = PIPELINES + random.choice(("", WORKERS))
+    settings = f"ADDONS = {{}}{PIPELINES}" + random.choice(("", WORKERS))
     return kill(folder, server, random, settings=settings, spider=WITH_HTML)
 
 
@@ -256,8 +242,8 @@ SCENARIOS: dict[str, Scenario] = {
     "store cut under the crawl": store_faults.cut_while_it_runs,
     "store of a newer version": store_faults.newer_version,
     "garbage instead of a store": store_faults.garbage,
-    "store made to do harm": others_files.prepared_store,
-    "others' files in a shared store": others_files.shared_store,
+    "store made to do harm": prepared_stores.prepared_store,
+    "others' files in a shared store": prepared_stores.shared_store,
     "two crawls on one store, one killed": two_crawls,
     "clock goes backwards": clock,
     "spider raises": raising_spider,

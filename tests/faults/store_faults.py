@@ -1,22 +1,16 @@
 """What can go wrong with the store: the disk is full, it may not be written, is damaged or of another kind."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 import subprocess
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from random import Random
+from typing import Any
 
+from denoise_crawler.demo.server import DemoServer
 from denoise_crawler.store import VERSION
 from tests.faults.crawls import Crawls, Outcome
-
-if TYPE_CHECKING:
-    from pathlib import Path
-    from random import Random
-
-    from denoise_crawler.demo.server import DemoServer
-
 
 FULL = """
 import resource

@@ -1,18 +1,15 @@
 """Stores made to do harm, opened as a crawl opens them; whole crawls on them are in ``test_faults.py``."""
 
-from __future__ import annotations
-
 import logging
 import os
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from tests.faults.prepared_stores import PREPARED, VICTIM, victim
+from tests.programs import run_python
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs the files of POSIX")
 
@@ -88,15 +85,7 @@ def test_a_store_made_to_do_harm_is_refused_or_loses_one_item_and_touches_no_oth
     store.parent.mkdir()
     leave(store)
     refused = PREPARED[name](store)
-    ended = subprocess.run(
-        [sys.executable, "-c", OPENING, str(store)],
-        cwd=Path(__file__).parent.parent.parent,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert ended.returncode == 0, ended.stderr[-2_000:]
+    ended = run_python("-c", OPENING, str(store), folder=Path(__file__).parent.parent.parent)
     said, _, number = ended.stdout.partition(" ")
     assert said == ("refused" if refused else "found"), ended.stdout + ended.stderr
     assert refused or int(number) >= 9, ended.stderr

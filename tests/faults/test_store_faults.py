@@ -1,13 +1,11 @@
 """A store whose file fails, at the level of the store; whole crawls are in ``test_faults.py``."""
 
-from __future__ import annotations
-
 import logging
 import os
 import sqlite3
 import zlib
 from contextlib import closing, suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -20,9 +18,6 @@ from denoise_crawler.errors import DamagedRowError, StoreError, UnparkableError
 from denoise_crawler.store import Store
 from denoise_crawler.store.damage import open_store
 from denoise_crawler.store.parked_rows import ParkedPage
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PAGES = 40
 # instead of the table of sites, one row after another without an end

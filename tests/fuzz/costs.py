@@ -1,16 +1,15 @@
 """What a hostile page or archive costs: seconds and memory, measured in a process of its own."""
 
-from __future__ import annotations
-
 import ctypes
 import gc
 import tempfile
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 from time import process_time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.errors import WorkerError
@@ -20,9 +19,6 @@ from denoise_crawler.reading import Reading, read_pages
 from denoise_crawler.workers import Limits, Worker
 from tests.fuzz.hostile import ARCHIVES, HOSTILE, record
 from tests.fuzz.road import Road
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
 
 LIMITS = Limits(seconds=1_800, memory=8 << 30, clock=3_600)
 MOST_BYTES = 200_000_000

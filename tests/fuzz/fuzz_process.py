@@ -7,23 +7,21 @@ import signal
 import sys
 import traceback
 from collections import Counter
+from collections.abc import Generator
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from denoise_crawler.errors import WorkerError
 from denoise_crawler.evaluation.contenders import peak_bytes
 from denoise_crawler.methods import METHODS
 from denoise_crawler.workers import Limits, Worker
-from tests.fuzz.inputs import numbered
+from tests.fuzz.mutations import numbered
 from tests.fuzz.road import Road, write_all_in_a_report
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-    from concurrent.futures import Future
 
 GROUP = 20  # inputs that are pages of one site
 REPORTED = 10  # of one site in so many a report is written: it costs more than all the rest of its pages

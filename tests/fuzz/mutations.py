@@ -1,17 +1,13 @@
-"""Real pages with some of their bytes changed."""
+"""Real pages with some of their bytes changed, and input NUMBER of a seed made of them."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from functools import cache
 from itertools import islice
-from typing import TYPE_CHECKING
+from random import Random
 
 from denoise_crawler.demo.replies import article_path, articles, respond
 from denoise_crawler.evaluation.gold import corpus_folder, read_gold
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from random import Random
+from tests.fuzz.markup import encoded, page, repeated
 
 GOLD_SETS = ("daniel", "dragnet", "l3s_gn1", "wcxb", "christianbook")
 _OF_EACH_SET = 60
@@ -107,3 +103,21 @@ def _splice(random: Random, body: bytearray) -> None:
 _CHANGES: tuple[Callable[[Random, bytearray], None], ...] = (
     _flip, _overwrite, _delete, _cut, _insert, _insert, _double, _splice,
 )  # fmt: skip
+
+
+_MOST_PIECES = (4, 12, 40, 120, 400)
+_OFTEN = (3, 4, 4, 2, 1)
+
+
+def an_input(random: Random) -> str | bytes:
+    """Return a page: half of them built, half of them real ones with some bytes changed."""
+    kind = random.random()
+    if kind < 0.5:
+        return mutated(random)
+    most = random.choices(_MOST_PIECES, _OFTEN)[0]
+    return encoded(random, page(random, most) if kind < 0.85 else repeated(random, most))
+
+
+def numbered(seed: int, number: int) -> str | bytes:
+    """Return input ``number`` of ``seed``."""
+    return an_input(Random(f"{seed}:{number}"))

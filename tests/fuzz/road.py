@@ -1,14 +1,18 @@
-"""All that happens to a page, with what must hold after each step."""
+"""All that happens to a page, with what must hold after each step: no output may hold what harms."""
 
-from __future__ import annotations
-
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
+from random import Random
+from typing import Any
 
 import msgspec
 from lxml import etree
+from resiliparse.parse.html import HTMLTree, NodeType
 
-from denoise_crawler.methods import METHODS, MethodChoice, apply_guard
+from denoise_crawler.denoiser import Denoiser
+from denoise_crawler.evaluation.gold import GoldPage, addressed
+from denoise_crawler.methods import METHODS, Judgement, MethodChoice, apply_guard
 from denoise_crawler.output.clean_text import clean_text, count_characters
 from denoise_crawler.output.explanation import explanation
 from denoise_crawler.output.renderings import RENDERINGS
@@ -16,15 +20,7 @@ from denoise_crawler.output.writing import FORMS, Writing, write_content
 from denoise_crawler.page import TEXT, Page
 from denoise_crawler.page.metadata import metadata_of
 from denoise_crawler.report import Bounds, Plan, RunFigures, write_report
-from tests.fuzz.harm import harm_in
 from tests.fuzz.mutations import changed
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-    from random import Random
-
-    from denoise_crawler.methods import Judgement
 
 _LOOKED_THROUGH = 2_000  # nodes
 _EXPLAINED = 60  # nodes: a reason of fusion costs milliseconds
@@ -135,3 +131,49 @@ def _check_nodes(page: Page) -> None:
 def _bytes_of(page: Page) -> bytes:
     page.nodes  # noqa: B018 - a deep page is parsed again when its nodes are first asked for
     return b"" if page.root is None else etree.tostring(page.root)
+
+
+LOCKS = ("content-security-policy", "x-dns-prefetch-control")
+ADDRESSES = ("href", "src", "action", "formaction", "data", "xlink:href", "content", "poster", "background")
+
+
+def harm_in(markup: str) -> Iterator[str]:
+    """Yield what is harmful in a document as an HTML5 parser builds it."""
+    waiting: list[Any] = [HTMLTree.parse(markup).document]
+    while waiting:
+        node = waiting.pop()
+        waiting += node.child_nodes
+        if node.type != NodeType.ELEMENT:
+            continue
+        attributes = {str(name).lower(): node.getattr(name) or "" for name in node.attrs}
+        tag = str(node.tag).lower()
+        if tag == "script" and attributes.get("type") != "application/ld+json":
+            yield f"{tag} {attributes}"
+        if tag == "meta" and attributes.get("http-equiv", "").lower() not in ("", *LOCKS):
+            yield f"{tag} {attributes}"
+        if tag == "base" and (set(attributes) != {"href"} or harms(tag, "href", attributes["href"])):
+            yield f"{tag} {attributes}"
+        yield from (f"{tag} {name}={value}" for name, value in attributes.items() if harms(tag, name, value))
+
+
+def harms(tag: str, name: str, value: str) -> bool:
+    """Tell whether an attribute runs something or shows another page."""
+    runs = name in ADDRESSES and "".join(value.split()).lower().startswith(("javascript:", "vbscript:"))
+    shows = tag in ("iframe", "embed", "object", "frame") and name in ("src", "data")
+    return runs or shows or name.startswith("on") or name == "srcdoc"
+
+
+def outcomes(pages: Sequence[GoldPage], method: str) -> Iterator[tuple[str, str]]:
+    """Yield the name of each page of a site, and how it came out: text, guarded, skipped, or empty."""
+    denoiser = Denoiser(method)
+    parsed = [Page.parse(url, html) for url, html in addressed(pages)]
+    for page in parsed:
+        denoiser.learn(page)
+    for page, gold in zip(parsed, pages, strict=True):
+        cleaned = denoiser.clean(page)
+        if cleaned.clean_page.text:
+            yield gold.id, "guarded" if cleaned.guarded else "text"
+        elif page.skipped is not None:
+            yield gold.id, f"skipped: {page.skipped}"
+        else:
+            yield gold.id, "empty"

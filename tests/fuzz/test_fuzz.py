@@ -1,7 +1,8 @@
-"""A short run of the fuzz suite; ``python -m benchmarks.fuzz`` is the long one."""
+"""Short runs of the fuzz suite, hostile pages, gold pages; ``python -m benchmarks.fuzz`` is the long one."""
 
-from __future__ import annotations
-
+import sys
+from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 from random import Random
 
@@ -9,14 +10,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from denoise_crawler.methods import METHODS
+from denoise_crawler.denoiser import Denoiser
+from denoise_crawler.evaluation.gold import by_site, read_gold
+from denoise_crawler.methods import METHODS, Judgement
+from denoise_crawler.output.clean_text import clean_text
+from denoise_crawler.output.explanation import MAX_REASONS, explanation
+from denoise_crawler.output.painted import painted_html
+from denoise_crawler.output.writing import Writing, write_content
 from denoise_crawler.page import Page
 from denoise_crawler.workers import Limits, side_by_side
+from tests.fuzz.costs import MOST_BYTES, measure
 from tests.fuzz.fuzz_process import Chunk, Result, methods_of, run
-from tests.fuzz.inputs import numbered
+from tests.fuzz.hostile import ENTITIES, HOSTILE, SENTENCE, around
 from tests.fuzz.markup import encoded, page, repeated
-from tests.fuzz.mutations import changed, mutated
-from tests.fuzz.road import Road, write_all_in_a_report
+from tests.fuzz.mutations import changed, mutated, numbered
+from tests.fuzz.road import Road, outcomes, write_all_in_a_report
 
 BUILT = st.builds(
     encoded, st.randoms(), st.one_of(st.builds(page, st.randoms(), st.just(25)), st.builds(repeated, st.randoms()))
@@ -86,3 +94,140 @@ def test_an_input_that_takes_too_long_is_a_failure_that_is_kept_and_the_run_goes
     assert [failure.number for failure in result.failures] == list(numbers)
     assert {failure.error for failure in result.failures} == {"took more than 0.001 s of CPU time"}
     assert {Path(failure.file) for failure in result.failures} == set(tmp_path.glob("*.html"))
+
+
+SMALL: dict[str, Callable[[], str | bytes]] = {
+    "5,000 siblings": lambda: around("<p>a" * 5_000),
+    "a text of 600 KB": lambda: around(SENTENCE * 10_000),
+    "19,000 levels": lambda: around("<div>" * 19_000 + SENTENCE + "</div>" * 19_000),
+    "500 levels with text in each": lambda: around(f"<div>{SENTENCE}" * 500 + "</div>" * 500),
+    "20,000 levels of b": lambda: around("<b>" * 20_000 + SENTENCE),
+    "a thousand attributes": lambda: around(("<p " + " ".join(f'a{n}="{n}"' for n in range(1_000)) + ">a") * 20),
+    "10,000 words in a tag": lambda: around("<p " + "word " * 10_000 + ">a</p>"),
+    "100,000 attributes": lambda: around("<p " + " ".join(f"a{n}" for n in range(100_000)) + ">a</p>"),
+    "entity bombs": lambda: ENTITIES + around("&a11;" * 1_000),
+    "misnested formatting": lambda: around("<b><i><a href=x><p>a</b></i>" * 500),
+    "lists in lists in quotes": lambda: around("<ul><li><blockquote>a" * 200),
+    "tables in tables": lambda: around("<table><tr><td>" * 200 + SENTENCE),
+    "colspans of a milliard": lambda: around("<table>" + "<tr><td colspan=999999999>a<td>b" * 50 + "</table>"),
+    "JSON-LD of nested lists": lambda: around('<script type="application/ld+json">' + "[" * 200_000 + "</script>"),
+    "NUL bytes": lambda: around("\0" * 100_000),
+    "lone surrogates": lambda: around("\ud800" * 100_000),
+    "right-to-left marks": lambda: around("\u202e\u200f" * 100_000),
+    "UTF-16 that says it is UTF-8": lambda: ("<meta charset=utf-8>" + around("中文" * 300)).encode("utf-16"),
+    "GB 18030 that says it is Latin-1": lambda: (
+        "<meta charset=iso-8859-1>" + around("据新华网报道，昨天下午的会议在上海举行。" * 20)
+    ).encode("gb18030"),
+}
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_a_hostile_page_passes_every_method_and_output_and_keeps_its_text(name: str) -> None:
+    source = SMALL[name]()
+    assert all(Road().travel(source).values())
+    text = clean_text(Page.parse("https://hostile.example/1", source))
+    assert "first The boats" in text
+    assert "last The boats" in text
+
+
+def test_a_text_of_50_mb_is_skipped_and_said_so() -> None:
+    page = Page.parse("https://hostile.example/1", HOSTILE["a text of 50 MB"]())
+    assert page.skipped == "too_large"
+    assert Denoiser().clean(page).clean_page.text == ""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is measured by /proc")
+@pytest.mark.parametrize("name", ["every limit at once", "paragraphs with classes and ids of their own"])
+def test_a_page_just_below_the_limits_adds_no_more_memory_than_is_promised(name: str) -> None:
+    cost = measure(name, outputs=False)
+    assert cost.outcome == ""
+    assert {method: added for method, added in cost.added.items() if added > MOST_BYTES} == {}
+    assert min(cost.added.values()) > 50_000_000
+
+
+@pytest.mark.parametrize("name", ["a million siblings", "a million empty siblings", "100,000 links"])
+def test_a_page_above_the_limits_adds_next_to_no_memory(name: str) -> None:
+    cost = measure(name, outputs=False)
+    assert cost.outcome == "too_large"
+    assert max(cost.added.values()) < 2_000_000
+
+
+@pytest.mark.parametrize("name", ["brotli that unpacks to 4 GB", "an HTTP header folded 1.2 million times"])
+def test_a_hostile_record_adds_no_more_memory_than_is_promised_and_costs_no_other(name: str) -> None:
+    cost = measure(name)
+    assert cost.outcome.endswith(", 2 pages")
+    assert cost.added["read"] <= MOST_BYTES
+
+
+def test_a_page_of_very_many_blocks_has_reasons_for_the_first_of_them_only() -> None:
+    page = Page.parse("https://hostile.example/1", "".join(f"<p>{number} <b>words</b>" for number in range(3_000)))
+    asked: list[int] = []
+    noise = [element.tag == "b" for element in page.nodes.elements]
+    judgement = Judgement(noise, [0.5] * len(noise), lambda index: asked.append(index) or f"because {index}")
+    reasons = [block["reason"] for block in explanation(page, judgement)]
+    assert sum(map(bool, reasons)) == MAX_REASONS == len(asked)
+    assert all(reasons[:MAX_REASONS])
+    asked.clear()
+    assert painted_html(page, judgement).count("words") >= 3_000
+    assert len(asked) == MAX_REASONS
+
+
+def test_a_long_address_and_a_long_text_are_no_endless_tags() -> None:
+    address = "data:image/png;base64," + "A" * 100_000
+    page = Page.parse("https://a.example/1", f'<p>one < two {"word " * 20_000}<img src="{address}" alt=a> three')
+    assert page.root is not None
+    assert [image.get("src") for image in page.root.iter("img")] == [address]
+    text = clean_text(page)
+    assert text.startswith("one < two word")
+    assert text.endswith("three")
+    assert text.count("word") == 20_000
+
+
+@pytest.mark.parametrize(("said", "written"), [("a ##", "## a \\##"), ("#", "## \\#"), ("a # b", "## a # b")])
+def test_number_signs_at_the_end_of_a_heading_are_escaped(said: str, written: str) -> None:
+    page = Page.parse("https://a.example/1", f"<h2>{said}</h2>")
+    assert write_content(page, writing=Writing("markdown")) == written
+
+
+# What these do to the time of a regular expression that looks back is seen at once: they end, or they do not.
+ENDLESS = {
+    "a heading with a picture named ###": lambda n: f'<h2>a <img src=a.png alt="{"#" * n}"> b</h2>',
+    "white space in a style": lambda n: f'<p style="display{" " * n}x;width{" " * n}:">a',
+    "digits in a class": lambda n: f'<p class="{"1" * n}g">a',
+    "letters and digits in a class": lambda n: f'<p class="{"a1-" * n}g" id="{"f0" * n}z">a',
+    "brushes of a pre": lambda n: f'<pre class="{" brush:" * n}{" " * n}x">a</pre>',
+    "angle brackets in a headline": lambda n: (
+        f'<script type="application/ld+json">{{"@type":"Article","headline":"{"<" * n}"}}</script>'
+    ),
+    "hyphens of an author": lambda n: f'<meta name=author content="{"a-" * n}">',
+    "digits of a date": lambda n: f'<meta name=date content="{"2011-1-" * n}"><time datetime="{"1 " * n}">',
+    "a price list": lambda n: "<p>" + "1 " * n + "$ " * n,
+    "backticks": lambda n: f"<p>{'`' * n} a {'_' * n} {'&#38;a' * n}",
+    "line starts": lambda n: f"<p>{'-' * n}x<p>{'=' * n}x<p>{'1' * n}x<p>{'| ' * n}x",
+    "Chinese without end": lambda n: "<p>" + "的" * (n // 5),
+}
+
+
+@pytest.mark.parametrize("name", ENDLESS)
+def test_no_regular_expression_takes_more_than_linear_time_on_text_of_a_page(name: str) -> None:
+    Road().travel(around(ENDLESS[name](50_000)))
+
+
+@pytest.mark.parametrize("gold_set", ["wcxb", "christianbook"])
+def test_no_gold_page_with_text_comes_out_empty_without_a_stated_reason(corpus: Path, gold_set: str) -> None:
+    if not (corpus / f"{gold_set}.jsonl.xz").is_file():
+        pytest.skip(f"the corpus has no {gold_set}")
+    first = islice(read_gold(corpus, gold_set), 40)
+    sites = by_site(page for page in first if (page.gold or "").strip() or page.attrs)
+    for name in METHODS:
+        for pages in list(sites.values())[:8]:
+            assert "empty" not in dict(outcomes(pages[:4], name)).values()
+
+
+def test_no_gold_page_is_taken_for_a_wall_that_asks_for_consent(corpus: Path) -> None:
+    walls = []
+    for file in sorted(corpus.glob("*.jsonl.xz")):
+        for gold in read_gold(corpus, file.name.removesuffix(".jsonl.xz")):
+            page = Page.parse(gold.url or f"https://{gold.site}/{gold.id}", gold.html)
+            walls += [gold.id] if page.skipped == "consent" else []
+    assert walls == []

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING
+from typing import Any
 
-from tests.guests.crawls import Key, count_by_kind, key_of
+from tests.guests.crawls import Key, Recorded, count_by_kind, key_of
+from tests.guests.endings import Ending
 from tests.guests.site import story
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import Any
-
-    from tests.guests.crawls import Recorded
-    from tests.guests.endings import Ending
 
 
 @dataclass

@@ -5,18 +5,15 @@ from __future__ import annotations
 import json
 import shutil
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from tests.guests.endings import Run
+from tests.loopback import Served
 from tests.scrapy_process import ScrapyProcess
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from tests.guests.endings import Run
-    from tests.loopback import Served
 
 PROJECT = Path(__file__).parent / "all_kinds"
 _LONGEST = 120
@@ -30,10 +27,7 @@ class Mode:
     html: bool = False
 
 
-PIPELINES = {
-    "denoise_crawler.pipelines.StyleTreePipeline": 100,
-    "denoise_crawler.pipelines.DenoisePipeline": 200,
-}
+PIPELINES = {"denoise_crawler.pipelines.StyleTreePipeline": 100, "denoise_crawler.pipelines.DenoisePipeline": 200}
 MODES = {
     "add-on": Mode({"ADDONS": {"denoise_crawler.Addon": 300}}),
     "pipelines": Mode({"ITEM_PIPELINES": PIPELINES}, html=True),

@@ -1,24 +1,19 @@
 """A small Scrapy project in a folder of its own, crawled with us or without us."""
 
-from __future__ import annotations
-
 import json
 import signal
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
-from tests.conftest import SETTINGS, STATS_FILE, Project
+from tests.conftest import ADDON, PIPELINES, Project
+from tests.loopback import Served
 from tests.page_failures import check_log
 from tests.scrapy_process import ScrapyProcess
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from pathlib import Path
-
-    from tests.loopback import Served
-
 NOBODY = ""
-ADDON = 'ADDONS = {"denoise_crawler.Addon": 300}\n'
+MODES = {"add-on": ADDON, "pipelines": PIPELINES}
 QUICK = "TELNETCONSOLE_ENABLED = False\nIMAGES_STORE = FILES_STORE = 'files'\n"
 SPIDER = """
 import json
@@ -74,12 +69,8 @@ class Guest(Project):
         folder.mkdir(parents=True, exist_ok=True)
         super().__init__(folder)
         self.code = 0
-        self.write("scrapy.cfg", "[settings]\ndefault = project_settings\n")
-        own = 'EXTENSIONS["signals.Signals"] = 0\n'
-        self.write("project_settings.py", SETTINGS + QUICK + own + us + settings)
-        self.write("stats_file.py", STATS_FILE)
+        self.set_up(f'{QUICK}EXTENSIONS["signals.Signals"] = 0\n{us}{settings}', spider)
         self.write("signals.py", SIGNALS)
-        self.write("test_spiders.py", spider)
         for name, text in modules.items():
             self.write(f"{name}.py", text)
 

@@ -1,7 +1,5 @@
 """The site that the small projects crawl: pages of ten quotes, and shelves with a page for each book."""
 
-from __future__ import annotations
-
 from random import Random
 
 from tests.guests.site import html, image, story

@@ -1,23 +1,16 @@
 """A site made for crawls that are compared: the same furniture on each page, a story that only this page tells."""
 
-from __future__ import annotations
-
 import io
 import threading
 import time
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from functools import lru_cache
 from random import Random
-from typing import TYPE_CHECKING
 
 from PIL import Image
 
-from tests.loopback import HTML, Answer, serving
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.loopback import Served
+from tests.loopback import HTML, Answer, Served, serving
 
 LATE = 2.5  # seconds until a page below /late/ comes
 _LONGEST_HOLD = 60.0

@@ -1,29 +1,16 @@
 """What waits comes out once, where it belongs: feeds that take nothing, stores that several share."""
 
-from __future__ import annotations
-
 import json
 import signal
 import time
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.guests.guest_project import SPIDER, Guest, addresses, signal_after
-from tests.guests.site import hosts
+from tests.loopback import Served
 from tests.scrapy_process import ScrapyProcess
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tests.loopback import Served
-
-
-@pytest.fixture(scope="module")
-def served() -> Iterator[list[Served]]:
-    with hosts(2) as running:
-        yield running
 
 
 def urls_of(items: list[dict[str, Any]]) -> list[str]:
@@ -60,12 +47,12 @@ NOTHING_BY = {
 
 @pytest.mark.parametrize(("by", "pages"), [("its filter", 8), ("its classes", 4)])
 def test_a_feed_that_takes_no_item_has_not_failed_and_nothing_comes_again(
-    by: str, pages: int, served: list[Served], tmp_path: Path
+    by: str, pages: int, two_hosts: list[Served], tmp_path: Path
 ) -> None:
     settings = "FEED_STORE_EMPTY = False\n"
     settings += f'FEEDS = {{"none.jsonl": {NOTHING_BY[by]}}}\nITEM_PIPELINES = {{"noting.Noting": 500}}\n'
     guest = Guest(tmp_path, settings=settings, noting=NOTING)
-    urls = addresses(served[:1], pages)
+    urls = addresses(two_hosts[:1], pages)
     guest.run(urls, feed=None)
     assert urls_of(guest.items("noted.jsonl")) == urls, guest.log
     assert "A feed failed" not in guest.log
@@ -84,13 +71,13 @@ DENOISE_STORE = "../shared.sqlite"
 
 
 def test_what_waits_in_a_store_that_two_projects_share_comes_out_in_its_own_project(
-    served: list[Served], tmp_path: Path
+    two_hosts: list[Served], tmp_path: Path
 ) -> None:
     one, two = (
         Guest(tmp_path / name, SHOP.replace("NAME", name), **{f"{name}_spiders": SPIDER})
         for name in ("one", "two")
     )
-    first, second = addresses(served[:1], 4), addresses(served[1:], 3)
+    first, second = addresses(two_hosts[:1], 4), addresses(two_hosts[1:], 3)
     killed = one.run(first, *ONE_BY_ONE, *signal_after(4, signal.SIGKILL))
     assert one.code == -signal.SIGKILL
     assert killed == []
@@ -98,79 +85,6 @@ def test_what_waits_in_a_store_that_two_projects_share_comes_out_in_its_own_proj
     left = urls_of(one.run([]))
     assert left
     assert set(left) < set(first), one.log
-
-
-SCRIPT = """
-from dataclasses import dataclass
-from pathlib import Path
-
-import json
-import sys
-
-import scrapy
-from scrapy.crawler import CrawlerProcess
-
-sys.path.insert(0, ".")
-
-
-@dataclass
-class Page:
-    url: str
-    COLUMN: str = ""
-    text: str = ""
-
-
-class PagesSpider(scrapy.Spider):
-    name = "pages"
-
-    async def start(self):
-        for url in json.loads(Path("urls.json").read_text()):
-            yield scrapy.Request(url)
-
-    def parse(self, response):
-        yield Page(response.url, "COLUMN")
-
-
-if __name__ == "__main__":
-    process = CrawlerProcess(
-        {
-            "ADDONS": {"denoise_crawler.Addon": 300},
-            "TELNETCONSOLE_ENABLED": False,
-            "REMOTE_CONTROL_ENABLED": False,
-            "EXTENSIONS": {"signals.Signals": 0},
-            "FEEDS": {"COLUMN.jsonl": {"format": "jsonlines", "overwrite": True}},
-            **json.loads(Path("settings.json").read_text()),
-        }
-    )
-    process.crawl(PagesSpider)
-    process.start()
-"""
-
-
-def test_what_waits_of_a_script_comes_out_in_that_script_and_not_in_another(
-    served: list[Served], tmp_path: Path
-) -> None:
-    guest = Guest(tmp_path)
-    for name in ("one", "two"):
-        guest.write(f"{name}.py", SCRIPT.replace("COLUMN", name))
-
-    def run(name: str, urls: list[str], **settings: Any) -> list[str]:
-        guest.write("urls.json", json.dumps(urls))
-        guest.write("settings.json", json.dumps(settings))
-        log = tmp_path / f"{name}.log"
-        guest.code = ScrapyProcess(tmp_path, out=log, passing=True, script=f"{name}.py").wait(60)
-        guest.log = log.read_text()
-        items = guest.items(f"{name}.jsonl")
-        assert all(item[name] == name for item in items)
-        return urls_of(items)
-
-    first, second = addresses(served[:1], 4), addresses(served[1:], 3)
-    run("one", first, CONCURRENT_REQUESTS=1, SIGNAL_AFTER=4, SIGNAL=int(signal.SIGKILL))
-    assert guest.code == -signal.SIGKILL
-    assert run("two", second) == second, guest.log
-    left = run("one", [])
-    assert left
-    assert set(left) < set(first), guest.log
 
 
 OPENING = """

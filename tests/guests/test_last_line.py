@@ -1,29 +1,14 @@
 """The line for people at the end of a crawl says what became of its items, in every mode."""
 
-from __future__ import annotations
-
 import signal
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
-from tests.guests.guest_project import ADDON, SPIDER, Guest, signal_after
+from tests.guests.guest_project import ADDON, MODES, SPIDER, Guest, signal_after
 from tests.guests.site import answer as page
-from tests.loopback import Answer, serving
+from tests.loopback import Answer, Served
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tests.loopback import Served
-
-PIPELINES = """
-ITEM_PIPELINES = {
-    "denoise_crawler.pipelines.StyleTreePipeline": 100,
-    "denoise_crawler.pipelines.DenoisePipeline": 200,
-}
-"""
-MODES = {"add-on": ADDON, "pipelines": PIPELINES}
 FILLED, OWN, NO_PAGE = 16, 5, 3
 YIELDS = """
         kind = response.url.split("/")[-2]
@@ -39,12 +24,6 @@ def answer(path: str) -> Answer:
     if path.startswith("/json/"):
         return Answer(200, {"Content-Type": "application/json"}, b"{}")
     return Answer(200, {"Content-Type": "text/html"}, b"") if path.startswith("/empty/") else page(path)
-
-
-@pytest.fixture(scope="module")
-def served() -> Iterator[Served]:
-    with serving(answer) as running:
-        yield running
 
 
 def guest(folder: Path, us: str, settings: str = "") -> Guest:

@@ -1,28 +1,14 @@
-from __future__ import annotations
-
 import json
-import subprocess
-import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from tests.conftest import ROOT
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from tests.programs import run_python
 
 
 def test_many_items_are_measured_beside_the_same_crawl_without_us(tmp_path: Path) -> None:
     file = tmp_path / "figures.json"
     sizes = ("--pages", "7", "--items", "5", "--compared", "7", "--repeats", "1", "--json", str(file))
-    ran = subprocess.run(
-        [sys.executable, "-m", "benchmarks.many_items", *sizes],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
-    assert ran.returncode == 0, ran.stderr
+    ran = run_python("-m", "benchmarks.many_items", *sizes, folder=ROOT)
     assert "Traceback" not in ran.stderr
     found = json.loads(file.read_text())
     assert list(found["large"]) == [

@@ -1,23 +1,16 @@
 """Many items of a page wait, each in a row of its own: none is lost, none comes twice, their order stays."""
 
-from __future__ import annotations
-
 import signal
 import sqlite3
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.guests.guest_project import ADDON, NOBODY, SPIDER, Guest
-from tests.guests.site import hosts
 from tests.guests.test_pages_of_many_items import PIPELINES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tests.loopback import Served
+from tests.loopback import Served
 
 MANY = 230
 OF_MANY = SPIDER.replace(
@@ -72,14 +65,8 @@ class Ending(FilesPipeline):
 """
 
 
-@pytest.fixture(scope="module")
-def host() -> Iterator[list[Served]]:
-    with hosts(1) as running:
-        yield running
-
-
-def pages_of(host: list[Served], pages: int) -> list[str]:
-    return [f"{host[0].url}/page/{number}" for number in range(pages)]
+def pages_of(one_host: list[Served], pages: int) -> list[str]:
+    return [f"{one_host[0].url}/page/{number}" for number in range(pages)]
 
 
 def numbers_by_page(items: list[dict[str, Any]]) -> dict[str, list[int]]:
@@ -93,9 +80,9 @@ def numbers_by_page(items: list[dict[str, Any]]) -> dict[str, list[int]]:
 @pytest.mark.parametrize("fails", ["{1}", "{2, 3}", "range(1, 10_000)"])
 @pytest.mark.parametrize("spider", [OF_MANY, BREAKING_OFF], ids=["whole", "breaking off"])
 def test_items_that_cannot_be_written_go_on_once_each_and_in_order(
-    us: str, fails: str, spider: str, host: list[Served], tmp_path: Path
+    us: str, fails: str, spider: str, one_host: list[Served], tmp_path: Path
 ) -> None:
-    urls = pages_of(host, 3)
+    urls = pages_of(one_host, 3)
     without = Guest(tmp_path / "without", NOBODY, spider=spider)
     expected = numbers_by_page(without.run(urls))
     guest = Guest(tmp_path / "with", us, spider=spider, settings=FAILING.replace("FAILS", fails))
@@ -109,28 +96,28 @@ def test_items_that_cannot_be_written_go_on_once_each_and_in_order(
         assert "denoise/parked" not in guest.stats
 
 
-def test_items_wait_in_the_store_before_their_spider_pauses(host: list[Served], tmp_path: Path) -> None:
+def test_items_wait_in_the_store_before_their_spider_pauses(one_host: list[Served], tmp_path: Path) -> None:
     guest = Guest(tmp_path, ADDON, spider=PAUSING, settings="DENOISE_STORE = 'store.sqlite'\n")
-    guest.run(pages_of(host, 1))
+    guest.run(pages_of(one_host, 1))
     assert guest.code == -signal.SIGKILL, guest.log
     with closing(sqlite3.connect(tmp_path / "store.sqlite")) as db:
         assert db.execute("SELECT count(*), sum(count) FROM parked").fetchone() == (MANY, MANY)
     guest.write("test_spiders.py", OF_MANY)
     items = guest.run([])
-    assert numbers_by_page(items) == {pages_of(host, 1)[0]: list(range(MANY))}
+    assert numbers_by_page(items) == {pages_of(one_host, 1)[0]: list(range(MANY))}
 
 
 @pytest.mark.parametrize("after", [1, 30, 260])
 def test_those_that_went_on_before_the_crawl_was_ended_do_not_come_again(
-    after: int, host: list[Served], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    after: int, one_host: list[Served], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = 'ITEM_PIPELINES = {"ending.Ending": 400}\nCONCURRENT_ITEMS = 5\n'
     guest = Guest(tmp_path, ADDON, spider=OF_MANY, settings=settings, ending=ENDING)
     monkeypatch.setenv("END_AFTER", str(after))
-    first = guest.run(pages_of(host, 2))
+    first = guest.run(pages_of(one_host, 2))
     assert after <= len(first) < 2 * MANY, guest.log
     assert "wait in" in guest.log
     monkeypatch.setenv("END_AFTER", "0")
     then = guest.run([])
     assert len(first) + len(then) == 2 * MANY, guest.log
-    assert numbers_by_page(first + then) == {url: list(range(MANY)) for url in pages_of(host, 2)}
+    assert numbers_by_page(first + then) == {url: list(range(MANY)) for url in pages_of(one_host, 2)}

@@ -1,71 +1,42 @@
 """Items that are made from several pages name the one that their text is of."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
-from tests.guests.guest_project import ADDON, Guest, addresses
+from tests.guests.guest_project import ADDON, SPIDER, Guest, addresses
 from tests.guests.site import answer as page
 from tests.guests.site import html, story
-from tests.loopback import Answer, serving
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tests.loopback import Served
+from tests.loopback import Answer, Served
 
 PAGES = 9
+BEGINNING = SPIDER.partition("    def parse")[0]
 # A story, then what an interface says of it, then an item of both.
-TWO_PAGES = """
-import json
-
-import scrapy
-
-
-class PagesSpider(scrapy.Spider):
-    name = "pages"
-
-    async def start(self):
-        with open("urls.json") as file:
-            for url in json.load(file):
-                yield scrapy.Request(url)
-
-    def parse(self, response):
+TWO_PAGES = (
+    BEGINNING
+    + """    def parse(self, response):
         url = response.url.replace("/page/", "/about/")
         yield scrapy.Request(url, self.parse_about, META, cb_kwargs={"story": response})
 
     def parse_about(self, response, story):
         yield {"url": story.url, "likes": response.json()["likes"], "text": ""ITEM}
 """
+)
 WAYS = {
     "a response in meta": ('meta={"denoise_page": response}', ""),
     "a dict in meta": ('meta={"denoise_page": {"url": response.url, "html": response.body}}', ""),
     "HTML in the item": ("meta={}", ', "html": story.text'),
 }
 # One answer that holds many pages.
-MANY_IN_ONE = """
-import json
-
-import scrapy
-
-
-class PagesSpider(scrapy.Spider):
-    name = "pages"
-
-    async def start(self):
-        with open("urls.json") as file:
-            for url in json.load(file):
-                yield scrapy.Request(url)
-
-    def parse(self, response):
+MANY_IN_ONE = (
+    BEGINNING
+    + """    def parse(self, response):
         for story in response.json():
             response.meta["denoise_page"] = {"url": story["link"], "html": story["body"], "site": "stories"}
             yield {"url": story["link"], "text": ""}
 """
+)
 
 
 def answer(path: str) -> Answer:
@@ -78,12 +49,6 @@ def answer(path: str) -> Answer:
         ]
         return Answer(200, {"Content-Type": "application/json"}, json.dumps(stories).encode())
     return page(path)
-
-
-@pytest.fixture(scope="module")
-def served() -> Iterator[Served]:
-    with serving(answer) as running:
-        yield running
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -1,27 +1,13 @@
 """Who wants no text from us, for a spider, a request, a class of items, or because all is there already."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
-from tests.guests.guest_project import ADDON, SPIDER, Guest, addresses
-from tests.guests.site import hosts, story
+from tests.guests.guest_project import ADDON, MODES, SPIDER, Guest, addresses
+from tests.guests.site import story
+from tests.loopback import Served
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tests.loopback import Served
-
-PIPELINES = """
-ITEM_PIPELINES = {
-    "denoise_crawler.pipelines.StyleTreePipeline": 100,
-    "denoise_crawler.pipelines.DenoisePipeline": 200,
-}
-"""
-MODES = {"add-on": ADDON, "pipelines": PIPELINES}
 ITEM = 'yield {"url": response.url, "text": ""}'
 HTML_ITEM = 'yield {"url": response.url, "text": "", "html": response.text}'
 PAGES = 8
@@ -39,12 +25,6 @@ class Remark(Note):
 """
 
 
-@pytest.fixture(scope="module")
-def served() -> Iterator[list[Served]]:
-    with hosts(1) as running:
-        yield running
-
-
 def spider(yields: str = HTML_ITEM, above: str = "") -> str:
     return SPIDER.replace("import scrapy\n", f"import scrapy\n{above}").replace(ITEM, yields)
 
@@ -52,7 +32,7 @@ def spider(yields: str = HTML_ITEM, above: str = "") -> str:
 @pytest.mark.parametrize("where", ["settings", "custom_settings", "command line"])
 @pytest.mark.parametrize("mode", MODES)
 def test_a_spider_without_us_is_as_if_we_were_not_there(
-    mode: str, where: str, served: list[Served], tmp_path: Path
+    mode: str, where: str, one_host: list[Served], tmp_path: Path
 ) -> None:
     code, settings, arguments = spider(), "", ()
     if where == "settings":
@@ -62,7 +42,7 @@ def test_a_spider_without_us_is_as_if_we_were_not_there(
     else:
         arguments = ("-s", "DENOISE_ENABLED=0")
     guest = Guest(tmp_path, MODES[mode], spider=code, settings=settings)
-    items = guest.run(addresses(served, PAGES), *arguments)
+    items = guest.run(addresses(one_host, PAGES), *arguments)
     assert [item["text"] for item in items] == [""] * PAGES, guest.log
     assert not [stat for stat in guest.stats if stat.startswith("denoise/")]
     assert not (tmp_path / ".scrapy").exists()
@@ -82,13 +62,13 @@ def test_a_wrong_word_for_whether_we_are_wanted_is_told_before_the_crawl(
 
 
 def test_a_request_that_opts_out_gives_its_items_at_once_and_its_page_is_not_learned(
-    served: list[Served], tmp_path: Path
+    one_host: list[Served], tmp_path: Path
 ) -> None:
     code = spider(ITEM).replace(
         "yield scrapy.Request(url)", 'yield scrapy.Request(url, meta={"denoise": "page/0-1" not in url})'
     )
     guest = Guest(tmp_path, ADDON, spider=code)
-    pages = addresses(served, 2 * PAGES)
+    pages = addresses(one_host, 2 * PAGES)
     items = guest.run(pages, "-s", "DENOISE_WARMUP_PAGES=500")
     without = [item["url"] for item in items if not item["text"]]
     assert sorted(without) == sorted(url for url in pages if "page/0-1" in url), guest.log
@@ -100,7 +80,7 @@ def test_a_request_that_opts_out_gives_its_items_at_once_and_its_page_is_not_lea
 @pytest.mark.parametrize("named", ["test_spiders.Note", "the class"])
 @pytest.mark.parametrize("mode", MODES)
 def test_items_of_a_class_that_is_skipped_and_of_its_subclasses_pass_as_they_are(
-    mode: str, named: str, served: list[Served], tmp_path: Path
+    mode: str, named: str, one_host: list[Served], tmp_path: Path
 ) -> None:
     yields = """
         for kind in (dict, Note, Remark):
@@ -111,7 +91,7 @@ def test_items_of_a_class_that_is_skipped_and_of_its_subclasses_pass_as_they_are
         code = code.replace("custom_settings = {", 'custom_settings = {"DENOISE_SKIP_ITEMS": [Note], ')
         settings = ""
     guest = Guest(tmp_path, MODES[mode], spider=code, settings=settings)
-    items = guest.run(addresses(served, PAGES))
+    items = guest.run(addresses(one_host, PAGES))
     assert len(items) == 3 * PAGES, guest.log
     assert {(item["kind"], bool(item["text"])) for item in items} == {
         ("dict", True),
@@ -133,11 +113,11 @@ def test_a_class_to_skip_that_is_none_is_named_before_the_crawl(path: str, tmp_p
 
 @pytest.mark.parametrize("mode", MODES)
 def test_items_with_a_text_of_their_own_pass_at_once_and_unjudged_while_their_pages_are_learned(
-    mode: str, served: list[Served], tmp_path: Path
+    mode: str, one_host: list[Served], tmp_path: Path
 ) -> None:
     yields = HTML_ITEM.replace('"text": ""', '"text": "mine" if len(response.url) % 2 else [response.url]')
     guest = Guest(tmp_path, MODES[mode], spider=spider(yields))
-    items = guest.run(addresses(served, PAGES))
+    items = guest.run(addresses(one_host, PAGES))
     assert all(item["text"] in ("mine", [item["url"]]) for item in items), guest.log
     stats = guest.stats
     assert stats["denoise/own_text"] == stats["denoise/with_text"] == stats["denoise/items"] == PAGES
@@ -149,11 +129,11 @@ def test_items_with_a_text_of_their_own_pass_at_once_and_unjudged_while_their_pa
 
 
 def test_an_item_with_a_text_and_another_field_to_fill_waits_and_keeps_its_text(
-    served: list[Served], tmp_path: Path
+    one_host: list[Served], tmp_path: Path
 ) -> None:
     settings = 'DENOISE_EXTRA_FIELDS = {"title": "headline"}\nDENOISE_WARMUP_PAGES = 500\n'
     guest = Guest(tmp_path, ADDON, spider=spider(ITEM.replace('""', '"mine"')), settings=settings)
-    items = guest.run(addresses(served, PAGES))
+    items = guest.run(addresses(one_host, PAGES))
     assert {item["text"] for item in items} == {"mine"}, guest.log
     assert all(item["headline"].startswith("Story 0-") for item in items)
     assert guest.stats["denoise/cleaned"] == guest.stats["denoise/own_text"] == PAGES
@@ -161,14 +141,14 @@ def test_an_item_with_a_text_and_another_field_to_fill_waits_and_keeps_its_text(
 
 
 def test_items_of_a_page_with_and_without_a_text_of_their_own_get_what_they_lack(
-    served: list[Served], tmp_path: Path
+    one_host: list[Served], tmp_path: Path
 ) -> None:
     yields = """
         yield {"url": response.url, "text": "mine", "number": 0}
         yield {"url": response.url, "text": "", "number": 1}
 """
     guest = Guest(tmp_path, ADDON, spider=spider(yields))
-    items = guest.run(addresses(served, PAGES))
+    items = guest.run(addresses(one_host, PAGES))
     assert len(items) == 2 * PAGES, guest.log
     for item in items:
         name = item["url"].rpartition("/")[2]

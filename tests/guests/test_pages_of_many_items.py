@@ -1,23 +1,15 @@
 """A page with many items costs what a page with one costs: its HTML is stored once and it is judged once."""
 
-from __future__ import annotations
-
 import signal
 import sqlite3
 from contextlib import closing
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
-from tests.guests.guest_project import ADDON, SPIDER, Guest, signal_after
+from tests.guests.guest_project import ADDON, PIPELINES, SPIDER, Guest, signal_after
 from tests.guests.site import html, story
-from tests.loopback import HTML, Answer, serving
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tests.loopback import Served
+from tests.loopback import HTML, Answer, Served
 
 MANY = 100
 OF_EACH_ENTRY = SPIDER.replace(
@@ -27,12 +19,6 @@ OF_EACH_ENTRY = SPIDER.replace(
             yield {"url": response.url, "number": number, "text": ""}
 """,
 )
-PIPELINES = """
-ITEM_PIPELINES = {
-    "denoise_crawler.pipelines.StyleTreePipeline": 100,
-    "denoise_crawler.pipelines.DenoisePipeline": 200,
-}
-"""
 # Counts how often each page is judged, by the class of the method, which any crawl uses.
 COUNTING = """
 from denoise_crawler.methods.fusion.method import Fusion
@@ -55,12 +41,6 @@ def answer(path: str) -> Answer:
     name = path.rpartition("/")[2]
     entries = "".join(f"<li><p>{' '.join(story(f'{name} entry {number}'))}</p></li>" for number in range(60))
     return Answer(200, HTML, html(name, f"<ol>{entries}</ol>").encode())
-
-
-@pytest.fixture(scope="module")
-def served() -> Iterator[Served]:
-    with serving(answer) as running:
-        yield running
 
 
 def stored_bytes(store: Path) -> int:

@@ -1,27 +1,14 @@
 """Items that are a part of their page, as its comments are, get the text of that part."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.guests.guest_project import ADDON, SPIDER, Guest
+from tests.guests.guest_project import ADDON, PIPELINES, SPIDER, Guest
 from tests.guests.site import html, story
-from tests.loopback import HTML, Answer, serving
+from tests.loopback import HTML, Answer, Served
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tests.loopback import Served
-
-PIPELINES = """
-ITEM_PIPELINES = {
-    "denoise_crawler.pipelines.StyleTreePipeline": 100,
-    "denoise_crawler.pipelines.DenoisePipeline": 200,
-}
-"""
 PAGES, COMMENTS = 8, 200
 BY = {
     "css": '"#" + comment.attrib["id"]',
@@ -45,12 +32,6 @@ def comment(page: str, number: int) -> str:
 def answer(path: str) -> Answer:
     name = path.rpartition("/")[2]
     return Answer(200, HTML, html(name, "".join(comment(name, number) for number in range(COMMENTS))).encode())
-
-
-@pytest.fixture(scope="module")
-def served() -> Iterator[Served]:
-    with serving(answer) as running:
-        yield running
 
 
 def spider(part: str, more: str = "", field: str = "denoise_part") -> str:

@@ -1,34 +1,20 @@
 """What is easily got wrong with the pipelines alone is said once, in a line that tells what to do."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.guests.guest_project import ADDON, SPIDER, Guest, addresses
-from tests.guests.site import hosts
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tests.loopback import Served
+from tests.loopback import Served
 
 LEARNS, CLEANS = "denoise_crawler.pipelines.StyleTreePipeline", "denoise_crawler.pipelines.DenoisePipeline"
 BOTH = {LEARNS: 100, CLEANS: 200}
 PAGES = 3
 
 
-@pytest.fixture(scope="module")
-def served() -> Iterator[list[Served]]:
-    with hosts(1) as running:
-        yield running
-
-
 def run_crawl(
     folder: Path,
-    served: list[Served],
+    one_host: list[Served],
     yields: str,
     pipelines: dict[str, int] | None = None,
     us: str = "",
@@ -37,7 +23,7 @@ def run_crawl(
     spider = SPIDER.replace('yield {"url": response.url, "text": ""}', yields)
     us += f"ITEM_PIPELINES = {pipelines or BOTH}\n"
     guest = Guest(folder, us, spider=spider, **more)
-    assert len(guest.run(addresses(served, PAGES))) == PAGES, guest.log
+    assert len(guest.run(addresses(one_host, PAGES))) == PAGES, guest.log
     return guest
 
 
@@ -69,9 +55,9 @@ class Cleans(DenoisePipeline):
     ],
 )
 def test_where_all_is_well_nothing_is_said(
-    pipelines: dict[str, int], us: str, served: list[Served], tmp_path: Path
+    pipelines: dict[str, int], us: str, one_host: list[Served], tmp_path: Path
 ) -> None:
-    assert warnings(run_crawl(tmp_path, served, GOOD, pipelines, us, own=OWN)) == []
+    assert warnings(run_crawl(tmp_path, one_host, GOOD, pipelines, us, own=OWN)) == []
 
 
 @pytest.mark.parametrize(
@@ -96,13 +82,13 @@ def test_where_all_is_well_nothing_is_said(
     ids=["only the first", "only the second", "in the wrong order"],
 )
 def test_a_pipeline_that_is_missing_or_stands_wrong_is_named(
-    pipelines: dict[str, int], said: list[str], served: list[Served], tmp_path: Path
+    pipelines: dict[str, int], said: list[str], one_host: list[Served], tmp_path: Path
 ) -> None:
-    assert warnings(run_crawl(tmp_path, served, GOOD, pipelines)) == said
+    assert warnings(run_crawl(tmp_path, one_host, GOOD, pipelines)) == said
 
 
-def test_items_with_html_and_no_address_are_told_with_the_setting(served: list[Served], tmp_path: Path) -> None:
-    guest = run_crawl(tmp_path, served, 'yield {"link": response.url, "text": "", "html": response.text}')
+def test_items_with_html_and_no_address_are_told_with_the_setting(one_host: list[Served], tmp_path: Path) -> None:
+    guest = run_crawl(tmp_path, one_host, 'yield {"link": response.url, "text": "", "html": response.text}')
     assert warnings(guest) == [
         "dict items have HTML in 'html' and no address in 'url': pages without an address are taken for one site, "
         "and for one page. Add the address, or name the field that has it in DENOISE_URL_FIELD."
@@ -112,28 +98,31 @@ def test_items_with_html_and_no_address_are_told_with_the_setting(served: list[S
 
 @pytest.mark.parametrize("body", ["response.text", "' \\ufeff\\n' + response.text"])
 def test_html_that_stands_in_another_field_is_told_with_the_setting(
-    body: str, served: list[Served], tmp_path: Path
+    body: str, one_host: list[Served], tmp_path: Path
 ) -> None:
     guest = run_crawl(
-        tmp_path, served, f'yield {{"url": response.url, "text": "", "note": "<b>", "source": {body}}}'
+        tmp_path, one_host, f'yield {{"url": response.url, "text": "", "note": "<b>", "source": {body}}}'
     )
     assert warnings(guest) == [
         "dict items have a page in 'source', but nothing in 'html': set DENOISE_HTML_FIELD = 'source'."
     ]
     assert guest.stats["denoise/untouched"] == PAGES
     again = run_crawl(
-        tmp_path, served, f'yield {{"url": response.url, "source": {body}}}', us="DENOISE_HTML_FIELD = 'source'\n"
+        tmp_path,
+        one_host,
+        f'yield {{"url": response.url, "source": {body}}}',
+        us="DENOISE_HTML_FIELD = 'source'\n",
     )
     assert warnings(again) == []
     assert all(item["text"] for item in again.items())
 
 
 def test_items_without_any_page_and_things_that_are_no_items_pass_without_a_word(
-    served: list[Served], tmp_path: Path
+    one_host: list[Served], tmp_path: Path
 ) -> None:
     spider = SPIDER.replace('yield {"url": response.url, "text": ""}', "yield Thing(response.url)")
     spider += "\n\nclass Thing:\n    def __init__(self, url):\n        self.url = url\n"
     guest = Guest(tmp_path, f"ITEM_PIPELINES = {BOTH}\n", spider=spider)
-    guest.run(addresses(served, PAGES), feed=None)
+    guest.run(addresses(one_host, PAGES), feed=None)
     assert guest.stats["item_scraped_count"] == guest.stats["denoise/untouched"] == PAGES, guest.log
     assert warnings(guest) == []

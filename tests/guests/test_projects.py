@@ -1,36 +1,25 @@
 """Small projects in the manner of public ones, each run as it is and with the one line in its settings."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import sqlite3
 from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-from tests.guests.shelves import BOOKS, QUOTE_PAGES, answer
+from tests.guests import shelves
+from tests.guests.shelves import BOOKS, QUOTE_PAGES
 from tests.guests.site import story
-from tests.loopback import serving
+from tests.loopback import Served
 from tests.scrapy_process import ScrapyProcess
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.loopback import Served
-
+answer = shelves.answer
 PROJECTS = Path(__file__).parent / "projects"
 ONE_LINE = 'ADDONS = {"denoise_crawler.Addon": 300}\n'
 ONE_MORE = 'ADDONS["denoise_crawler.Addon"] = 310\n'
-
-
-@pytest.fixture(scope="module")
-def served() -> Iterator[Served]:
-    with serving(answer) as running:
-        yield running
 
 
 class SmallProject:

@@ -1,30 +1,17 @@
 """The response that goes with an item: handlers of signals get that of the item's own page, also if it waited."""
 
-from __future__ import annotations
-
 import json
 import zlib
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.guests.guest_project import ADDON, Guest
+from tests.guests.guest_project import ADDON, PIPELINES, Guest
 from tests.guests.site import html
-from tests.loopback import HTML, Answer, serving
+from tests.loopback import HTML, Answer, Served
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tests.loopback import Served
-
-PIPELINES = """
-ITEM_PIPELINES = {
-    "denoise_crawler.pipelines.StyleTreePipeline": 100,
-    "denoise_crawler.pipelines.DenoisePipeline": 200,
-}
-"""
 SPIDER = """
 import json
 
@@ -135,12 +122,6 @@ def answer(path: str) -> Answer:
 
 
 PATHS = ("page/0", "posted/1", "moved/2", "missing/3", "cyrillic/4", "packed/5", "page/6", "posted/7")
-
-
-@pytest.fixture(scope="module")
-def served() -> Iterator[Served]:
-    with serving(answer) as running:
-        yield running
 
 
 def run_crawl(guest: Guest, served: Served, pages: int) -> list[dict[str, Any]]:

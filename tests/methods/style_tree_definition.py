@@ -1,20 +1,13 @@
 """The site style tree as the paper and the blog define it, without columns, folding and sketches: slow, plain."""
 
-from __future__ import annotations
-
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 from math import fsum, log
-from typing import TYPE_CHECKING
 
 from denoise_crawler.methods.style_tree.digest import labels_of
-from denoise_crawler.page import TEXT
+from denoise_crawler.page import TEXT, Page
 from denoise_crawler.page.text import words
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from denoise_crawler.page import Page
 
 
 def entropy(counts: Iterable[int], pages: int, *, presence: bool = False) -> float:

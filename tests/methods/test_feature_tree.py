@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -27,7 +25,7 @@ from tests.strategies import html_pages
 TS = 0.5
 
 
-def page(html: str, name: str = "a", boxes: Boxes | None = None) -> Page:
+def page(html: str, name: str = "a", boxes: "Boxes | None" = None) -> Page:
     return Page.parse(f"https://example.com/{name}", html, boxes=boxes)
 
 
@@ -280,11 +278,7 @@ def plain_match(s1: list[CNode], s2: list[CNode], ts: Fraction) -> tuple[list[li
         for j, one in enumerate(s1):
             parents = similarity.get((other.parent, one.parent), Fraction(0)) >= ts
             similarity[i, j] = compare_two(one, other, parents)
-            options = {
-                "diagonal": score[i][j] + similarity[i, j],
-                "up": score[i][j + 1],
-                "left": score[i + 1][j],
-            }
+            options = {"diagonal": score[i][j] + similarity[i, j], "up": score[i][j + 1], "left": score[i + 1][j]}
             best = max(options.values())
             pointer[i + 1][j + 1] = next(name for name, value in options.items() if value == best)
             score[i + 1][j + 1] = best

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -26,7 +24,7 @@ from denoise_crawler.page.geometry import Box
 from tests.strategies import html_pages
 
 
-def page(html: str, name: str = "a", boxes: Boxes | None = None) -> Page:
+def page(html: str, name: str = "a", boxes: "Boxes | None" = None) -> Page:
     return Page.parse(f"https://example.com/{name}", html, boxes=boxes)
 
 
@@ -362,8 +360,7 @@ def test_a_damaged_store_is_learned_anew() -> None:
 
 
 @pytest.mark.parametrize(
-    "options",
-    [{"similarity_threshold": 0}, {"similarity_threshold": 1.1}, {"closeness": -1}, {"references": 0}],
+    "options", [{"similarity_threshold": 0}, {"similarity_threshold": 1.1}, {"closeness": -1}, {"references": 0}]
 )
 def test_impossible_options_are_named(options: dict[str, object]) -> None:
     with pytest.raises(MethodError, match=next(iter(options))):

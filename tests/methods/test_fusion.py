@@ -1,8 +1,7 @@
-from __future__ import annotations
-
 import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -37,9 +36,6 @@ from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.page import TEXT, Page
 from denoise_crawler.page.text import collapse_spaces
 from tests.strategies import html_pages
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 def page(number: int, html: str) -> Page:

@@ -5,13 +5,12 @@ values of the logarithms and the exponential that it was made with. Their last b
 they differ the test is skipped. ``python -m tests.methods.test_golden_scores`` writes the file anew.
 """
 
-from __future__ import annotations
-
 import json
 import math
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,9 +21,6 @@ from denoise_crawler.demo.replies import article_path, articles, respond
 from denoise_crawler.methods import METHODS, MethodChoice
 from denoise_crawler.methods.style_tree import SiteStyleTree
 from denoise_crawler.page import Page
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 FILE = Path(__file__).parent / "golden" / "scores.json"
 BASE = "https://golden.example"

@@ -1,16 +1,9 @@
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 
 from denoise_crawler import core
-from denoise_crawler.methods.fusion.blocks import blocks_of
+from denoise_crawler.methods.fusion.blocks import Blocks, blocks_of
 from denoise_crawler.methods.fusion.names import PLACES
 from denoise_crawler.page import Page
-
-if TYPE_CHECKING:
-    from denoise_crawler.methods.fusion.blocks import Blocks
 
 COMMENT = 1 << PLACES.index("comment")
 TEXT = "<p>The pilots met in the old customs house and spoke of the tide for an hour.</p>"

@@ -1,25 +1,26 @@
-from __future__ import annotations
+"""What tells the type of a page, and what stands at a place of it."""
 
-from typing import TYPE_CHECKING
+from collections import Counter
+from math import log
 
 import msgspec
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from denoise_crawler import denoise_pages
 from denoise_crawler.methods import MethodChoice, apply_guard
 from denoise_crawler.methods.fusion.blocks import Blocks, blocks_of
-from denoise_crawler.methods.fusion.kinds import KINDS
+from denoise_crawler.methods.fusion.kinds import KINDS, NO_KINDS, KindWords, kind_words_of
 from denoise_crawler.methods.fusion.page_type import page_type_of
 from denoise_crawler.methods.fusion.site_evidence import SiteEvidence
+from denoise_crawler.methods.fusion.site_sums import OFTEN
 from denoise_crawler.methods.fusion.weights import Model, shipped_model
 from denoise_crawler.page import Page
 from tests.methods.test_fusion import SHOP_PAGES, shipped_weights
 from tests.strategies import html_pages
-
-if TYPE_CHECKING:
-    from denoise_crawler.methods.fusion.blocks import Numbers
 
 SENTENCE = "The harbour master said on Tuesday that the ferry, which had run aground, would be towed to the yard. "
 NAMES = ["kettle", "lantern", "whistle", "compass"]
@@ -54,7 +55,7 @@ def page(html: str, url: str = "https://a.example/x") -> Page:
     return Page.parse(url, html)
 
 
-def kinds(name: str, score: float) -> Numbers:
+def kinds(name: str, score: float) -> NDArray[np.float64]:
     return np.array([score if kind == name else 0.0 for kind in KINDS])
 
 
@@ -127,3 +128,95 @@ def test_every_page_with_text_has_one_of_the_types(html: str) -> None:
     one = page(html, "http://[a/b")
     judged = MethodChoice("fusion").new().judge(one)
     assert (judged.page_type in KINDS) == bool(len(blocks_of(one)))
+
+
+def words(html: str, url: str = "https://a.example/") -> frozenset[str]:
+    page = Page.parse(url, html)
+    return kind_words_of(page)
+
+
+def test_words_come_from_names_the_address_what_is_declared_and_linked_data() -> None:
+    html = """<meta property=og:type content="Product.Item"><meta name=generator content="phpBB 3">
+    <script type="application/ld+json">{"@type": "DiscussionForumPosting", "a": {"@type": ["Person"]}}</script>
+    <div class=postBody id=t1><p>Words</p></div>"""
+    found = words(html, "https://a.example/forum/viewtopic.php?thread=1")
+    assert {"post", "body", "/forum", "/viewtopic", "/thread", "@DiscussionForumPosting", "@Person"} <= found
+    assert {"og:type=product", "og:type=item", "generator=phpbb"} <= found
+
+
+def test_the_strongest_words_of_each_kind_are_summed_and_words_not_known_say_nothing() -> None:
+    odds = {"thread": [-1.0, 3.0, 0, 0, 0, 0, 0], "post": [0.5, 1.0, 0, 0, 0, 0, 0]}
+    says = dict(zip(KINDS, KindWords(odds).says(["thread", "post", "other"]), strict=True))
+    assert says["forum"] == pytest.approx(0.4)
+    assert says["article"] == pytest.approx(-0.05)
+    assert not KindWords(odds).says(["other"]).any()
+    assert not KindWords({}).says(["other"]).any()
+
+
+@given(html=html_pages())
+def test_the_words_of_any_page_are_found(html: str) -> None:
+    assert all(isinstance(word, str) for word in words(html, "http://[a/b"))
+
+
+URL = "https://a.example/{0}"
+LINES = [
+    "Follow us",
+    "Updated on 3 May",
+    "Updated on 9 May",
+    "One",
+    "Two",
+    "Three",
+    'Read more: <a href="/x">It</a>',
+]
+
+
+def places_page(number: int, lines: list[tuple[str, str]]) -> Page:
+    html = "".join(f"<{tag}>{line}</{tag}>" for tag, line in lines)
+    return Page.parse(URL.format(number), f"<p>Page {'x' * (number + 1)} differs</p>{html}")
+
+
+def learned(pages: list[Page]) -> SiteEvidence:
+    evidence = SiteEvidence(8)
+    for one in pages:
+        blocks = one.once(blocks_of)
+        evidence.add(one.key, blocks, blocks.tokens, NO_KINDS)
+    return evidence
+
+
+def placed(blocks: Blocks) -> list[tuple[int, int]]:
+    paths = blocks.around.paths[blocks.elements]
+    return list(zip(paths.tolist(), blocks.shapes.tolist(), strict=True))
+
+
+lines = st.lists(st.tuples(st.sampled_from(["p", "h2", "em"]), st.sampled_from(LINES)), max_size=5)
+
+
+@given(pages=st.lists(lines, min_size=2, max_size=5), is_learned=st.booleans())
+def test_what_stands_at_a_place_is_counted_over_all_pages_but_the_own(
+    pages: list[list[tuple[str, str]]], *, is_learned: bool
+) -> None:
+    found = [places_page(number, one) for number, one in enumerate(pages)]
+    own, others = found[0].once(blocks_of), [one.once(blocks_of) for one in found[1:]]
+    standing = learned(found if is_learned else found[1:]).standing(found[0].key, own)
+    assert standing is not None
+    counts = Counter(pair for blocks in others for pair in set(placed(blocks)))
+    for block, (path, shape) in enumerate(placed(own)):
+        there = [count for (place, _), count in counts.items() if place == path]
+        assert standing.places.shapes[block] == counts[path, shape]
+        assert standing.places.held[block] == sum(there)
+        assert standing.places.repeated[block] == sum(count for count in there if count >= OFTEN)
+        again = sum(count * log(count) for count in there)
+        most = sum(there) * log(sum(there)) if sum(there) > 1 else 1e-9
+        assert standing.places.sameness[block] == pytest.approx(again / most)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Updated on 3 May", "Updated on 17 May"),
+        ("Read more: <a href=/a>Nets are mended</a>", "Read more: <a href=/b>A ship came in</a>"),
+    ],
+)
+def test_texts_of_one_shape_differ_by_numbers_or_by_the_link_at_their_end(one: str, other: str) -> None:
+    shapes = [places_page(1, [("p", line)]).once(blocks_of).shapes[1] for line in (one, other, "Something else")]
+    assert shapes[0] == shapes[1] != shapes[2]

@@ -1,12 +1,17 @@
-from __future__ import annotations
+"""The site style tree, its sketches and its bytes."""
 
 import random
+from itertools import permutations
+from typing import NamedTuple
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from denoise_crawler import SiteStyleTree
+from denoise_crawler.errors import TreeFormatError
+from denoise_crawler.methods.bottom_k import BottomK
+from denoise_crawler.methods.style_tree import codec
 from denoise_crawler.methods.style_tree.digest import labels_of
 from denoise_crawler.methods.style_tree.nodes import ElementNode, walk
 from denoise_crawler.page import Page
@@ -317,3 +322,104 @@ def test_a_page_of_3000_levels_is_learned_and_judged() -> None:
     tree = tree_of(deep, deep, deep + "<p>x")
     assert tree.importances(page(0, deep))[-1].pages == 2
     assert SiteStyleTree.from_bytes(tree.to_bytes()).to_bytes() == tree.to_bytes()
+
+
+class Value(NamedTuple):
+    key: int
+    body: bytes = b""
+
+
+def body(value: Value) -> bytes:
+    return value.body
+
+
+VALUES = st.lists(st.builds(Value, st.integers(0, 9), st.binary(max_size=1)), max_size=12)
+
+
+def sample(values: list[Value], limit: int = 3) -> BottomK[Value]:
+    made = BottomK(limit, body)
+    made.merge(values)
+    return made
+
+
+@given(values=VALUES, limit=st.integers(1, 5))
+def test_the_lowest_keys_stay_each_with_the_lowest_bytes(values: list[Value], limit: int) -> None:
+    lowest = sorted({value.key for value in values})[:limit]
+    expected = [min(value for value in values if value.key == key) for key in lowest]
+    assert list(sample(values, limit)) == expected
+
+
+@given(parts=st.tuples(VALUES, VALUES, VALUES))
+def test_merging_samples_in_any_order_equals_one_sample_of_all(parts: tuple[list[Value], ...]) -> None:
+    whole = list(sample([value for part in parts for value in part]))
+    for ordered in permutations(parts):
+        united: BottomK[Value] = BottomK(3, body)
+        for part in ordered:
+            united.merge(sample(part))
+        assert united.merge(united) == []
+        assert list(united) == whole
+
+
+@given(values=VALUES, limit=st.integers(1, 5), lower=st.integers(1, 6))
+def test_what_leaves_and_what_stays_are_all_that_came_in(values: list[Value], limit: int, lower: int) -> None:
+    found, inside = BottomK[Value](limit, body), list[Value]()
+    for value in values:
+        wanted = found.wants(value.key)
+        gone = found.add(value)
+        if wanted or found.get(value.key) is value:
+            inside = [one for one in [*inside, value] if not any(one is left for left in gone)]
+        assert not wanted or value.key in found
+        assert sorted(inside) == list(found)
+    gone = found.shrink(lower)
+    assert sorted([*gone, *found]) == sorted(inside)
+    assert found.limit == min(limit, lower)
+    assert len(found) == min(len(inside), found.limit)
+
+
+def test_without_bytes_to_compare_the_first_value_of_a_key_stays() -> None:
+    found: BottomK[Value] = BottomK(2)
+    assert found.merge([Value(1, b"b"), Value(1, b"a")]) == []
+    assert list(found) == [Value(1, b"b")]
+    assert (found.get(1), found.get(2)) == (Value(1, b"b"), None)
+
+
+@given(SITE, OPTIONS)
+def test_a_tree_comes_back_from_its_bytes(bodies: list[str], options: dict[str, object]) -> None:
+    tree = learned([page(number, body) for number, body in enumerate(bodies)], options)
+    back = SiteStyleTree.from_bytes(tree.to_bytes(), collapse=options["collapse"], data_node=options["data_node"])
+    assert back.to_bytes() == tree.to_bytes()
+    for number, body in enumerate(bodies):
+        mine, theirs = tree.importances(page(number, body)), back.importances(page(number, body))
+        assert [s.importance for s in mine] == pytest.approx([s.importance for s in theirs])
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda data: b"",
+        lambda data: b"PK\x03\x04" + data,
+        lambda data: data[:3] + b"\x09" + data[4:],
+        lambda data: data[: len(data) // 2],
+        lambda data: data[:20] + bytes([data[20] ^ 255]) + data[21:],
+    ],
+)
+def test_bytes_that_are_no_tree_are_refused(damage) -> None:  # type: ignore[no-untyped-def]
+    data = tree_of("<p>some text</p>", "<p>other text</p>").to_bytes()
+    with pytest.raises(TreeFormatError):
+        SiteStyleTree.from_bytes(damage(data))
+
+
+def test_a_tree_with_limits_out_of_range_is_refused_and_takes_nothing_away() -> None:
+    tree = tree_of("<p>some text</p>")
+    with pytest.raises(TreeFormatError, match="below 1"):
+        tree.merge_bytes(codec.encode(codec.Header(0, 64), [], []))
+    with pytest.raises(TreeFormatError, match="more than 1,048,575 pages"):
+        tree.merge_bytes(codec.encode(codec.Header(2**20, 64), [], []))
+    assert tree.pages == 1
+
+
+@settings(max_examples=200)
+@given(st.binary(max_size=60))
+def test_no_bytes_but_a_trees_are_read(data: bytes) -> None:
+    with pytest.raises(TreeFormatError):
+        SiteStyleTree.from_bytes(data)

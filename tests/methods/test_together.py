@@ -1,13 +1,10 @@
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from denoise_crawler import core
+from denoise_crawler.methods import Judgement
 from denoise_crawler.methods.fusion.blocks import (
     CODE,
     DEFINITIONS,
@@ -24,9 +21,6 @@ from denoise_crawler.methods.fusion.parts import headings_of, introduced_lists, 
 from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.page import TEXT, Page
 from denoise_crawler.page.data_table import is_data_table
-
-if TYPE_CHECKING:
-    from denoise_crawler.methods import Judgement
 
 BEFORE = """<p>The harbour board measured every crane on the northern quay last week, and the engineers found that
 most of them still lift what they were built for, although two have been out of use since the storm.</p>"""

@@ -1,12 +1,9 @@
 """Other libraries as writers: real ones, on the pages of the bundled site and in real crawls of it."""
 
-from __future__ import annotations
-
 import json
-import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -18,6 +15,7 @@ from denoise_crawler.batch import clean_pages
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.demo.articles import gold_text
 from denoise_crawler.demo.replies import article_path, articles, respond
+from denoise_crawler.demo.server import DemoServer
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.errors import ExtractorError, ExtractorOptionsError, SettingError
 from denoise_crawler.evaluation import evaluate
@@ -31,11 +29,9 @@ from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
 from tests.article_spider import SPIDER
 from tests.commands.test_clean_command import denoise, lines
+from tests.conftest import Project
+from tests.programs import run_python
 from tests.strategies import html_pages
-
-if TYPE_CHECKING:
-    from denoise_crawler.demo.server import DemoServer
-    from tests.conftest import Project
 
 BASE = "https://news.example"
 ENGLISH = [article for article in articles() if article.lang == "en"][:24]
@@ -223,7 +219,7 @@ def test_a_missing_library_is_told_with_the_extra_that_brings_it(
 
 def test_a_library_is_not_imported_before_it_is_chosen(project: Project) -> None:
     project.write("own.py", "import denoise_crawler.crawl.settings, sys\nprint(*sys.modules)\n")
-    done = subprocess.run([sys.executable, project.folder / "own.py"], capture_output=True, text=True, check=True)
+    done = run_python(project.folder / "own.py")
     assert set(MODULES.values()).isdisjoint(done.stdout.split())
 
 
@@ -270,8 +266,7 @@ def test_the_settings_say_who_writes() -> None:
 
 @pytest.fixture
 def crawls(project: Project, server: DemoServer) -> Project:
-    project.write("test_spiders.py", SPIDER)
-    project.write("urls.json", json.dumps([server.url + article_path(story) for story in ENGLISH[:8]]))
+    project.spider(SPIDER, [server.url + article_path(story) for story in ENGLISH[:8]])
     return project
 
 

@@ -1,12 +1,8 @@
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lxml import html as lxml_html
-from markdown_it import MarkdownIt
 from scrapy.settings import Settings
 
 from denoise_crawler import denoise_pages
@@ -17,13 +13,8 @@ from denoise_crawler.methods.base import inherit
 from denoise_crawler.output.content.links import is_share_link
 from denoise_crawler.output.writing import Writing, write_content
 from denoise_crawler.page import Page
+from tests.output.content.reading import READER, URL, shown
 from tests.strategies import html_pages, html_tables
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-URL = "https://example.com/d/"
-READER = MarkdownIt("commonmark", {"maxNesting": 100}).enable("table")
 
 
 def markdown(page: Page, noise: list[bool] | None = None) -> str:
@@ -32,12 +23,6 @@ def markdown(page: Page, noise: list[bool] | None = None) -> str:
 
 def markdown_of(html: str) -> str:
     return markdown(Page.parse(URL, html))
-
-
-def shown(markdown: str) -> str:
-    """Return what a reader of CommonMark shows, without white space."""
-    rendered = READER.render(markdown)
-    return "".join("".join(map(str, lxml_html.fromstring(f"<div>{rendered}</div>").itertext())).split())
 
 
 def kept(page: Page, noise: list[bool] | None = None) -> str:
@@ -116,37 +101,11 @@ def test_deep_pages_are_written(tag: str) -> None:
 _MARKS = st.sampled_from(
     [
         *"*_`#-+>[](!&\\|=~: a7“。",
-        "**",
-        "__",
-        "``",
-        "1. ",
-        "2) ",
-        "](",
-        "![",
-        "&lt;b>",
-        "&amp;lt;",
-        "| - |",
-        "---",
-        "```",
+        *("**", "__", "``", "1. ", "2) ", "](", "![", "&lt;b>", "&amp;lt;", "| - |", "---", "```"),
     ]
 )
 _TAGS = [
-    "b",
-    "i",
-    "code",
-    "p",
-    "h2",
-    "ul",
-    "ol",
-    "li",
-    "blockquote",
-    "pre",
-    "table",
-    "tr",
-    "td",
-    "th",
-    "dt",
-    "div",
+    *("b", "i", "code", "p", "h2", "ul", "ol", "li", "blockquote", "pre", "table", "tr", "td", "th", "dt", "div"),
 ]
 _ELEMENTS = st.sampled_from(
     [f"<{end}{tag}>" for tag in _TAGS for end in ("", "/")]

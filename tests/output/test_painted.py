@@ -1,13 +1,12 @@
-from __future__ import annotations
-
 import random
 import re
 import struct
 import subprocess
 import zlib
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -27,10 +26,6 @@ from tests.attacks import attack
 from tests.chromium import DESKTOP, PHONE, opened, running
 from tests.loopback import nothing, serving
 from tests.strategies import html_pages
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
 
 BASE = "https://ledger.example"
 CONTENT, NOISE = "content", "noise"

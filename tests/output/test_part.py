@@ -1,6 +1,4 @@
-"""A part of a page: found by a selector or by its HTML, and all the rest is noise."""
-
-from __future__ import annotations
+"""A part of a page, found by a selector or by its HTML; and the page with all its noise marked."""
 
 import re
 from itertools import pairwise
@@ -12,6 +10,9 @@ from lxml import etree
 
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.errors import PartError
+from denoise_crawler.methods.node_type.method import annotate
+from denoise_crawler.output.annotated import annotated_html
+from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.output.part import MAX_NOISE_SHARE, find_part, noise_outside_part
 from denoise_crawler.page import TEXT, Page
 from tests.strategies import html_pages
@@ -38,13 +39,8 @@ def text_of(part: str, html: str = COMMENTS) -> str:
 @pytest.mark.parametrize(
     "part",
     [
-        "#two",
-        "div:nth-of-type(2)",
-        "div.comment + div:not(#three)",
-        "//div[@id='two']",
-        "(//div)[2]",
-        ".//*[@id='two']",
-        "./body/div[2]",
+        *("#two", "div:nth-of-type(2)", "div.comment + div:not(#three)", "//div[@id='two']", "(//div)[2]"),
+        *(".//*[@id='two']", "./body/div[2]"),
         '<div class="comment" id="two"><b>Ben</b><ul><li>So have I.</li><li>Twice.</li></ul></div>',
         "\n  <div><b>Ben</b>\n<ul><li>So  have I.<li>Twice.</ul></div>  ",
     ],
@@ -95,10 +91,7 @@ def test_what_is_noise_in_a_part_goes_unless_that_is_most_of_it() -> None:
     judged = noise_outside_part(whole, noise, find_part(whole, "#one"))
     assert [
         nodes.texts[node].strip() for node, gone in enumerate(judged) if nodes.tags[node] == TEXT and not gone
-    ] == [
-        "Ann",
-        "I have seen it.",
-    ]
+    ] == ["Ann", "I have seen it."]
     all_noise = [True] * len(nodes)
     assert noise_outside_part(whole, all_noise, find_part(whole, "#one")) == noise_outside_part(
         whole, None, find_part(whole, "#one")
@@ -186,3 +179,75 @@ def test_whatever_a_part_is_called_it_is_found_or_is_an_error_of_ours(html: str,
 
 def _letters(text: str) -> str:
     return "".join(text.split())
+
+
+def annotated_page(body: str) -> Page:
+    return Page.parse("https://example.com/news/1", f"<html><body>{body}</body></html>")
+
+
+def test_every_element_carries_type_coherence_and_density() -> None:
+    html = annotated_html(annotated_page("<div><p>words</p><img src='/i.png'></div><a href='2'>next</a><br>"))
+    assert html == (
+        '<html><body data-node-type="text" data-coherence="0.2500" data-density="1.0000">'
+        '<div data-node-type="text" data-coherence="0.5000" data-density="1.0000">'
+        '<p data-node-type="text" data-coherence="1.0000" data-density="1.0000">words</p>'
+        '<img src="https://example.com/i.png" data-node-type="image" data-coherence="1.0000"'
+        ' data-density="0.0000"></div>'
+        '<a href="https://example.com/news/2" data-node-type="link" data-coherence="1.0000"'
+        ' data-density="0.0000">next</a>'
+        '<br data-node-type="ignorable" data-coherence="1.0000" data-density="0.0000"></body></html>'
+    )
+
+
+def test_text_beside_elements_is_wrapped_and_the_text_of_a_leaf_is_not() -> None:
+    root = etree.HTML(annotated_html(annotated_page("<p>one<b>two</b>three<!-- c -->four<br>five</p>")))
+    paragraph = root.find("body/p")
+    assert paragraph is not None
+    assert [(child.tag, child.text) for child in paragraph] == [
+        ("span", "one"),
+        ("b", "two"),
+        ("span", "threefour"),
+        ("br", None),
+        ("span", "five"),
+    ]
+    assert not paragraph.text
+    assert not any(child.tail for child in paragraph)
+    assert [span.get("data-density") for span in paragraph.iter("span")] == ["0.1579", "0.4737", "0.2105"]
+
+
+def test_scripts_are_gone_and_the_pages_own_tree_is_untouched() -> None:
+    one = annotated_page("<p>one<b>two</b></p><script>three</script>")
+    assert one.root is not None
+    before = etree.tostring(one.root)
+    assert "three" not in annotated_html(one)
+    assert etree.tostring(one.root) == before
+
+
+def test_a_deep_page_and_an_empty_one_are_annotated() -> None:
+    assert "words" in annotated_html(annotated_page("<div>" * 3_000 + "words" + "</div>" * 3_000))
+    assert annotated_html(Page.parse("https://example.com/", "")).startswith(
+        '<html><body data-node-type="ignorable"'
+    )
+
+
+def shown(html: str) -> str:
+    """The letters of a page; where white space falls is not at issue."""
+    return "".join(clean_text(Page.parse("https://example.com/", html)).split())
+
+
+@given(html=html_pages())
+def test_the_annotated_page_has_the_same_visible_text(html: str) -> None:
+    one = Page.parse("https://example.com/", html)
+    assert shown(annotated_html(one)) == "".join(clean_text(one).split())
+
+
+@given(html=html_pages())
+def test_the_figures_in_the_markup_are_those_of_the_annotation(html: str) -> None:
+    one = Page.parse("https://example.com/", html)
+    annotation = annotate(one)
+    root = etree.fromstring(annotated_html(one), etree.HTMLParser(huge_tree=True))
+    written = sorted(
+        element.get("data-density") or "" for element in root.iter() if "data-node-type" in element.attrib
+    )
+    assert len(written) <= len(one.nodes)
+    assert set(written) <= {f"{value:.4f}" for value in annotation.density}

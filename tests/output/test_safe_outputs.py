@@ -1,26 +1,30 @@
-"""What no output of a page may hold, whatever the page is: read as a browser reads it."""
-
-from __future__ import annotations
+"""What no output of a page may hold or write, whatever the page is: read as a browser reads it."""
 
 import json
 import re
 from collections.abc import Callable
 from html import escape
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from markdown_it import MarkdownIt
 
-from denoise_crawler.methods import Judgement
+from denoise_crawler.errors import LinkedOutputError
+from denoise_crawler.methods import Judgement, MethodChoice
 from denoise_crawler.output.clean_html import clean_document, clean_html
 from denoise_crawler.output.content.blocks import to_dicts
 from denoise_crawler.output.content.builder import content_blocks
 from denoise_crawler.output.content.html import to_html
 from denoise_crawler.output.content.markdown import to_markdown
 from denoise_crawler.output.renderings import RENDERINGS
+from denoise_crawler.output.safe_markup import write_below
 from denoise_crawler.page import Page
+from denoise_crawler.report import Plan, RunFigures, write_report
 from tests.attacks import attack
-from tests.fuzz.harm import harm_in
+from tests.fuzz.road import harm_in
+from tests.report.test_report import SITE, demo_pages
+from tests.scrapy_process import denoise
 from tests.strategies import html_pages
 
 URL = "https://example.com/news/1"
@@ -98,3 +102,41 @@ def test_no_page_has_an_output_that_is_harmful(html: str) -> None:
     page = Page.parse(URL, html)
     for write in OUTPUTS.values():
         assert list(harm_in(write(page))) == []
+
+
+def test_files_are_written_in_the_folder_and_in_folders_made_below_it(tmp_path: Path) -> None:
+    write_below(tmp_path, "a.html", "one \ud800")
+    write_below(tmp_path, "site/b.html", "two")
+    assert (tmp_path / "a.html").read_text() == "one ?"
+    assert (tmp_path / "site" / "b.html").read_text() == "two"
+
+
+@pytest.mark.parametrize("name", ["../a", "x/../../a", "/a", "x/y/a", ".."])
+def test_a_name_that_leads_elsewhere_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(LinkedOutputError, match="does not lie in"):
+        write_below(tmp_path / "out", name, "text")
+    assert not list(tmp_path.rglob("a"))
+
+
+def test_a_report_is_not_written_through_a_link(tmp_path: Path) -> None:
+    out, elsewhere = tmp_path / "out", tmp_path / "precious.html"
+    out.mkdir()
+    elsewhere.write_text("precious")
+    (out / "index.html").symlink_to(elsewhere)
+    pages = [(SITE, url, html) for url, html in demo_pages(2)]
+    with pytest.raises(LinkedOutputError, match=r"index\.html is a link"):
+        write_report(
+            out, Plan(lambda: iter(pages), MethodChoice("fusion")), RunFigures(["pages"], "fusion", "now", "0")
+        )
+    assert elsewhere.read_text() == "precious"
+
+
+def test_clean_pages_are_not_written_through_a_link_and_the_command_says_so(tmp_path: Path) -> None:
+    pages, out, elsewhere = tmp_path / "www.site.example", tmp_path / "out", tmp_path / "elsewhere"
+    for folder in (pages, out, elsewhere):
+        folder.mkdir()
+    (pages / "one.html").write_text("<h1>One</h1><p>Some words to read on this page.")
+    (out / "www.site.example").symlink_to(elsewhere)
+    process = denoise(tmp_path, "clean", pages, "--as", "html", "-O", out, "--workers", "1", code=1)
+    assert "www.site.example is a link, which is not followed" in process.stderr
+    assert not list(elsewhere.iterdir())

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import encodings
 import pkgutil
 from urllib.parse import urljoin
@@ -66,37 +64,12 @@ def test_text_comes_out_of_a_deep_tree_that_a_spider_parsed() -> None:
 
 # names and characters of which the parser makes elements, attributes and texts, and nobody else may
 ODD_MARKUP = [
-    *(
-        "<x\x05y>",
-        "<o:p>",
-        "<a\ufffe>",
-        "<{x}y>",
-        "<p a\x05b=1>",
-        "<p a='\x05'>",
-        "<p b=\ufffe>",
-        "<p xml:lang=e>",
-        "<p :=1>",
-    ),
-    *(
-        "<p {=1>",
-        "<p '=1>",
-        '<p "=1>',
-        "<p <=1>",
-        "<p 1=2>",
-        "<p xmlns='\x05'>",
-        "<svg xlink:href=a>",
-        "<p a{b}=2>",
-    ),
-    *(
-        "&#1;",
-        "&#xfffe;",
-        "&#xffff;",
-        "\x1b",
-        "\x7f",
-        "<script>\x05</script>",
-        "<title>\x1b</title>",
-        "<!-- \x05 -->",
-    ),
+    *("<x\x05y>", "<o:p>", "<a\ufffe>", "<{x}y>", "<p a\x05b=1>", "<p a='\x05'>", "<p b=\ufffe>"),
+    *("<p xml:lang=e>", "<p :=1>"),
+    *("<p {=1>", "<p '=1>", '<p "=1>', "<p <=1>", "<p 1=2>", "<p xmlns='\x05'>", "<svg xlink:href=a>"),
+    "<p a{b}=2>",
+    *("&#1;", "&#xfffe;", "&#xffff;", "\x1b", "\x7f", "<script>\x05</script>", "<title>\x1b</title>"),
+    "<!-- \x05 -->",
 ]
 
 
@@ -170,16 +143,7 @@ def test_no_codec_of_python_that_a_page_declares_makes_it_raise(charset: str) ->
 @pytest.mark.parametrize(
     "charset",
     [
-        "idna",
-        "punycode",
-        "undefined",
-        "rot13",
-        "base64",
-        "hex",
-        "zlib",
-        "bz2_codec",
-        "uu",
-        "quopri",
+        *("idna", "punycode", "undefined", "rot13", "base64", "hex", "zlib", "bz2_codec", "uu", "quopri"),
         "unicode_escape",
     ],
 )

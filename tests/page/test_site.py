@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import subprocess
 import sys
 from typing import Any
@@ -22,6 +20,7 @@ from denoise_crawler.page.site import (
     site_of_host,
     without_port,
 )
+from tests.programs import run_python
 
 
 def victim(url: str) -> str:  # noqa: ARG001
@@ -129,7 +128,7 @@ def test_the_name_of_a_site_costs_no_more_than_the_list() -> None:
         "before = set(sys.modules); site_of('https://www.bbc.co.uk/')\n"
         "print(*sorted({name.partition('.')[0] for name in set(sys.modules) - before}))"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=120)
+    done = run_python("-c", program)
     assert "publicsuffixlist" in done.stdout.split()
     assert {"requests", "urllib3", "idna", "filelock", "chardet"}.isdisjoint(done.stdout.split())
 

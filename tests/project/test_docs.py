@@ -1,17 +1,16 @@
-from __future__ import annotations
-
 import ast
 import json
 import re
 import runpy
 import shlex
 import shutil
-import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
+from pathlib import Path
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from scrapy.settings import Settings
@@ -21,11 +20,8 @@ from denoise_crawler.crawl import settings, settings_table
 from denoise_crawler.crawl.host_gaps import HostGaps
 from denoise_crawler.crawl.settings import DenoiseSettings
 from tests.conftest import ROOT
-from tests.scrapy_command import denoise_here, environment
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+from tests.programs import run_python
+from tests.scrapy_process import denoise_here, environment
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -41,11 +37,11 @@ ELSEWHERE = {
     "$ cat": "tests/project/test_shown_output.py runs it",
     "$ scrapy shell": "tests/test_shell.py runs it",
     "$ scrapyd": "tests/project/test_scrapyd.py runs it",
-    "scrapy denoise merge trees": "trees are written by Spark: tests/commands/test_merge_command.py runs it",
-    "$ make": "it would be the tests in the tests; tests/spiders/test_spiders_demo.py runs the demo",
+    "scrapy denoise merge trees": "trees are written by Spark: tests/commands/test_clean_command.py runs it",
+    "$ make": "it would be the tests in the tests; tests/spiders/test_spiders_loopback.py runs the demo",
     "# my_extractor.py": "my_library stands for any; it is parsed",
 }
-# It asks a stranger's server, or takes long (tests/commands/test_evaluate_command.py runs it).
+# It asks a stranger's server, or takes long (tests/commands/test_explain.py runs it).
 REFUSED = ("https://example.com", "denoise evaluate")
 
 
@@ -128,16 +124,7 @@ def test_programs_run_as_they_stand(block: Block, folder: Path) -> None:
     _skip_what_is_tested_elsewhere(block)
     file = folder / "program.py"
     file.write_text(block.text, encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, file.name],
-        cwd=folder,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+    run_python(file.name, folder=folder, **environment())
 
 
 @pytest.mark.parametrize("block", SHELL, ids=str)

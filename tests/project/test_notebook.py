@@ -1,17 +1,12 @@
-from __future__ import annotations
-
 import json
-import subprocess
-import sys
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.conftest import ROOT
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from tests.programs import run_python
 
 NOTEBOOK = ROOT / "examples" / "cleaning.ipynb"
 # in a process of its own: Jupyter's packages warn of their own plans
@@ -37,14 +32,7 @@ def outputs(path: Path) -> list[list[str]]:
     reason="nbclient or ipykernel is not installed",
 )
 def test_the_notebook_runs_and_shows_clean_text_and_reasons(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", RUN, str(NOTEBOOK), str(tmp_path / "run.ipynb")],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+    run_python("-c", RUN, str(NOTEBOOK), str(tmp_path / "run.ipynb"))
     shown = outputs(tmp_path / "run.ipynb")
     assert len(shown) == len(outputs(NOTEBOOK))
     assert "of the visible characters were noise" in shown[1][0]

@@ -1,13 +1,11 @@
-"""The pictures in README and docs: the bundled site, known. ``DENOISE_WRITE_DOCS=1`` takes them anew."""
-
-from __future__ import annotations
+"""The pictures in README and docs, and the docs as a site. ``DENOISE_WRITE_DOCS=1`` takes the pictures anew."""
 
 import os
 import re
 from base64 import b64encode
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -19,21 +17,13 @@ from denoise_crawler.methods import MethodChoice
 from denoise_crawler.output.painted import painted_html
 from denoise_crawler.page import Page
 from denoise_crawler.report import Bounds, Plan, RunFigures, write_report
-from tests.chromium import PHONE, faults, opened, running
+from tests.chromium import DESKTOP, PHONE, faults, opened, overflow, photograph
 from tests.conftest import ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from tests.programs import run_python
 
 BASE, SITE = "https://ledger.example", "ledger.example"
 WINDOW = {"width": 1280, "height": 860}
 SHOWN = 0  # the story in the pictures
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with running() as found:
-        yield found
 
 
 def stories() -> list[tuple[str, str]]:
@@ -97,3 +87,38 @@ def test_the_pictures_of_the_report_are_of_the_same_pages(browser: Any, tmp_path
                 page.keyboard.press("Enter")
             assert faults(page) == []
             take(page, name)
+
+
+PAGES = [page.stem for page in sorted((ROOT / "docs").glob("*.md"))]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    pytest.importorskip("mkdocs", reason="mkdocs is not installed")
+    folder = tmp_path_factory.mktemp("site")
+    mkdocs = ["-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir"]
+    run_python(*mkdocs, folder, folder=ROOT, NO_MKDOCS_2_WARNING="1")
+    return folder
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_the_search_finds_a_word_from_disk(site: Path, browser: Any, size: dict[str, int]) -> None:
+    with opened(browser, (site / "index.html").as_uri(), size) as page:
+        if size == PHONE:
+            page.locator("label[for=__search]").first.click()
+        page.locator("input.md-search__input").click()
+        page.keyboard.type("frameset")
+        result = page.locator(".md-search-result__item a").first
+        result.wait_for(timeout=20_000)
+        photograph(page, f"docs-search-{size['width']}")
+        assert "frameset" in page.locator(".md-search-result__list").inner_text().lower()
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_page_is_accessible_and_fits_a_desktop_and_a_phone(site: Path, browser: Any, name: str) -> None:
+    for size, scheme in ((DESKTOP, "light"), (PHONE, "dark")):
+        with opened(browser, (site / f"{name}.html").as_uri(), size, scheme) as page:
+            page.wait_for_timeout(300)
+            photograph(page, f"docs-{name}-{size['width']}")
+            assert faults(page) == []
+            assert overflow(page) <= 0

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -7,21 +5,19 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.error import URLError
 from urllib.parse import urlencode
 from urllib.request import urlopen
 
 import pytest
 
+from denoise_crawler.demo.server import DemoServer
 from tests.conftest import ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from denoise_crawler.demo.server import DemoServer
+from tests.programs import run_program
 
 pytestmark = pytest.mark.skipif(
     find_spec("scrapyd") is None or find_spec("scrapyd_client") is None,
@@ -89,15 +85,7 @@ def scrapyd(tmp_path: Path) -> Iterator[Scrapyd]:
 
 
 def test_the_deployed_example_cleans_and_its_next_job_knows_the_site(scrapyd: Scrapyd, server: DemoServer) -> None:
-    deployed = subprocess.run(
-        ["scrapyd-deploy"],
-        cwd=scrapyd.folder,
-        env=scrapyd.environment,
-        capture_output=True,
-        text=True,
-        timeout=SECONDS,
-        check=False,
-    )
+    deployed = run_program("scrapyd-deploy", folder=scrapyd.folder, code=None, **scrapyd.environment)
     assert '"status": "ok"' in deployed.stdout, deployed.stdout + deployed.stderr
     quick = ["DENOISE_DELAY_MIN=0", "DENOISE_DELAY_MAX=0.01"]
     jobs = []

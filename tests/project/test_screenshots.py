@@ -1,9 +1,8 @@
 """Real sites as a person sees them; DENOISE_SCREENSHOTS=FOLDER keeps the pictures to look at."""
 
-from __future__ import annotations
-
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,16 +12,9 @@ from denoise_crawler.methods import MethodChoice
 from denoise_crawler.output.painted import painted_html
 from denoise_crawler.page import Page
 from denoise_crawler.report import Bounds, Plan, RunFigures, write_report
-from tests.chromium import DESKTOP, PHONE, faults, opened, overflow, photograph, running
+from tests.chromium import DESKTOP, PHONE, faults, opened, overflow, photograph
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-SITES = {
-    "daniel": ("ifeng.com", "udn.com", "163.com"),
-    "dragnet": ("webinknow.com", "poynter.org"),
-}
+SITES = {"daniel": ("ifeng.com", "udn.com", "163.com"), "dragnet": ("webinknow.com", "poynter.org")}
 CLEAR, FADED = "rgb(16, 32, 58)", "rgb(125, 131, 139)"
 
 
@@ -34,12 +26,6 @@ def sites(corpus: Path) -> dict[str, list[GoldPage]]:
         pages = list(read_gold(corpus, name))
         found |= {site: list(islice((one for one in pages if one.site == site), 8)) for site in wanted}
     return found
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with running() as found:
-        yield found
 
 
 def test_painted_pages_of_real_sites_show_content_and_noise(

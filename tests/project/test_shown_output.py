@@ -1,21 +1,23 @@
-"""What some pages show of commands and programs is what these give. ``DENOISE_WRITE_DOCS=1`` writes it anew."""
+"""What README, some pages and the examples show is what is given. ``DENOISE_WRITE_DOCS=1`` writes it anew."""
 
-from __future__ import annotations
-
+import doctest
+import json
 import os
+import pkgutil
 import re
 import shlex
-import subprocess
 import sys
-from typing import TYPE_CHECKING
+from importlib import import_module
+from pathlib import Path
 
 import pytest
 
+import denoise_crawler
+from denoise_crawler.demo.server import DemoServer
+from denoise_crawler.errors import MissingExtraError
 from tests.conftest import ROOT
-from tests.scrapy_command import environment
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from tests.programs import run_program, run_python
+from tests.scrapy_process import environment
 
 PAGES = [
     ROOT / "docs" / f"{name}.md"
@@ -30,16 +32,7 @@ PROGRAM = re.compile(
 
 
 def output_of(command: list[str], folder: Path, given: str = "") -> str:
-    done = subprocess.run(
-        command,
-        cwd=folder,
-        env=environment(),
-        input=given,
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-        timeout=120,
-    )
+    done = run_program(*command, folder=folder, given=given, code=None, **environment())
     assert "Traceback" not in done.stderr, done.stderr
     return done.stdout + done.stderr
 
@@ -74,3 +67,106 @@ def test_the_output_that_a_page_shows_is_that_of_its_commands_and_programs(page:
         page.write_text(made, "utf-8")
         text = made
     assert text == made
+
+
+README = Path(__file__).parents[2] / "README.md"
+SHOWN = re.compile(r"(?<=```\n\$ make demo\n).*?(?=```)", re.DOTALL)
+SPIDER = re.compile(r"(?<=```python\n).*?(?=```)", re.DOTALL)
+ITEM = re.compile(r"(?<=```json\n).*?(?=\n```)", re.DOTALL)
+PORT = 39129  # any: the demo takes one that is free
+
+
+@pytest.fixture(scope="module")
+def printed(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Return what the demo prints, without what differs from run to run."""
+    folder = tmp_path_factory.mktemp("demo")
+    done = _run([sys.executable, "-m", "denoise_crawler.demo", "--output", str(folder)], folder)
+    made = _with_one_port(done.replace(f"{folder.resolve()}", "demo-output"))
+    _write(SHOWN, made)
+    return made
+
+
+@pytest.fixture(scope="module")
+def item(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Return an item of the spider in the README, its text shortened."""
+    folder = tmp_path_factory.mktemp("spider")
+    spider = SPIDER.search(README.read_text("utf-8"))
+    assert spider is not None
+    with DemoServer() as server:
+        (folder / "stories.py").write_text(spider[0].replace("http://127.0.0.1:8000", server.url), "utf-8")
+        command = ["-m", "scrapy", "runspider", "stories.py", "-O", "items.jsonl", "-s", "DOWNLOAD_DELAY=0.01"]
+        _run([sys.executable, *command], folder)
+    items = map(json.loads, (folder / "items.jsonl").read_text("utf-8").splitlines())
+    (found,) = [one for one in items if "ferry-treaty" in one["url"]]
+    found["url"] = found["url"].replace(server.url, "http://127.0.0.1:8000")
+    found["text"] = found["text"][:270] + " …"
+    made = json.dumps(found, ensure_ascii=False, indent=1)
+    _write(ITEM, made)
+    return made
+
+
+def _run(command: list[str], folder: Path) -> str:
+    ran = run_program(*command, folder=folder, **environment(), COLUMNS="80")
+    return ran.stdout
+
+
+def _with_one_port(text: str) -> str:
+    return re.sub(r"127\.0\.0\.1:\d+", f"127.0.0.1:{PORT}", text)
+
+
+def _write(place: re.Pattern[str], made: str) -> None:
+    if os.environ.get("DENOISE_WRITE_DOCS"):
+        README.write_text(place.sub(lambda _: made, README.read_text("utf-8"), count=1), "utf-8")
+
+
+def test_the_readme_shows_what_the_demo_prints(printed: str) -> None:
+    shown = SHOWN.search(README.read_text("utf-8"))
+    assert shown is not None
+    assert shown[0] == printed
+
+
+def test_the_readme_shows_an_item_of_its_spider(item: str) -> None:
+    shown = ITEM.search(README.read_text("utf-8"))
+    assert shown is not None
+    assert shown[0] == item
+
+
+def test_the_spider_of_the_readme_has_eight_lines() -> None:
+    spider = SPIDER.search(README.read_text("utf-8"))
+    assert spider is not None
+    assert len([line for line in spider[0].splitlines() if line.strip()]) <= 8
+
+
+def test_the_readme_fits_on_two_screens() -> None:
+    assert len(README.read_text("utf-8").splitlines()) <= 120
+
+
+DOCS = Path(__file__).parents[2] / "docs"
+DATA_PROGRAM = re.compile(r"```python\n((?:(?!```).)*print\((?:(?!```).)*)```\n+```text\n(.*?)```", re.DOTALL)
+
+
+@pytest.mark.parametrize(("name", "programs"), [("discussions.md", 2), ("changes.md", 1)])
+def test_programs_print_what_the_page_shows(name: str, programs: int, tmp_path: Path) -> None:
+    found = DATA_PROGRAM.findall((DOCS / name).read_text("utf-8"))
+    assert len(found) == programs
+    for program, shown in found:
+        file = tmp_path / "program.py"
+        file.write_text(program, "utf-8")
+        done = run_python(file.name, folder=tmp_path, code=None, **environment())
+        assert (done.stdout, done.stderr) == (shown, "")
+
+
+MODULES = [
+    found.name
+    for found in pkgutil.walk_packages(denoise_crawler.__path__, "denoise_crawler.")
+    if not found.name.endswith(".__main__")
+]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_the_examples_of_a_module_print_what_they_say(name: str) -> None:
+    try:
+        module = import_module(name)
+    except MissingExtraError as error:
+        pytest.skip(str(error))
+    assert doctest.testmod(module, optionflags=doctest.NORMALIZE_WHITESPACE).failed == 0

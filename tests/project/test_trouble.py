@@ -1,19 +1,14 @@
 """docs/trouble.md says how five faults show and what mends them: here each is repeated, by the commands there."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from denoise_crawler.commands.page_command import run
 from denoise_crawler.evaluation.gold import corpus_folder, read_gold
 from tests.conftest import ROOT
-from tests.scrapy_command import denoise
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from tests.scrapy_process import denoise
 
 FAULTS = (ROOT / "docs/trouble.md").read_text("utf-8").partition("## Five faults")[2]
 HELP = "We can’t find that location, so please choose"

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
@@ -10,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
+from tests.programs import run_program, run_python
 
 pytest.importorskip("mypy", reason="mypy is not installed")
 
@@ -57,12 +56,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder / "venv"], check=True)
     packages = next((folder / "venv").glob("lib/python*/site-packages"))
     (packages / "others.pth").write_text(sysconfig.get_path("purelib") + "\n")
-    built = subprocess.run(
-        [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", packages, source],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    built = run_python("-m", "pip", "install", "--quiet", "--no-deps", "--target", packages, source, code=None)
     if built.returncode:
         pytest.skip(f"pip cannot build the package here: {built.stderr.splitlines()[-1]}")
     return folder / "venv" / "bin" / "python"
@@ -72,7 +66,7 @@ def checked(installed: Path, folder: Path, program: str) -> str:
     (folder / "program.py").write_text(program)
     command = [sys.executable, "-m", "mypy", "--strict", "--python-executable", installed, "program.py"]
     environment = {**os.environ, "MYPY_CACHE_DIR": str(installed.parent / "cache")}
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    done = run_program(*command, folder=folder, code=None, **environment)
     return done.stdout + done.stderr
 
 

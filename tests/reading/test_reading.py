@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import bz2
 import gzip
 import io
@@ -8,8 +6,9 @@ import lzma
 import tempfile
 import tracemalloc
 import zlib
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -20,9 +19,6 @@ from warcio.warcwriter import WARCWriter
 from denoise_crawler.errors import SourceError
 from denoise_crawler.page import Page
 from denoise_crawler.reading import Reading, archive_records, http_response, read_pages
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 CHINESE = "<html><head><meta charset=gb2312></head><body><p>中文网页的正文</p></body></html>"
 UNDECLARED = "<html><body><p>这是一个没有声明编码的网页，人们还是要能读它。</p></body></html>"
@@ -398,10 +394,7 @@ def test_words_of_an_archive_are_counted_only_where_they_are_known_and_shown_wit
 ) -> None:
     escape = "\x1b]0;owned\x07\x9b31m"
     record = "WARC/1.0\r\nWARC-Type: {}\r\nContent-Length: 0\r\n\r\n\r\n\r\n"
-    file = write(
-        tmp_path / "a.warc",
-        *(record.format(f"{escape}{number}").encode() for number in range(100)),
-    )
+    file = write(tmp_path / "a.warc", *(record.format(f"{escape}{number}").encode() for number in range(100)))
     encoded = http(b"\x01\x02\x03", f"Content-Encoding: {escape}{'x' * 5_000}")
     other = write(tmp_path / "a.cwt", tianwang("http://a.cn/", encoded))
     _, reading = read(file, other)

@@ -1,7 +1,5 @@
 """Items of lists and shops, and the values of products by name."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Posts are found in threads of every build, with who wrote them, when, and where they stand."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

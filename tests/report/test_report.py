@@ -1,12 +1,11 @@
-from __future__ import annotations
-
 import json
 import re
 from argparse import ArgumentParser
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from html import unescape
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TypeAlias
 
 import msgspec
 import pytest
@@ -30,14 +29,10 @@ from denoise_crawler.report.rendering import MAX_BLOCKS, NODE, json_data, page_v
 from denoise_crawler.rules.selectors import find_nodes
 from denoise_crawler.store import SiteRun, SiteState, Store, is_store
 from denoise_crawler.store.parked_rows import ParkedPage
-from tests.scrapy_command import denoise
+from tests.scrapy_process import denoise
 from tests.strategies import html_pages
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import TypeAlias
-
-    Opened: TypeAlias = Callable[[Path], Store]
+Opened: TypeAlias = Callable[[Path], Store]
 
 BASE, SITE = "https://ledger.example", "ledger.example"
 

@@ -1,7 +1,6 @@
-from __future__ import annotations
-
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -9,21 +8,11 @@ from denoise_crawler.methods import MethodChoice
 from denoise_crawler.report import Bounds, Plan, RunFigures, write_report
 from denoise_crawler.store import Store
 from tests.attacks import attack
-from tests.chromium import DESKTOP, PHONE, faults, opened, overflow, photograph, running
+from tests.chromium import DESKTOP, PHONE, faults, opened, overflow, photograph
 from tests.loopback import nothing, serving
 from tests.report.test_report import SITE, demo_pages, history, reported, store_with
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
 NAMES = ("index.html", "site/index.html", "site/tree.html", "site/page-001.html")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with running() as found:
-        yield found
 
 
 def written(folder: Path, pages: list[tuple[str, str]], *, remote: bool = False) -> Path:
@@ -204,15 +193,6 @@ def test_with_remote_pictures_and_sheets_are_fetched_and_nothing_runs(browser: A
             assert all(frame.evaluate("typeof hacked") == "undefined" for frame in page.frames)
         assert {"/sheet", "/image"} <= set(asked)
         never = {
-            "script",
-            "external",
-            "frame",
-            "object",
-            "embed",
-            "refresh",
-            "form",
-            "link",
-            "svg-use",
-            "prefetch",
+            *("script", "external", "frame", "object", "embed", "refresh", "form", "link", "svg-use", "prefetch"),
         }
         assert not never.intersection(path.strip("/") for path in asked)

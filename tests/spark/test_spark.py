@@ -21,26 +21,26 @@ pytest.importorskip("pyspark", reason="pyspark is not installed")
 if shutil.which("java") is None:
     pytest.skip("Java is not installed", allow_module_level=True)
 
+from collections.abc import Iterable, Iterator
+
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
 from denoise_crawler import Writing, denoise_pages
 from denoise_crawler.demo.replies import article_path, articles
+from denoise_crawler.demo.server import DemoServer
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.page.site import site_of
 from denoise_crawler.page.text import hash64
 from denoise_crawler.spark import Limits, clean, learn, read_archive
 from denoise_crawler.spark.__main__ import main
 from tests.article_spider import SPIDER
+from tests.conftest import Project
 from tests.fuzz.hostile import names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from pyspark.sql import DataFrame, SparkSession
 
-    from denoise_crawler.demo.server import DemoServer
-    from tests.conftest import Project
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")  # of py4j and warcio
 FEW: dict[str, Any] = {"max_pages": 8}
@@ -348,8 +348,7 @@ def test_trees_learned_by_spark_warm_a_crawl(spark: SparkSession, project: Proje
     learn(frame(spark, pages)).write.parquet(str(project.folder / "trees"))
     command = [sys.executable, "-m", "scrapy", "denoise", "merge", "trees", "-o", "denoise.sqlite"]
     subprocess.run(command, cwd=project.folder, check=True, stdout=subprocess.DEVNULL, timeout=60)
-    project.write("test_spiders.py", SPIDER)
-    project.write("urls.json", json.dumps(urls[:6]))
+    project.spider(SPIDER, urls[:6])
     items = project.crawl("html", "-s", "DENOISE_STORE=denoise.sqlite")
     assert "denoise/parked" not in project.stats
     assert {item["url"]: item["text"] for item in items} == {

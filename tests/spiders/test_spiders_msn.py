@@ -1,7 +1,5 @@
 """The MSN spider, in real crawls over loopback: detail mode, HTML mode, and what goes wrong in both."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

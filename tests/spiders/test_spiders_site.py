@@ -1,7 +1,5 @@
 """The spider for any site, in real crawls over loopback."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
@@ -19,26 +17,8 @@ def trap_site() -> Pages:
     pages = Pages()
     pages.html(
         "/",
-        *(
-            "/a",
-            "/a#part",
-            "/a?utm_source=rss",
-            "/b",
-            "/moved",
-            "/moved-too",
-            "/gone",
-            "/forbidden",
-            "/plain",
-        ),
-        *(
-            "/paper.pdf",
-            "http://other.test/x",
-            "mailto:a@b.test",
-            "http://[bad",
-            "/shut",
-            "/based/page",
-            "/away",
-        ),
+        *("/a", "/a#part", "/a?utm_source=rss", "/b", "/moved", "/moved-too", "/gone", "/forbidden", "/plain"),
+        *("/paper.pdf", "http://other.test/x", "mailto:a@b.test", "http://[bad", "/shut", "/based/page", "/away"),
         body='<a rel="nofollow" href="/nofollow">n</a>',
     )
     pages.html("/a", "/", "/b", "/a2")

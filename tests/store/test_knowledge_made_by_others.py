@@ -1,10 +1,9 @@
 """What is known of a site, as bytes that others made: refused with a ValueError, or no page fails by it."""
 
-from __future__ import annotations
-
 import zlib
+from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -15,9 +14,6 @@ from hypothesis import strategies as st
 from denoise_crawler.methods import Method, MethodChoice
 from denoise_crawler.page import Page
 from tests.faults.prepared_stores import evidence, numbers
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 HTML = (
     "<body><ul><li><a href=/>Home</a><li>News</ul><div class=story><h1>Title</h1><p>Story {} of today.</p></div>"

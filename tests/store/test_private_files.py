@@ -1,20 +1,15 @@
 """The files of a new store can be read by its user alone; files that exist keep their mode."""
 
-from __future__ import annotations
-
 import os
 import stat
+from collections.abc import Iterator
 from contextlib import closing
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from denoise_crawler.store import Store
 from denoise_crawler.store.parked_rows import ParkedPage, ParkedResponse
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 MARK = "6f1d-a-mark"
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no modes")

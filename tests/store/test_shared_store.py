@@ -1,16 +1,16 @@
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 pytest.importorskip("fsspec", reason="fsspec is not installed")
+
+from collections.abc import Iterable
 
 import fsspec
 from fsspec.implementations.memory import MemoryFileSystem
@@ -20,10 +20,7 @@ from denoise_crawler.methods import Method, MethodChoice
 from denoise_crawler.page import Page
 from denoise_crawler.store.shared import SUFFIX, SharedStore
 from denoise_crawler.store.stored_knowledge import StoredKnowledge
-from tests.faults.others_files import FILES, KNOWLEDGE, record
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from tests.faults.prepared_stores import FILES, KNOWLEDGE, record
 
 FEW = 8
 SITE = "https://a.example:8080/odd name"

@@ -1,15 +1,12 @@
-from __future__ import annotations
-
 import os
 import sqlite3
 import subprocess
 import sys
 import tempfile
-import time
 import zlib
-from contextlib import ExitStack, closing, contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
@@ -21,9 +18,6 @@ from denoise_crawler.methods.versioned_format import deflate, inflate
 from denoise_crawler.store import VERSION, SiteRun, SiteState, Store
 from denoise_crawler.store.history import MAX_RUNS
 from denoise_crawler.store.parked_rows import ParkedPage, ParkedResponse
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 KEY = "style_tree:64"
 
@@ -652,22 +646,6 @@ def test_the_file_shrinks_when_a_run_ends_that_released_everything(path: Path) -
     assert path.stat().st_size < 100_000
     with opened(path) as store:
         assert store.knowledge("a.example", KEY) == [b"known"]
-
-
-def test_many_runs_that_make_a_store_at_the_same_moment_all_can_use_it(path: Path) -> None:
-    code = (
-        "import sys, time\n"
-        "from pathlib import Path\n"
-        "from denoise_crawler.store import Store\n"
-        "time.sleep(max(0, float(sys.argv[2]) - time.time()))\n"
-        "Store(Path(sys.argv[1])).close()\n"
-    )
-    for number in range(4):
-        together = time.time() + 1.5
-        with ExitStack() as stack:
-            arguments = (code, str(path.with_name(f"{number}.sqlite")), str(together))
-            runs = [stack.enter_context(run(*arguments)) for _ in range(6)]
-            assert [one.wait(60) for one in runs] == [0] * 6
 
 
 def test_an_item_that_unpacks_to_gigabytes_stays_packed_and_the_others_come(

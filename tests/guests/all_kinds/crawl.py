@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import scrapy
 from item_kinds import WITH_EXTRA, WITH_IMAGES, Kinds
 from order import ORDER
 from recording import Record, described
 from scrapy.crawler import CrawlerProcess
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
-
-    from scrapy.http import Response
+from scrapy.http import Response
 
 SETTINGS = {
     "TELNETCONSOLE_ENABLED": False,

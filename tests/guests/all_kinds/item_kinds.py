@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import enum
 import os
+from collections.abc import Callable, Iterator, KeysView
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
@@ -22,9 +23,6 @@ from order import ORDER
 from scrapy_djangoitem import DjangoItem
 from sqlalchemy import inspect
 from sqlalchemy.orm import DeclarativeBase, Mapped, MappedAsDataclass, mapped_column
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, KeysView
 
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
 django_settings.configure(

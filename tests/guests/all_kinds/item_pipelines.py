@@ -10,11 +10,11 @@ from itemadapter import ItemAdapter
 from order import ORDER
 from recording import Record, key, value
 from scrapy import Request
+from scrapy.crawler import Crawler
 from sqlalchemy import create_engine
 from sqlalchemy.orm import Session
 
 if TYPE_CHECKING:
-    from scrapy.crawler import Crawler
     from typing_extensions import Self
 
 

@@ -1,7 +1,5 @@
 """What this crawl is told to do: ``order.json`` in the folder where it runs."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

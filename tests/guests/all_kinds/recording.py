@@ -6,20 +6,20 @@ import hashlib
 import json
 import os
 import re
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from order import ORDER
 from scrapy import Item, signals
+from scrapy.crawler import Crawler
+from scrapy.http import Response
 from sqlalchemy import inspect
 from sqlalchemy.orm import DeclarativeBase
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from scrapy.crawler import Crawler
-    from scrapy.http import Response
     from typing_extensions import Self
+
 
 _AT = re.compile(r" at 0x[0-9a-f]+")
 

@@ -1,7 +1,5 @@
 """Pages written in the forms, and Markdown read back by a reader of CommonMark."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from lxml import html as lxml_html

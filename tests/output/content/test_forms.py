@@ -1,19 +1,20 @@
-from __future__ import annotations
+"""The forms, what a page holds and its chunks."""
 
 import csv
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from lxml import html as lxml_html
 from scrapy.exporters import CsvItemExporter
 from scrapy.settings import Settings
 
-from denoise_crawler import CleanPage, Denoiser, denoise_pages
+from denoise_crawler import CleanPage, Denoiser, Page, Writing, chunks, denoise_pages
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.errors import SettingError
 from denoise_crawler.output.clean_text import clean_texts
@@ -21,16 +22,12 @@ from denoise_crawler.output.content.blocks import from_dicts, to_dicts
 from denoise_crawler.output.content.builder import content_blocks
 from denoise_crawler.output.content.chunks import plain_text
 from denoise_crawler.output.page_data import front_matter
-from denoise_crawler.output.writing import FORMS, Writing, write_content
-from denoise_crawler.page import Page
+from denoise_crawler.output.writing import FORMS, write_content
 from denoise_crawler.page.text import words
 from denoise_crawler.rules.selectors import find_nodes
 from tests.conftest import ROOT
 from tests.output.content.reading import READER, URL, blocks_of, written
 from tests.strategies import html_pages
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 HTML = "<title>T</title><h1>T</h1><p>one <b>two</b>"
 BLOCKS = [
@@ -197,3 +194,156 @@ def test_a_selector_says_where_a_block_stands() -> None:
     blocks = write_content(Page.parse(URL, html), writing=Writing("blocks", selectors=True))
     within = [block["selector"].removeprefix("div#story") for block in blocks]
     assert within == [" > h2:nth-of-type(1)", "", " > p:nth-of-type(1)", "p.more", "ul.list"]
+
+
+LINKS = [f"<a href='#{number}'>Part {number}</a>" for number in range(1, 4)]
+LIST = "- Part 1\n- Part 2\n- Part 3"
+
+
+@pytest.mark.parametrize(
+    ("html", "markdown"),
+    [
+        ("<div class=toc>" + "<br>".join(LINKS) + "</div>", LIST),
+        ("<nav id=table-of-contents>" + "".join(f"<div>{link}</div>" for link in LINKS) + "</nav>", LIST),
+        (
+            "<div role=doc-toc><p>Contents" + "".join(f"<p>{link}" for link in LINKS) + "</div>",
+            f"Contents\n\n{LIST}",
+        ),
+        ("<p class=toc>In short<br>" + "<br>".join(LINKS), f"In short\n\n{LIST}"),
+        ("<div class=toc><h3>Contents</h3>" + "<br>".join(LINKS) + "</div>", f"### Contents\n\n{LIST}"),
+        ("<div class=toc><ul>" + "".join(f"<li>{link}" for link in LINKS) + "</ul></div>", LIST),
+    ],
+)
+def test_lines_of_links_to_places_of_the_page_are_a_list(html: str, markdown: str) -> None:
+    assert written(f"{html}<p>A text.") == f"{markdown}\n\nA text."
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        *("<div class=toc>" + " | ".join(LINKS) + "</div>", "<div class=toc>" + " ".join(LINKS) + "</div>"),
+        *("<div>" + "<br>".join(LINKS) + "</div>", "<div class=toc>" + "<br>".join(LINKS[:2]) + "</div>"),
+        "<div class=toc>" + "<br>".join(LINKS) + "<p>A text in it.</div>",
+        "<div class=toc>" + "<br>".join(LINKS).replace("#", "/") + "</div>",
+        "<a href='#0'><div class=toc>One<br>two<br>three</div></a>",
+    ],
+)
+def test_other_lines_are_none(html: str) -> None:
+    assert "- " not in written(html)
+
+
+PAGE = (
+    "<h1>T</h1><p>One two three. Four five six.<h2>A</h2><p>seven<h2>B</h2><ul><li>eight nine<li>ten eleven</ul>"
+)
+
+
+def test_chunks_are_sections_with_the_headings_above_them() -> None:
+    found = list(chunks(blocks_of(f"<title>T</title>{PAGE}"), 100))
+    assert [(chunk.headings, chunk.words) for chunk in found] == [(["T"], 7), (["T", "A"], 2), (["T", "B"], 5)]
+    assert found[1].text == "## A\n\nseven"
+
+
+def test_long_sections_are_cut_between_sentences_and_items() -> None:
+    texts = [chunk.text for chunk in chunks(blocks_of(f"<title>T</title>{PAGE}"), 4)]
+    assert texts == [
+        "# T\n\nOne two three.",
+        "Four five six.",
+        "## A\n\nseven",
+        "## B\n\n- eight nine",
+        "- ten eleven",
+    ]
+
+
+def test_sentences_of_one_part_stay_parted_by_spaces() -> None:
+    texts = [chunk.text for chunk in chunks(blocks_of("<p>One two. Three <b>four</b>. Five six. Seven."), 4)]
+    assert texts == ["One two. Three **four**.", "Five six. Seven."]
+
+
+def test_parts_of_a_table_repeat_its_header() -> None:
+    rows = "".join(f"<tr><td>a{number}<td>b{number}" for number in range(4))
+    texts = [chunk.text for chunk in chunks(blocks_of(f"<table><tr><th>x<th>y{rows}</table>"), 6)]
+    assert [text.count("\n") for text in texts] == [3, 3]
+    assert all(text.startswith("| x | y |") for text in texts)
+
+
+def test_chunks_are_the_same_of_dicts() -> None:
+    blocks = blocks_of(PAGE)
+    assert list(chunks(to_dicts(blocks), 5)) == list(chunks(blocks, 5))
+
+
+def test_code_is_cut_between_lines_and_joined_again() -> None:
+    code = "\n".join(f"line {number}" for number in range(9))
+    texts = [chunk.text for chunk in chunks(blocks_of(f"<pre>{code}</pre>"), 8)]
+    assert all(text.startswith("```\nline") for text in texts)
+    assert "\n".join(text[4:-4] for text in texts) == code
+
+
+def test_a_chunk_of_no_words_is_refused() -> None:
+    with pytest.raises(ValueError, match="at least 1"):
+        chunks([], 0)
+
+
+@example("<p>来源来源新华网", 2)
+@given(html_pages(), st.integers(2, 6))
+def test_chunks_hold_all_words_and_no_more_than_is_asked_for(html: str, most: int) -> None:
+    blocks = blocks_of(html, pictures="leave")
+    found = list(chunks(blocks, most))
+    for chunk in found:
+        assert chunk.words <= most or len(chunk.blocks) == 1
+        assert chunk.words == len(words(" ".join(map(plain_text, chunk.blocks))))
+    of_page = words(" ".join(map(plain_text, blocks)))
+    of_chunks = words(" ".join(plain_text(block) for chunk in found for block in chunk.blocks))
+    assert set(of_page) == set(of_chunks)
+
+
+def parts_of(html: str, form: str, most: int) -> list[str]:
+    """Return the parts of a page in order, each asked for by what the one before says of it."""
+    texts: list[str] = []
+    number: int | None = 1
+    while number is not None:
+        denoiser = Denoiser("link_ratio", writing=Writing(form, max_chars=most, part=number))
+        clean = denoiser.clean(Page.parse("https://a.test/", html)).clean_page
+        assert clean.truncated is (clean.next_part is not None)
+        texts.append(clean.text)
+        number = clean.next_part
+    return texts
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "html"])
+def test_a_text_with_a_limit_is_cut_between_blocks_and_goes_on_where_it_ended(form: str) -> None:
+    html = "".join(f"<h2>Part {number} of it</h2><p>{f'Sentence {number}. ' * 5}" for number in range(9))
+    texts = parts_of(html, form, 200)
+    assert all(len(text) <= 200 for text in texts)
+    assert len(texts) > 3
+    [whole] = parts_of(html, form, 10_000)
+    assert ("\n\n" if form == "markdown" else "\n").join(texts) == whole
+
+
+@pytest.mark.parametrize("form", ["markdown", "html"])
+@pytest.mark.parametrize("limit", range(90, 240, 7))
+def test_no_part_ends_in_a_heading(form: str, limit: int) -> None:
+    html = "".join(f"<h2>Part {number}</h2><p>{f'Sentence {number}. ' * 5}" for number in range(9))
+    texts = parts_of(html, form, limit)
+    assert all(len(text) <= limit for text in texts)
+    assert not any(text.splitlines()[-1].startswith(("##", "<h2>")) for text in texts)
+    assert "".join(texts).count("Sentence 3.") == 5
+
+
+def test_a_block_that_is_longer_than_the_limit_is_cut_inside() -> None:
+    items, rows = "<li>an item" * 60, "<tr><td>1<td>2" * 60
+    html = f"<ul>{items}</ul><table><tr><th>a<th>b{rows}</table><p>{'One two three. ' * 60}<p>{'word ' * 300}"
+    for form in ("text", "markdown", "html"):
+        texts = parts_of(html, form, 250)
+        assert all(len(text) <= 250 for text in texts)
+        assert "".join(texts).count("an item") == 60
+    assert sum("| a | b |\n| --- |" in text for text in parts_of(html, "markdown", 250)) > 2
+
+
+def test_the_text_of_an_extractor_has_the_limit_too() -> None:
+    writing = Writing(max_chars=10, min_confidence=1.0, low_confidence="tests.output.content.test_forms:shout")
+    clean = Denoiser(writing=writing).clean(Page.parse("https://a.test/", "<p>A story.")).clean_page
+    assert (clean.text, clean.truncated, clean.next_part) == ("LOUD WORDS", True, 2)
+
+
+def shout(_: str, __: str) -> str:
+    return "LOUD WORDS ARE HERE"

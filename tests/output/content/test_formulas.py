@@ -1,4 +1,4 @@
-from __future__ import annotations
+"""Formulas and code."""
 
 import re
 from importlib.util import find_spec
@@ -6,9 +6,11 @@ from importlib.util import find_spec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from lxml import etree
 
 from denoise_crawler.core import compiled
-from denoise_crawler.output.content.blocks import Formula, Paragraph
+from denoise_crawler.output.content.blocks import Code, Formula, Paragraph
+from denoise_crawler.output.content.mathml import MAX_DRAWN_ELEMENTS, math_of_chtml, readable_math
 from denoise_crawler.output.writing import write_content
 from denoise_crawler.page import Page
 from denoise_crawler.page.page import self_description_of
@@ -60,15 +62,11 @@ KATEX = (
 def test_a_formula_is_written_as_latex_once(html: str, latex: str) -> None:
     page = f"<p>As {html} says"
     assert written(page) == f"As ${latex}$ says"
-    assert written(page, "text") == f"As {latex} says".replace(f"As {latex} says", _text(html, latex))
+    assert written(page, "text") == (f"As {html} says" if html.startswith("\\") else f"As {latex} says")
     assert rf"\({latex}\)" in written(page, "html")
     [paragraph] = blocks_of(page)
     assert isinstance(paragraph, Paragraph)
     assert [piece for piece in paragraph.content if isinstance(piece, Formula)] == [Formula(latex)]
-
-
-def _text(html: str, latex: str) -> str:
-    return f"As {html} says" if html.startswith("\\") else f"As {latex} says"
 
 
 @pytest.mark.parametrize(
@@ -90,9 +88,12 @@ def test_a_formula_with_a_line_of_its_own_is_a_block(html: str) -> None:
 
 def test_a_formula_in_a_script_stands_at_its_place_in_the_text() -> None:
     script = "<script type='math/tex'>{}</script>"
-    assert written(
-        f"<p>We <b>call</b> {script.format('a')} and<!-- c --> {script.format('b')} so.<p>{script.format('c')}"
-    ) == ("We **call** $a$ and $b$ so.\n\n$$\nc\n$$".replace("$$\nc\n$$", "$$\nc\n$$"))
+    assert (
+        written(
+            f"<p>We <b>call</b> {script.format('a')} and<!-- c --> {script.format('b')} so.<p>{script.format('c')}"
+        )
+        == "We **call** $a$ and $b$ so.\n\n$$\nc\n$$"
+    )
 
 
 @pytest.mark.skipif(find_spec("mathml_to_latex") is None, reason="needs the extra formulas")
@@ -185,14 +186,196 @@ def test_a_formula_that_was_never_closed_does_not_swallow_the_page() -> None:
     ("address", "may_show"),
     [
         *(("/path/a.png", False), ("/weather/father.jpg", False), ("/cathedral.svg", False)),
-        *(
-            ("/mathtex.cgi?x", True),
-            ("/media/math/render/svg/a", True),
-            ("/Math/1.png", True),
-            ("/a?cht=tx", True),
-        ),
+        *(("/mathtex.cgi?x", True), ("/media/math/render/svg/a", True), ("/Math/1.png", True)),
+        *(("/a?cht=tx", True),),
     ],
 )
 def test_only_an_address_that_names_formulas_has_the_page_searched_for_them(address: str, may_show: bool) -> None:
     page = Page.parse("", f"<p>A picture <img src='{address}' alt='x'> stands here.")
     assert page.once(self_description_of).has_no_formula(page.nodes) is not may_show
+
+
+def token(name: str, letters: str) -> str:
+    drawn = "".join(f"<mjx-c class='mjx-c{ord(letter):X} TEX-I'></mjx-c>" for letter in letters)
+    return f"<mjx-{name} class=mjx-n>{drawn}</mjx-{name}>"
+
+
+X, N, TWO, SUM = token("mi", "\U0001d465"), token("mi", "\U0001d45b"), token("mn", "2"), token("mo", "\u2211")
+FRACTION = (
+    "<mjx-mfrac><mjx-frac><mjx-num><mjx-nstrut></mjx-nstrut>{}</mjx-num><mjx-dbox><mjx-dtable><mjx-line></mjx-line>"
+    "<mjx-row><mjx-den><mjx-dstrut></mjx-dstrut>{}</mjx-den></mjx-row></mjx-dtable></mjx-dbox></mjx-frac></mjx-mfrac>"
+)
+SURD = token("mo", "\u221a")
+ROOT = f"<mjx-sqrt><mjx-surd>{SURD}</mjx-surd><mjx-box>{X}</mjx-box></mjx-sqrt>"
+LIMITS = (
+    f"<mjx-munderover><mjx-over>{N}</mjx-over><mjx-box><mjx-munder><mjx-row><mjx-base>{SUM}</mjx-base></mjx-row>"
+    f"<mjx-row><mjx-under><mjx-texatom>{X}{token('mo', '=')}{TWO}</mjx-texatom></mjx-under></mjx-row></mjx-munder>"
+    "</mjx-box></mjx-munderover>"
+)
+BRACKET = "<mjx-mo><mjx-stretchy-v class='mjx-c28'><mjx-beg><mjx-c></mjx-c></mjx-beg></mjx-stretchy-v></mjx-mo>"
+
+
+def container(drawn: str) -> str:
+    return f"<mjx-container class=MathJax jax=CHTML><mjx-math class=MJX-TEX>{drawn}</mjx-math></mjx-container>"
+
+
+def mathml_of(drawn: str) -> str:
+    root = Page.parse("", container(drawn)).root
+    assert root is not None
+    math = math_of_chtml(root)
+    return "" if math is None else etree.tostring(math, encoding="unicode").replace("mrow", "r")
+
+
+@pytest.mark.parametrize(
+    ("drawn", "mathml"),
+    [
+        (
+            f"<mjx-msup>{X}<mjx-script>{TWO}</mjx-script></mjx-msup>",
+            "<msup><r><mi>x</mi></r><r><mn>2</mn></r></msup>",
+        ),
+        (
+            f"<mjx-msub>{X}<mjx-script>{N}</mjx-script></mjx-msub>",
+            "<msub><r><mi>x</mi></r><r><mi>n</mi></r></msub>",
+        ),
+        (
+            f"<mjx-msubsup>{X}<mjx-script>{TWO}<mjx-spacer></mjx-spacer>{N}</mjx-script></mjx-msubsup>",
+            "<msubsup><r><mi>x</mi></r><r><mi>n</mi></r><r><mn>2</mn></r></msubsup>",
+        ),
+        (FRACTION.format(X, TWO), "<mfrac><r><mi>x</mi></r><r><mn>2</mn></r></mfrac>"),
+        (f"<mjx-msqrt>{ROOT}</mjx-msqrt>", "<msqrt><mi>x</mi></msqrt>"),
+        (
+            f"<mjx-mroot><mjx-root>{TWO}</mjx-root>{ROOT}</mjx-mroot>",
+            "<mroot><r><mi>x</mi></r><r><mn>2</mn></r></mroot>",
+        ),
+        (
+            LIMITS,
+            "<munderover><r><mo>\u2211</mo></r><r><r><mi>x</mi><mo>=</mo><mn>2</mn></r></r><r><mi>n</mi></r></munderover>",
+        ),
+        (
+            f"<mjx-munder><mjx-row><mjx-base>{X}</mjx-base></mjx-row><mjx-row><mjx-under>{N}</mjx-under></mjx-row>"
+            "</mjx-munder>",
+            "<munder><r><mi>x</mi></r><r><mi>n</mi></r></munder>",
+        ),
+        (
+            f"<mjx-mtable><mjx-itable><mjx-mtr><mjx-mtd>{X}</mjx-mtd></mjx-mtr></mjx-itable></mjx-mtable>",
+            "<mtable><mtr><mtd><mi>x</mi></mtd></mtr></mtable>",
+        ),
+        (BRACKET + TWO, "<mo>(</mo><mn>2</mn>"),
+        ("<mjx-mtext><mjx-utext>\u0436</mjx-utext></mjx-mtext>", "<mtext>\u0436</mtext>"),
+        (X + "<mjx-mspace></mjx-mspace><mjx-mphantom>" + N + "</mjx-mphantom>", "<mi>x</mi>"),
+    ],
+)
+def test_what_is_drawn_is_what_was_written(drawn: str, mathml: str) -> None:
+    assert mathml_of(drawn) == f"<math><r>{mathml}</r></math>"
+
+
+def test_a_drawn_formula_without_mathml_is_written() -> None:
+    pytest.importorskip("mathml_to_latex", reason="needs the extra formulas")
+    html = f"<p>It holds that {container(FRACTION.format(X, TWO))} is small."
+    assert written(html) == r"It holds that $\frac{x}{2}$ is small."
+    assert written(html, "text") == r"It holds that \frac{x}{2} is small."
+
+
+def test_a_drawing_that_is_too_large_or_empty_is_no_formula() -> None:
+    assert mathml_of("") == mathml_of(X * (MAX_DRAWN_ELEMENTS // 4)) == ""
+    assert (
+        mathml_of("".join(f"<mjx-c class=mjx-c{code}></mjx-c>" for code in ("00", "0B", "D800", "FFFFFF"))) == ""
+    )
+    assert "It" in written(f"<p>It is {container('')} empty.")
+
+
+def test_a_drawing_of_any_depth_or_of_parts_that_nothing_holds_is_read() -> None:
+    deep = etree.fromstring(
+        "<c>" + "<mjx-mrow>" * 200 + X.replace("'", '"').replace("=mjx-n", '="n"') + "</mjx-mrow>" * 200 + "</c>"
+    )
+    found = math_of_chtml(deep)
+    assert found is not None
+    assert readable_math(found) == "x"
+    assert mathml_of(f"<mjx-num>{X}</mjx-num><mjx-mfrac></mjx-mfrac>") == ""
+
+
+@pytest.mark.parametrize(
+    ("html", "language"),
+    [
+        ("<pre class=language-py>x</pre>", "py"),
+        ("<pre><code class='hljs language-c++'>x</code></pre>", "c++"),
+        ("<pre data-lang=SQL>x</pre>", "sql"),
+        ("<pre><code data-language=yaml>x</code></pre>", "yaml"),
+        ("<div class='highlight highlight-source-js'><pre>x</pre></div>", "js"),
+        ("<div class='highlight-python notranslate'><div class=highlight><pre>x</pre></div></div>", "python"),
+        ("<pre class='brush: java; gutter: false'>x</pre>", "java"),
+        ("<div class=sourceCode><pre class='sourceCode haskell'>x</pre></div>", "haskell"),
+        ("<pre><code class='rust hljs'>x</code></pre>", "rust"),
+        ("<pre class='src src-elisp'>x</pre>", "elisp"),
+        ("<pre class=language-none>x</pre>", ""),
+        ("<pre class='highlight wrap'>x</pre>", ""),
+        ("<div class=language-py><pre>y</pre><pre>x</pre></div>", ""),
+    ],
+)
+def test_the_language_is_what_the_markup_says(html: str, language: str) -> None:
+    assert blocks_of(html)[-1] == Code("x", language)
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<pre>a\n\n  b</pre>",
+        "<pre><button>Copy</button>a\n\n  b<div class=copy-btn>Copy</div></pre>",
+        "<pre><span class=lineno>1</span>a\n<span class=lineno>2</span>\n<span class=lineno>3</span>  b</pre>",
+        "<pre><div class=line>a</div><div class=line></div><div class=line>  b</div></pre>",
+        "<pre><span class=line>a</span><span class=line></span><span class=line>  b</span></pre>",
+        "<pre><code><span class=line>a</span>\n<span class=line></span>\n<span class=line>  b</span></code></pre>",
+        "<pre><div><span>1</span><div>a</div></div><div><span>2</span><div></div></div>"
+        "<div><span>3</span><div>  b</div></div></pre>",
+        "<pre>a<br><br>  b</pre>",
+        "<pre><ol><li>a<li><li>  b</ol></pre>",
+        "<table class=highlighttable><tr><td class=linenos><pre>1\n2\n3</pre><td class=code>"
+        "<pre>a\n\n  b</pre></table>",
+        "<table><tr><td><pre>1\n2\n3</pre><td><div><pre>a\n\n  b</pre></div></table>",
+        "<pre><table class=hljs-ln><tr><td class=hljs-ln-numbers>1<td>a<tr><td class=hljs-ln-numbers>2<td>"
+        "<tr><td class=hljs-ln-numbers>3<td>  b</table></pre>",
+        "<div class=CodeMirror-code><div><div class=CodeMirror-linenumber>1</div>"
+        "<pre class=CodeMirror-line>a</pre></div>"
+        "<div><div class=CodeMirror-linenumber>2</div><pre class=CodeMirror-line></pre></div>"
+        "<div><div class=CodeMirror-linenumber>3</div><pre class=CodeMirror-line>  b</pre></div></div>",
+        "<p><code style='white-space: pre'>\na\n\n  b\n</code>",
+        "<div><code>a\n\n  b</code></div>",
+        "<p><span><code>a<br>\n<br>\n&nbsp; b</code></span>",
+        "<div><div class=cm-line>a</div><div class=cm-line><br></div><div class=cm-line>  b</div></div>",
+        "<section><div class=view-line style='top:38px'><span>&nbsp; b</span></div>"
+        "<div class=view-line style='top:0px'><span>a</span></div>"
+        "<div class=view-line style='top:19px'><span></span></div></section>",
+    ],
+)
+def test_every_line_of_code_is_kept_without_numbers_and_buttons(html: str) -> None:
+    assert blocks_of(html) == [Code("a\n\n  b")]
+
+
+def test_numbers_that_are_code_stay() -> None:
+    assert blocks_of("<pre>1\n2\n3</pre>") == [Code("1\n2\n3")]
+    assert blocks_of("<pre><div><b>7</b> a</div><div><b>9</b> b</div></pre>") == [Code("7 a\n9 b")]
+
+
+def test_a_block_of_code_is_kept_whole_or_not_at_all() -> None:
+    html = "<pre><b>a line of code</b>\nb</pre>"
+    assert blocks_of(html, [False, False, False, False, True]) == [Code("a line of code\nb")]
+    assert blocks_of(html, [False, False, True, True, False]) == []
+
+
+@pytest.mark.parametrize("style", ["style='display: block'", "class=code-block", "class='highlight block'"])
+def test_a_code_that_stands_alone_and_is_styled_as_a_block_is_one(style: str) -> None:
+    assert blocks_of(f"<p>Run:<div><code {style}>make it</code></div>")[-1] == Code("make it")
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        *("<p>Run <code>a\nb</code>", "<p><code>a\nb</code> runs", "<p><b>Run</b> <code class=block>a</code>"),
+        *("<h2><code>a\nb</code></h2>", "<dl><dt><code>a\nb</code></dl>", "<p><code>make it</code>"),
+        *("<p><a href=/x><code>a\nb</code></a>", "<code>never closed<h2>A\nheading</h2><p>Text</p>"),
+        "<table><tr><th>a<th>b<tr><td>c<td><code>a\nb</code></table>",
+        "<p>Run" + "<i></i>" * 100 + "<code>a\nb</code>",
+    ],
+)
+def test_a_code_in_a_line_a_heading_or_a_cell_is_no_block(html: str) -> None:
+    assert not [block for block in blocks_of(html) if isinstance(block, Code)]
