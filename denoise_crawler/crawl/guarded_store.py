@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from denoise_crawler.errors import DamagedRowError
@@ -84,18 +85,34 @@ class GuardedStore:
         """Return the site and the row number of each page that has waiting items, as the store does."""
         return self._call_safely(lambda: self._store.pages_waiting(site), [])
 
-    def waiting(self, site: str | None = None, *, inherited: bool = True) -> Iterator[Parked]:
-        """Yield the waiting items that can be read."""
+    def waiting(self, site: str | None = None, *, inherited: bool = True) -> Iterator[list[Parked]]:
+        """Yield the waiting items that can be read, in batches."""
         try:
-            for parked in self._store.waiting(site, inherited=inherited):
-                if parked.origin not in self._hidden_origins or not parked.inherited:
-                    yield parked
+            for batch in self._store.waiting_batches(site, inherited=inherited):
+                yield [one for one in batch if not (one.inherited and one.origin in self._hidden_origins)]
         except Exception as error:
             self._on_error(error)
 
-    def release(self, parked: Parked) -> bool:
-        """Note that an item waits no longer; return False if that fails: it waits on, or has left before."""
-        return self._call_safely(lambda: self._store.release(parked), False)
+    def release(self, batch: list[Parked]) -> list[Parked]:
+        """Note that items wait no longer; return them. Where that fails for all at once, each is tried alone.
+
+        Those are left out that wait on because it fails, or that have left before.
+        """
+        released: list[Parked] = []
+        try:
+            return self._store.release_together(batch)
+        except Exception:
+            for one in batch:
+                released += self._call_safely(partial(self._store.release_together, [one]), [])
+        return released
+
+    def note_gone(self, parked: Parked) -> None:
+        """Note that an item that was released with others goes on now."""
+        self._store.note_gone(parked)
+
+    def keep_waiting(self, batch: list[Parked]) -> None:
+        """Let items that were released with others wait again, because they did not go on."""
+        self._call_safely(lambda: self._store.keep_waiting(batch), None)
 
     def waiting_count(self, site: str | None = None, *, inherited: bool = True) -> int:
         """Return how many items wait."""

@@ -118,6 +118,10 @@ class ItemFate:
         try:
             if isinstance(item, self.settings.skipped_items) or source is None:
                 return False
+            if self._waits_for_others(item, source):
+                return await self._park_behind_others(item, source)
+            if source.arrivals.is_empty and not self._needs_turn(item, source):
+                return False
             async with source.arrivals:
                 if not self._needs_turn(item, source):
                     return False
@@ -141,6 +145,25 @@ class ItemFate:
                 source.learned = True
                 self.waiting.supersede(source)
         return parked
+
+    def _waits_for_others(self, item: Any, source: SourcePage) -> bool:
+        """Return True if an item just has to wait: its page is learned, and its site is known by later ones."""
+        if not source.learned or source.skipped:
+            return False
+        if not (source.arrivals.is_empty and self.sites.turns.is_free(source)):
+            return False
+        return self.sites.must_wait(source.page.site) and self.filler.can_fill(item)
+
+    async def _park_behind_others(self, item: Any, source: SourcePage) -> bool:
+        """Park an item as in its turn, which would begin at once and end at once; return whether it waits."""
+        if not self.waiting.park(item, source):
+            async with source.arrivals:
+                await self._judge_for(item, source)
+            return False
+        self._sites_with_waiting.add(source.page.site)
+        await self._slice.yield_if_over()
+        await self._release_overdue()
+        return True
 
     async def fill(self, item: Any, source: SourcePage | None) -> list[Any]:
         """Return what goes on for an item that does not wait, filled where possible. Items keep their order.
@@ -238,16 +261,18 @@ class ItemFate:
             return self.filler.unfilled(item, describe_error(error))
 
     async def _fill_in_turn(self, item: Any, source: SourcePage | None) -> list[Any]:
-        async with nullcontext() if source is None else source.turn:
+        if source is None:
+            return await self._filled(item, None)
+        async with source.turn:
             return await self._filled(item, source)
 
     async def _filled(self, item: Any, source: SourcePage | None, *, in_turn: bool = False) -> list[Any]:
-        if source is not None:
+        if source is not None and source.cleaned is None:
             await self._judge_for(item, source, in_turn=in_turn)
         if isinstance(item, self.settings.skipped_items):
             self.report.count("opted_out")
             return [item]
-        if source is None or await self.is_skipped(source):
+        if source is None or ((source.skipped or not source.looked_at) and await self.is_skipped(source)):
             self.report.count("untouched", int(source is None))
             return self.filler.as_it_came(item)
         if not self.filler.can_fill(item):
@@ -334,8 +359,11 @@ class ItemFate:
 
     async def _send_one(self, item: Any, source: SourcePage, shared: SharedTurn) -> None:
         try:
-            async with shared.item(source.page.site):
-                ready = await self._unless_unwanted(self._fill_released, item, source, shared)
+            try:
+                async with shared.of_site[source.page.site]:
+                    ready = await self._unless_unwanted(self._fill_released, item, source, shared)
+            finally:
+                shared.end_item()
             for each in ready:
                 await self.send(each, source.response)
         finally:

@@ -164,7 +164,7 @@ class WarmupMiddleware:
         """
         sources = None if is_opted_out(response) else ResponseSources(self._fate, response, self._crawler)
         async for output in result:
-            if not is_item(output):
+            if type(output) is not dict and not is_item(output):
                 yield output
                 continue
             for item in await self._take(output, sources):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.http import HtmlResponse, Request, Response
 
+from denoise_crawler.crawl.event_loop import Line
 from denoise_crawler.crawl.stored_response import PAGE_KEY, response_as_bytes, response_from_bytes
 from denoise_crawler.errors import GivenPageError
 from denoise_crawler.page import MAX_HTML_BYTES, Page
@@ -166,7 +167,7 @@ class SourcePage:
     failed: bool = False
     error: str | None = None
     cleaned: CleanedPage | None = None
-    arrivals: asyncio.Lock = field(default_factory=asyncio.Lock)
+    arrivals: Line = field(default_factory=Line)
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     _parked: ParkedPage | None = None
 
@@ -179,9 +180,9 @@ class SourcePage:
         return self.origin.response or _synthetic_response(self.page)
 
     @property
-    def is_parked(self) -> bool:
-        """Whether an item of the page was parked."""
-        return self._parked is not None
+    def row(self) -> int:
+        """The row of the page in the store, 0 if no item of it was parked."""
+        return 0 if self._parked is None else self._parked.row
 
     def to_parked(self) -> ParkedPage:
         """Return the page as the store keeps it."""
