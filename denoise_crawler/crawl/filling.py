@@ -9,11 +9,11 @@ import sys
 from collections.abc import MutableSequence, Sequence
 from contextlib import suppress
 from copy import copy
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import lru_cache
 from inspect import get_annotations
 from types import UnionType
-from typing import IO, TYPE_CHECKING, Any, Union, get_args, get_origin, get_type_hints
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 from itemadapter import ItemAdapter
 from scrapy import Item
@@ -33,8 +33,7 @@ if TYPE_CHECKING:
     from denoise_crawler.crawl.settings import DenoiseSettings
 
 
-@dataclass(frozen=True)
-class FillResult:
+class FillResult(NamedTuple):
     """An item after filling.
 
     Attributes:

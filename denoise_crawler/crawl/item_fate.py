@@ -22,6 +22,7 @@ from denoise_crawler.crawl.sites import Sites
 from denoise_crawler.crawl.stored_names import owner_of
 from denoise_crawler.errors import GivenUpError, PartError, describe_error
 from denoise_crawler.page.text import printable
+from denoise_crawler.store import Store
 from denoise_crawler.store.damage import open_store
 
 if TYPE_CHECKING:
@@ -31,9 +32,9 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from denoise_crawler.crawl.event_loop import Turn
-    from denoise_crawler.crawl.page_cleaner import CleanedPage
     from denoise_crawler.crawl.parking import WaitingItem
     from denoise_crawler.crawl.source_page import SourcePage
+    from denoise_crawler.denoiser import Cleaned
 
     Fill: TypeAlias = Callable[..., Awaitable[list[Any]]]
 
@@ -195,7 +196,7 @@ class ItemFate:
 
     def _report_known(self, site: str) -> None:
         if pages := self.sites.take_newly_known(site):
-            waiting = self._store.waiting_count(site, inherited=bool(self.settings.job))
+            waiting = self.waiting.count(site, inherited=bool(self.settings.job))
             logger.info("%s is known after %d pages; %d items go on", printable(site), pages, waiting)
 
     # --- its page is learned and cleaned, once
@@ -281,12 +282,12 @@ class ItemFate:
             return self.filler.unfilled(item, source.error)
         self.report.count("cleaned")
         self.sites.progress(source.page.site).items_cleaned += 1
-        return await self._with_text(item, source, source.cleaned)
+        return await self._with_text(item, source.cleaned)
 
-    async def _with_text(self, item: Any, source: SourcePage, cleaned: CleanedPage) -> list[Any]:
+    async def _with_text(self, item: Any, cleaned: Cleaned) -> list[Any]:
         try:
             part = self.filler.part_of(item)
-            clean_page = await self.sites.cleaner.part(source.page, cleaned, part) if part else cleaned.clean_page
+            clean_page = await self.sites.cleaner.part(cleaned, part) if part else cleaned.clean_page
         except PartError as error:
             message = "A part of a page is not found, and its item goes on without its text: %s"
             self.report.first("parts_missing", message, error)
@@ -390,7 +391,7 @@ class ItemFate:
             self.report.count("raw")
             if source.cleaned is None:
                 source.cleaned = await self.sites.cleaner.raw(source.page)
-            return await self._with_text(item, source, source.cleaned)
+            return await self._with_text(item, source.cleaned)
 
     # --- the crawl begins and ends
 
@@ -420,4 +421,4 @@ class ItemFate:
             safe = feeds_are_safe(self._crawler)
         if not safe:
             logger.error("A feed failed: what had waited stays in %s for the next run", self.settings.store)
-        self._store.close(safe=safe)
+        self._store.safely(None, Store.close, safe=safe)

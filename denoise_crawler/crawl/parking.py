@@ -17,6 +17,7 @@ from denoise_crawler.errors import UnparkableError
 from denoise_crawler.methods.versioned_format import MAX_BYTES, decode_msgpack
 from denoise_crawler.page.held_pages import PageWindow
 from denoise_crawler.page.text import printable
+from denoise_crawler.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,7 +75,7 @@ class WaitingItems:
                 key=class_path(type(item)),
             )
             return False
-        parked = self._store.park(source.to_parked(), data)
+        parked = self._store.safely(False, Store.park, source.to_parked(), data)
         if parked:
             with self._report.isolate_step("count an item that waits"):
                 self._count(item, source)
@@ -117,7 +118,7 @@ class WaitingItems:
                 yield waiting
         finally:
             if kept := [*unread, *left]:
-                self._store.keep_waiting(kept)
+                self._store.safely(None, Store.keep_waiting, kept)
 
     def _count_released(self, page: int) -> None:
         self._leaving[page] += 1
@@ -141,7 +142,7 @@ class WaitingItems:
 
     def inherit(self) -> int:
         """Take over the items that earlier runs left; return how many."""
-        inherited = self._store.inherit()
+        inherited = self._store.safely(0, Store.inherit)
         if inherited:
             self._report.count("inherited", inherited)
             logger.info("%d items wait from an earlier run", inherited)
@@ -154,15 +155,15 @@ class WaitingItems:
 
     def sources(self, site: str | None = None) -> Iterator[SourcePage]:
         """Yield each page that has waiting items; of ``site`` also each that had some in this run."""
-        for _, page in self._store.pages_waiting(site):
+        for _, page in self._store.safely([], Store.pages_waiting, site):
             try:
                 yield self._source(page)
             except Exception as error:
                 self._report_unreadable(error)
 
-    def count(self, site: str | None = None) -> int:
-        """Return how many items of ``site`` wait, None: of all sites."""
-        return self._store.waiting_count(site)
+    def count(self, site: str | None = None, *, inherited: bool = True) -> int:
+        """Return how many items of ``site`` wait, None: of all sites; with or without those of earlier runs."""
+        return self._store.safely(0, Store.waiting_count, site, inherited=inherited)
 
     def _read(self, parked: Parked) -> WaitingItem | None:
         try:

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from scrapy.crawler import Crawler
 
-    from denoise_crawler.crawl.page_cleaner import CleanedPage
     from denoise_crawler.crawl.source_page import SourcePage
+    from denoise_crawler.denoiser import Cleaned
     from denoise_crawler.output.writing import Writing
 
 logger = logging.getLogger(__name__)
@@ -120,7 +120,7 @@ class CrawlReport:
         message = "Nothing to read at %s: %s. Its items pass unchanged."
         self.first(f"skipped/{why}", message, printable(url), _WHY_SKIPPED.get(why, why))
 
-    def page_cleaned(self, source: SourcePage, cleaned: CleanedPage, writing: Writing, method: str) -> None:
+    def page_cleaned(self, source: SourcePage, cleaned: Cleaned, writing: Writing, method: str) -> None:
         """Count a cleaned page, and send the signal :data:`page_cleaned`.
 
         Args:
@@ -135,7 +135,7 @@ class CrawlReport:
         self._count_text(cleaned, writing, method)
         self._crawler.signals.send_catch_log(page_cleaned, page=source.page, cleaned=cleaned, source=source)
 
-    def _count_judgement(self, cleaned: CleanedPage) -> None:
+    def _count_judgement(self, cleaned: Cleaned) -> None:
         judgement = cleaned.judgement
         if judgement is None:
             return
@@ -150,7 +150,7 @@ class CrawlReport:
                 key=file,
             )
 
-    def _count_text(self, cleaned: CleanedPage, writing: Writing, method: str) -> None:
+    def _count_text(self, cleaned: Cleaned, writing: Writing, method: str) -> None:
         clean_page, url = cleaned.clean_page, printable(cleaned.clean_page.url)
         self.count("unchanged", int(bool(clean_page.unchanged)))
         self.count("error_pages", int(bool(clean_page.soft_404)))

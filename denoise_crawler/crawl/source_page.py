@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from denoise_crawler.crawl.page_cleaner import CleanedPage
+    from denoise_crawler.denoiser import Cleaned
 
 
 # --- the page: the body of the response, or what the spider named instead
@@ -166,7 +166,7 @@ class SourcePage:
     skipped: str | None = None
     failed: bool = False
     error: str | None = None
-    cleaned: CleanedPage | None = None
+    cleaned: Cleaned | None = None
     arrivals: Line = field(default_factory=Line)
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     _parked: ParkedPage | None = None
