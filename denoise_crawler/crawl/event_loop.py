@@ -8,7 +8,7 @@ from collections import defaultdict, deque
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from scrapy import signals
 from scrapy.utils.asyncio import create_looping_call, is_asyncio_available
@@ -82,33 +82,6 @@ async def run_concurrently(calls: Iterable[Awaitable[None]], limit: int) -> None
     finally:
         if running:
             await asyncio.wait(running)
-
-
-class Line(asyncio.Lock):
-    """A lock that can tell if somebody holds it or waits for it: a lock that was just released looks free."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._length = 0
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether nobody holds the lock or waits for it."""
-        return self._length == 0
-
-    async def acquire(self) -> Literal[True]:
-        """Wait for the lock and take it."""
-        self._length += 1
-        try:
-            return await super().acquire()
-        except BaseException:
-            self._length -= 1
-            raise
-
-    def release(self) -> None:
-        """Let the next one have the lock."""
-        super().release()
-        self._length -= 1
 
 
 # --- a task once a second, also when no item arrives

@@ -39,12 +39,21 @@ class GuardedStore:
     def safely(
         self, default: T, call: Callable[Concatenate[Store, P], T], *values: P.args, **named: P.kwargs
     ) -> T:
-        """Return what a method of the store returns, such as ``Store.park``; ``default`` if it raises."""
+        """Return what a method of the store returns, such as ``Store.inherit``; ``default`` if it raises."""
         try:
             return call(self._store, *values, **named)
         except Exception as error:  # no error of the store costs an item
             self._on_error(error)
             return default
+
+    def park(self, page: ParkedPage, item: bytes) -> bool:
+        """Let an item of ``page`` wait; return False if that fails."""
+        try:
+            self._store.park(page, item)
+        except Exception as error:
+            self._on_error(error)
+            return False
+        return True
 
     def knowledge_by(self, choice: MethodChoice) -> StoredKnowledge:
         """Return what a method knows of sites."""

@@ -16,7 +16,7 @@ from denoise_crawler.crawl.filling import ItemFiller
 from denoise_crawler.crawl.guarded_store import GuardedStore
 from denoise_crawler.crawl.parking import WaitingItems
 from denoise_crawler.crawl.report import CrawlReport, UnwantedItem, check_wanted
-from denoise_crawler.crawl.scrapy_internals import send_through_pipelines
+from denoise_crawler.crawl.scrapy_internals import SentItems
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.crawl.sites import Sites
 from denoise_crawler.crawl.stored_names import owner_of
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Iterator
 
     from scrapy.crawler import Crawler
-    from scrapy.http import Response
 
     from denoise_crawler.crawl.event_loop import Turn
     from denoise_crawler.crawl.parking import WaitingItem
@@ -68,7 +67,8 @@ class ItemFate:
         self.sites.relearn_from(lambda site: (source.page for source in self.waiting.sources(site)))
         self._sites_with_waiting: set[str] = set()
         self._releasing: set[str] = set()
-        self._in_pipelines: dict[int, Any] = {}  # items that were released, by their id()
+        sent = SentItems(crawler)
+        self.send, self.was_released = sent.send, sent.has
         self._slice = TimeSlice()
         self._close_hook = CloseHook(crawler, self._release_all, self.settings.job)
         self.before_close = self._close_hook.finish.append
@@ -107,13 +107,10 @@ class ItemFate:
         return await self._unless_unwanted(self._fill_in_turn, item, source)
 
     async def waits(self, item: Any, source: SourcePage | None) -> bool:
-        """Learn the page of an item in its turn; park the item, or judge the page for it.
+        """Learn the page of an item in its turn; park the item, or judge the page for it; return whether it waits.
 
         The page that ends the warm-up of its site waits with the others. They are all judged in its turn, before
         another page of the site is learned.
-
-        Returns:
-            Whether the item waits in the store now.
         """
         parked = False
         try:
@@ -149,11 +146,8 @@ class ItemFate:
 
     def _waits_for_others(self, item: Any, source: SourcePage) -> bool:
         """Return True if an item just has to wait: its page is learned, and its site is known by later ones."""
-        if not source.learned or source.skipped:
-            return False
-        if not (source.arrivals.is_empty and self.sites.turns.is_free(source)):
-            return False
-        return self.sites.must_wait(source.page.site) and self.filler.can_fill(item)
+        is_next = source.is_settled and self.sites.turns.is_free(source)
+        return is_next and self.sites.must_wait(source.page.site) and self.filler.can_fill(item)
 
     async def _park_behind_others(self, item: Any, source: SourcePage) -> bool:
         """Park an item as in its turn, which would begin at once and end at once; return whether it waits."""
@@ -173,10 +167,6 @@ class ItemFate:
             UnwantedItem: The settings want items of such pages dropped.
         """
         return await self._unharmed(self._fill_in_turn, item, source)
-
-    def was_released(self, item: Any) -> bool:
-        """Return True if ``item`` waited before and is in the pipelines now."""
-        return id(item) in self._in_pipelines
 
     def _needs_turn(self, item: Any, source: SourcePage) -> bool:
         if not source.learned:
@@ -202,11 +192,7 @@ class ItemFate:
     # --- its page is learned and cleaned, once
 
     async def learn(self, source: SourcePage) -> bool:
-        """Learn a page in its turn, once. Drop the items that an earlier run parked from the same page.
-
-        Returns:
-            Whether the page has anything to read.
-        """
+        """Learn a page in its turn, once, in place of an earlier run; return whether it has anything to read."""
         if not source.learned:
             await self.sites.learn(source)
             source.learned = True
@@ -262,9 +248,7 @@ class ItemFate:
             return self.filler.unfilled(item, describe_error(error))
 
     async def _fill_in_turn(self, item: Any, source: SourcePage | None) -> list[Any]:
-        if source is None:
-            return await self._filled(item, None)
-        async with source.turn:
+        async with nullcontext() if source is None else source.turn:
             return await self._filled(item, source)
 
     async def _filled(self, item: Any, source: SourcePage | None, *, in_turn: bool = False) -> list[Any]:
@@ -369,14 +353,6 @@ class ItemFate:
                 await self.send(each, source.response)
         finally:
             self.waiting.has_left(source)
-
-    async def send(self, item: Any, response: Response | None) -> None:
-        """Send an item through the pipelines, which :meth:`was_released` tells from others meanwhile."""
-        self._in_pipelines[id(item)] = item
-        try:
-            await send_through_pipelines(self._crawler, item, response)
-        finally:
-            del self._in_pipelines[id(item)]
 
     async def _fill_released(self, item: Any, source: SourcePage, shared: SharedTurn) -> list[Any]:
         """Return what goes on for a released item, filled as DENOISE_SHORT_SITES says."""

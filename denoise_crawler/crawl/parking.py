@@ -75,7 +75,7 @@ class WaitingItems:
                 key=class_path(type(item)),
             )
             return False
-        parked = self._store.safely(False, Store.park, source.to_parked(), data)
+        parked = self._store.park(source.to_parked(), data)
         if parked:
             with self._report.isolate_step("count an item that waits"):
                 self._count(item, source)

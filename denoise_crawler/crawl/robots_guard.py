@@ -17,7 +17,7 @@ import logging
 import math
 from dataclasses import dataclass
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 from scrapy import Request, signals
 from scrapy.exceptions import CannotResolveHostError, DownloadCancelledError, IgnoreRequest
@@ -36,11 +36,13 @@ from denoise_crawler.page.site import DEFAULT_PORTS
 if TYPE_CHECKING:
     from typing import TypeAlias
 
+    from scrapy.crawler import Crawler
     from scrapy.robotstxt import RobotParser
+    from scrapy.settings import BaseSettings
     from twisted.internet.defer import Deferred
     from twisted.python.failure import Failure
 
-    from denoise_crawler.crawl.politeness import PoliteDownloader
+    from denoise_crawler.crawl.host_gaps import HostGaps
     from denoise_crawler.crawl.settings_table import PolitenessSettings
 
     Answer: TypeAlias = Response | Request
@@ -91,6 +93,31 @@ def authority_of(request: Request) -> str:
     return urlparse_cached(request).netloc.rpartition("@")[2].lower()
 
 
+class GuardedDownloader(Protocol):
+    """What the guard asks of the downloader: see ``PoliteDownloader``."""
+
+    crawler: Crawler
+    settings: BaseSettings
+    middleware: Any
+    gaps: HostGaps
+
+    @property
+    def closing(self) -> bool:
+        """Whether the crawl ends."""
+
+    def get_slot_key(self, request: Request) -> str:
+        """Return the host of a request."""
+
+    def seconds_until_turn(self, host: str, now: float) -> float:
+        """Return the seconds until the turn of a host."""
+
+    def put_back(self, request: Request) -> Request | None:
+        """Return the request for the scheduler, None for one that did not come from there."""
+
+    def empty_slot(self, host: str, error: IgnoreRequest) -> int:
+        """Send away what waits for the turn of a host."""
+
+
 class RobotsGuard:
     """Replaces the ``RobotsTxtMiddleware`` of a crawl, and calls it.
 
@@ -98,7 +125,7 @@ class RobotsGuard:
     port or spelling of a host must not hold up the host. The entries are forgotten between the runs of a JOBDIR.
     """
 
-    def __init__(self, downloader: PoliteDownloader, polite: PolitenessSettings) -> None:
+    def __init__(self, downloader: GuardedDownloader, polite: PolitenessSettings) -> None:
         self._downloader = downloader
         self._polite = polite
         self._stats = downloader.crawler.stats

@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from scrapy.http import HtmlResponse, Request, Response
 
-from denoise_crawler.crawl.event_loop import Line
 from denoise_crawler.crawl.stored_response import PAGE_KEY, response_as_bytes, response_from_bytes
 from denoise_crawler.errors import GivenPageError
 from denoise_crawler.page import MAX_HTML_BYTES, Page
@@ -136,6 +135,33 @@ class Origin:
         return self._stored[whole]
 
 
+class Line(asyncio.Lock):
+    """A lock that can tell if somebody holds it or waits for it: a lock that was just released looks free."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._length = 0
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nobody holds the lock or waits for it."""
+        return self._length == 0
+
+    async def acquire(self) -> Literal[True]:
+        """Wait for the lock and take it."""
+        self._length += 1
+        try:
+            return await super().acquire()
+        except BaseException:
+            self._length -= 1
+            raise
+
+    def release(self) -> None:
+        """Let the next one have the lock."""
+        super().release()
+        self._length -= 1
+
+
 @dataclass(slots=True, eq=False)
 class SourcePage:
     """The page that items came from. It is learned once and judged once, however many items it has.
@@ -178,6 +204,11 @@ class SourcePage:
         The item pipelines do not know it. For their items this is a response made of the page's URL and HTML.
         """
         return self.origin.response or _synthetic_response(self.page)
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the page is learned and has something to read, and no item of it stands in line."""
+        return self.learned and not self.skipped and self.arrivals.is_empty
 
     @property
     def row(self) -> int:

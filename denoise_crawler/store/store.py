@@ -182,23 +182,21 @@ class Store:
 
     # --- items that wait
 
-    def park(self, page: ParkedPage, item: bytes) -> bool:
+    def park(self, page: ParkedPage, item: bytes) -> None:
         """Store an item of a page until its site is known; the first one brings the page and its response.
 
-        Returns:
-            True: the item is in the file now.
+        The item is in the file when this returns.
         """
         self._begin_run()
         if page.row:  # one statement is a transaction of its own
             parked_rows.insert(self._db, self.run, page.row, item)
-            return True
+            return
         with transaction(self._db) as db:
             response, row = self._write_page(db, page)
             parked_rows.insert(db, self.run, row, item)
         page.row = row
         if page.response is not None:
             page.response.row = response
-        return True
 
     def page(self, row: int) -> ParkedPage:
         """Return the page with this row id.
