@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from typing_extensions import Self
 
-    from denoise_crawler.crawl.page_cleaner import CleanedPage
     from denoise_crawler.crawl.source_page import SourcePage
     from denoise_crawler.output.writing import Writing
     from denoise_crawler.page import Page
@@ -115,9 +114,12 @@ class ArticlePartsPipeline:
             await self._let_go(self._parts_with(oldest)[0])
         raise HeldPart(held.url)
 
-    def _note(self, page: Page, cleaned: CleanedPage, source: SourcePage) -> None:
+    def _note(self, page: Page, source: SourcePage) -> None:
         """Note of a page that was cleaned which part of an article it is; its items come behind this."""
-        if cleaned.clean_page.page_type != "article" or (part := part_of(page)) is None or not page.url:
+        cleaned = source.cleaned
+        if cleaned is None or cleaned.clean_page.page_type != "article" or not page.url:
+            return
+        if (part := part_of(page)) is None:
             return
         response = source.response
         if response is not None:

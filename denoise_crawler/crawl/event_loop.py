@@ -63,12 +63,16 @@ async def run_concurrently(calls: Iterable[Awaitable[None]], limit: int) -> None
     running: set[asyncio.Future[None]] = set()
     room = asyncio.Semaphore(max(limit - 1, 0))  # for calls beside the one that was started last
     time_slice, started = TimeSlice(), 0
+
+    def ended(future: asyncio.Future[None]) -> None:
+        running.discard(future)
+        room.release()
+
     try:
         for call in calls:
             future = asyncio.ensure_future(call)
             running.add(future)
-            future.add_done_callback(running.discard)
-            future.add_done_callback(lambda _: room.release())
+            future.add_done_callback(ended)
             started += 1
             await room.acquire()
             if started % _MAX_CALLS_PER_SLICE == 0:
@@ -155,6 +159,11 @@ class SiteTurns:
     def __init__(self) -> None:
         self._queues: dict[str, _Queue] = {}
 
+    def is_free(self, source: SourcePage) -> bool:
+        """Return True if the turn of a page would begin at once."""
+        queue = self._queues.get(source.page.site)
+        return queue is None or not (queue.is_taken or (queue.waiting and queue.last is not source))
+
     @asynccontextmanager
     async def of(self, source: SourcePage) -> AsyncIterator[Turn]:
         """Wait for the turn of a page, and end it with the block at the latest."""
@@ -166,8 +175,9 @@ class SiteTurns:
 
     async def _begin(self, source: SourcePage) -> Turn:
         site = source.page.site
-        turn, queue = Turn(self, site), self._queues.setdefault(site, _Queue())
-        if queue.is_taken or (queue.waiting and queue.last is not source):
+        turn, is_free = Turn(self, site), self.is_free(source)
+        queue = self._queues.setdefault(site, _Queue())
+        if not is_free:
             future = asyncio.get_running_loop().create_future()
             queue.waiting.append((future, source))
             try:
@@ -209,11 +219,14 @@ class SharedTurn:
 
     Args:
         turn: The turn; None if each item has its own.
+
+    Attributes:
+        of_site: Held by site while an item is judged and filled, so that those that began before go first.
     """
 
     def __init__(self, turn: Turn | None) -> None:
         self._turn, self._left = turn, 1
-        self._preparing: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self.of_site: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         if not is_asyncio_available():
             self.end()
 
@@ -225,15 +238,6 @@ class SharedTurn:
     def begin_item(self) -> None:
         """Note that one more item is to be judged."""
         self._left += 1
-
-    @asynccontextmanager
-    async def item(self, site: str) -> AsyncIterator[None]:
-        """Judge and fill an item inside the block, after those of its site that began before."""
-        try:
-            async with self._preparing[site]:
-                yield
-        finally:
-            self.end_item()
 
     def end_item(self) -> None:
         """Note that an item is judged, or that no more will begin."""

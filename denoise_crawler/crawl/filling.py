@@ -9,11 +9,11 @@ import sys
 from collections.abc import MutableSequence, Sequence
 from contextlib import suppress
 from copy import copy
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import lru_cache
 from inspect import get_annotations
 from types import UnionType
-from typing import IO, TYPE_CHECKING, Any, Union, get_args, get_origin, get_type_hints
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 from itemadapter import ItemAdapter
 from scrapy import Item
@@ -33,8 +33,7 @@ if TYPE_CHECKING:
     from denoise_crawler.crawl.settings import DenoiseSettings
 
 
-@dataclass(frozen=True)
-class FillResult:
+class FillResult(NamedTuple):
     """An item after filling.
 
     Attributes:
@@ -97,6 +96,8 @@ class ItemFiller:
     def can_fill(self, item: Any) -> bool:
         """Return True if ``item`` has an empty field to fill. Log once if its class has none for the text."""
         targets = self._targets_of(item)
+        if type(item) is dict and _is_empty(item.get(targets["text"])):  # the most common kind
+            return True
         names = None if isinstance(item, dict) else set(ItemAdapter(item).field_names())
         if any(_is_empty(self._value(item, to)) for to in targets.values() if names is None or to in names):
             return True
@@ -196,7 +197,7 @@ class ItemFiller:
         return [item]
 
     def _value(self, item: Any, name: str) -> Any:
-        if type(item) is dict:  # the most common kind
+        if type(item) is dict:
             return item.get(name)
         try:
             return ItemAdapter(item).get(name)
@@ -244,6 +245,9 @@ def _fit_list(value: Any, kind: type, name: str, before: Any) -> Any:
 
 def _with_field(item: Any, name: str, value: Any) -> Any:
     """Return ``item`` with the field set, or a copy if it is frozen. Raise what its class raises."""
+    if type(item) is dict:
+        item[name] = value
+        return item
     try:
         ItemAdapter(item)[name] = value
     except Exception as error:

@@ -27,11 +27,15 @@ if TYPE_CHECKING:
 __all__ = ["UnparkableError", "pack", "unpack"]
 
 _NATIVE_TYPES = frozenset({float, bool, bytes, type(None)})
+_PLAIN_TYPES = _NATIVE_TYPES | {str, int}
+_MAX_PLAIN_FIELDS = 1_000
 _ITEM_TAGS = frozenset({"dict", "object"})
 _MAX_DEPTH = 100  # deeper items could exhaust the stack
 _MAX_VALUES = 1_000_000  # nested references to the same list multiply without end
 _SCRAPY_FIELDS_STEP = "._values"  # Scrapy's Item keeps its fields here; messages leave it out
 _STDLIB_HASHES = (Enum.__hash__, UUID.__hash__)
+
+_encode = msgspec.msgpack.Encoder().encode
 
 
 def pack(item: object) -> bytes:
@@ -54,6 +58,8 @@ def pack(item: object) -> bytes:
         >>> unpack(pack({"url": "https://example.com/", "tags": {"a"}}))
         {'url': 'https://example.com/', 'tags': {'a'}}
     """
+    if type(item) is dict and (plain := _encode_plain(item)) is not None:
+        return plain
     try:
         written = _encode_item(item)
         found = unpack(written)
@@ -96,8 +102,20 @@ def unpack(data: bytes) -> Any:
 # --- encoding
 
 
+def _encode_plain(item: dict[Any, Any]) -> bytes | None:
+    """Return the bytes of a dict of single values, which MessagePack gives back as they were; None for another."""
+    if len(item) > _MAX_PLAIN_FIELDS or not _PLAIN_TYPES.issuperset(map(type, item.values())):
+        return None
+    if any(type(name) is not str for name in item):
+        return None
+    try:
+        return _encode({"dict": item})
+    except (UnicodeEncodeError, OverflowError):  # a lone surrogate, a number of more than 64 bits
+        return None
+
+
 def _encode_item(item: Any) -> bytes:
-    return msgspec.msgpack.encode(_ItemEncoder().encode(item, 0))
+    return _encode(_ItemEncoder().encode(item, 0))
 
 
 class _ItemEncoder:
@@ -143,7 +161,7 @@ class _ItemEncoder:
 
     def _set(self, value: set[Any] | frozenset[Any], depth: int) -> Any:
         # sorted, so that equal sets give equal bytes
-        return {type(value).__name__: sorted(self._list(value, depth), key=msgspec.msgpack.encode)}
+        return {type(value).__name__: sorted(self._list(value, depth), key=_encode)}
 
     def _dict(self, value: dict[Any, Any], depth: int) -> Any:
         return {"dict": self._pairs(value.items(), value, depth)}

@@ -16,24 +16,24 @@ from denoise_crawler.crawl.filling import ItemFiller
 from denoise_crawler.crawl.guarded_store import GuardedStore
 from denoise_crawler.crawl.parking import WaitingItems
 from denoise_crawler.crawl.report import CrawlReport, UnwantedItem, check_wanted
-from denoise_crawler.crawl.scrapy_internals import send_through_pipelines
+from denoise_crawler.crawl.scrapy_internals import SentItems
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.crawl.sites import Sites
 from denoise_crawler.crawl.stored_names import owner_of
 from denoise_crawler.errors import GivenUpError, PartError, describe_error
 from denoise_crawler.page.text import printable
+from denoise_crawler.store import Store
 from denoise_crawler.store.damage import open_store
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Iterator
 
     from scrapy.crawler import Crawler
-    from scrapy.http import Response
 
     from denoise_crawler.crawl.event_loop import Turn
-    from denoise_crawler.crawl.page_cleaner import CleanedPage
     from denoise_crawler.crawl.parking import WaitingItem
     from denoise_crawler.crawl.source_page import SourcePage
+    from denoise_crawler.denoiser import Cleaned
 
     Fill: TypeAlias = Callable[..., Awaitable[list[Any]]]
 
@@ -67,7 +67,8 @@ class ItemFate:
         self.sites.relearn_from(lambda site: (source.page for source in self.waiting.sources(site)))
         self._sites_with_waiting: set[str] = set()
         self._releasing: set[str] = set()
-        self._in_pipelines: dict[int, Any] = {}  # items that were released, by their id()
+        sent = SentItems(crawler)
+        self.send, self.was_released = sent.send, sent.has
         self._slice = TimeSlice()
         self._close_hook = CloseHook(crawler, self._release_all, self.settings.job)
         self.before_close = self._close_hook.finish.append
@@ -106,17 +107,18 @@ class ItemFate:
         return await self._unless_unwanted(self._fill_in_turn, item, source)
 
     async def waits(self, item: Any, source: SourcePage | None) -> bool:
-        """Learn the page of an item in its turn; park the item, or judge the page for it.
+        """Learn the page of an item in its turn; park the item, or judge the page for it; return whether it waits.
 
         The page that ends the warm-up of its site waits with the others. They are all judged in its turn, before
         another page of the site is learned.
-
-        Returns:
-            Whether the item waits in the store now.
         """
         parked = False
         try:
             if isinstance(item, self.settings.skipped_items) or source is None:
+                return False
+            if self._waits_for_others(item, source):
+                return await self._park_behind_others(item, source)
+            if source.arrivals.is_empty and not self._needs_turn(item, source):
                 return False
             async with source.arrivals:
                 if not self._needs_turn(item, source):
@@ -142,6 +144,22 @@ class ItemFate:
                 self.waiting.supersede(source)
         return parked
 
+    def _waits_for_others(self, item: Any, source: SourcePage) -> bool:
+        """Return True if an item just has to wait: its page is learned, and its site is known by later ones."""
+        is_next = source.is_settled and self.sites.turns.is_free(source)
+        return is_next and self.sites.must_wait(source.page.site) and self.filler.can_fill(item)
+
+    async def _park_behind_others(self, item: Any, source: SourcePage) -> bool:
+        """Park an item as in its turn, which would begin at once and end at once; return whether it waits."""
+        if not self.waiting.park(item, source):
+            async with source.arrivals:
+                await self._judge_for(item, source)
+            return False
+        self._sites_with_waiting.add(source.page.site)
+        await self._slice.yield_if_over()
+        await self._release_overdue()
+        return True
+
     async def fill(self, item: Any, source: SourcePage | None) -> list[Any]:
         """Return what goes on for an item that does not wait, filled where possible. Items keep their order.
 
@@ -149,10 +167,6 @@ class ItemFate:
             UnwantedItem: The settings want items of such pages dropped.
         """
         return await self._unharmed(self._fill_in_turn, item, source)
-
-    def was_released(self, item: Any) -> bool:
-        """Return True if ``item`` waited before and is in the pipelines now."""
-        return id(item) in self._in_pipelines
 
     def _needs_turn(self, item: Any, source: SourcePage) -> bool:
         if not source.learned:
@@ -172,17 +186,13 @@ class ItemFate:
 
     def _report_known(self, site: str) -> None:
         if pages := self.sites.take_newly_known(site):
-            waiting = self._store.waiting_count(site, inherited=bool(self.settings.job))
+            waiting = self.waiting.count(site, inherited=bool(self.settings.job))
             logger.info("%s is known after %d pages; %d items go on", printable(site), pages, waiting)
 
     # --- its page is learned and cleaned, once
 
     async def learn(self, source: SourcePage) -> bool:
-        """Learn a page in its turn, once. Drop the items that an earlier run parked from the same page.
-
-        Returns:
-            Whether the page has anything to read.
-        """
+        """Learn a page in its turn, once, in place of an earlier run; return whether it has anything to read."""
         if not source.learned:
             await self.sites.learn(source)
             source.learned = True
@@ -242,12 +252,12 @@ class ItemFate:
             return await self._filled(item, source)
 
     async def _filled(self, item: Any, source: SourcePage | None, *, in_turn: bool = False) -> list[Any]:
-        if source is not None:
+        if source is not None and source.cleaned is None:
             await self._judge_for(item, source, in_turn=in_turn)
         if isinstance(item, self.settings.skipped_items):
             self.report.count("opted_out")
             return [item]
-        if source is None or await self.is_skipped(source):
+        if source is None or ((source.skipped or not source.looked_at) and await self.is_skipped(source)):
             self.report.count("untouched", int(source is None))
             return self.filler.as_it_came(item)
         if not self.filler.can_fill(item):
@@ -256,12 +266,12 @@ class ItemFate:
             return self.filler.unfilled(item, source.error)
         self.report.count("cleaned")
         self.sites.progress(source.page.site).items_cleaned += 1
-        return await self._with_text(item, source, source.cleaned)
+        return await self._with_text(item, source.cleaned)
 
-    async def _with_text(self, item: Any, source: SourcePage, cleaned: CleanedPage) -> list[Any]:
+    async def _with_text(self, item: Any, cleaned: Cleaned) -> list[Any]:
         try:
             part = self.filler.part_of(item)
-            clean_page = await self.sites.cleaner.part(source.page, cleaned, part) if part else cleaned.clean_page
+            clean_page = await self.sites.cleaner.part(cleaned, part) if part else cleaned.clean_page
         except PartError as error:
             message = "A part of a page is not found, and its item goes on without its text: %s"
             self.report.first("parts_missing", message, error)
@@ -334,20 +344,15 @@ class ItemFate:
 
     async def _send_one(self, item: Any, source: SourcePage, shared: SharedTurn) -> None:
         try:
-            async with shared.item(source.page.site):
-                ready = await self._unless_unwanted(self._fill_released, item, source, shared)
+            try:
+                async with shared.of_site[source.page.site]:
+                    ready = await self._unless_unwanted(self._fill_released, item, source, shared)
+            finally:
+                shared.end_item()
             for each in ready:
                 await self.send(each, source.response)
         finally:
             self.waiting.has_left(source)
-
-    async def send(self, item: Any, response: Response | None) -> None:
-        """Send an item through the pipelines, which :meth:`was_released` tells from others meanwhile."""
-        self._in_pipelines[id(item)] = item
-        try:
-            await send_through_pipelines(self._crawler, item, response)
-        finally:
-            del self._in_pipelines[id(item)]
 
     async def _fill_released(self, item: Any, source: SourcePage, shared: SharedTurn) -> list[Any]:
         """Return what goes on for a released item, filled as DENOISE_SHORT_SITES says."""
@@ -362,7 +367,7 @@ class ItemFate:
             self.report.count("raw")
             if source.cleaned is None:
                 source.cleaned = await self.sites.cleaner.raw(source.page)
-            return await self._with_text(item, source, source.cleaned)
+            return await self._with_text(item, source.cleaned)
 
     # --- the crawl begins and ends
 
@@ -392,4 +397,4 @@ class ItemFate:
             safe = feeds_are_safe(self._crawler)
         if not safe:
             logger.error("A feed failed: what had waited stays in %s for the next run", self.settings.store)
-        self._store.close(safe=safe)
+        self._store.safely(None, Store.close, safe=safe)

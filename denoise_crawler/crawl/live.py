@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from twisted.web.http import Request
     from typing_extensions import Self
 
-    from denoise_crawler.crawl.page_cleaner import CleanedPage
+    from denoise_crawler.denoiser import Cleaned
 
 logger = logging.getLogger(__name__)
 
@@ -77,7 +77,7 @@ class RecentPage:
     html: str
 
 
-class Cleaned:
+class CleanedPages:
     """What a crawl has cleaned: sums by site, and the recent pages.
 
     Args:
@@ -90,7 +90,7 @@ class Cleaned:
         self._sizes: dict[str, Sizes] = {}
         crawler.signals.connect(self._add, page_cleaned)
 
-    def _add(self, page: Page, cleaned: CleanedPage) -> None:
+    def _add(self, page: Page, cleaned: Cleaned) -> None:
         figures, html = _figures(cleaned), page.markup
         self._sizes.setdefault(page.site, Sizes()).add(figures.sizes)
         number = self.recent[0].number + 1 if self.recent else 1
@@ -110,7 +110,7 @@ class Cleaned:
         return found
 
 
-def _figures(cleaned: CleanedPage) -> PageFigures:
+def _figures(cleaned: Cleaned) -> PageFigures:
     page = cleaned.clean_page
     return PageFigures(page.url, page.title, Sizes(visible=cleaned.visible, kept=cleaned.kept))
 
@@ -126,7 +126,7 @@ class LivePage:
             raise NotConfigured("DENOISE_LIVE needs a Twisted reactor: set it to False")
         self._ports = settings.live_ports
         self._crawler = crawler
-        self._site: Any = _QuietSite(_LiveResource(Cleaned(crawler), crawler))  # type: ignore[no-untyped-call]
+        self._site: Any = _QuietSite(_LiveResource(CleanedPages(crawler), crawler))  # type: ignore[no-untyped-call]
         self._port: Any = None
         crawler.signals.connect(self._start, signals.engine_started)
         crawler.signals.connect(self._stop, signals.engine_stopped)
@@ -161,7 +161,7 @@ class _QuietSite(Site):
 class _LiveResource(Resource):
     isLeaf = True  # noqa: N815 - Twisted's name
 
-    def __init__(self, cleaned: Cleaned, crawler: Crawler) -> None:
+    def __init__(self, cleaned: CleanedPages, crawler: Crawler) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self._cleaned, self._crawler = cleaned, crawler
 

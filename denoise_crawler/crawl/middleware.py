@@ -164,18 +164,14 @@ class WarmupMiddleware:
         """
         sources = None if is_opted_out(response) else ResponseSources(self._fate, response, self._crawler)
         async for output in result:
-            if not is_item(output):
+            if type(output) is not dict and not is_item(output):
                 yield output
-                continue
-            for item in await self._take(output, sources):
-                yield item
-
-    async def _take(self, item: Any, sources: ResponseSources | None) -> list[Any]:
-        """Return what goes on now for an item. Without ``sources`` its request opted out."""
-        if sources is None:
-            self._fate.report.count("opted_out")
-            return [item]
-        return await self._fate.take(item, sources.source_of(item))
+            elif sources is None:
+                self._fate.report.count("opted_out")
+                yield output
+            else:
+                for item in await self._fate.take(output, sources.source_of(output)):
+                    yield item
 
 
 class ResponseSources:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from denoise_crawler.denoiser import MAX_LAYOUTS, MAX_NOVELTY, Cleaned
 from denoise_crawler.page.site import layout_name
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from denoise_crawler.denoiser import Cleaning, Denoiser
-    from denoise_crawler.methods import Judgement, Method
+    from denoise_crawler.methods import Method
     from denoise_crawler.methods.base import Knowledge
     from denoise_crawler.output.clean_page import CleanPage
     from denoise_crawler.page import Page
@@ -107,74 +107,11 @@ class PageCleaner:
         self._new_layout = layout
 
 
-class CleanedPage(Protocol):
-    """The part of :class:`~denoise_crawler.denoiser.Cleaned` that a crawl needs, wherever the page was cleaned."""
-
-    @property
-    def clean_page(self) -> CleanPage:
-        """The clean page."""
-
-    @property
-    def visible(self) -> int:
-        """The characters of the page, without white space."""
-
-    @property
-    def kept(self) -> int:
-        """Those of them that are no noise."""
-
-    @property
-    def judgement(self) -> Judgement | None:
-        """The judgement, of a page that was cleaned elsewhere without its nodes; None if it was not judged."""
-
-
-class Cleaner(Protocol):
-    """Learns and cleans pages, here or elsewhere. Each method but ``pages_known`` may take its time.
-
-    All but ``pages_known`` raise WorkerError if a worker process cannot do it, ``clean`` AskAgainError if it is to
-    be asked again.
-
-    Attributes:
-        lost: The sites of which pages were learned by a worker process that died before they were saved.
-    """
-
-    lost: set[str]
-
-    async def start(self) -> None:
-        """Be ready."""
-
-    async def skipped(self, page: Page) -> str | None:
-        """Return why ``page`` has nothing to read, None if it has something."""
-
-    async def learn(self, page: Page, *, ready: bool) -> Learned:
-        """See :meth:`PageCleaner.learn`."""
-
-    async def clean(self, page: Page, *, warm: bool) -> CleanedPage:
-        """See :meth:`PageCleaner.clean`."""
-
-    async def raw(self, page: Page) -> CleanedPage:
-        """See :meth:`PageCleaner.raw`."""
-
-    async def part(self, page: Page, cleaned: CleanedPage, part: str) -> CleanPage:
-        """See :meth:`PageCleaner.part`; ``page`` is the page that was cleaned."""
-
-    async def preview(self, page: Page) -> CleanedPage:
-        """See :meth:`PageCleaner.preview`."""
-
-    async def save(self, site: str | None) -> None:
-        """See :meth:`PageCleaner.save`."""
-
-    async def close(self) -> None:
-        """End; nothing is asked any more."""
-
-    def pages_known(self, site: str) -> int:
-        """Return how many pages of ``site`` are known."""
-
-    def view(self, page: Page) -> Cleaned:
-        """Clean ``page`` at once and here, with its judgement, for somebody who looks at it."""
-
-
 class InlineCleaner:
-    """Does all at once. The arguments are those of :class:`PageCleaner`."""
+    """Does all at once, by the methods that ``WorkersCleaner`` has too.
+
+    The arguments are those of :class:`PageCleaner`.
+    """
 
     def __init__(self, cleaning: Cleaning, knowledge: Knowledge, timed: Timed) -> None:
         self._pages = PageCleaner(cleaning, knowledge, timed)
@@ -193,20 +130,19 @@ class InlineCleaner:
         """Learn ``page``."""
         return self._pages.learn(page, ready=ready)
 
-    async def clean(self, page: Page, *, warm: bool) -> CleanedPage:
+    async def clean(self, page: Page, *, warm: bool) -> Cleaned:
         """Clean ``page``."""
         return self._pages.clean(page, warm=warm)
 
-    async def raw(self, page: Page) -> CleanedPage:
+    async def raw(self, page: Page) -> Cleaned:
         """Return ``page`` with all of its text."""
         return self._pages.raw(page)
 
-    async def part(self, page: Page, cleaned: CleanedPage, part: str) -> CleanPage:  # noqa: ARG002
+    async def part(self, cleaned: Cleaned, part: str) -> CleanPage:
         """Return the clean text of a part of a cleaned page; raise PartError if the part is not there."""
-        assert isinstance(cleaned, Cleaned)  # noqa: S101 - it was made here
         return self._pages.part(cleaned, part)
 
-    async def preview(self, page: Page) -> CleanedPage:
+    async def preview(self, page: Page) -> Cleaned:
         """Clean ``page`` for somebody who looks at it."""
         return self._pages.preview(page)
 

@@ -12,7 +12,7 @@ from collections import defaultdict
 from contextlib import contextmanager
 from dataclasses import dataclass
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from denoise_crawler.core import choose
 from denoise_crawler.crawl.page_cleaner import Learned, PageCleaner
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from denoise_crawler.denoiser import Cleaned, Cleaning
     from denoise_crawler.workers.process import Line
 
-T = TypeVar("T")
+# what is sent of a cleaned page: its judgement without the nodes, its record, and what ``Cleaned`` counts
+SentPage: TypeAlias = tuple[Judgement | None, CleanPage, int, int]
 
 
 class HandedPage(NamedTuple):
@@ -60,15 +61,6 @@ class Logged(NamedTuple):
     name: str
     level: int
     message: str
-
-
-class CleanedElsewhere(NamedTuple):
-    """What a crawl needs of a page that a worker has cleaned; the judgement is without the nodes."""
-
-    clean_page: CleanPage
-    visible: int
-    kept: int
-    judgement: Judgement | None
 
 
 class MissingPart(NamedTuple):
@@ -156,15 +148,15 @@ class PageTasks:
         """Learn the page."""
         return self._pages.learn(held.page, ready=ready)
 
-    def clean(self, held: HeldPage, warm: bool) -> CleanedElsewhere:
+    def clean(self, held: HeldPage, warm: bool) -> SentPage:
         """Clean the page."""
         return self._keep(held, self._pages.clean(held.page, warm=warm))
 
-    def raw(self, held: HeldPage) -> CleanedElsewhere:
+    def raw(self, held: HeldPage) -> SentPage:
         """Return the page with all of its text."""
         return self._keep(held, self._pages.raw(held.page))
 
-    def preview(self, held: HeldPage) -> CleanedElsewhere:
+    def preview(self, held: HeldPage) -> SentPage:
         """Clean the page for somebody who looks at it."""
         return _sent(self._pages.preview(held.page))
 
@@ -182,7 +174,7 @@ class PageTasks:
         """Hand on what is known of ``site``, None: of all sites."""
         self._pages.save(site)
 
-    def _keep(self, held: HeldPage, cleaned: Cleaned) -> CleanedElsewhere:
+    def _keep(self, held: HeldPage, cleaned: Cleaned) -> SentPage:
         held.cleaned = cleaned
         return _sent(cleaned)
 
@@ -204,8 +196,8 @@ class PageTasks:
             self._seconds[name] += perf_counter() - start
 
 
-def _sent(cleaned: Cleaned) -> CleanedElsewhere:
-    told = found = cleaned.judgement
+def _sent(cleaned: Cleaned) -> SentPage:
+    judgement = found = cleaned.judgement
     if found is not None:
-        told = Judgement([], [], guarded=found.guarded, obeyed=found.obeyed, passed_over=found.passed_over)
-    return CleanedElsewhere(cleaned.clean_page, cleaned.visible, cleaned.kept, told)
+        judgement = Judgement([], [], guarded=found.guarded, obeyed=found.obeyed, passed_over=found.passed_over)
+    return judgement, cleaned.clean_page, cleaned.visible, cleaned.kept

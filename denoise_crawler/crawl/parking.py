@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections import Counter
+from collections import Counter, deque
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,6 +17,7 @@ from denoise_crawler.errors import UnparkableError
 from denoise_crawler.methods.versioned_format import MAX_BYTES, decode_msgpack
 from denoise_crawler.page.held_pages import PageWindow
 from denoise_crawler.page.text import printable
+from denoise_crawler.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -81,7 +82,7 @@ class WaitingItems:
         return parked
 
     def _count(self, item: Any, source: SourcePage) -> None:
-        row = source.to_parked().row
+        row = source.row
         self._items_of_page[row] += 1
         self._report.count("parked")
         self._limits.count_waiting(item)
@@ -97,33 +98,51 @@ class WaitingItems:
         Yields:
             The items with their pages. A yielded item waits no longer. One that cannot be read stays in the store.
         """
-        for parked in self._store.waiting(site, inherited=inherited):
-            waiting = self._read(parked)
-            if waiting is None or not self._store.release(parked):
-                continue
-            with self._report.isolate_step("count an item that waits no longer"):
-                self._leaving[parked.page] += 1
-                self._uncount(parked.page)
-                self._limits.uncount_released()
-            yield waiting
+        for batch in self._store.waiting(site, inherited=inherited):
+            for several in _released_together(batch):
+                yield from self._release(several)
+
+    def _release(self, batch: list[Parked]) -> Iterator[WaitingItem]:
+        """Release a batch; what cannot be read, or was not yielded when the caller stops, waits again."""
+        left = deque(self._store.release(batch))
+        unread: list[Parked] = []
+        try:
+            while left:
+                parked = left.popleft()
+                if (waiting := self._read(parked)) is None:
+                    unread.append(parked)
+                    continue
+                self._store.note_gone(parked)
+                with self._report.isolate_step("count an item that waits no longer"):
+                    self._count_released(parked.page)
+                yield waiting
+        finally:
+            if kept := [*unread, *left]:
+                self._store.safely(None, Store.keep_waiting, kept)
+
+    def _count_released(self, page: int) -> None:
+        self._leaving[page] += 1
+        if page in self._items_of_page:
+            self._items_of_page[page] -= 1
+            if not self._items_of_page[page]:
+                del self._items_of_page[page]
+        self._limits.uncount_released()
 
     def has_items_of(self, source: SourcePage) -> bool:
         """Return True if items of the page wait that this run got, or are on their way through the pipelines."""
-        if not source.is_parked:
-            return False
-        row = source.to_parked().row
-        return row in self._items_of_page or row in self._leaving
+        row = source.row
+        return row > 0 and (row in self._items_of_page or row in self._leaving)
 
     def has_left(self, source: SourcePage) -> None:
         """Note that an item of the page, released before, has gone through the pipelines."""
-        row = source.to_parked().row
+        row = source.row
         self._leaving[row] -= 1
         if self._leaving[row] <= 0:
             del self._leaving[row]
 
     def inherit(self) -> int:
         """Take over the items that earlier runs left; return how many."""
-        inherited = self._store.inherit()
+        inherited = self._store.safely(0, Store.inherit)
         if inherited:
             self._report.count("inherited", inherited)
             logger.info("%d items wait from an earlier run", inherited)
@@ -136,15 +155,15 @@ class WaitingItems:
 
     def sources(self, site: str | None = None) -> Iterator[SourcePage]:
         """Yield each page that has waiting items; of ``site`` also each that had some in this run."""
-        for _, page in self._store.pages_waiting(site):
+        for _, page in self._store.safely([], Store.pages_waiting, site):
             try:
                 yield self._source(page)
             except Exception as error:
                 self._report_unreadable(error)
 
-    def count(self, site: str | None = None) -> int:
-        """Return how many items of ``site`` wait, None: of all sites."""
-        return self._store.waiting_count(site)
+    def count(self, site: str | None = None, *, inherited: bool = True) -> int:
+        """Return how many items of ``site`` wait, None: of all sites; with or without those of earlier runs."""
+        return self._store.safely(0, Store.waiting_count, site, inherited=inherited)
 
     def _read(self, parked: Parked) -> WaitingItem | None:
         try:
@@ -154,17 +173,13 @@ class WaitingItems:
             self._report_unreadable(error)
             return None
 
-    def _uncount(self, page: int) -> None:
-        if page in self._items_of_page:
-            self._items_of_page[page] -= 1
-            if not self._items_of_page[page]:
-                del self._items_of_page[page]
-
     def _source(self, page: int) -> SourcePage:
         """Return the page with this row number, from the cache if possible, so that it is judged only once."""
-        source = self._sources.get(page) or source_of_parked(self._store.page(page))
-        with self._report.isolate_step("keep a page at hand"):
-            self._cache(page, source)
+        source = self._sources.get(page)
+        if source is None:
+            source = source_of_parked(self._store.page(page))
+            with self._report.isolate_step("keep a page at hand"):
+                self._cache(page, source)
         return source
 
     def _cache(self, page: int, source: SourcePage) -> None:
@@ -203,6 +218,12 @@ class ItemLimits:
         limits = self._extension
         if limits is not None and limits.counter.get("itemcount"):
             limits.counter["itemcount"] -= 1
+
+
+def _released_together(batch: list[Parked]) -> list[list[Parked]]:
+    """Split a batch: items of earlier runs are released singly, as each is dropped if its page comes."""
+    own = [parked for parked in batch if not parked.inherited]
+    return [*([parked] for parked in batch if parked.inherited), *([own] if own else [])]
 
 
 # --- the bytes of an item, in which the HTML of its page is not repeated

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 from contextlib import contextmanager
+from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
 
     from scrapy.crawler import Crawler
 
-    from denoise_crawler.crawl.page_cleaner import CleanedPage
     from denoise_crawler.crawl.source_page import SourcePage
+    from denoise_crawler.denoiser import Cleaned
     from denoise_crawler.output.writing import Writing
 
 logger = logging.getLogger(__name__)
@@ -55,7 +56,8 @@ class CrawlReport:
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
-        self._add_to_stat = crawler.stats.inc_value  # looked up once: Scrapy's collectors make that slow
+        # looked up in the class: what Scrapy's collectors give by name checks its arguments, which takes as long
+        self._add_to_stat = partial(type(crawler.stats).inc_value, crawler.stats)
         self._counts: dict[str, int] = {}
         self._logged: dict[str, set[str]] = {}
 
@@ -118,7 +120,7 @@ class CrawlReport:
         message = "Nothing to read at %s: %s. Its items pass unchanged."
         self.first(f"skipped/{why}", message, printable(url), _WHY_SKIPPED.get(why, why))
 
-    def page_cleaned(self, source: SourcePage, cleaned: CleanedPage, writing: Writing, method: str) -> None:
+    def page_cleaned(self, source: SourcePage, cleaned: Cleaned, writing: Writing, method: str) -> None:
         """Count a cleaned page, and send the signal :data:`page_cleaned`.
 
         Args:
@@ -133,7 +135,7 @@ class CrawlReport:
         self._count_text(cleaned, writing, method)
         self._crawler.signals.send_catch_log(page_cleaned, page=source.page, cleaned=cleaned, source=source)
 
-    def _count_judgement(self, cleaned: CleanedPage) -> None:
+    def _count_judgement(self, cleaned: Cleaned) -> None:
         judgement = cleaned.judgement
         if judgement is None:
             return
@@ -148,7 +150,7 @@ class CrawlReport:
                 key=file,
             )
 
-    def _count_text(self, cleaned: CleanedPage, writing: Writing, method: str) -> None:
+    def _count_text(self, cleaned: Cleaned, writing: Writing, method: str) -> None:
         clean_page, url = cleaned.clean_page, printable(cleaned.clean_page.url)
         self.count("unchanged", int(bool(clean_page.unchanged)))
         self.count("error_pages", int(bool(clean_page.soft_404)))
@@ -190,21 +192,13 @@ class CrawlReport:
         self.count("failed")
         logger.exception("Some waiting items could not be released because of a bug in denoise_crawler; they stay")
 
-    @contextmanager
-    def isolate_step(self, what: str) -> Iterator[None]:
+    def isolate_step(self, what: str) -> IsolatedStep:
         """Log an error inside the block and go on behind it.
 
         Args:
             what: The step, as the log names it: "denoise_crawler cannot …".
         """
-        try:
-            yield
-        except Exception:
-            self.count("failed")
-            logger.exception(
-                "denoise_crawler cannot %s because of a bug; the crawl goes on and no item is lost",
-                what,
-            )
+        return IsolatedStep(self, what)
 
     # --- the end
 
@@ -230,6 +224,26 @@ class CrawlReport:
         if early := self.of("sites_overdue") + (0 if uncleaned else self.of("sites_short")):
             parts.append(f"{early:,} {'site' if early == 1 else 'sites'} went on before enough was known")
         return "; ".join(parts)
+
+
+class IsolatedStep:
+    """See :meth:`CrawlReport.isolate_step`. No generator: several are entered for each item that waits."""
+
+    __slots__ = ("_report", "_what")
+
+    def __init__(self, report: CrawlReport, what: str) -> None:
+        self._report, self._what = report, what
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> bool:
+        if not isinstance(error, Exception):
+            return False
+        self._report.count("failed")
+        message = "denoise_crawler cannot %s because of a bug; the crawl goes on and no item is lost"
+        logger.exception(message, self._what)
+        return True
 
 
 class UnwantedItem(DropItem):

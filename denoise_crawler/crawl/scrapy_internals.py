@@ -128,9 +128,24 @@ def replace_output_handler(
     return replaced
 
 
-async def send_through_pipelines(crawler: Crawler, item: Any, response: Response | None) -> None:
-    """Send an item through the pipelines of a crawl, as one that comes from the spider."""
-    await _scraper_of(crawler).start_itemproc_async(item, response=response)
+class SentItems:
+    """Items that are sent through the pipelines of a crawl, as those that come from the spider."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._there: dict[int, Any] = {}  # by their id()
+
+    def has(self, item: Any) -> bool:
+        """Return True if ``item`` is in the pipelines now, sent from here."""
+        return id(item) in self._there
+
+    async def send(self, item: Any, response: Response | None) -> None:
+        """Send an item."""
+        self._there[id(item)] = item
+        try:
+            await _scraper_of(self._crawler).start_itemproc_async(item, response=response)
+        finally:
+            del self._there[id(item)]
 
 
 def has_media_pipeline(crawler: Crawler) -> bool:

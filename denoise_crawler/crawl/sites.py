@@ -17,7 +17,7 @@ from denoise_crawler.crawl.page_cleaner import InlineCleaner
 from denoise_crawler.crawl.warmup_clocks import WarmupClocks
 from denoise_crawler.errors import AskAgainError, GivenUpError, WorkerError, describe_error
 from denoise_crawler.page.text import printable
-from denoise_crawler.store import SiteRun, SiteState
+from denoise_crawler.store import SiteRun, SiteState, Store
 from denoise_crawler.store.shared import SharedStore
 from denoise_crawler.store.stored_knowledge import StoredKnowledge
 
@@ -25,11 +25,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from denoise_crawler.crawl.guarded_store import GuardedStore
-    from denoise_crawler.crawl.page_cleaner import CleanedPage, Cleaner, Learned
+    from denoise_crawler.crawl.page_cleaner import Learned
     from denoise_crawler.crawl.report import CrawlReport
     from denoise_crawler.crawl.settings import DenoiseSettings
     from denoise_crawler.crawl.source_page import SourcePage
     from denoise_crawler.crawl.warmup_clocks import OverdueSite
+    from denoise_crawler.crawl.workers_cleaner import WorkersCleaner
+    from denoise_crawler.denoiser import Cleaned
     from denoise_crawler.methods.base import Knowledge
     from denoise_crawler.page import Page
 
@@ -80,7 +82,9 @@ class Sites:
         self._clocks = WarmupClocks(settings.warmup_seconds, settings.warmup_longest)
         self._newly_known: set[str] = set()
         self._cleaning = settings.cleaning()
-        self.cleaner: Cleaner = InlineCleaner(self._cleaning, self._knowledge(), report.timed)
+        self.cleaner: InlineCleaner | WorkersCleaner = InlineCleaner(
+            self._cleaning, self._knowledge(), report.timed
+        )
         if settings.workers:
             self._use_workers()
         self._relearning = asyncio.Lock()
@@ -188,9 +192,11 @@ class Sites:
     def _keep_sample(self, page: Page, progress: SiteProgress) -> None:
         """Keep ``page`` in the store as one of the site's first pages, if that is asked for."""
         if (most := self._settings.sample_pages) and not progress.sampled:
-            progress.sampled = not self._store.keep_sample(page.site, page.url, page.markup, most)
+            progress.sampled = not self._store.safely(
+                False, Store.keep_sample, page.site, page.url, page.markup, most
+            )
 
-    async def _clean(self, page: Page) -> CleanedPage:
+    async def _clean(self, page: Page) -> Cleaned:
         while True:
             await self._learn_lost(page.site)
             with suppress(AskAgainError):
@@ -228,7 +234,7 @@ class Sites:
     def progress(self, site: str) -> SiteProgress:
         """Return how far the warm-up of ``site`` has come."""
         if site not in self._progress:
-            state = self._store.site(site, self._key)
+            state = self._store.safely(SiteState(), Store.site, site, self._key)
             ready = state.ready or not self._settings.choice.learns or self._settings.warmup_pages == 0
             if not ready and self._settings.shared_store:  # another crawl may have learned it
                 ready = self.cleaner.pages_known(site) >= self._settings.warmup_pages
@@ -252,10 +258,10 @@ class Sites:
                 if progress.pages_seen:
                     self._save_state(name, progress)
                 if progress.run.pages and self._settings.choice.learns:
-                    self._store.save_run(name, self._key, progress.run)
+                    self._store.safely(None, Store.save_run, name, self._key, progress.run)
 
     def _save_state(self, site: str, progress: SiteProgress) -> None:
-        self._store.save_state(site, self._key, SiteState(progress.pages_seen, progress.ready))
+        self._store.safely(None, Store.save_state, site, self._key, SiteState(progress.pages_seen, progress.ready))
 
     async def _learn_lost(self, site: str) -> None:
         """Learn the waiting pages of a site again that a dead worker process knew."""
@@ -294,7 +300,9 @@ class Sites:
 
     def _report_new_layout(self, site: str, layout: str) -> None:
         self._report.count("drifts")
-        self._store.save_state(layout, self._key, SiteState(self._settings.warmup_pages, ready=True))
+        self._store.safely(
+            None, Store.save_state, layout, self._key, SiteState(self._settings.warmup_pages, ready=True)
+        )
         logger.warning(
             "%s has pages unlike those it is known by: it was redesigned, or has another section. %d of them "
             "match each other; from now on such pages are judged by each other, as %s",

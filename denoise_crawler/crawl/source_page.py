@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from scrapy.http import HtmlResponse, Request, Response
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from denoise_crawler.crawl.page_cleaner import CleanedPage
+    from denoise_crawler.denoiser import Cleaned
 
 
 # --- the page: the body of the response, or what the spider named instead
@@ -135,6 +135,33 @@ class Origin:
         return self._stored[whole]
 
 
+class Line(asyncio.Lock):
+    """A lock that can tell if somebody holds it or waits for it: a lock that was just released looks free."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._length = 0
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nobody holds the lock or waits for it."""
+        return self._length == 0
+
+    async def acquire(self) -> Literal[True]:
+        """Wait for the lock and take it."""
+        self._length += 1
+        try:
+            return await super().acquire()
+        except BaseException:
+            self._length -= 1
+            raise
+
+    def release(self) -> None:
+        """Let the next one have the lock."""
+        super().release()
+        self._length -= 1
+
+
 @dataclass(slots=True, eq=False)
 class SourcePage:
     """The page that items came from. It is learned once and judged once, however many items it has.
@@ -165,8 +192,8 @@ class SourcePage:
     skipped: str | None = None
     failed: bool = False
     error: str | None = None
-    cleaned: CleanedPage | None = None
-    arrivals: asyncio.Lock = field(default_factory=asyncio.Lock)
+    cleaned: Cleaned | None = None
+    arrivals: Line = field(default_factory=Line)
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     _parked: ParkedPage | None = None
 
@@ -179,9 +206,14 @@ class SourcePage:
         return self.origin.response or _synthetic_response(self.page)
 
     @property
-    def is_parked(self) -> bool:
-        """Whether an item of the page was parked."""
-        return self._parked is not None
+    def is_settled(self) -> bool:
+        """Whether the page is learned and has something to read, and no item of it stands in line."""
+        return self.learned and not self.skipped and self.arrivals.is_empty
+
+    @property
+    def row(self) -> int:
+        """The row of the page in the store, 0 if no item of it was parked."""
+        return 0 if self._parked is None else self._parked.row
 
     def to_parked(self) -> ParkedPage:
         """Return the page as the store keeps it."""

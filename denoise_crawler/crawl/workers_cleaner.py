@@ -15,6 +15,7 @@ from weakref import WeakKeyDictionary
 
 from denoise_crawler.crawl.page_cleaner import PageCleaner
 from denoise_crawler.crawl.page_tasks import Ask, HandedPage, Keep, MissingPart, PageTasks, begin
+from denoise_crawler.denoiser import Cleaned
 from denoise_crawler.errors import AskAgainError, GivenUpError, PartError, SettingError, WorkerDiedError
 from denoise_crawler.methods.base import InMemoryKnowledge
 from denoise_crawler.page.held_pages import PageWindow
@@ -24,9 +25,9 @@ from denoise_crawler.workers.async_worker import AsyncWorker
 from denoise_crawler.workers.process import Begin, Call, Reply, encode
 
 if TYPE_CHECKING:
-    from denoise_crawler.crawl.page_cleaner import CleanedPage, Learned
+    from denoise_crawler.crawl.page_cleaner import Learned
     from denoise_crawler.crawl.report import CrawlReport
-    from denoise_crawler.denoiser import Cleaned, Cleaning
+    from denoise_crawler.denoiser import Cleaning
     from denoise_crawler.methods.base import Knowledge
     from denoise_crawler.output.clean_page import CleanPage
     from denoise_crawler.page import Page
@@ -41,7 +42,11 @@ class WorkersCleaner:
     """Has pages learned and cleaned by worker processes. All pages of a site go to the same one.
 
     What the workers learn lies in the store, as without workers: they ask for it and hand it on, and only this
-    process reads and writes it.
+    process reads and writes it. Each task raises WorkerError if a process cannot do it; ``clean`` raises
+    AskAgainError if it is to be asked again. A page that was cleaned has its judgement without the nodes.
+
+    Attributes:
+        lost: The sites of which pages were learned by a process that died before they were saved.
 
     Args:
         cleaning: How pages are cleaned.
@@ -73,7 +78,7 @@ class WorkersCleaner:
         self._numbers: WeakKeyDictionary[Page, int] = WeakKeyDictionary()
         self._next_number = count().__next__
         self._unsaved: set[str] = set()  # sites that are learned and were not saved since
-        self.lost: set[str] = set()  # those of them that a dead worker knew
+        self.lost: set[str] = set()
         self._handed_again: set[int] = set()  # keys of pages whose worker was killed
         self._given_up: dict[int, str] = {}  # how a worker died, by the keys of pages not handed over any more
 
@@ -93,29 +98,28 @@ class WorkersCleaner:
         learned: Learned = await self._do("learn", page, ready)
         return learned
 
-    async def clean(self, page: Page, *, warm: bool) -> CleanedPage:
+    async def clean(self, page: Page, *, warm: bool) -> Cleaned:
         """Have ``page`` cleaned."""
-        cleaned: CleanedPage = await self._do("clean", page, warm)
-        return cleaned
+        return Cleaned(page, *await self._do("clean", page, warm))
 
-    async def raw(self, page: Page) -> CleanedPage:
+    async def raw(self, page: Page) -> Cleaned:
         """Return ``page`` with all of its text."""
-        cleaned: CleanedPage = await self._do("raw", page)
-        return cleaned
+        return Cleaned(page, *await self._do("raw", page))
 
-    async def part(self, page: Page, cleaned: CleanedPage, part: str) -> CleanPage:
+    async def part(self, cleaned: Cleaned, part: str) -> CleanPage:
         """Return the clean text of a part of a cleaned page; raise PartError if the part is not there."""
         before = cleaned.clean_page
-        found: CleanPage | MissingPart = await self._do("part", page, part, before.method, bool(before.warm))
+        found: CleanPage | MissingPart = await self._do(
+            "part", cleaned.page, part, before.method, bool(before.warm)
+        )
         if isinstance(found, MissingPart):
             raise PartError(found.message)
         found.unchanged = before.unchanged  # the worker may have cleaned the page again
         return found
 
-    async def preview(self, page: Page) -> CleanedPage:
+    async def preview(self, page: Page) -> Cleaned:
         """Have ``page`` cleaned for somebody who looks at it."""
-        cleaned: CleanedPage = await self._do("preview", page)
-        return cleaned
+        return Cleaned(page, *await self._do("preview", page))
 
     async def save(self, site: str | None) -> None:
         """Have kept what is known of ``site``, None: of all sites."""

@@ -14,7 +14,7 @@ from denoise_crawler.page.text import without_lone_surrogates
 from denoise_crawler.store.file import transaction
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 
 @dataclass(slots=True, eq=False)
@@ -40,13 +40,14 @@ class ParkedPage:
     row: int = 0
 
     def is_storable(self) -> bool:
-        """Return True if the HTML and the response are small enough to be read back."""
+        """Return True if the HTML and the response are small enough to be read back, as those in a store are."""
+        if self.row:
+            return True
         others = len(self.response.data) if self.response is not None else 0
         return max(others, len(self.html)) <= MAX_BYTES and len(self.html.encode("utf-8", "replace")) <= MAX_BYTES
 
 
-@dataclass(frozen=True, slots=True)
-class Parked:
+class Parked(NamedTuple):
     """A waiting item as bytes; ``id`` is its row id, ``page`` that of its page (see :meth:`Store.page`)."""
 
     id: int
@@ -139,6 +140,11 @@ def rows_waiting(db: sqlite3.Connection, ids: list[int]) -> list[Row]:
 def release(db: sqlite3.Connection, row: int) -> bool:
     """Note that a row waits no longer; return False if it did not."""
     return db.execute("UPDATE parked SET released = 1 WHERE id = ? AND NOT released", (row,)).rowcount > 0
+
+
+def unrelease(db: sqlite3.Connection, rows: Iterable[int]) -> None:
+    """Let released rows wait again."""
+    db.executemany("UPDATE parked SET released = 0 WHERE id = ?", [(row,) for row in rows])
 
 
 def delete_superseded(db: sqlite3.Connection, run: str, origin: bytes) -> int:

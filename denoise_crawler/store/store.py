@@ -70,6 +70,7 @@ class Store:
         self.run = uuid.uuid4().hex
         self._runs = RunFiles(self.path)
         self._read_only, self._has_inherited = read_only, False
+        self._not_gone: set[int] = set()  # ids of rows that were released together, until their items go on
         self._db = open_read_only(self.path) if read_only else open_database(self.path, check=check)
 
     def close(self, *, safe: bool = True) -> None:
@@ -84,6 +85,7 @@ class Store:
             return
         try:
             with transaction(self._db) as db:
+                parked_rows.unrelease(db, self._not_gone)
                 if safe:
                     db.execute("DELETE FROM parked WHERE run = ? AND released", (self.run,))
                 else:
@@ -95,7 +97,7 @@ class Store:
                 parked_rows.delete_pages_without_items(db)
             compact(self._db)
         except sqlite3.Error:
-            if safe and self._runs.has_begun:
+            if safe and self._runs.has_begun and not self._not_gone:
                 with suppress(OSError):
                     self._runs.note_that_it_ended_well(self.run)
             raise
@@ -237,11 +239,17 @@ class Store:
             inherited: Whether to yield items of earlier runs, too.
 
         """
+        for batch in self.waiting_batches(site, inherited=inherited):
+            yield from batch
+
+    def waiting_batches(self, site: str | None = None, *, inherited: bool = True) -> Iterator[list[Parked]]:
+        """Yield what :meth:`waiting` yields in lists, each of few bytes or of one item."""
         name, last = None if site is None else without_lone_surrogates(site), -1
         while batches := parked_rows.ids_waiting(self._db, self.run, name, last, inherited=inherited):
             last = batches[-1][-1]
             for ids in batches:
-                yield from filter(None, map(self._parked, parked_rows.rows_waiting(self._db, ids)))
+                rows = parked_rows.rows_waiting(self._db, ids)
+                yield [parked for row in rows if (parked := self._parked(row)) is not None]
 
     def _parked(self, row: parked_rows.Row) -> Parked | None:
         """Return a waiting item, None if it is damaged."""
@@ -259,6 +267,27 @@ class Store:
             False if another reader has released or dropped it meanwhile.
         """
         return parked_rows.release(self._db, parked.id)
+
+    def release_together(self, batch: list[Parked]) -> list[Parked]:
+        """Release several items in one transaction; return those that still waited.
+
+        One for which :meth:`note_gone` is not called waits again when the store is closed.
+        """
+        with transaction(self._db) as db:
+            released = [parked for parked in batch if parked_rows.release(db, parked.id)]
+        self._not_gone.update(parked.id for parked in released)
+        return released
+
+    def note_gone(self, parked: Parked) -> None:
+        """Note that an item that was released with others goes on now."""
+        self._not_gone.discard(parked.id)
+
+    def keep_waiting(self, batch: list[Parked]) -> None:
+        """Let items that were released with others wait again, because they did not go on."""
+        kept = [parked.id for parked in batch]
+        with transaction(self._db) as db:
+            parked_rows.unrelease(db, kept)
+        self._not_gone.difference_update(kept)
 
     def _write_page(self, db: sqlite3.Connection, page: ParkedPage) -> tuple[int, int]:
         """Write a page, and its response unless it is stored; return the row ids of response and page."""

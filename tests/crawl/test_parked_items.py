@@ -71,6 +71,16 @@ def test_data_comes_back_as_it_was_in_value_and_type(item: dict[str, Any]) -> No
 
 
 @given(
+    st.dictionaries(
+        st.text(), st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text()), max_size=4
+    )
+)
+def test_a_dict_of_single_values_gives_the_bytes_that_it_gives_inside_of_another(item: dict[str, Any]) -> None:
+    inner = msgspec.msgpack.encode(msgspec.msgpack.decode(pack({"": item}))["dict"][""])
+    assert pack(item) == inner
+
+
+@given(
     storable_data(),
     st.sampled_from([Plain, Frozen, Slotted, FrozenAndSlotted, Attrs, FrozenAttrs, Model, ScrapyItem]),
 )

@@ -125,7 +125,7 @@ class Probe(scrapy.Spider):
         seen["begun"] = internals.has_begun(crawler)
         seen["in a callback"] = [internals.is_closing(crawler), internals.is_stopping(crawler)]
         seen["has files"] = internals.has_media_pipeline(crawler)
-        await internals.send_through_pipelines(crawler, {"n": 1}, response)
+        await internals.SentItems(crawler).send({"n": 1}, response)
         if hasattr(crawler.engine.downloader, "robots"):
             crawler.engine.downloader.robots.forget(SITE.split("/")[2])
         yield {"n": 2}

@@ -113,9 +113,9 @@ async def test_a_part_of_a_page_is_written_also_when_the_worker_no_longer_has_th
         cleaned = await cleaner.clean(page, warm=True)
         for number in range(70):
             await cleaner.skipped(harmful(str(number)))
-        assert (await cleaner.part(page, cleaned, "#a")).text == "Another story."
+        assert (await cleaner.part(cleaned, "#a")).text == "Another story."
         with pytest.raises(PartError, match="#b"):
-            await cleaner.part(page, cleaned, "#b")
+            await cleaner.part(cleaned, "#b")
 
 
 @needs_signals

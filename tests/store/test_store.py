@@ -593,6 +593,25 @@ def test_an_item_that_goes_on_while_others_are_read_goes_on_once(path: Path) -> 
         assert [row.item for row in reader if store.release(row)] == [b"b", b"e", b"f"]
 
 
+def test_of_items_released_together_those_that_did_not_go_on_wait_again(path: Path) -> None:
+    with opened(path) as store:
+        page_with(store, *"abcd")
+        store.release(next(store.waiting()))
+        released = store.release_together(list(store.waiting()))
+        assert [row.item for row in released] == [b"b", b"c", b"d"]
+        assert names(store) == []
+        store.note_gone(released[0])
+        store.keep_waiting(released[1:])
+        assert names(store) == ["c", "d"]
+        assert store.release_together(released) == released[1:]
+        store.note_gone(released[1])
+    with closing(sqlite3.connect(path)) as db:
+        assert db.execute("SELECT released FROM parked").fetchall() == [(0,)]  # d was released, but not sent
+    with opened(path) as store:
+        store.inherit()
+        assert names(store) == ["d"]
+
+
 @pytest.mark.parametrize("size", [10, 30_000, 200_000])
 def test_small_and_large_items_come_in_the_order_in_which_they_were_parked(path: Path, size: int) -> None:
     items = [b"%d" % number + os.urandom(size * (number % 3 == 0)) for number in range(130)]
