@@ -184,7 +184,7 @@ class Page:
             return "frameset"
         return None if len(nodes) > 1 else "empty"
 
-    @property
+    @cached_property
     def nodes(self) -> Nodes:
         """The page's nodes; only the body if the page is skipped."""
         return self._nodes_if_readable[0]

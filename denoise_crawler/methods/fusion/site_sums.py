@@ -371,9 +371,9 @@ class SiteSums:
         repeated = self._come_back()
         homes, texts = self._homes.numbers, self._block_texts.numbers
         characters = self._characters.numbers
-        below = np.zeros(len(self._paths) + 1)
-        loops("site").add_repeated(repeated.view(np.uint8), homes, texts, characters, below)
-        loops("site").add_below(below, self._parents[: len(below)])
+        below, site = np.zeros(len(self._paths) + 1), loops("site")
+        site.add_repeated(repeated.view(np.uint8), homes, texts, characters, below)
+        site.add_below(below, self._parents[: len(below)])
         below[0] = 0.0  # what stands nowhere on these pages
         return repeated, below
 

@@ -67,18 +67,35 @@ class Numbered:
     def add(self, distinct: Hashes) -> Indices:
         """Return the numbers of ``distinct`` hashes, given to those that have none."""
         wanted, numbers, filled = np.ascontiguousarray(distinct), np.empty(len(distinct), np.int64), 0
+        if not self._count:  # all of them are new
+            self._make_room_for(len(wanted))
+        add = loops("keys").add
         while filled < len(wanted):
-            self._count, filled = loops("keys").add(*self.table, self._count, wanted, numbers, filled)
+            self._count, filled = add(*self.table, self._count, wanted, numbers, filled)
             if filled < len(wanted):
                 self._make_room(self._bits + 1)
         return numbers
 
+    def _make_room_for(self, count: int) -> None:
+        """Take as many slots as the table would have after growing to so many hashes."""
+        bits = self._bits
+        while _most_hashes(bits) < count:
+            bits += 1
+        if bits > self._bits:
+            self._make_room(bits)
+
     def _make_room(self, bits: int) -> None:
-        """Take so many slots, three quarters of them for hashes."""
-        hashes = np.zeros(3 << (bits - 2), np.uint32)
+        """Take so many bits of slots."""
+        hashes = np.zeros(_most_hashes(bits), np.uint32)
         hashes[: self._count] = self._hashes[: self._count]
         self._hashes, self._slots, self._bits = hashes, np.zeros(1 << bits, np.int32), bits
-        loops("keys").fill_slots(hashes, self._slots, bits, self._count)
+        if self._count:
+            loops("keys").fill_slots(hashes, self._slots, bits, self._count)
+
+
+def _most_hashes(bits: int) -> int:
+    """Return for how many hashes there is room among so many bits of slots: three quarters."""
+    return 3 << (bits - 2)
 
 
 class PageCounts:
