@@ -40,6 +40,7 @@ _VOID = frozenset(
     {"area", "base", "basefont", "br", "col", "embed", "frame", "hr", "img", "input", "isindex", "link", "meta"}
     | {"param", "source", "track", "wbr"}
 )
+_LESS_THAN = ord("<")
 _COMMON_HAN = re.compile("[的一是不了在人有我他这为之大来以个中上们]")
 
 
@@ -160,7 +161,8 @@ class Markup:
         """
         if len(self._html) > size or len(self._utf8) > size:
             return True
-        if len(self._utf8) > tags and _count_tags(self._utf8) > tags:
+        # a search for each of many costs more than a look at every byte
+        if len(self._utf8) > tags and np.count_nonzero(np.frombuffer(self._utf8, np.uint8) == _LESS_THAN) > tags:
             return True
         if len(self._utf8) <= 2 * attributes or (most := _most_attributes(self._utf8, attributes)) <= attributes:
             return False
@@ -171,11 +173,6 @@ class Markup:
 
     def _make(self) -> _Element | None:
         return _parse_utf8(self._utf8) if self._given is None else self._given()
-
-
-def _count_tags(source: bytes) -> int:
-    """Return the number of ``<``: a search for each of many costs more than a look at every byte."""
-    return _count(np.frombuffer(source, np.uint8) == ord("<"))
 
 
 def _most_attributes(source: bytes, at_least: int) -> int:
