@@ -12,13 +12,16 @@ import os
 import sys
 from functools import lru_cache
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lxml import etree
 
 from denoise_crawler.core.loop_modules import built_loops, interpreted_loops
 from denoise_crawler.core.probe import check_modules
 from denoise_crawler.errors import CoreError, StaleCoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
 
 logger = logging.getLogger(__name__)
 
@@ -28,63 +31,72 @@ MODULES = (
     *("hashing", "nodes", "walk", "attributes", "declared", "looks"),
     *("groups", "texts", "trees", "words"),
 )
+_PYTHON: dict[str, Any] = dict.fromkeys(MODULES)  # where the core is not used, each module is None
 # The core reads lxml's structures. It is tested with these versions; others get the Python code.
 OLDEST_LXML, NEXT_LXML = (5, 0), (7, 0)
-mode = os.environ.get(ENVIRONMENT, "auto")  # of this process: it is asked for many times a page
 
 
-def compiled(name: str) -> Any | None:
-    """Return a module of the core.
+class Modules:
+    """The modules of the core, or the loops, as this process uses them, by name.
 
-    Args:
-        name: One of ``MODULES``.
-
-    Returns:
-        The module; None if the Python code is to be used.
+    They are looked up when the first is asked for, and are attributes from then on: a page asks many times.
 
     Raises:
-        CoreError: ``DENOISE_CORE`` is ``require``, and the core cannot be used; or it is none of ``MODES``.
-
-    """
-    modules = _modules(mode)
-    return None if modules is None else modules[name]
-
-
-def loops(name: str) -> Any:
-    """Return a module of loops.
-
-    Args:
-        name: Its name in ``loops/``.
-
-    Returns:
-        The module as it was built, or as it is interpreted if nothing was built or the core is off.
-
-    Raises:
-        StaleCoreError: The source in this checkout was changed after the module was built.
-        CoreError: As :func:`compiled` does.
+        StaleCoreError: When a module is asked for: its source in this checkout was changed after it was built.
+        CoreError: When one is asked for: ``DENOISE_CORE`` is ``require``, and the core cannot be used; or it is
+            none of ``MODES``.
 
     Example:
-        >>> loops("features").PAGE[:2]
+        >>> loops.features.PAGE[:2]
         ('characters', 'link share')
 
     """
-    return _loops(mode)[name]
+
+    def __init__(self, find: Callable[[str], Mapping[str, Any]]) -> None:
+        self._find = find
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        self.__dict__.update(found := self._find(chosen.mode))
+        return found[name]
+
+    def forget(self) -> None:
+        """Look them up again: another mode was chosen."""
+        self.__dict__ = {"_find": self._find}
 
 
-def choose(chosen: str) -> None:
+class Chosen:
+    """The mode of this process, one of ``MODES``."""
+
+    def __init__(self, mode: str) -> None:
+        self._mode = mode
+
+    @property
+    def mode(self) -> str:
+        """As the environment says, or as it was chosen since."""
+        return self._mode
+
+    @mode.setter
+    def mode(self, mode: str) -> None:
+        self._mode = mode
+        compiled.forget()
+        loops.forget()
+
+
+def choose(mode: str) -> None:
     """Use the core, or not, in this process and in those that it starts.
 
     Args:
-        chosen: One of ``MODES``.
+        mode: One of ``MODES``.
 
     Raises:
         CoreError: There is no such mode, or the core is required and cannot be used.
 
     """
-    global mode
-    _modules(chosen)
-    _loops(chosen)
-    os.environ[ENVIRONMENT] = mode = chosen
+    _modules(mode)
+    _loops(mode)
+    os.environ[ENVIRONMENT] = chosen.mode = mode
 
 
 def why_not() -> str | None:
@@ -109,18 +121,18 @@ def why_not() -> str | None:
 
 
 @lru_cache(maxsize=len(MODES))
-def _modules(mode: str) -> dict[str, Any] | None:
+def _modules(mode: str) -> dict[str, Any]:
     if mode not in MODES:
         raise CoreError(f"{ENVIRONMENT} is {mode!r}: set it to one of {', '.join(MODES)}")
     if mode == "off":
-        return None
+        return _PYTHON
     try:
         return _load_modules()
     except CoreError as error:
         if mode == "require":
             raise
         logger.info("Pages are cleaned without the compiled core, more slowly: %s", error)
-        return None
+        return _PYTHON
 
 
 @lru_cache(maxsize=len(MODES))
@@ -136,7 +148,7 @@ def _loops(mode: str) -> dict[str, Any]:
     except CoreError as error:
         if mode == "require":
             raise
-        if _modules(mode) is not None:  # else it was said
+        if _modules(mode) is not _PYTHON:  # else it was said
             logger.info("Pages are cleaned by interpreted loops, more slowly: %s", error)
         return interpreted_loops()
 
@@ -155,3 +167,7 @@ def _load_modules() -> dict[str, Any]:
     except (AttributeError, LookupError, TypeError, ValueError) as error:
         raise CoreError(f"it was built from another version of this package ({error})") from error
     return modules
+
+
+chosen = Chosen(os.environ.get(ENVIRONMENT, "auto"))
+compiled, loops = Modules(_modules), Modules(_loops)  # of ``compiled`` all are None where the Python code is used

@@ -146,7 +146,7 @@ def _runs(texts: Iterable[str]) -> NDArray[np.uint64]:
 def _hashes(texts: Iterable[str]) -> NDArray[np.uint64]:
     lower = [text.lower() for text in texts]
     words = np.empty(sum(map(len, lower)), np.uint64)
-    return words[: loops("runs").words_of(lower, words, np.empty(len(lower) + 1, np.int64))]
+    return words[: loops.runs.words_of(lower, words, np.empty(len(lower) + 1, np.int64))]
 
 
 def _opens(element: Element) -> bool:

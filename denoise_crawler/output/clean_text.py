@@ -66,7 +66,7 @@ def clean_texts(page: Page, noise: list[bool] | None, parts: Iterable[range]) ->
     """
     nodes = page.nodes
     pairs = [(part.start, part.stop) for part in parts]
-    texts: list[str] = loops("writing").texts_of(
+    texts: list[str] = loops.writing.texts_of(
         nodes.texts,
         page.once(_columns),
         noise or [],
@@ -80,7 +80,7 @@ def clean_texts(page: Page, noise: list[bool] | None, parts: Iterable[range]) ->
 
 @lru_cache(maxsize=1_000)
 def _kind_of(tag: str) -> int:
-    kind: int = loops("writing").kind_of(tag, INLINE)
+    kind: int = loops.writing.kind_of(tag, INLINE)
     return kind
 
 

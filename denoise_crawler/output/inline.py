@@ -20,7 +20,7 @@ class WordJoiner:
     """Returns what to write between two texts of a line, as ``loops/writing.py`` says it."""
 
     def __init__(self, nodes: Nodes) -> None:
-        self._nodes, self._joint = nodes, loops("writing").joint
+        self._nodes, self._joint = nodes, loops.writing.joint
         self._last, self._end = -1, ""
         self._gap = False
 

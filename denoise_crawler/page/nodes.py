@@ -191,7 +191,7 @@ def nodes_of(root: Element, skipped: frozenset[str] = _SKIPPED, *, is_shared: bo
         The nodes, and the depth of the tree.
 
     """
-    if (core := compiled("walk")) is None:
+    if (core := compiled.walk) is None:
         nodes, depth = _walk_tree(root, skipped)
         _leave_out_endless_links(nodes)
         return nodes, depth

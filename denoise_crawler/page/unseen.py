@@ -109,7 +109,7 @@ class _Rule(NamedTuple):
 
 
 def _rules(sheets: Iterable[str]) -> Iterator[_Rule]:
-    left, core = _MOST_CHARACTERS, loops("sheets")
+    left, core = _MOST_CHARACTERS, loops.sheets
     for sheet in sheets:
         if left > 0 and "{" in sheet:
             text = _without_comments(sheet[:left]) if "/*" in sheet else sheet[:left]
@@ -280,7 +280,7 @@ def _applies(sheet: Element) -> bool:
 
 def _find(nodes: Nodes, by_tag: Mapping[str, Hints], otherwise: Hints) -> Sequence[int]:
     """Return the nodes of elements that have one of the words of hints in an attribute."""
-    core: Any = compiled("attributes")
+    core: Any = compiled.attributes
     if core is not None and nodes.compiled is not None:
         hints = _fixed(core) if by_tag else core.Hints({}, dict(otherwise))
         found: list[int] = hints.find(nodes.compiled)

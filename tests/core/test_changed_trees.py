@@ -128,7 +128,7 @@ def test_a_tree_that_a_spider_changes_in_odd_ways_comes_out_as_in_python(
     found = []
     for mode in ("require", "off"):
         with pytest.MonkeyPatch.context() as patched:
-            patched.setattr(core, "mode", mode)
+            patched.setattr(core.chosen, "mode", mode)
             found.append(what_comes_out(html, moment, seed))
         others.clear()
     assert found[0] == found[1]
@@ -139,7 +139,7 @@ MOST = 10  # taken slots that a search meets; of keys that meet it is thousands
 OTHER_SLOTS = """
 import numpy as np
 from denoise_crawler import core
-print(core.loops("keys").slots_of(np.arange(1, 9, dtype=np.uint64), 63))
+print(core.loops.keys.slots_of(np.arange(1, 9, dtype=np.uint64), 63))
 """
 
 
@@ -156,7 +156,7 @@ def meeting_keys() -> np.ndarray:
 def taken_slots(keys: np.ndarray, bits: int) -> int:
     """Return how many taken slots are met while keys are put into 2**bits."""
     taken, met = set[int](), 0
-    for slot in core.loops("keys").slots_of(keys.view(np.uint64), bits):
+    for slot in core.loops.keys.slots_of(keys.view(np.uint64), bits):
         while slot in taken:
             slot, met = (slot + 1) % 2**bits, met + 1
         taken.add(slot)
@@ -167,7 +167,7 @@ def taken_slots(keys: np.ndarray, bits: int) -> int:
 def test_hashes_that_are_chosen_to_meet_meet_no_more_than_others_in_what_is_known_of_a_site(
     mode: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(core, "mode", mode)
+    monkeypatch.setattr(core.chosen, "mode", mode)
     table, hashes = Numbered(), meeting_keys()
     assert table.add(hashes.astype(np.uint32)).tolist() == list(range(1, MANY + 1))
     assert taken_slots(hashes, table._bits) < MOST * MANY
@@ -182,7 +182,7 @@ def test_hashes_that_are_chosen_to_meet_meet_no_more_than_others_in_what_is_know
 def test_keys_that_are_chosen_to_meet_meet_no_more_than_others_in_groups(
     keys: np.ndarray, mode: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(core, "mode", mode)
+    monkeypatch.setattr(core.chosen, "mode", mode)
     first, group = groups_of(keys)
     assert first.tolist() == group.tolist() == list(range(len(keys)))
     assert taken_slots(keys, (2 * len(keys)).bit_length()) < MOST * len(keys)

@@ -71,7 +71,7 @@ pytestmark = pytest.mark.skipif(core.why_not() is not None, reason=f"no compiled
 
 @pytest.fixture
 def without_core(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(core, "mode", "off")
+    monkeypatch.setattr(core.chosen, "mode", "off")
 
 
 def assert_same_nodes(html: str) -> None:
@@ -119,7 +119,7 @@ def assert_same_declared(html: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for one in (root, *inner):
         found = []
         for mode in ("require", "off"):
-            monkeypatch.setattr(core, "mode", mode)
+            monkeypatch.setattr(core.chosen, "mode", mode)
             declared = SelfDescription(one)
             lists = declared.titles, declared.headings, declared.times, declared.styles, declared.texts
             named = declared.authors, declared.dates, declared.author_links, declared.author_pages
@@ -159,7 +159,7 @@ def assert_same_rows(pages: Sequence[tuple[str, str]], monkeypatch: pytest.Monke
     """Compare features, scores and what is taken of each page, without its site and with what other pages say."""
     found = []
     for mode in ("require", "off"):
-        monkeypatch.setattr(core, "mode", mode)
+        monkeypatch.setattr(core.chosen, "mode", mode)
         method = Fusion()
         read = [Page.parse(url, html) for url, html in pages]
         for page in read:
@@ -245,7 +245,7 @@ def test_any_table_has_the_same_scores(rows: int, seed: int) -> None:
 def test_pages_of_a_site_come_out_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     pages = [(f"https://a.example/{file.stem}", file.read_text("utf-8")) for file in GOLDEN]
     compiled = list(denoise_pages(pages))
-    monkeypatch.setattr(core, "mode", "off")
+    monkeypatch.setattr(core.chosen, "mode", "off")
     assert list(denoise_pages(pages)) == compiled
     assert any(page.text for page in compiled)
 
@@ -256,7 +256,7 @@ def test_gold_pages_come_out_the_same(corpus: Path, name: str, monkeypatch: pyte
     pages = [(page.url or f"https://{page.site}/{page.id}", page.html) for page in some]
     compiled = list(denoise_pages(pages))
     assert_same_rows(pages, monkeypatch)
-    monkeypatch.setattr(core, "mode", "off")
+    monkeypatch.setattr(core.chosen, "mode", "off")
     assert list(denoise_pages(pages)) == compiled
 
 
@@ -265,7 +265,7 @@ def test_gold_pages_come_out_the_same(corpus: Path, name: str, monkeypatch: pyte
 def test_a_tree_that_its_owner_takes_apart_is_judged_as_it_was(
     file: Path, mode: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(core, "mode", mode)
+    monkeypatch.setattr(core.chosen, "mode", mode)
     html = file.read_text("utf-8")
     expected = Denoiser("fusion").clean(Page.parse("https://a.example/", html)).clean_page.text
     root = Page.parse("https://a.example/", html).root
@@ -286,13 +286,13 @@ def test_a_tree_that_its_owner_takes_apart_is_judged_as_it_was(
 
 @pytest.mark.usefixtures("without_core")
 def test_the_core_can_be_switched_off() -> None:
-    assert core.compiled("nodes") is None
+    assert core.compiled.nodes is None
 
 
 def test_a_mode_that_there_is_not_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(core, "mode", "fast")
+    monkeypatch.setattr(core.chosen, "mode", "fast")
     with pytest.raises(CoreError, match="DENOISE_CORE is 'fast': set it to one of auto, off, require"):
-        core.compiled("nodes")
+        assert core.compiled.nodes
 
 
 def test_a_core_that_reads_a_known_page_wrongly_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -316,12 +316,12 @@ def test_what_is_required_and_cannot_be_used_is_an_error(monkeypatch: pytest.Mon
 
 
 def test_a_crawl_says_by_a_setting_whether_the_core_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(core, "mode", "auto")
+    monkeypatch.setattr(core.chosen, "mode", "auto")
     monkeypatch.setenv(core.ENVIRONMENT, "auto")  # it is changed for other processes
     DenoiseSettings.from_settings(Settings({"DENOISE_CORE": "off"}))
-    assert core.compiled("nodes") is None
+    assert core.compiled.nodes is None
     DenoiseSettings.from_settings(Settings({"DENOISE_CORE": "require"}))
-    assert core.compiled("nodes") is not None
+    assert core.compiled.nodes is not None
     with pytest.raises(SettingError, match="DENOISE_CORE is 'fast'"):
         DenoiseSettings.from_settings(Settings({"DENOISE_CORE": "fast"}))
 
@@ -335,7 +335,7 @@ def on_both_roads(say: Callable[[], object]) -> list[object]:
     found = []
     for mode in ("require", "off"):
         with pytest.MonkeyPatch.context() as patched:
-            patched.setattr(core, "mode", mode)
+            patched.setattr(core.chosen, "mode", mode)
             found.append(say())
     return found
 
@@ -360,7 +360,7 @@ def test_texts_of_any_letters_hold_the_beginning_of_a_description(
 @given(names=st.text("abAB1-_ éΣ", max_size=20))
 def test_the_words_of_any_names_are_those_that_a_pattern_finds(names: str) -> None:
     found = {word.lower() for word in re.findall(r"[A-Z]?[a-z]{2,}|[A-Z]{2,}", names)}
-    assert on_both_roads(lambda: core.loops("texts").words_of_names(names)) == [tuple(sorted(found))] * 2
+    assert on_both_roads(lambda: core.loops.texts.words_of_names(names)) == [tuple(sorted(found))] * 2
 
 
 def test_of_all_letters_one_becomes_two_small_ones_and_the_others_are_found_as_python_finds_them() -> None:
@@ -405,7 +405,7 @@ def assert_same_text(html: str, gone: list[bool], monkeypatch: pytest.MonkeyPatc
     """Compare the text and the formulas of a page, all of it and without the nodes that are ``gone`` in turn."""
     found = []
     for mode in ("require", "off"):
-        monkeypatch.setattr(core, "mode", mode)
+        monkeypatch.setattr(core.chosen, "mode", mode)
         page = Page.parse("https://a.example/", html)
         noise = [gone[index % len(gone)] for index in range(len(page.nodes))]
         parts = [range(child, page.nodes.ends[child]) for child in page.nodes.children(0)]

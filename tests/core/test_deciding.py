@@ -25,7 +25,7 @@ any_road = settings(deadline=None, suppress_health_check=[HealthCheck.function_s
 def test_each_node_of_any_page_has_the_same_verdict_and_score(monkeypatch: pytest.MonkeyPatch, html: str) -> None:
     judged = []
     for mode in ROADS:
-        monkeypatch.setattr(core, "mode", mode)
+        monkeypatch.setattr(core.chosen, "mode", mode)
         judgement = Fusion().judge(Page.parse("https://a.example/", html))
         judged.append((judgement.noise, judgement.scores, judgement.confidence))
     assert judged[0] == judged[1]
@@ -41,7 +41,7 @@ def test_of_any_chances_the_same_blocks_are_taken(
     wanted = np.array(data.draw(st.lists(st.booleans(), min_size=count, max_size=count)), bool)
     found = []
     for mode in ROADS:
-        monkeypatch.setattr(core, "mode", mode)
+        monkeypatch.setattr(core.chosen, "mode", mode)
         page = Page.parse("https://a.example/", html)
         blocks, parts = blocks_of(page), parts_of(page)
         chances = joint_chances(own, blocks.tokens, parts)
@@ -56,7 +56,7 @@ def test_an_element_has_the_highest_score_of_its_text_and_is_kept_with_any_of_it
     page = Page.parse("https://a.example/", "<div><p>One</p><p>Two</p></div><p>Three</p><hr>")
     taken, scores = np.array([False, True, False]), np.array(chances)
     marks = taken.view(np.uint8), scores, scores.tolist()
-    found = core.loops("blocks").judged(page.nodes.columns.parents, page.once(blocks_of).nodes, *marks)
+    found = core.loops.blocks.judged(page.nodes.columns.parents, page.once(blocks_of).nodes, *marks)
     one, two, three = chances
     assert page.nodes.tags[1:3] == ["div", "p"]
     assert found[0] == [False, False, True, True, False, False, True, True, False]
@@ -110,8 +110,8 @@ def beside(columns: tuple[Any, ...], at: int, column: Any) -> tuple[Any, ...]:
 def test_columns_that_do_not_fit_the_page_are_an_error(
     monkeypatch: pytest.MonkeyPatch, mode: str, name: str, at: int, changed: Any
 ) -> None:
-    monkeypatch.setattr(core, "mode", mode)
-    loop = getattr(core.loops("deciding"), name)
+    monkeypatch.setattr(core.chosen, "mode", mode)
+    loop = getattr(core.loops.deciding, name)
     loop(*copied(GIVEN[name]))
     with pytest.raises(ValueError, match=r"fit|not of this page|not there"):
         loop(*copied(beside(GIVEN[name], at, changed)))

@@ -32,7 +32,7 @@ def test_any_hashes_are_numbered_in_the_order_of_their_coming(
     monkeypatch: pytest.MonkeyPatch, batches: list[list[int]]
 ) -> None:
     for mode in ROADS:
-        monkeypatch.setattr(core, "mode", mode)
+        monkeypatch.setattr(core.chosen, "mode", mode)
         table, expected = Numbered(), dict[int, int]()
         for batch in batches:
             hashes = np.array(batch, np.uint32)
@@ -56,7 +56,7 @@ def test_a_table_grows_to_many_hashes_in_some_bytes_each() -> None:
 def test_any_keys_have_the_same_groups(monkeypatch: pytest.MonkeyPatch, keys: list[int]) -> None:
     found = []
     for mode in ROADS:
-        monkeypatch.setattr(core, "mode", mode)
+        monkeypatch.setattr(core.chosen, "mode", mode)
         first, group = groups_of(np.array(keys, np.int64))
         found.append((first.tolist(), group.tolist()))
     order = list(dict.fromkeys(keys))
@@ -75,7 +75,7 @@ def test_sites_whose_pages_are_forgotten_say_the_same(
 ) -> None:
     said = []
     for mode in ROADS:
-        monkeypatch.setattr(core, "mode", mode)
+        monkeypatch.setattr(core.chosen, "mode", mode)
         said.append(
             what_is_said([Page.parse(f"https://a.example/{at}", html) for at, html in enumerate(found)], limit)
         )
@@ -132,10 +132,10 @@ SAID: tuple[Any, ...] = (
 def test_columns_that_do_not_fit_are_an_error(
     monkeypatch: pytest.MonkeyPatch, mode: str, module: str, name: str, columns: tuple[object, ...]
 ) -> None:
-    monkeypatch.setattr(core, "mode", mode)
+    monkeypatch.setattr(core.chosen, "mode", mode)
     copies = (column.copy() if isinstance(column, np.ndarray) else column for column in columns)
     with pytest.raises(ValueError, match=r"fit|not there|no paths"):
-        getattr(core.loops(module), name)(*copies)
+        getattr(getattr(core.loops, module), name)(*copies)
 
 
 @pytest.mark.parametrize("mode", ROADS)
@@ -172,8 +172,8 @@ def test_columns_that_do_not_fit_are_an_error(
 def test_what_is_said_of_a_page_of_another_size_is_an_error(
     monkeypatch: pytest.MonkeyPatch, mode: str, part: int, column: int | None, changed: object
 ) -> None:
-    monkeypatch.setattr(core, "mode", mode)
-    said = core.loops("site").said_of_page
+    monkeypatch.setattr(core.chosen, "mode", mode)
+    said = core.loops.site.said_of_page
     given: list[Any] = list(copied(SAID))
     said(*given)
     given[part] = changed if column is None else (*given[part][:column], changed, *given[part][column + 1 :])
@@ -192,11 +192,11 @@ def copied(given: Any) -> Any:
 def test_columns_of_another_page_are_an_error_and_leave_no_memory_behind() -> None:
     page = Page.parse("https://a.example/1", "<p>One<b>two</b>" * 12_000)
     columns = page.once(Fusion().model.alone).evidence.columns
-    row = np.empty(len(core.loops("features").PAGE_TYPE), np.float32)
+    row = np.empty(len(core.loops.features.PAGE_TYPE), np.float32)
     wrong, before = np.zeros(3), held_bytes()
     for _ in range(200):
         with pytest.raises(ValueError, match="do not fit"):
-            core.loops("features").page_type(row, *columns, wrong, wrong)
+            core.loops.features.page_type(row, *columns, wrong, wrong)
     assert held_bytes() - before < 20_000_000
 
 
@@ -217,7 +217,7 @@ LOOKS = (
 def road(mode: str, htmls: list[str], **options: Any) -> list[Any]:
     """Return what one road makes of the pages of a site."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(core, "mode", mode)
+        patch.setattr(core.chosen, "mode", mode)
         pages = [Page.parse(f"https://a.example/{number}", html) for number, html in enumerate(htmls)]
         tree, found = SiteStyleTree(**options), []
         for page in pages:
@@ -266,6 +266,6 @@ def test_both_roads_make_the_same_tree_of_a_site(htmls: list[str], options: dict
 def test_nodes_that_do_not_fit_each_other_are_an_error(
     mode: str, ends: list[int], labels: list[int], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(core, "mode", mode)
+    monkeypatch.setattr(core.chosen, "mode", mode)
     with pytest.raises(ValueError, match=message):
         PageTree(np.array(labels, np.int32), np.ones(2, np.uint64), np.array(ends, np.int32), collapse=False)

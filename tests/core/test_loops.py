@@ -52,13 +52,13 @@ def test_each_row_of_any_page_is_filled(html: str) -> None:
     fill_page(rows, evidence)
     assert not np.isnan(rows).any()
     for said in (None, standing):
-        rows = np.full((len(core.loops("features").SITE), count), np.nan, np.float32)
+        rows = np.full((len(core.loops.features.SITE), count), np.nan, np.float32)
         fill_site(rows, evidence.knowing(said))
         assert not np.isnan(rows).any()
 
 
 def test_the_trainer_and_the_judge_read_the_names_of_features_from_the_loops() -> None:
-    loops = core.loops("features")
+    loops = core.loops.features
     names = feature_names()
     assert len(set(names.blocks)) == len(names.blocks)
     assert {*loops.PAGE, *loops.SITE} < set(names.blocks)
@@ -92,7 +92,7 @@ def columns_that_do_not_fit() -> Iterator[tuple[str, dict[str, Any]]]:
 def test_columns_that_do_not_fit_each_other_are_an_error(
     mode: str, number: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(core, "mode", mode)
+    monkeypatch.setattr(core.chosen, "mode", mode)
     message, changed = list(columns_that_do_not_fit())[number]
     evidence = evidence_of(PAGE)
     strange = replace(evidence, blocks=replace(evidence.blocks, **changed))
@@ -115,11 +115,11 @@ def test_a_source_that_was_changed_after_the_build_is_an_error_that_says_what_to
     (tmp_path / "setup.py").touch()
     for mode in ("auto", "require"):
         core._loops.cache_clear()
-        monkeypatch.setattr(core, "mode", mode)
+        monkeypatch.setattr(core.chosen, "mode", mode)
         with pytest.raises(StaleCoreError, match=r"built from another source .*: run `make core`"):
-            core.loops("features")
-    monkeypatch.setattr(core, "mode", "off")
-    assert core.loops("features").PAGE
+            assert core.loops.features
+    monkeypatch.setattr(core.chosen, "mode", "off")
+    assert core.loops.features.PAGE
 
 
 def test_loops_that_are_not_built_are_interpreted_or_required(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -128,12 +128,12 @@ def test_loops_that_are_not_built_are_interpreted_or_required(monkeypatch: pytes
     with pytest.raises(CoreError, match="the loops are not built"):
         loop_modules.built_loops()
     monkeypatch.setattr(core, "interpreted_loops", lambda: {"features": "interpreted"})
-    monkeypatch.setattr(core, "mode", "auto")
-    assert core.loops("features") == "interpreted"
+    monkeypatch.setattr(core.chosen, "mode", "auto")
+    assert core.loops.features == "interpreted"
     core._loops.cache_clear()
-    monkeypatch.setattr(core, "mode", "require")
+    monkeypatch.setattr(core.chosen, "mode", "require")
     with pytest.raises(CoreError, match="the loops are not built"):
-        core.loops("features")
+        assert core.loops.features
 
 
 @pytest.fixture(autouse=True)

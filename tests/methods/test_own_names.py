@@ -20,7 +20,7 @@ def names_of(found: Blocks) -> list[str]:
 
 @pytest.fixture(params=["auto", "off"], autouse=True)
 def road(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(core, "mode", request.param)
+    monkeypatch.setattr(core.chosen, "mode", request.param)
 
 
 @pytest.mark.parametrize(

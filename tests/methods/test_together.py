@@ -240,7 +240,7 @@ class _Counted(list[str]):
 def test_elements_inside_each_other_are_not_looked_at_once_a_level(
     html: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(core, "mode", "off")  # the core takes lists only, and does not look at them here
+    monkeypatch.setattr(core.chosen, "mode", "off")  # the core takes lists only, and does not look at them here
 
     def looked(levels: int) -> int:
         page = Page.parse("", html * levels)
@@ -259,7 +259,7 @@ class TestSections:
         flags = [np.array([sign == "x" for sign in signs]) for signs in (taken, fixed or "." * len(taken))]
         taken = flags[0].astype(np.uint8)
         given = parts_of(page).headings, np.array(chances), flags[1].view(np.uint8), taken.copy()
-        core.loops("deciding").with_sections(*given, taken)
+        core.loops.deciding.with_sections(*given, taken)
         return "".join("x" if one else "." for one in taken)
 
     def test_a_heading_is_kept_before_a_block_that_is(self) -> None:

@@ -303,7 +303,7 @@ def test_with_the_compiled_core_and_without_it_the_verdicts_are_the_same(
 ) -> None:
     judged = []
     for mode in ("auto", "off"):
-        monkeypatch.setattr(core, "mode", mode)
+        monkeypatch.setattr(core.chosen, "mode", mode)
         judgement = Denoiser("one_look").judge(Page.parse(URL, html))
         judged.append((judgement.noise, judgement.scores, [*map(judgement.reason, range(len(judgement.noise)))]))
     assert judged[0] == judged[1]

@@ -134,7 +134,7 @@ def test_the_texts_of_parts_that_make_up_a_page_have_the_words_of_the_page(html:
 
 @pytest.mark.parametrize("mode", ["auto", "off"])
 def test_what_is_not_of_the_page_is_refused(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(core, "mode", mode)
+    monkeypatch.setattr(core.chosen, "mode", mode)
     page = Page.parse("", "<p>A page.")
     with pytest.raises(ValueError, match="the judgement does not fit"):
         clean_text(page, [False])
@@ -148,8 +148,8 @@ def test_what_is_not_of_the_page_is_refused(mode: str, monkeypatch: pytest.Monke
 def test_columns_that_do_not_fit_each_other_are_an_error(
     mode: str, changed: tuple[int, int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(core, "mode", mode)
-    write = core.loops("writing").texts_of
+    monkeypatch.setattr(core.chosen, "mode", mode)
+    write = core.loops.writing.texts_of
     columns = np.array([[2, 2, 1], [-1, 0, 1], [3, 3, 3], [-1, -1, -1]], np.int32)
     assert write(["", "", "a"], tuple(columns), [], ({}, {}, {}), None, None, [(0, 3)]) == ["a"]
     row, node, value = changed

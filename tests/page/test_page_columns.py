@@ -201,13 +201,13 @@ PARTS = (
 )
 
 
-@pytest.mark.skipif(compiled("walk") is None, reason="the core is not built")
+@pytest.mark.skipif(compiled.walk is None, reason="the core is not built")
 @given(st.lists(st.sampled_from(PARTS), max_size=24))
 def test_the_core_leaves_out_the_numbers_that_the_python_code_leaves_out(parts: list[str]) -> None:
     texts = []
     for mode in ("auto", "off"):
         with pytest.MonkeyPatch.context() as patched:
-            patched.setattr(core, "mode", mode)
+            patched.setattr(core.chosen, "mode", mode)
             texts.append(page_of("".join(parts)).nodes.texts)
     assert texts[0] == texts[1]
 
@@ -266,7 +266,7 @@ def test_a_property_belongs_to_the_field_that_its_thing_makes_it(item: Any, expe
 
 @pytest.mark.parametrize("mode", ["auto", "off"])
 def test_microdata_and_rdfa_declare_as_json_does(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(core, "mode", mode)
+    monkeypatch.setattr(core.chosen, "mode", mode)
     html = (
         "<meta itemprop=description content='A teaser.'><li itemprop='recipeIngredient name'>2 eggs</li>"
         "<div itemscope itemtype=https://schema.org/Review itemprop=review><p itemprop=reviewBody>Good.</p></div>"

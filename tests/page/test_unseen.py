@@ -113,7 +113,7 @@ def test_the_same_is_found_without_the_compiled_core(html: str) -> None:
     found = []
     for mode in ("require", "off"):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(core, "mode", mode)
+            patch.setattr(core.chosen, "mode", mode)
             found.append(seen(f"<style>.a{{display:none}}</style>{html}<i style=display:none class=a>x</i>"))
     assert found[0] == found[1]
 

@@ -127,7 +127,7 @@ def blocks_of(page: Page) -> Blocks:
 
 def blocks_in(nodes: Nodes, title: frozenset[str]) -> Blocks:
     """Cut the ``nodes`` of a page, whose title has these words, into blocks."""
-    core, columns, count = loops("blocks"), nodes.columns, len(nodes)
+    core, columns, count = loops.blocks, nodes.columns, len(nodes)
     table, paths, homes = np.empty((6, count), np.int64), np.empty(count, np.uint32), np.empty(count, np.int64)
     reader = nodes if nodes.compiled is None else nodes.compiled
     lines, names = core.walk(
@@ -193,7 +193,7 @@ def styles_of(blocks: Blocks) -> Hashes:
     around, styles = blocks.around, np.empty(len(blocks), np.uint32)
     by_element, by_block = (around.parents, around.tags), (blocks.characters, blocks.linked)
     parts = _LENGTHS, _LINKED, SPREAD, _look
-    loops("texts").styles_of(blocks.texts, around.names, blocks.elements, *by_element, *by_block, *parts, styles)
+    loops.texts.styles_of(blocks.texts, around.names, blocks.elements, *by_element, *by_block, *parts, styles)
     return styles
 
 
@@ -211,7 +211,7 @@ def shapes_of(blocks: Blocks) -> Hashes:
     """
     shapes = np.empty(len(blocks), np.uint32)
     columns = blocks.characters, blocks.linked, blocks.masked_hashes, blocks.elements, blocks.around.tags
-    loops("texts").shapes_of(blocks.texts, *columns, _H1, _label_hash, shapes)
+    loops.texts.shapes_of(blocks.texts, *columns, _H1, _label_hash, shapes)
     return shapes
 
 

@@ -57,7 +57,7 @@ def content_chances(look: Look, wishes: Wishes) -> Numbers:
     standing, found = look.evidence.standing, np.empty(len(look.scores))
     style = () if standing is None else (standing.style_tokens, standing.style_scores)
     title = look.evidence.headline.sure, wishes.title == KEEP
-    loops("deciding").chances(look.scores, style, wishes.shift, *title, found)
+    loops.deciding.chances(look.scores, style, wishes.shift, *title, found)
     return found
 
 
@@ -74,7 +74,7 @@ def most_f1(chances: Numbers, tokens: Numbers, shift: float = 0.0) -> tuple[Flag
 
     """
     taken = np.empty(len(chances), bool)
-    expected, lowest = loops("deciding").most_f1(chances, tokens, shift, taken.view(np.uint8))
+    expected, lowest = loops.deciding.most_f1(chances, tokens, shift, taken.view(np.uint8))
     return taken, expected, lowest
 
 
@@ -83,7 +83,7 @@ def joint_chances(own: Numbers, tokens: Numbers, parts: Parts) -> Numbers:
     if not len(parts.units):
         return own
     joint = np.empty(len(own))
-    loops("deciding").of_units(own, tokens, parts.units, parts.silent, joint)
+    loops.deciding.of_units(own, tokens, parts.units, parts.silent, joint)
     return joint
 
 
@@ -114,7 +114,7 @@ def take(
 
     """
     around, marks = blocks.around, np.empty((3, len(blocks)), bool)
-    loops("deciding").take(
+    loops.deciding.take(
         (blocks.tokens, blocks.characters, blocks.text_hashes, blocks.elements),
         (around.parents, around.paths, around.places),
         (parts.units, parts.lists, parts.headings),
@@ -292,7 +292,7 @@ def judgement_of(page: Page, decision: Decision, confidence: float, page_type: s
     """
     nodes, blocks, chances = page.nodes, decision.look.evidence.blocks, decision.chances
     marks = decision.taken.view(np.uint8), chances, chances.tolist()
-    noise, scores = loops("blocks").judged(nodes.columns.parents, blocks.nodes, *marks)
+    noise, scores = loops.blocks.judged(nodes.columns.parents, blocks.nodes, *marks)
     return Judgement(noise, scores, _Reasons(decision, nodes).of, confidence=confidence, page_type=page_type)
 
 

@@ -139,14 +139,14 @@ def _agreement(rows: NDArray[np.float32], texts: Sequence[DeclaredText], blocks:
     fields = np.array([text.field for text in texts], np.int64)
     elements = around.parents, around.first, around.last, _rows_of(around)
     declared = *_words([text.text for text in texts]), fields
-    loops("runs").agreement(rows, _words(blocks.texts), declared, _ASIDE, blocks.elements, elements)
+    loops.runs.agreement(rows, _words(blocks.texts), declared, _ASIDE, blocks.elements, elements)
 
 
 def _words(texts: Sequence[str]) -> tuple[NDArray[np.uint64], Indices]:
     """Return the hashes of the words of ``texts``, and where those of each begin and end."""
     lower = [text.lower() for text in texts]
     words, bounds = np.empty(sum(map(len, lower)), np.uint64), np.empty(len(lower) + 1, np.int64)
-    return words[: loops("runs").words_of(lower, words, bounds)].copy(), bounds
+    return words[: loops.runs.words_of(lower, words, bounds)].copy(), bounds
 
 
 def _rows_of(around: Elements) -> NDArray[np.uint8]:
@@ -189,7 +189,7 @@ def headline_of(title: str, blocks: Blocks) -> Headline:
     overlap = title_overlap(title[:_LONGEST], blocks)
     around, first_heading = blocks.around, np.empty(len(blocks))
     own = blocks.characters, blocks.linked, blocks.elements, around.tags
-    best = loops("features").title_of(*own, overlap, _H1, first_heading)
+    best = loops.features.title_of(*own, overlap, _H1, first_heading)
     return Headline(overlap, first_heading, best)
 
 
@@ -202,7 +202,7 @@ def title_overlap(title: str, blocks: Blocks) -> Numbers:
     parts = _pairs if IDEOGRAPH.search(title) else _title_words
     wanted = set(parts(title))
     overlap = np.zeros(len(blocks))
-    if wanted and (core := compiled("texts")) is not None:
+    if wanted and (core := compiled.texts) is not None:
         most = 2.0 * len(title) + 10.0
         words = core.WordSets(wanted, parts is _pairs)
         words.overlap(blocks.texts, blocks.characters, _LETTERS, most, parts, overlap)
@@ -231,7 +231,7 @@ def begins(description: str, blocks: Blocks) -> Numbers:
     beginning = description[:_BEGINNING].lower()
     if len(beginning) < _BEGINNING // 2:
         return np.full(len(blocks), -1.0)
-    if (core := compiled("texts")) is not None:
+    if (core := compiled.texts) is not None:
         found = np.empty(len(blocks))
         core.begins(blocks.texts, beginning, found)
         return found

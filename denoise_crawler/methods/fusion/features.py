@@ -173,7 +173,7 @@ class Evidence:
         own = blocks.characters, blocks.linked, blocks.commas, blocks.closed, blocks.elements, blocks.text_hashes
         elements = around.parents, around.first, around.last, around.tags, around.depths, around.paths
         by_block, by_element = np.empty((2, len(blocks) + 1)), np.empty((3, len(around)))
-        loops("features").add_up(own, elements, by_block, by_element)
+        loops.features.add_up(own, elements, by_block, by_element)
         return own, elements, (*by_block, *by_element)
 
     @cached_property
@@ -201,7 +201,7 @@ _OF_THE_PAGE = frozenset({"named", "sums", "headline", "columns"})
 
 def main_region(evidence: Evidence) -> MainRegion:
     """Score all elements and find the best."""
-    core, around, (blocks, elements, sums) = loops("features"), evidence.blocks.around, evidence.columns
+    core, around, (blocks, elements, sums) = loops.features, evidence.blocks.around, evidence.columns
     scores, repeated = np.empty(len(around)), np.zeros(len(evidence.blocks), np.uint8)
     if (standing := evidence.standing) is not None:
         core.mark_repeated(standing.texts, float(standing.pages), repeated)
@@ -217,13 +217,13 @@ _SAID = "title overlap", "first heading", "begins description", *DECLARED
 def page_names() -> tuple[str, ...]:
     """Return the names of the features that the page alone says."""
     kinds = (f"page kind {kind}" for kind in KINDS)
-    return (*loops("features").PAGE, *(f"in {place}" for place in PLACES), *kinds, *_SAID)
+    return (*loops.features.PAGE, *(f"in {place}" for place in PLACES), *kinds, *_SAID)
 
 
 @lru_cache(maxsize=1)
 def block_names() -> tuple[str, ...]:
     """Return the names of all features: those of the page, those that the site changes, and what is wished."""
-    return (*page_names(), *loops("features").SITE, *WISH_COLUMNS)
+    return (*page_names(), *loops.features.SITE, *WISH_COLUMNS)
 
 
 def fill_page(rows: Table, evidence: Evidence) -> None:
@@ -231,7 +231,7 @@ def fill_page(rows: Table, evidence: Evidence) -> None:
     headline, around = evidence.headline, evidence.blocks.around
     said = headline.overlap, headline.first_heading, begins(evidence.description, evidence.blocks)
     places = around.places, len(PLACES)
-    loops("features").page(rows, *evidence.columns, evidence.named, headline.best, *places, evidence.kinds, said)
+    loops.features.page(rows, *evidence.columns, evidence.named, headline.best, *places, evidence.kinds, said)
     rows[-len(DECLARED) :] = evidence.declared
 
 
@@ -240,7 +240,7 @@ def fill_site(rows: Table, evidence: Evidence) -> None:
     standing, scores = evidence.standing, np.empty(len(evidence.blocks.around))
     said, pages = ((), 0.0) if standing is None else (standing.columns, float(standing.pages))
     given = evidence.named, evidence.blocks.link_hashes, pages, said, scores
-    loops("features").site_rows(rows, *evidence.columns, *given)
+    loops.features.site_rows(rows, *evidence.columns, *given)
 
 
 def table_of(evidence: Evidence, wishes: tuple[float, float], of_page: Table | None = None) -> Table:

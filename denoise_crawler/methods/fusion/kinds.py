@@ -53,7 +53,7 @@ class KindWords:
 
     def _strongest(self, names: list[str], said: tuple[int, ...]) -> Numbers:
         best, sums = np.empty((len(KINDS), _STRONGEST)), np.empty(len(KINDS))
-        loops("texts").strongest(self._of_names, names, self._find, said, self._log_odds, best, sums)
+        loops.texts.strongest(self._of_names, names, self._find, said, self._log_odds, best, sums)
         return sums / _STRONGEST
 
     def _find(self, names: str) -> tuple[int, ...]:

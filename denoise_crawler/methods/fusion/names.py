@@ -27,7 +27,7 @@ _REMEMBERED = 16_384
 @lru_cache(maxsize=16_384)
 def words_of(names: str) -> tuple[str, ...]:
     """Return the words of a class and id, split at camelCase, lower-cased, each once."""
-    words: tuple[str, ...] = loops("texts").words_of_names(names)
+    words: tuple[str, ...] = loops.texts.words_of_names(names)
     return words
 
 
@@ -43,7 +43,7 @@ class ClassWords(dict[str, float]):
         if len(self._worth) > _REMEMBERED:
             self._worth.clear()
         worth = np.empty(len(names))
-        loops("texts").worth_of(self._worth, names, self._found, worth)
+        loops.texts.worth_of(self._worth, names, self._found, worth)
         return worth
 
     def _found(self, names: str) -> float:

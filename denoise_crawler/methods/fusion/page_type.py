@@ -64,7 +64,7 @@ _TRAITS = (
 @lru_cache(maxsize=1)
 def page_type_names() -> tuple[str, ...]:
     """Return the names of all numbers that tell the type of a page."""
-    return (*(f"words of {kind}" for kind in KINDS), *_TRAITS, *loops("features").PAGE_TYPE)
+    return (*(f"words of {kind}" for kind in KINDS), *_TRAITS, *loops.features.PAGE_TYPE)
 
 
 def traits_of(page: Page) -> tuple[float, ...]:
@@ -77,7 +77,7 @@ def page_type_row(traits: Sequence[float], look: Look) -> NDArray[np.float32]:
     row, evidence = np.empty(len(page_type_names()), np.float32), look.evidence
     own = len(KINDS), len(KINDS) + len(traits)
     row[: own[0]], row[own[0] : own[1]] = evidence.kinds, traits
-    loops("features").page_type(row[own[1] :], *evidence.columns, evidence.blocks.tokens, look.scores)
+    loops.features.page_type(row[own[1] :], *evidence.columns, evidence.blocks.tokens, look.scores)
     return row
 
 

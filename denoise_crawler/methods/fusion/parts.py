@@ -83,7 +83,7 @@ def headings_of(page: Page) -> list[Heading]:
     elements = around.nodes, around.first, around.last, around.tags
     headings: list[Heading]
     own = blocks.characters, blocks.linked
-    headings, linked = loops("deciding").headings(columns.tags, levels, elements, own, _TAGS)
+    headings, linked = loops.deciding.headings(columns.tags, levels, elements, own, _TAGS)
     if len(linked) < ENTRIES:
         return headings
     entries = {number for number in linked if _leads_away(page, blocks.nodes[headings[number][0]])}

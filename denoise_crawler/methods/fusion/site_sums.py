@@ -278,7 +278,7 @@ class SiteSums:
         """
         own = () if left_out is None else (self._pages[left_out][1].texts,)
         running = blocks.characters - blocks.linked
-        long = running >= loops("site").PARAGRAPH
+        long = running >= loops.site.PARAGRAPH
         running, half = running[long], running[long].sum() / 2
         known = self._texts.of(hashes := blocks.text_hashes[long], own) > 0
         sizes = np.zeros(len(self._texts.counts))
@@ -306,7 +306,7 @@ class SiteSums:
         paths, kinds = np.empty(len(around), np.int64), np.empty(len(KINDS))
         hashes = blocks.text_hashes, blocks.masked_hashes, blocks.link_hashes, blocks.styles, blocks.shapes
         counted, summed, at_places, pages = self._columns
-        alike, knows_half = loops("site").said_of_page(
+        alike, knows_half = loops.site.said_of_page(
             (*hashes, blocks.elements, blocks.characters, blocks.linked),
             (around.paths, around.first, around.last),
             counted,
@@ -371,7 +371,7 @@ class SiteSums:
         repeated = self._come_back()
         homes, texts = self._homes.numbers, self._block_texts.numbers
         characters = self._characters.numbers
-        below, site = np.zeros(len(self._paths) + 1), loops("site")
+        below, site = np.zeros(len(self._paths) + 1), loops.site
         site.add_repeated(repeated.view(np.uint8), homes, texts, characters, below)
         site.add_below(below, self._parents[: len(below)])
         below[0] = 0.0  # what stands nowhere on these pages
@@ -386,5 +386,5 @@ def _of_styles(page: Sketch) -> Numbers:
 def _with_what_is_below(places: Indices, numbers: Indices, parents: Indices) -> Numbers:
     """Sum ``numbers`` by place, and add to each place the sums of all below it; parents come before children."""
     sums: Numbers = np.bincount(places, weights=numbers, minlength=len(parents)).astype(np.float64, copy=False)
-    loops("site").add_below(sums, parents)
+    loops.site.add_below(sums, parents)
     return sums

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def groups_of(keys: Indices) -> tuple[Indices, Indices]:
     """Return by group of equal ``keys`` its first row, in the order of the rows, and by row its group."""
     first, group = np.empty(len(keys), np.int64), np.empty(len(keys), np.int64)
-    count = loops("keys").group(np.ascontiguousarray(keys), first, group)
+    count = loops.keys.group(np.ascontiguousarray(keys), first, group)
     return first[:count], group
 
 
@@ -61,7 +61,7 @@ class Numbered:
     def find(self, wanted: Hashes) -> Indices:
         """Return the numbers of ``wanted``."""
         found = np.empty(len(wanted), np.int64)
-        loops("keys").find(*self.table, np.ascontiguousarray(wanted), found)
+        loops.keys.find(*self.table, np.ascontiguousarray(wanted), found)
         return found
 
     def add(self, distinct: Hashes) -> Indices:
@@ -69,7 +69,7 @@ class Numbered:
         wanted, numbers, filled = np.ascontiguousarray(distinct), np.empty(len(distinct), np.int64), 0
         if not self._count:  # all of them are new
             self._make_room_for(len(wanted))
-        add = loops("keys").add
+        add = loops.keys.add
         while filled < len(wanted):
             self._count, filled = add(*self.table, self._count, wanted, numbers, filled)
             if filled < len(wanted):
@@ -90,7 +90,7 @@ class Numbered:
         hashes[: self._count] = self._hashes[: self._count]
         self._hashes, self._slots, self._bits = hashes, np.zeros(1 << bits, np.int32), bits
         if self._count:
-            loops("keys").fill_slots(hashes, self._slots, bits, self._count)
+            loops.keys.fill_slots(hashes, self._slots, bits, self._count)
 
 
 def _most_hashes(bits: int) -> int:
@@ -121,7 +121,7 @@ class PageCounts:
         """Return the counts of ``wanted`` without the pages that have the numbers ``left_out``."""
         found: Numbers = np.empty(len(wanted))
         hashes, slots, bits, counts = self.table
-        loops("keys").counts_of(hashes, slots, bits, np.ascontiguousarray(wanted), counts, tuple(left_out), found)
+        loops.keys.counts_of(hashes, slots, bits, np.ascontiguousarray(wanted), counts, tuple(left_out), found)
         return found
 
 

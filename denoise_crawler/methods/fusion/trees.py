@@ -87,7 +87,7 @@ class BoostedTrees:
 
     def _compiled(self) -> Any | None:
         """Return the trees of the compiled core; None if it is not used."""
-        if (core := compiled("trees")) is None:
+        if (core := compiled.trees) is None:
             return None
         if self._in_core is None:
             self._in_core = core.Trees(*self._splits, self._leaves)

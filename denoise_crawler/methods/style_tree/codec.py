@@ -113,7 +113,7 @@ def _page_of(record: _PageRecord, labels: int) -> PageDigest:
         raise ValueError("a page that does not fit together")
     if (features < 0).any():
         raise ValueError("a page whose features are out of order")
-    if loops("style_tree").depth_of(ends.astype(np.int32)) > MAX_DEPTH + 1:
+    if loops.style_tree.depth_of(ends.astype(np.int32)) > MAX_DEPTH + 1:
         raise ValueError("a page whose nodes are too deep")
     sizes = narrow(ends - np.arange(size, dtype=np.uint32))
     return PageDigest(record.key, narrow(numbers), sizes, narrow(features), hashes.copy(), narrow(counts))

@@ -68,7 +68,7 @@ class TreeColumns:
 
     def rate(self, rules: ImportanceRules) -> None:
         """Compute the importances that are out of date."""
-        loops("style_tree").rate(
+        loops.style_tree.rate(
             self.elements[: self.used],
             self.styles[: self.made],
             self.scores,
@@ -94,7 +94,7 @@ class TreeColumns:
 
         """
         folded = np.empty((page.made, 2), np.int32)
-        count = loops("style_tree").match(page.elements, page.styles, page.keys, *self._table(), found, folded)
+        count = loops.style_tree.match(page.elements, page.styles, page.keys, *self._table(), found, folded)
         return folded[:count]
 
     def styles_of(self, element: int) -> list[int]:
@@ -130,7 +130,7 @@ class PageTree(TreeColumns):
         count = len(ends)
         super().__init__(count)
         self.places, self.parents = np.empty(count, np.int32), np.empty(count, np.int32)
-        self.used, self.made = loops("style_tree").lay(
+        self.used, self.made = loops.style_tree.lay(
             numbers, hashes, ends, collapse, self.elements, *self._table(), self.places, self.parents
         )
         self.elements = self.elements[: self.used].copy()
@@ -198,7 +198,7 @@ class SiteColumns(TreeColumns):
         page, (elements, styles, keys, style_scores, rows), tops, bases = pages[0][1], *_laid_end_to_end(pages)
         self._make_room(page.used, len(styles))
         joined = np.empty((len(elements), 2), np.int32)
-        self.used, self.made, count = loops("style_tree").merge(
+        self.used, self.made, count = loops.style_tree.merge(
             self.elements,
             *self._table(),
             self.owners,
@@ -219,7 +219,7 @@ class SiteColumns(TreeColumns):
     def take_out(self, page: PageTree) -> None:
         """Subtract a page that was added."""
         joined = np.empty((page.used, 2), np.int32)
-        loop = loops("style_tree")
+        loop = loops.style_tree
         count, left = loop.take_out(self.elements, *self._table(), page.elements, page.styles, page.keys, joined)
         loop.remove_features(self.elements, self.rows, page.elements, page.rows, joined, count)
         self.left += left
@@ -244,7 +244,7 @@ class SiteColumns(TreeColumns):
         self.elements[:, STYLES] = -1
         self.elements[of[begins], STYLES] = order[begins]
         self._slots_for(self.made)
-        loops("style_tree").fill_slots(*self._table(), self.made)
+        loops.style_tree.fill_slots(*self._table(), self.made)
         self._move_features(0)
 
     def _make_room(self, elements: int, styles: int) -> None:
@@ -254,14 +254,14 @@ class SiteColumns(TreeColumns):
             for name in ("styles", "keys", "owners", "style_scores"):
                 setattr(self, name, _grown(getattr(self, name), least))
             self._slots_for(len(self.styles))
-            loops("style_tree").fill_slots(*self._table(), self.made)
+            loops.style_tree.fill_slots(*self._table(), self.made)
 
     def _add_features(
         self, elements: NDArray[np.int32], rows: NDArray[np.uint64], joined: NDArray[np.int32]
     ) -> None:
         done = 0
         while True:
-            done, self.rows_used = loops("style_tree").add_features(
+            done, self.rows_used = loops.style_tree.add_features(
                 self.elements, self.rows, self.rows_used, elements, rows, joined, done, len(joined)
             )
             if done == len(joined):
@@ -272,7 +272,7 @@ class SiteColumns(TreeColumns):
     def _move_features(self, room: int) -> None:
         held = int(self.elements[: self.used, COUNT].sum())
         moved = np.empty(held + held // 16 + room, np.uint64)
-        self.rows_used = loops("style_tree").move_features(self.elements, self.used, self.rows, moved)
+        self.rows_used = loops.style_tree.move_features(self.elements, self.used, self.rows, moved)
         self.rows = moved
 
 

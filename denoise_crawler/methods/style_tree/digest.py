@@ -53,7 +53,7 @@ class Outline:
 
 def outline_of(page: Page) -> Outline:
     """Return the outline of ``page``; call it by ``page.once``."""
-    nodes, core = page.nodes, compiled("looks")
+    nodes, core = page.nodes, compiled.looks
     links, sources = dict[int, str](), dict[int, str]()
     if core is not None and nodes.compiled is not None:
         numbers, ends, linked = np.empty((3, len(nodes)), np.int32)
@@ -192,7 +192,7 @@ def _count(
 
 def _word_hashes(texts: list[str], leaves: NDArray[np.int64]) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
     """Return how many words each leaf has, and their hashes."""
-    if (core := compiled("words")) is not None:
+    if (core := compiled.words) is not None:
         sizes, found = core.word_hashes(texts, leaves.tolist(), _LETTERS, _hashes_of)
         return np.frombuffer(sizes, np.uint32), np.frombuffer(found, np.uint32)
     hashes = [_hashes_of(texts[leaf]) for leaf in leaves.tolist()]

@@ -100,7 +100,7 @@ def _add_linked_notes(page: Page, references: list[tuple[int, str]], found: Foot
 def _links(nodes: Nodes) -> list[int]:
     """Return the links, with the compiled core only those with a fragment."""
     links: Iterable[int] = range(len(nodes))
-    if nodes.compiled is not None and (core := compiled("attributes")) is not None:
+    if nodes.compiled is not None and (core := compiled.attributes) is not None:
         links = _compiled_fragments(core).find(nodes.compiled)
     return [index for index in links if nodes.links[index] == index]
 
@@ -340,7 +340,7 @@ def without_number(line: list[Inline]) -> list[Inline]:
 
 def _named(nodes: Nodes) -> list[int]:
     indices: Iterable[int] = range(len(nodes))
-    if nodes.compiled is not None and (core := compiled("attributes")) is not None:
+    if nodes.compiled is not None and (core := compiled.attributes) is not None:
         indices = _hints(core).find(nodes.compiled)
     return [
         index

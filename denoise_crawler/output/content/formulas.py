@@ -164,7 +164,7 @@ def formulas_of(page: Page) -> Formulas:
 def _candidates(nodes: Nodes) -> list[int]:
     """Return the elements that may be formulas, by their tags or classes."""
     hinted: Iterable[int] = range(len(nodes))
-    if nodes.compiled is not None and (core := compiled("attributes")) is not None:
+    if nodes.compiled is not None and (core := compiled.attributes) is not None:
         hinted = compiled_hints(core).find(nodes.compiled)
     tags, elements = nodes.tags, nodes.elements
     return [
