@@ -282,10 +282,7 @@ def type_with_posts(judgement: Judgement | None, options: Mapping[str, object]) 
 
 
 def write_content(
-    page: Page,
-    noise: list[bool] | None = None,
-    writing: Writing | None = None,
-    page_type: str | None = "",
+    page: Page, noise: list[bool] | None = None, writing: Writing | None = None, page_type: str | None = ""
 ) -> Any:
     """Return ``page`` without its ``noise`` nodes in the form that ``writing`` names.
 

@@ -84,13 +84,7 @@ class Builder(Gathering):
     """
 
     def __init__(
-        self,
-        page: Page,
-        noise: list[bool] | None,
-        posts: Sequence[FoundRecord],
-        *,
-        links: bool,
-        pictures: bool,
+        self, page: Page, noise: list[bool] | None, posts: Sequence[FoundRecord], *, links: bool, pictures: bool
     ) -> None:
         super().__init__(page, noise, posts, pictures=pictures)
         self._with_links = links
