@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,9 +13,8 @@ from denoise_crawler.page.byline import AGO
 from denoise_crawler.page.text import hash32, hash64
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from typing_extensions import Self
+
 
 MAX_STAMP = 80  # characters of a line that is only a time stamp or a counter
 _AGO = re.compile(rf"(?:\b(?:about |over |almost ))?(?:{AGO})|\bjust now\b", re.IGNORECASE)
@@ -49,7 +49,6 @@ def stable_lines(text: str) -> Iterator[str]:
     Example:
         >>> list(stable_lines("A  Storm\nUpdated 3 May, 10:15\n1,204 views\nSeen 3 hours ago by Ann.\n12:30"))
         ['a storm', 'seen  by ann.']
-
     """
     for line in text.splitlines():
         plain = " ".join(line.split())
@@ -76,7 +75,6 @@ class Fingerprint:
         >>> after = Fingerprint.of("A storm.\n4 hours ago", "Menu\nA storm.\n4 hours ago\nAnother one.")
         >>> after.says_the_same(before), Fingerprint.of("A calm.", "Menu\nA calm.").says_the_same(before)
         (True, False)
-
     """
 
     content: int

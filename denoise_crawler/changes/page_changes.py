@@ -37,7 +37,6 @@ class PageHistory:
         ...     print(history.see("https://a.example/", page), history.see("https://a.example/", page))
         ...     history.close()
         None True
-
     """
 
     def __init__(self, path: Path | str, max_pages: int = MAX_PAGES) -> None:
@@ -124,7 +123,6 @@ class ChangeWatch:
         >>> watch = ChangeWatch()
         >>> watch.see("a.example", "https://a.example/1", "", "A storm.", "Menu\nA storm.").content_hash
         'f43e7eaec66d88b7'
-
     """
 
     def __init__(self, history: Path | str | None = None, max_pages: int = MAX_PAGES) -> None:

@@ -9,22 +9,19 @@ from __future__ import annotations
 import inspect
 import logging
 import math
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from denoise_crawler.errors import ExtractorError, ExtractorOptionsError, LowConfidenceError
 from denoise_crawler.output.clean_html import clean_document, clean_html
+from denoise_crawler.page import Page
 from denoise_crawler.page.text import printable
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from denoise_crawler.page import Page
-
-    Options: TypeAlias = Mapping[str, object]
-    Write: TypeAlias = Callable[[str, str], object]  # (markup, url) -> text
+Options: TypeAlias = Mapping[str, object]
+Write: TypeAlias = Callable[[str, str], object]  # (markup, url) -> text
 
 logger = logging.getLogger(__name__)
 
@@ -69,7 +66,6 @@ def run_extractor(page: Page, noise: list[bool] | None, name: str, options: Opti
 
     Raises:
         ExtractorError: There is no such extractor, or it is not installed.
-
     """
     library = find_library(name)
     write = _load_library(name, library, options)
@@ -96,7 +92,6 @@ def check(name: str | None, options: Options) -> None:
     Raises:
         ExtractorError: There is no such extractor, or it is not installed.
         ExtractorOptionsError: The library does not take the options.
-
     """
     if name is None:
         return

@@ -6,12 +6,9 @@ link, what is no row leaves its table.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from denoise_crawler.page import Nodes
+from denoise_crawler.page import Nodes
 
 VOID = frozenset(
     {"area", "base", "basefont", "bgsound", "br", "col", "embed", "frame", "hr", "img", "input", "keygen"}
@@ -53,7 +50,6 @@ def find_misnested(nodes: Nodes, tags: Sequence[str]) -> set[int]:
     Args:
         nodes: The nodes of the page.
         tags: The tag that each node is written with.
-
     """
     found = {index for index in range(len(nodes)) if tags[index] in VOID and nodes.ends[index] > index + 1}
     for closed, closing, shields in _CLOSINGS:

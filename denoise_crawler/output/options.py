@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from argparse import ArgumentTypeError
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from denoise_crawler.errors import SettingError
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-
     from typing_extensions import Self
+
 
 T = TypeVar("T")
 
@@ -234,7 +233,6 @@ def at_least(least: int) -> Callable[[str], int]:
     Example:
         >>> at_least(1)("20")
         20
-
     """
 
     def number(text: str) -> int:

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Sequence
 
 from denoise_crawler.output.nesting import TABLE_PARTS
-from denoise_crawler.page import TEXT
+from denoise_crawler.page import TEXT, Nodes
 from denoise_crawler.page.markup import INLINE
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
-    from denoise_crawler.page import Nodes
 
 # Elements that are visible without text.
 _SHOWN = frozenset(
@@ -38,7 +33,6 @@ def regions(nodes: Nodes, noise: Sequence[bool], divisible: Collection[int] = ()
         >>> from denoise_crawler import Page
         >>> regions(Page.parse("", "<p>One.<p>Two.").nodes, [False, True, True, False, False])
         {1: True, 3: False}
-
     """
     counts = _Counts(nodes, noise)
     found: dict[int, bool] = {}

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from html import escape
-from typing import TYPE_CHECKING
 
 from denoise_crawler.methods.base import Judgement
 from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.output.safe_markup import security_metas
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from denoise_crawler.page import Page
+from denoise_crawler.page import Page
 
 
 def _render_text(page: Page, judgement: Judgement | None) -> str:

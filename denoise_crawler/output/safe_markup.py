@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Iterator
 from html import escape
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TypeAlias
+
+from lxml.etree import _Element
 
 from denoise_crawler.errors import LinkedOutputError
 from denoise_crawler.output.nesting import VOID
-from denoise_crawler.page import TEXT
+from denoise_crawler.page import TEXT, Nodes
 from denoise_crawler.page.markup import URL_ATTRIBUTES
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from pathlib import Path
-    from typing import TypeAlias
-
-    from lxml.etree import _Element
-
-    from denoise_crawler.page import Nodes
-
-    Attributes: TypeAlias = "Iterable[tuple[str, str]]"
+Attributes: TypeAlias = "Iterable[tuple[str, str]]"
 
 _WEB = " http: https:"
 # Elements that are scripts, fetch them, change URLs later or redirect the page.
@@ -55,7 +50,6 @@ def security_metas(*, remote: bool) -> str:
 
     Args:
         remote: Whether it may fetch style sheets, pictures, fonts and films.
-
     """
     web = _WEB if remote else ""
     policy = (
@@ -107,7 +101,6 @@ def safe_attributes(element: _Element, absolute: Callable[[str], str] | None = N
     Args:
         element: The element.
         absolute: Makes a URL absolute.
-
     """
     emptied = str(element.tag).lower() in EMPTIED
     kept = []
@@ -195,7 +188,6 @@ def write_below(folder: Path, name: str, text: str) -> None:
 
     Raises:
         LinkedOutputError: The path contains a link or leads out of ``folder``.
-
     """
     file = folder / name
     if (file.parent != folder and file.parent.parent != folder) or ".." in file.parts[len(folder.parts) :]:

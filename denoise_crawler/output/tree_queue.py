@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import count, groupby
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, TypeVar
 
+from denoise_crawler.methods.style_tree.nodes import ElementNode, Labels, StyleNode
 from denoise_crawler.page import TEXT
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from denoise_crawler.methods.style_tree.nodes import ElementNode, Labels, StyleNode
 
 Parent = TypeVar("Parent")
 
@@ -40,7 +37,6 @@ class TreeQueue(Generic[Parent]):
 
     Args:
         max_nodes: How many nodes the view has room for.
-
     """
 
     def __init__(self, max_nodes: int) -> None:
@@ -85,7 +81,6 @@ def selector(label: str) -> str:
     Example:
         >>> selector("div|class=wide|id=main|width=50%")
         'div.wide#main[width="50%"]'
-
     """
     if label == TEXT:
         return "text"

@@ -5,14 +5,17 @@ A new form is a function and a row in ``FORMS``. What writes others than plain t
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from denoise_crawler.changes import MAX_PAGES
+from denoise_crawler.methods import Judgement, MethodChoice
 from denoise_crawler.output import extractors
 from denoise_crawler.output.clean_text import clean_text
+from denoise_crawler.output.content.blocks import Block, BlockList
 from denoise_crawler.output.content.formulas import formulas_of
 from denoise_crawler.output.extractors import MARK, check_low_confidence
 from denoise_crawler.output.options import (
@@ -27,17 +30,10 @@ from denoise_crawler.output.options import (
     some_of,
     whole_number,
 )
+from denoise_crawler.page import Page
 from denoise_crawler.page.held_pages import PageColumns
 from denoise_crawler.page.metadata import metadata_of, more_metadata_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from denoise_crawler.methods import Judgement, MethodChoice
-    from denoise_crawler.output.content.blocks import Block, BlockList
-    from denoise_crawler.page import Page
-    from denoise_crawler.rules import SiteRules
-
+from denoise_crawler.rules import SiteRules
 
 T = TypeVar("T")
 KEEP, LEAVE = "keep", "leave"
@@ -95,7 +91,6 @@ class Writing(OptionTable):
         >>> page = ("https://a.test/", "<h1>News</h1><p>A story.</p>")
         >>> next(denoise_pages([page], method="link_ratio", writing=Writing("markdown"))).text
         '# News\n\nA story.'
-
     """
 
     form: str = option("DENOISE_FORM", "text", one_of(FORMS), "the form of the text", empty_is_default=True)
@@ -303,7 +298,6 @@ def write_content(
         # News
         <BLANKLINE>
         - One [two](https://a.test/2)
-
     """
     return Content(page, noise, writing or Writing(), page_type).written()
 
@@ -327,7 +321,6 @@ def columns_for(page: Page, choice: MethodChoice, writing: Writing, rules: SiteR
         >>> columns = columns_for(page, MethodChoice("fusion"), Writing(), NO_RULES)
         >>> Denoiser("fusion").clean(columns.page(html)).clean_page.text
         'A story.'
-
     """
     if choice.of_page is None or writing.reads_elements or page.skipped or rules.of(page.url) is not None:
         return None

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from denoise_crawler.errors import SourceError
 from denoise_crawler.reading import html_file
 from denoise_crawler.reading.account import DamageExample, Notes, Reading, ReadOptions
 from denoise_crawler.reading.compression import windows
 from denoise_crawler.reading.formats import FORMATS, UNDERSTOOD, format_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 __all__ = ["FORMATS", "DamageExample", "Reading", "SourceError", "read_pages", "total_bytes"]
 
@@ -44,7 +41,6 @@ def read_pages(
 
     Raises:
         SourceError: A path is missing or of no known format. Raised at once.
-
     """
     if file_format is not None and file_format not in FORMATS:
         raise SourceError(f"unknown format {file_format!r}; the formats are {', '.join(FORMATS)}")

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeAlias
 
-from denoise_crawler.reading.compression import decompress
+from denoise_crawler.reading.account import Notes
+from denoise_crawler.reading.compression import Window, decompress
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from typing import TypeAlias
-
-    from denoise_crawler.reading.account import Notes
-    from denoise_crawler.reading.compression import Window
-
-    ArchivedPage: TypeAlias = tuple[str, str | bytes]
+ArchivedPage: TypeAlias = tuple[str, str | bytes]
 
 MAX_RECORD_BYTES = 64 << 20  # longer records are skipped
 _LOOKAHEAD_BYTES = 512
@@ -56,7 +51,6 @@ def pages_of_records(
 
     Raises:
         OSError: Nothing more can be read from the file.
-
     """
     for window in windows:
         for at in _record_offsets(window, start, notes):
@@ -96,7 +90,6 @@ def take_body(window: Window, length: int | None, start: re.Pattern[bytes], note
     Returns:
         The body. With a wrong length it extends to the next record or the end of the file, without what follows a
         complete page. Empty if it is larger than :data:`MAX_RECORD_BYTES`.
-
     """
     if length is not None and length <= MAX_RECORD_BYTES and _ends_at_record(window, length, start):
         return window.take(length)

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import bz2
 import lzma
+import re
 import zlib
+from collections.abc import Generator, Iterable, Iterator
 from functools import partial
 from importlib import import_module
 from itertools import chain
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
-if TYPE_CHECKING:
-    import re
-    from collections.abc import Generator, Iterable, Iterator
-
-    from denoise_crawler.reading.account import Notes
+from denoise_crawler.reading.account import Notes
 
 CHUNK_BYTES = 1 << 16
 _MAX_PATTERN_BYTES = 512
@@ -36,7 +34,6 @@ class Window:
         >>> window = Window(iter([b"one\ntw", b"o"]))
         >>> window.peek(2), window.line(limit=100), window.take(9), window.offset
         (b'on', b'one\n', b'two', 7)
-
     """
 
     def __init__(self, chunks: Iterator[bytes], offset: int = 0) -> None:
@@ -112,7 +109,6 @@ def windows(notes: Notes) -> Iterator[Window]:
 
     Raises:
         OSError: The file cannot be read.
-
     """
     with notes.path.open("rb") as file:
         chunks, offset = _chunks(file, notes), 0
@@ -244,7 +240,6 @@ def decompress(data: bytes, limit: int, *, raw_deflate: bool = False) -> tuple[b
     Example:
         >>> decompress(zlib.compress(b"A story."), limit=7)
         (b'A story', 'more than 7 bytes, uncompressed')
-
     """
     bits = 31 if data.startswith(GZIP) else 15 if _has_zlib_header(data) else -15 if raw_deflate else 0
     if not bits or not data:
@@ -278,7 +273,6 @@ def decompress_brotli(data: bytes, limit: int) -> tuple[bytes, str]:
     Raises:
         ImportError: brotli 1.2 or newer is not installed.
         ValueError: The data is not brotli.
-
     """
     if not data:
         return data, ""

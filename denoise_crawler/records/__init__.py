@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from denoise_crawler.page import Page
 from denoise_crawler.records.alike import FoundRecord
 from denoise_crawler.records.listings import find_items
 from denoise_crawler.records.thread import find_posts, thread_of
-
-if TYPE_CHECKING:
-    from denoise_crawler.page import Page
 
 __all__ = ["LISTS", "FoundRecord", "find_records", "posts_of"]
 
@@ -32,7 +28,6 @@ def find_records(page: Page, noise: list[bool] | None, page_type: str | None) ->
         >>> page = Page.parse("https://a.example/", html)
         >>> [record.kind for record in find_records(page, None, "forum")], find_records(page, None, "article")
         (['post', 'post'], [])
-
     """
     if posts := posts_of(page, page_type):
         return posts

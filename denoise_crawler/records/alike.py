@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-from denoise_crawler.page import TEXT
+from denoise_crawler.page import TEXT, Element, Nodes, Page
 from denoise_crawler.page.text import collapse_spaces
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from denoise_crawler.page import Element, Nodes, Page
 
 POST, ITEM = "post", "item"
 MAX_NAMES = 12  # of an element
@@ -53,7 +48,6 @@ def alike_elements(page: Page) -> dict[str, list[int]]:
         >>> page = Page.parse("", "<div class='post a'>One.</div><div class='post b'>Two.</div>")
         >>> alike_elements(page)["div.post"]
         [1, 3]
-
     """
     nodes = page.nodes
     alike: dict[str, list[int]] = defaultdict(list)

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING
 
-from denoise_crawler.page import TEXT
+from denoise_crawler.page import TEXT, Nodes, Page
 from denoise_crawler.page.byline import AGO
 from denoise_crawler.page.text import collapse_spaces
 from denoise_crawler.records.alike import POST, FoundRecord, alike_elements, names_of, outermost, texts_of_most
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from denoise_crawler.page import Nodes, Page
 
 _MAX_DATE_CHARACTERS = 60
 _MONTH = (
@@ -68,7 +63,6 @@ def find_date(text: str) -> str | None:
     Example:
         >>> find_date("Posted on 12.03.2020, 19:29"), find_date("3 hours ago"), find_date("A story.")
         ('12.03.2020, 19:29', '3 hours ago', None)
-
     """
     if len(text) > _MAX_DATE_CHARACTERS:
         return None
@@ -268,7 +262,6 @@ def find_posts(page: Page) -> list[FoundRecord]:
         >>> html = post.format("Ann", 2, "Is it open today?") + post.format("Bob", 3, "It is, until six.")
         >>> [record.values["user"] for record in find_posts(Page.parse("https://a.example/", html))]
         ['Ann', 'Bob']
-
     """
     nodes, thread = page.nodes, page.once(thread_of)
     often = texts_of_most(nodes, thread.bodies, _SHORTEST)

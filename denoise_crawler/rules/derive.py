@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from denoise_crawler.errors import SelectorError
-from denoise_crawler.page import TEXT
+from denoise_crawler.page import TEXT, Page
 from denoise_crawler.page.metadata import metadata_of
 from denoise_crawler.page.text import collapse_spaces
 from denoise_crawler.rules.folder import AUTHOR, BODY, DATE, STRIP, TITLE, Rule, SiteFile
@@ -15,11 +15,6 @@ from denoise_crawler.rules.learned import LearnedRule, LearnedRules
 from denoise_crawler.rules.obeying import judge_by_rules, values_of
 from denoise_crawler.rules.path_tree import PathTree, ShortSelectors
 from denoise_crawler.rules.selectors import MAX_SELECTOR_CHARACTERS, Names, PathSelector, find_nodes, names_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from denoise_crawler.page import Page
 
 # Places where many sites say it, tried after those of the page that readers see.
 _DECLARED = {
@@ -60,7 +55,6 @@ class Agreement:
     Example:
         >>> (Agreement(3, 1, 0) + Agreement(1, 0, 1)).f1
         0.8
-
     """
 
     both: int = 0
@@ -101,7 +95,6 @@ def agreement(page: Page, noise: Sequence[bool], file: SiteFile, *, by_nodes: bo
         noise: Whether each node is noise by the judgement.
         file: The rules.
         by_nodes: Whether each node of text counts once, instead of each character.
-
     """
     by_rules = judge_by_rules(page, file)
     both = rules = judgement = 0
@@ -127,7 +120,6 @@ def value_rules(pages: Sequence[Page]) -> list[LearnedRule]:
         >>> pages = [Page.parse(f"https://a.example/{n}", html.format(f"Story {n}")) for n in range(3)]
         >>> [(rule.directive, rule.css, rule.pages) for rule in value_rules(pages)]
         [('title', 'h1.head', 3)]
-
     """
     said = [metadata_of(page) for page in pages]
     rules: list[LearnedRule] = []
@@ -211,7 +203,6 @@ def derive_rules(site: str, judged: Sequence[JudgedPage]) -> LearnedRules:
         >>> judged = [JudgedPage(page, [False, True, True, False, False, True, True]) for page in pages]
         >>> [(rule.directive, rule.css, rule.pages) for rule in derive_rules("a.example", judged).rules]
         [('body', 'div#story', 4), ('strip', 'p.ad', 4)]
-
     """
     pages = [one for one in judged if TEXT in one.page.nodes.tags][:MAX_PAGES]
     learned = LearnedRules(site, pages=[one.page.url for one in pages])

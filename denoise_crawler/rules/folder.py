@@ -9,6 +9,7 @@ import logging
 import os
 import re
 import stat
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,9 +20,8 @@ from denoise_crawler.page.text import printable
 from denoise_crawler.rules.selectors import compile_selector
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from typing_extensions import Self
+
 
 MAX_RULES = 2_000
 # Where the content stands, what goes, what stays wherever it stands.
@@ -56,7 +56,6 @@ class Rule:
     Example:
         >>> str(Rule("strip", "div.ad", "example.com.txt", 3))
         'example.com.txt, line 3: strip: div.ad'
-
     """
 
     directive: str
@@ -117,7 +116,6 @@ def parse_site_file(text: str, name: str = "") -> SiteFile:
         ...     print(problem)
         a.example.txt, line 3: 'strip //p' has no colon
         a.example.txt, line 4: there is no directive 'stirp'; did you mean 'strip'?
-
     """
     file = SiteFile(name)
     for number, line in _lines(text):
@@ -202,7 +200,6 @@ class SiteRules:
 
         Raises:
             RulesError: The folder cannot be read.
-
         """
         rules = cls(str(folder))
         if not rules.folder:
@@ -255,7 +252,6 @@ class SiteRules:
 
         Raises:
             RulesError: A selector is wrong.
-
         """
         for selector in selectors:
             try:
@@ -273,7 +269,6 @@ class SiteRules:
             ['a.example.txt', '.a.example.txt']
             >>> rules.of("https://b.example/") is None
             True
-
         """
         if not self:
             return None
@@ -310,7 +305,6 @@ def read_rules_file(path: Path) -> str:
     Raises:
         OSError: It cannot be read, is larger than MAX_FILE_BYTES, or is a pipe or a device, which might never end.
         UnicodeDecodeError: It is not UTF-8.
-
     """
     # a pipe that nobody writes to is opened at once
     number = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
@@ -329,7 +323,6 @@ def host_in_name(file: str) -> str:
     Example:
         >>> host_in_name("www.Example.com.txt"), host_in_name(".example.com.txt")
         ('example.com', '.example.com')
-
     """
     host = file.removesuffix(SUFFIX)
     return f".{canonical_host(host[1:])}" if host.startswith(".") else _bare(canonical_host(host))
@@ -341,7 +334,6 @@ def file_for(host: str) -> str:
     Example:
         >>> file_for("www.example.com:8000")
         'example.com.txt'
-
     """
     return f"{_bare(without_port(host))}{SUFFIX}"
 

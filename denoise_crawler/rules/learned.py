@@ -94,7 +94,6 @@ def as_site_file(learned: LearnedRules) -> str:
         prune: no
         <BLANKLINE>
         test_url: https://a.example/1
-
     """
     lines = [printable(f"# {learned.site}: derived from {counted(len(learned.pages), 'judged page')}")]
     before = ""

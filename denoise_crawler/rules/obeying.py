@@ -4,25 +4,32 @@ from __future__ import annotations
 
 import logging
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from lxml import etree
 
 from denoise_crawler.errors import SelectorError
+from denoise_crawler.methods import Judgement
 from denoise_crawler.methods.guard import leaves_next_to_nothing
+from denoise_crawler.page import Element, Page
 from denoise_crawler.page.byline import iso_date
 from denoise_crawler.page.text import collapse_spaces, printable, without_controls, without_lone_surrogates
-from denoise_crawler.rules.folder import AUTHOR, BODY, BY_NAME, DATE, KEEP, STRIP, THIS_RUN, TITLE, VALUES
+from denoise_crawler.rules.folder import (
+    AUTHOR,
+    BODY,
+    BY_NAME,
+    DATE,
+    KEEP,
+    STRIP,
+    THIS_RUN,
+    TITLE,
+    VALUES,
+    Rule,
+    SiteFile,
+)
 from denoise_crawler.rules.selectors import find, find_nodes
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from denoise_crawler.methods import Judgement
-    from denoise_crawler.page import Element, Page
-    from denoise_crawler.rules.folder import Rule, SiteFile
 
 logger = logging.getLogger(__name__)
 
@@ -62,7 +69,6 @@ def decisions(page: Page, file: SiteFile, *, keeps_title: bool = True) -> list[D
         >>> rules = parse_site_file("body: main" + chr(10) + "strip_id_or_class: ad", "a.example.txt")
         >>> print(decisions(page, rules)[-1])
         a.example.txt, line 2: strip_id_or_class: ad
-
     """
     marks: dict[int, Decision] = {}
     outside: Decision | None = None
@@ -107,7 +113,6 @@ def obey(page: Page, judgement: Judgement, file: SiteFile, *, keeps_title: bool 
         The judgement with ``obeyed``; as it was if no rule finds anything, and with ``passed_over`` if the rules
         would leave next to nothing of what the method keeps. Its ``confidence`` is None if a ``body`` rule has
         chosen the text.
-
     """
     decided = decisions(page, file, keeps_title=keeps_title)
     if not any(decided):
@@ -197,7 +202,6 @@ def values_of(page: Page, file: SiteFile) -> dict[str, str]:
         >>> page = Page.parse("", "<h1>Storm</h1><time datetime=2024-05-01>yesterday</time>")
         >>> values_of(page, parse_site_file("title: h1" + chr(10) + "date: time"))
         {'title': 'Storm', 'date': '2024-05-01'}
-
     """
     values = dict[str, str]()
     for name in VALUES:

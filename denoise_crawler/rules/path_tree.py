@@ -7,17 +7,12 @@ that few are made. Time is linear in the number of paths.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import TYPE_CHECKING
 
-from denoise_crawler.page import TEXT
+from denoise_crawler.page import TEXT, Page
 from denoise_crawler.rules.selectors import Names, PathSelector, names_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from denoise_crawler.page import Page
 
 LEAST_TEXT = 200  # characters: a page with less kept text weighs less than others
 MAX_PATHS = 200_000
@@ -76,7 +71,6 @@ class PathTree:
         Args:
             price: What a mark costs, in pages of kept text.
             least_pages: On how many pages a path stands at least that is marked as dropped.
-
         """
         size = len(self)
         if_dropped, if_kept = list(self.kept), list(self.dropped)  # what is wrong, given what is above
@@ -150,7 +144,6 @@ class ShortSelectors:
         tree: The paths of a site.
         marks: The marked paths, and whether each is kept.
         harm: How much a selector may do wrong elsewhere, in pages of kept text.
-
     """
 
     def __init__(self, tree: PathTree, marks: dict[int, bool], harm: float) -> None:

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from denoise_crawler.errors import SelectorError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 _TOKEN = re.compile(
     r"""\s*("[^"]*"|'[^']*'|//|::|\.\.|!=|<=|>=|\d+(?:\.\d*)?|\.\d+|[\w\u00b7-]+(?:\.[\w-]+)*(?::[\w-]+)?"""
@@ -84,7 +81,6 @@ def tokens_of(xpath: str) -> list[str]:
     Example:
         >>> tokens_of("//p[@id='a b']/..")
         ['//', 'p', '[', '@', 'id', '=', "'a b'", ']', '/', '..']
-
     """
     tokens, at, text = list[str](), 0, xpath.rstrip()
     while at < len(text):
@@ -154,7 +150,6 @@ def check_nesting(tokens: Sequence[str]) -> None:
 
     Raises:
         SelectorError: There is one.
-
     """
     reaches: list[bool] = []  # of the open brackets, whether such an axis stands before the next one
     for at, word in enumerate(tokens):
@@ -178,7 +173,6 @@ def paths_of(tokens: Sequence[str]) -> list[list[Step]] | None:
     Example:
         >>> [[step.text for step in path] for path in paths_of(tokens_of("//div[1]//p/text() | ./a/@b")) or []]
         [['// div [ 1 ]', 'descendant::p', 'text ( )'], ['.', 'a', '@ b']]
-
     """
     paths: list[list[Step]] = []
     for part in _parts(tokens):

@@ -7,12 +7,9 @@ credit of a figure does not: where all text of a figure is noise, the text aroun
 from __future__ import annotations
 
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
 from denoise_crawler.methods.base import inherit
-
-if TYPE_CHECKING:
-    from denoise_crawler.page import Page
+from denoise_crawler.page import Page
 
 MIN_KEPT_SHARE = 0.5  # of the text around, before and behind the content
 MIN_KEPT_SHARE_INSIDE = 0.1  # the same, between two kept texts
@@ -32,7 +29,6 @@ class Belonging:
         >>> belonging = Belonging(page, [False, True, True, True, False, False, False])
         >>> belonging(2), belonging(5)
         (False, True)
-
     """
 
     def __init__(self, page: Page, noise: list[bool] | None) -> None:

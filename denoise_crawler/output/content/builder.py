@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from denoise_crawler.output.content.blocks import (
     Block,
@@ -20,24 +20,17 @@ from denoise_crawler.output.content.blocks import (
 from denoise_crawler.output.content.code import is_code
 from denoise_crawler.output.content.elements import Gathering, begin_element
 from denoise_crawler.output.content.footnotes import without_label, without_number
-from denoise_crawler.output.content.formulas import formulas_of
+from denoise_crawler.output.content.formulas import Place, formulas_of
 from denoise_crawler.output.content.line import heading_levels, paragraphs, style_in, text_styles
 from denoise_crawler.output.content.links import Links, is_control, is_permalink, is_share_link
 from denoise_crawler.output.content.nested import note_source
 from denoise_crawler.output.content.pictures import is_embedded, is_picture, picture_of
 from denoise_crawler.output.content.posts import quote_controls
 from denoise_crawler.output.inline import text_of
-from denoise_crawler.page import TEXT
+from denoise_crawler.page import TEXT, Page
 from denoise_crawler.page.markup import INLINE
 from denoise_crawler.page.site import site_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from denoise_crawler.output.content.formulas import Place
-    from denoise_crawler.page import Page
-    from denoise_crawler.records import FoundRecord
-
+from denoise_crawler.records import FoundRecord
 
 _IN_A_LINE = INLINE | {"input"}  # which shows or hides what stands beside it
 _LEFT_OUT = frozenset({"a", "span"})  # if they are permalinks, share links or controls of headings
@@ -66,7 +59,6 @@ def content_blocks(
         ...     print(type(block).__name__)
         Heading
         List
-
     """
     return Builder(page, noise, posts, links=links, pictures=pictures).build()
 
@@ -80,7 +72,6 @@ class Builder(Gathering):
         posts: The posts of its thread.
         links: Whether the addresses of links are kept.
         pictures: Whether pictures and embeds are kept.
-
     """
 
     def __init__(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
@@ -19,6 +20,7 @@ from denoise_crawler.output.content.blocks import (
     Footnote,
     Formula,
     Heading,
+    Inline,
     List,
     Paragraph,
     Picture,
@@ -32,11 +34,6 @@ from denoise_crawler.output.content.blocks import (
 from denoise_crawler.output.content.markdown import to_markdown
 from denoise_crawler.page.text import words
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from denoise_crawler.output.content.blocks import Inline
-
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
@@ -47,7 +44,6 @@ class Chunk:
         blocks: Its blocks.
         text: Its blocks in Markdown.
         words: How many words its blocks have, without addresses.
-
     """
 
     headings: list[str]
@@ -76,7 +72,6 @@ def chunks(blocks: Sequence[Block] | Sequence[dict[str, Any]], max_words: int = 
         >>> page = [Heading(1, [Text("News")]), Paragraph([Text("One two. Three four.")])]
         >>> [(chunk.headings, chunk.text) for chunk in chunks(page, max_words=3)]
         [(['News'], '# News\n\nOne two.'), (['News'], 'Three four.')]
-
     """
     if max_words < 1:
         raise ValueError(f"max_words must be at least 1, not {max_words}")
@@ -98,7 +93,6 @@ def parts(blocks: list[Block], most: int, size: Callable[[Block], int]) -> Itera
         >>> page = [Paragraph([Text("One two. Three four.")]), Rule()]
         >>> [list(map(plain_text, part)) for part in parts(page, 11, lambda block: len(plain_text(block)))]
         [['One two.'], ['Three four.', '']]
-
     """
     return (chunk.blocks for chunk in _cut(blocks, most, size, by_heading=False))
 
@@ -109,7 +103,6 @@ def text_parts(text: str, most: int) -> Iterator[str]:
     Example:
         >>> list(text_parts("One.\nTwo three four.\nFive.", 11))
         ['One.', 'Two three', 'four.\nFive.']
-
     """
     begin = 0
     while len(text) - begin > most:
@@ -212,7 +205,6 @@ def smaller_blocks(block: Block, max_words: int) -> list[Block]:
     Args:
         block: The block.
         max_words: Texts without the end of a sentence are cut into parts of so many words.
-
     """
     if isinstance(block, List):
         return _items(block)

@@ -4,23 +4,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from lxml import etree
+from lxml.etree import _Element
 
 from denoise_crawler.output.content.blocks import Code
-from denoise_crawler.page import TEXT
+from denoise_crawler.page import TEXT, Nodes
 from denoise_crawler.page.markup import INLINE
 from denoise_crawler.page.opaque import LINE_NUMBER_NAMES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from lxml.etree import _Element
-
-    from denoise_crawler.page import Nodes
 
 _ROWS = frozenset({"div", "li", "tr", "p"})
 _LEFT_OUT = frozenset(

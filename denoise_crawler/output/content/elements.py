@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from denoise_crawler.output.content.belonging import Belonging
 from denoise_crawler.output.content.blocks import (
     MAX_CONTAINERS,
+    Block,
     Footnote,
     Formula,
     Heading,
+    Inline,
     LineBreak,
     Paragraph,
     Picture,
@@ -44,11 +45,6 @@ from denoise_crawler.page import Page
 from denoise_crawler.page.data_table import is_data_table
 from denoise_crawler.records import FoundRecord
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from denoise_crawler.output.content.blocks import Block, Inline
-
 _CAPTION = re.compile(r"(?:^|[-_\s])caption(?:$|[-_\s])", re.IGNORECASE)
 
 
@@ -69,7 +65,6 @@ class Gathering:
         noise: Whether each node is noise; None if all is kept.
         posts: The posts of its thread.
         pictures: Whether pictures and embeds are kept.
-
     """
 
     def __init__(
@@ -145,7 +140,6 @@ class Gathering:
             index: The node of the element.
             attach: Called with the blocks around the element and with its own when it ends. Where too many
                 elements are open it is not called: the blocks go to those around.
-
         """
         if len(self._open) <= MAX_CONTAINERS:
             around = self._open[-1].blocks
@@ -186,7 +180,6 @@ def begin_element(content: Gathering, index: int, tag: str) -> int:
 
     Returns:
         The end of the nodes that are now taken in; 0 if those below the element are still to come.
-
     """
     if index in content.posts.holders:
         return 0

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import accumulate, count
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from lxml.etree import _Element
 
 from denoise_crawler.core import compiled
-from denoise_crawler.output.content.blocks import Text
+from denoise_crawler.output.content.blocks import Inline, Text
 from denoise_crawler.output.content.nested import first_number
-from denoise_crawler.page import TEXT
+from denoise_crawler.page import TEXT, Nodes, Page
 from denoise_crawler.page.markup import INLINE
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from lxml.etree import _Element
-
-    from denoise_crawler.output.content.blocks import Inline
-    from denoise_crawler.page import Nodes, Page
 
 MAX_NOTE_CHARACTERS = 5_000
 MAX_REFERENCES = 3_000
@@ -61,7 +56,6 @@ def footnotes_of(page: Page) -> Footnotes:
         >>> found = footnotes_of(Page.parse("", "<p>A<sup><a href=#n1>1</a></sup><ol><li id=n1>Note</ol>"))
         >>> found.marks, found.notes
         ({3: '1'}, {7: '1'})
-
     """
     found = _referred(page)
     found.sidenotes, again = sidenotes_of(page, found.marks, found.notes)
@@ -217,7 +211,6 @@ def bare_notes(nodes: Nodes, until: list[int]) -> tuple[dict[int, str], dict[int
         >>> nodes = Page.parse("", "<p>It sails.<sup>1</sup><p><sup>1</sup> Since May.").nodes
         >>> bare_notes(nodes, [0, 0, 0, 9, 9, 10, 10, 10, 11, 22])
         ({3: '1'}, {5: '1'}, {6})
-
     """
     raised = [(index, label) for index, label in _raised(nodes) if nodes.links[index] < 0]
     if not raised or len(raised) > MAX_RAISED:
@@ -306,7 +299,6 @@ def sidenotes_of(page: Page, marks: dict[int, str], notes: dict[int, str]) -> tu
         >>> page = Page.parse("", "<p>It sails.<span class=sidenote>Since May.</span>")
         >>> sidenotes_of(page, {}, {})
         ({3: '1'}, set())
-
     """
     nodes = page.nodes
     taken = {*marks.values(), *notes.values()}

@@ -8,25 +8,19 @@ from __future__ import annotations
 
 import re
 from bisect import bisect
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from lxml import etree
+from lxml.etree import _Element
 
 from denoise_crawler.core import compiled
 from denoise_crawler.output.content.blocks import Formula, Text
 from denoise_crawler.output.content.mathml import latex_of_math, math_of_chtml, readable_math
-from denoise_crawler.page import TEXT
+from denoise_crawler.page import TEXT, Nodes, Page
 from denoise_crawler.page.page import self_description_of
 from denoise_crawler.page.self_description import ADDRESS_HINTS, MARKUP, TEXT_HINTS, compiled_hints
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from lxml.etree import _Element
-
-    from denoise_crawler.page import Nodes, Page
 
 FORMULA_SCRIPT = re.compile(r"math/(?:la)?tex\b", re.IGNORECASE)
 
@@ -135,7 +129,6 @@ def formulas_of(page: Page) -> Formulas:
         >>> from denoise_crawler import Page
         >>> formulas_of(Page.parse("", "<p>A <math alttext='x^2'><mi>x</mi></math>")).elements
         {3: Formula(latex='x^2', display=False)}
-
     """
     found = Formulas()
     if page.tree is None:
@@ -304,7 +297,6 @@ def clean_latex(latex: str) -> str:
     Example:
         >>> print(clean_latex(r"{\displaystyle x^{2}}"), clean_latex(r"\(a\)"), clean_latex("$$b$$"))
         x^{2} a b
-
     """
     latex = latex.strip()
     for begin, end in (("$$", "$$"), ("\\(", "\\)"), ("\\[", "\\]"), ("$", "$")):

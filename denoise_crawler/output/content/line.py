@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
-from denoise_crawler.output.content.blocks import Formula, LineBreak, Text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from denoise_crawler.output.content.blocks import Inline
-    from denoise_crawler.page import Nodes, Page
+from denoise_crawler.output.content.blocks import Formula, Inline, LineBreak, Text
+from denoise_crawler.page import Nodes, Page
 
 _SPACES = re.compile(r"\s+")
 
@@ -23,7 +18,6 @@ def collapse(pieces: Iterable[Inline]) -> list[Inline]:
     Example:
         >>> collapse([Text(" a"), Text(" "), Text(" b ", "em"), Text(" ")])
         [Text(text='a ', style='', link=''), Text(text='b', style='em', link='')]
-
     """
     line: list[Inline] = []
     space = True  # whether a space before the next piece would be one too many

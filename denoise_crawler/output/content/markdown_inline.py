@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from denoise_crawler.output.content.blocks import FootnoteMark, Formula, LineBreak, Picture, Text
+from denoise_crawler.output.content.blocks import FootnoteMark, Formula, Inline, LineBreak, Picture, Text
 from denoise_crawler.output.content.line import RAISED, collapse
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from denoise_crawler.output.content.blocks import Inline
 
 _MARKS = {"strong": "**", "em": "*"}
 _SPECIAL = re.compile(r"[\\`*<~]|(?<![^\W_])_|_(?![^\W_])|&(?=[#\w]|\Z)")
@@ -44,7 +40,6 @@ def render_line(content: Sequence[Inline], *, dollars: bool | None = None) -> st
     Args:
         content: The pieces of the line, as ``collapse`` returns them.
         dollars: Whether dollar signs are escaped; decided by this line if not given.
-
     """
     escaped = has_dollars([content]) if dollars is None else dollars
     runs = [_run(piece) for piece in content]
@@ -86,7 +81,6 @@ def escape_markdown(text: str, *, dollars: bool = False, brackets: bool = True) 
     Example:
         >>> print(escape_markdown("2 * 3 [sic]"))
         2 \* 3 \[sic\]
-
     """
     escaped = _SPECIAL.sub(r"\\\g<0>", text)
     escaped = _BRACKETS.sub(r"\\\g<0>", escaped) if brackets else escaped
@@ -106,7 +100,6 @@ def link_destination(address: str) -> str:
     Example:
         >>> link_destination("https://a.test/Mars_(god)"), link_destination("https://a.test/(")
         ('https://a.test/Mars_(god)', 'https://a.test/%28')
-
     """
     quoted = _UNSAFE.sub(_percent, address)
     if "(" in quoted or ")" in quoted:
@@ -136,7 +129,6 @@ def safe_latex(latex: str) -> str:
     Example:
         >>> print(safe_latex("a<b % less\n- c"), safe_latex(r"\text{if $x$}"), sep=" | ")
         a< b - c | \text{if \(x\)}
-
     """
     line = " ".join(_COMMENT.sub("", latex).split())
     line = _LINK_IN_LATEX.sub("] ", _TAG.sub("< ", line))

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+
+from lxml.etree import _Element
 
 from denoise_crawler.output.content.blocks import Embed, Picture
 from denoise_crawler.output.content.links import safe_url
+from denoise_crawler.page import Page
 from denoise_crawler.page.text import collapse_spaces
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from lxml.etree import _Element
-
-    from denoise_crawler.page import Page
 
 MAX_ICON_SIZE = 32  # pixels
 _LAZY = ("data-src", "data-original", "data-lazy-src", "data-full-src", "data-hi-res-src", "data-image")
@@ -45,7 +41,6 @@ def picture_of(page: Page, element: _Element, link: str) -> Picture | None:
         page: The page.
         element: The element.
         link: The URL that it links to; left out if that is the same picture, larger.
-
     """
     if is_decoration(element):
         return None
@@ -80,7 +75,6 @@ def any_size(address: str) -> str:
     Example:
         >>> any_size("https://a.test/boat-300x200.jpg?w=300"), any_size("https://a.test/styles/large/boat.jpg")
         ('https://a.test/boat.jpg', 'https://a.test/boat.jpg')
-
     """
     plain = address.partition("?")[0] if is_picture(address) else address
     return _SIZES.sub("", plain)
@@ -129,7 +123,6 @@ def largest(candidates: str) -> str:
     Example:
         >>> largest("a.png 1x, b,c.png 2x"), largest("a.png")
         ('b,c.png', 'a.png')
-
     """
     best, best_size = "", 0.0
     for found in _CANDIDATE.finditer(candidates[:20_000]):

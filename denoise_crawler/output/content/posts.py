@@ -4,22 +4,16 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
-from denoise_crawler.output.content.blocks import Block, Paragraph, Rule, Text
-from denoise_crawler.page import TEXT
+from denoise_crawler.output.content.belonging import Belonging
+from denoise_crawler.output.content.blocks import Block, Inline, Paragraph, Rule, Text
+from denoise_crawler.page import TEXT, Nodes, Page
 from denoise_crawler.page.byline import iso_date
 from denoise_crawler.page.markup import INLINE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from denoise_crawler.output.content.belonging import Belonging
-    from denoise_crawler.output.content.blocks import Inline
-    from denoise_crawler.page import Nodes, Page
-    from denoise_crawler.records import FoundRecord
+from denoise_crawler.records import FoundRecord
 
 _MOST_CHARACTERS = 40
 _OFTEN = 3  # quotations of a page that end with the same words
@@ -36,7 +30,6 @@ def quote_controls(page: Page) -> frozenset[int]:
         >>> html = "<blockquote>It was late.<div class=quoteExpand>Click to expand...</div></blockquote>"
         >>> quote_controls(Page.parse("", html))
         frozenset({3})
-
     """
     nodes = page.nodes
     ends: dict[str, list[int]] = defaultdict(list)
@@ -105,7 +98,6 @@ class Posts:
             >>> page = Page.parse("https://a.example/", html)
             >>> sorted(Posts.of(page, find_posts(page), Belonging(page, None)).heads)
             [6, 13]
-
         """
         nodes = page.nodes
         until = list(accumulate(page.characters, initial=0))

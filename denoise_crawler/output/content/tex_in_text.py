@@ -7,17 +7,12 @@ LaTeX beyond doubt.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from itertools import groupby
-from typing import TYPE_CHECKING
 
-from denoise_crawler.output.content.blocks import Formula, LineBreak, Text
+from denoise_crawler.output.content.blocks import Formula, Inline, LineBreak, Text
 from denoise_crawler.output.content.formulas import MAX_LATEX_CHARACTERS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from denoise_crawler.output.content.blocks import Inline
-    from denoise_crawler.page import Page
+from denoise_crawler.page import Page
 
 _DELIMITED = (
     r"\\\((?P<inline>(?:(?!\\\()[^\0])+?)\\\)"
@@ -55,7 +50,6 @@ def with_formulas(pieces: list[Inline], *, math_page: bool) -> list[Inline]:
     Example:
         >>> with_formulas([Text(r"for $5, \(x^2\)")], math_page=False)
         [Text(text='for $5, ', style='', link=''), Formula(latex='x^2', display=False)]
-
     """
     if not any(isinstance(piece, Text) and _may_hold(piece.text, math_page) for piece in pieces):
         return pieces
