@@ -60,15 +60,7 @@ class SeenTexts:
         self._paths: OrderedDict[tuple[str, int], set[str]] = OrderedDict()  # by content, the first addresses
 
     def see(self, site: str, url: str, title: str, text: str, content: int) -> Copies:
-        """Remember a page; return what it is a copy of.
-
-        Args:
-            site: Its site.
-            url: Its address.
-            title: Its title.
-            text: Its clean text.
-            content: The hash of the text.
-        """
+        """Remember a page with its clean text, whose hash is ``content``; return what it is a copy of."""
         is_short = len(text) <= SHORT
         is_error = is_short and self._is_shared(site, url, content)
         if len(text) <= _VERY_SHORT:

@@ -130,15 +130,7 @@ class ChangeWatch:
         self._history = PageHistory(history, max_pages) if history else None
 
     def see(self, site: str, url: str, title: str, text: str, whole: str) -> PageChanges:
-        """Remember a page; return what is new of it.
-
-        Args:
-            site: Its site.
-            url: Its address.
-            title: Its title.
-            text: Its clean text.
-            whole: All text that stands on it.
-        """
+        """Remember a page with its clean text, and the ``whole`` text on it; return what is new of it."""
         page = Fingerprint.of(text, whole)
         copies = self._texts.see(site, url, title, text, page.content)
         unchanged = None if self._history is None else self._history.see(url, page)

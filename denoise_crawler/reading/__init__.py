@@ -53,11 +53,12 @@ def read_pages(
 
 def total_bytes(paths: Iterable[str | Path]) -> int:
     """Return the size of all files in ``paths``: the final :attr:`Reading.bytes_read`."""
-    reading = Reading()
-    files = (
-        file for path in map(Path, paths) for file in (html_file.files(path, reading) if path.is_dir() else [path])
-    )
+    files = (file for path in map(Path, paths) for file in _files(path, Reading()))
     return sum(file.stat().st_size for file in files if file.is_file())
+
+
+def _files(path: Path, reading: Reading) -> Iterable[Path]:
+    return html_file.files(path, reading) if path.is_dir() else [path]
 
 
 def _check_path(path: Path, options: ReadOptions) -> None:
@@ -77,7 +78,7 @@ def _check_path(path: Path, options: ReadOptions) -> None:
 def _read_paths(paths: list[Path], reading: Reading, options: ReadOptions) -> Iterator[tuple[str, str | bytes]]:
     for path in paths:
         top = path if path.is_dir() else path.parent
-        for file in html_file.files(path, reading) if path.is_dir() else [path]:
+        for file in _files(path, reading):
             for page in _pages_of_file(Notes(file, reading, top), options):
                 reading.pages += 1
                 yield page

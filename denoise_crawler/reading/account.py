@@ -10,8 +10,7 @@ from urllib.parse import quote
 
 from denoise_crawler.page.text import printable
 
-_MAX_EXAMPLES = 3
-_MAX_EXAMPLE_CHARACTERS = 200  # characters
+_MAX_EXAMPLES, _MAX_EXAMPLE_CHARACTERS = 3, 200
 
 
 @dataclass(frozen=True, slots=True)

@@ -241,7 +241,8 @@ def decompress(data: bytes, limit: int, *, raw_deflate: bool = False) -> tuple[b
         >>> decompress(zlib.compress(b"A story."), limit=7)
         (b'A story', 'more than 7 bytes, uncompressed')
     """
-    bits = 31 if data.startswith(GZIP) else 15 if _has_zlib_header(data) else -15 if raw_deflate else 0
+    has_zlib_header = data.startswith(b"\x78") and int.from_bytes(data[:2], "big") % 31 == 0
+    bits = 31 if data.startswith(GZIP) else 15 if has_zlib_header else -15 if raw_deflate else 0
     if not bits or not data:
         return data, ""
     inflater, parts, room = zlib.decompressobj(bits), list[bytes](), limit
@@ -256,19 +257,16 @@ def decompress(data: bytes, limit: int, *, raw_deflate: bool = False) -> tuple[b
         if inflater.eof or room <= 0:
             break
     if not problem and not inflater.eof:
-        problem = "compressed data cut off" if room > 0 else f"more than {limit} bytes, uncompressed"
+        problem = _early_end(room, limit)
     return b"".join(parts), problem
 
 
+def _early_end(room: int, limit: int) -> str:
+    return "compressed data cut off" if room > 0 else f"more than {limit} bytes, uncompressed"
+
+
 def decompress_brotli(data: bytes, limit: int) -> tuple[bytes, str]:
-    """Decompress brotli data step by step, since a few bytes may expand to gigabytes.
-
-    Args:
-        data: The data.
-        limit: The most bytes to return.
-
-    Returns:
-        The content up to the first damage, and the problem or "".
+    """Decompress brotli data as :func:`decompress` does, step by step: a few bytes may expand to gigabytes.
 
     Raises:
         ImportError: brotli 1.2 or newer is not installed.
@@ -292,10 +290,4 @@ def decompress_brotli(data: bytes, limit: int) -> tuple[bytes, str]:
         if not parts:
             raise ValueError(str(error)) from None
         return b"".join(parts), str(error)
-    if inflater.is_finished():
-        return b"".join(parts), ""
-    return b"".join(parts), "compressed data cut off" if room > 0 else f"more than {limit} bytes, uncompressed"
-
-
-def _has_zlib_header(data: bytes) -> bool:
-    return len(data) > 1 and data[0] == 0x78 and (data[0] << 8 | data[1]) % 31 == 0
+    return b"".join(parts), "" if inflater.is_finished() else _early_end(room, limit)

@@ -44,13 +44,7 @@ class Response:
 
 
 def extract_html(raw: bytes, notes: Notes, offset: int) -> str | bytes | None:
-    """Return the page of a response; None, with a note, if it has none (error pages, pictures).
-
-    Args:
-        raw: The bytes of the response.
-        notes: Where problems are noted.
-        offset: The place of the response in its file, in bytes.
-    """
+    """Return the page of a response at an ``offset`` of its file; None, with a note, for an error or a picture."""
     response = parse_response(raw)
     if response.cut:
         notes.note_damage("damaged headers", offset, f"more than {MAX_HEADER_BYTES:,} bytes")
@@ -107,10 +101,6 @@ def looks_like_html(body: bytes) -> bool:
 
 def decode_by_content_type(body: bytes, content_type: str) -> str | bytes:
     """Decode ``body`` by the charset of its Content-Type if that is more reliable than the page's own.
-
-    Args:
-        body: The body.
-        content_type: The value of the header.
 
     Returns:
         The text. The body itself, to be decoded as the page declares, if it is UTF-8, if the charset is one that

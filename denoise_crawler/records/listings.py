@@ -22,11 +22,7 @@ _NO_PAGE = ("#", "javascript:", "mailto:", "tel:")
 
 
 def find_items(page: Page, noise: list[bool] | None = None) -> list[FoundRecord]:
-    """Return the items of a list in document order; none if the page has no list.
-
-    Args:
-        page: The page.
-        noise: Whether each node is noise: items stand in what is kept. None if all is kept.
+    """Return the items of a list in document order; none if what is kept of the page has no list.
 
     Example:
         >>> from denoise_crawler import Page

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 from lxml.etree import _Element
 
 from denoise_crawler.page import TEXT, Nodes, Page
-from denoise_crawler.page.declarations import declarations_of
+from denoise_crawler.page.declarations import declarations_of, has_type
 from denoise_crawler.page.text import collapse_spaces
 
 Item: TypeAlias = dict[str, Any]  # of JSON-LD
@@ -195,19 +195,13 @@ def declared_values(page: Page) -> Iterator[tuple[str, str]]:
     if page.tree is None:
         return
     for item in page.once(declarations_of).items:
-        if _is_product(item):
+        if has_type(item, _PRODUCT):
             yield from _of_item(item)
     yield from _of_microdata(page.tree)
     for meta in page.tree.iter("meta"):
         name = _METAS.get((meta.get("property") or meta.get("name") or "").lower())
         if name and (value := _text(meta.get("content"))):
             yield name, value
-
-
-def _is_product(item: Item) -> bool:
-    kinds = item.get("@type")
-    listed = kinds if isinstance(kinds, list) else [kinds]
-    return any(isinstance(kind, str) and _PRODUCT.match(kind) for kind in listed)
 
 
 def _of_item(item: Item) -> Iterator[tuple[str, str]]:

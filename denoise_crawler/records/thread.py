@@ -190,11 +190,8 @@ def _best_names(
 
 def _user_likeness(nodes: Nodes, name: str, texts: dict[int, int], posts: int) -> float:
     """Say how much the elements of this name look like those of users."""
-    said = (
-        _SAID * bool(_USER.search(name))
-        + _DECLARED * name.endswith("@author")
-        - _DENIED * bool(_NO_USER.search(name))
-    )
+    said = _SAID * bool(_USER.search(name)) + _DECLARED * name.endswith("@author")
+    said -= _DENIED * bool(_NO_USER.search(name))
     values = {collapse_spaces(nodes.texts[text]) for text in texts.values()}
     constant = _CONSTANT * (len(values) == 1 and len(texts) > 2)
     return len(texts) / posts * (_BASE + said - constant)
@@ -206,13 +203,9 @@ def _candidates(nodes: Nodes, space: range, closed: range, following: Sequence[i
         if nodes.tags[index] == TEXT or index in closed:
             continue
         text = following[index]
-        if (
-            text < nodes.ends[index]
-            and _may_be_name(nodes.texts[text])
-            and not _leads_to_date(nodes, text, following)
-        ):
-            for name in _user_names(nodes, index):
-                yield name, text
+        is_name = text < nodes.ends[index] and _may_be_name(nodes.texts[text])
+        if is_name and not _leads_to_date(nodes, text, following):
+            yield from ((name, text) for name in _user_names(nodes, index))
 
 
 def _leads_to_date(nodes: Nodes, text: int, following: Sequence[int]) -> bool:
@@ -234,12 +227,9 @@ def _user_names(nodes: Nodes, index: int) -> Iterator[str]:
 
 def _may_be_name(text: str) -> bool:
     line = collapse_spaces(text) if len(text) < 10 * _MAX_USER_CHARACTERS else text
-    return (
-        len(line) <= _MAX_USER_CHARACTERS
-        and _LETTER.search(line) is not None
-        and find_date(line) is None
-        and not _CLOCK.match(line)
-    )
+    if len(line) > _MAX_USER_CHARACTERS or _LETTER.search(line) is None:
+        return False
+    return find_date(line) is None and not _CLOCK.match(line)
 
 
 def _next_texts(nodes: Nodes) -> list[int]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
+from operator import add
 
 from denoise_crawler.errors import SelectorError
 from denoise_crawler.page import TEXT, Page
@@ -63,12 +64,7 @@ class Agreement:
     pages: int = 0
 
     def __add__(self, other: Agreement) -> Agreement:
-        return Agreement(
-            self.both + other.both,
-            self.rules + other.rules,
-            self.judgement + other.judgement,
-            self.pages + other.pages,
-        )
+        return Agreement(*map(add, astuple(self), astuple(other)))
 
     @property
     def precision(self) -> float:
@@ -88,13 +84,9 @@ class Agreement:
 
 
 def agreement(page: Page, noise: Sequence[bool], file: SiteFile, *, by_nodes: bool = False) -> Agreement:
-    """Compare what the rules of a file alone keep of ``page`` with a judgement.
+    """Compare what the rules of a file alone keep of ``page`` with a judgement, given as its ``noise``.
 
-    Args:
-        page: The page.
-        noise: Whether each node is noise by the judgement.
-        file: The rules.
-        by_nodes: Whether each node of text counts once, instead of each character.
+    With ``by_nodes`` each node of text counts once, instead of each character.
     """
     by_rules = judge_by_rules(page, file)
     both = rules = judgement = 0
@@ -153,9 +145,8 @@ def _places(page: Page, directive: str, value: str) -> Iterator[PathSelector]:
     nodes, most = page.nodes, len(value) + _MOST_EXTRA_CHARACTERS
     for node, tag in enumerate(nodes.tags):
         if node and nodes.elements[node] is not nodes.elements[nodes.parents[node]]:
-            if sum(page.characters[node : nodes.ends[node]]) > most or (
-                directive == TITLE and tag not in _TITLE_TAGS
-            ):
+            is_long = sum(page.characters[node : nodes.ends[node]]) > most
+            if is_long or (directive == TITLE and tag not in _TITLE_TAGS):
                 continue
             said = collapse_spaces(" ".join(nodes.texts[node : nodes.ends[node]]))
             if said and _says(directive, said, value):
@@ -187,14 +178,9 @@ class JudgedPage:
 
 
 def derive_rules(site: str, judged: Sequence[JudgedPage]) -> LearnedRules:
-    """Derive the rules of a site.
+    """Derive the rules of a site from the first MAX_PAGES of its pages.
 
-    Args:
-        site: The name of the site.
-        judged: Pages of it, of which the first MAX_PAGES are used.
-
-    Returns:
-        The rules. Those that do not bring the result closer to the judgements are left out.
+    Rules that do not bring the result closer to the judgements are left out.
 
     Example:
         >>> from denoise_crawler import Page
@@ -248,10 +234,6 @@ def _tree(pages: Sequence[JudgedPage], titles: Sequence[str]) -> PathTree:
     return tree
 
 
-def _rule(directive: str, selector: PathSelector, pages: Sequence[JudgedPage]) -> LearnedRule:
-    return LearnedRule(directive, selector.css, selector.xpath, *_support(pages, selector.xpath))
-
-
 def _marked(pages: Sequence[JudgedPage], titles: Sequence[str]) -> Iterator[LearnedRule]:
     """Yield a rule for each selector of the marks that tell content from noise."""
     tree = _tree(pages, titles)
@@ -263,7 +245,8 @@ def _marked(pages: Sequence[JudgedPage], titles: Sequence[str]) -> Iterator[Lear
         if number:
             selectors[BODY if keeps else STRIP, short.best(number)] = None
     for directive, selector in selectors:
-        if (rule := _rule(directive, selector, pages)).pages:
+        rule = LearnedRule(directive, selector.css, selector.xpath, *_support(pages, selector.xpath))
+        if rule.pages:
             yield rule
 
 
@@ -282,14 +265,9 @@ def _names_to_use(pages: Sequence[Page]) -> frozenset[str]:
         names = {names_of(element) for element in page.nodes.elements}
         counts.update({f"#{one.id}" for one in names if one.id})
         counts.update({f".{name}" for one in names for name in one.classes})
-    least = 2 if len(pages) >= _FEW else 1
-    return frozenset(
-        name for name, count in counts.items() if count >= least and (least > 1 or not _has_number(name))
-    )
-
-
-def _has_number(name: str) -> bool:
-    return sum(map(str.isdigit, name)) > 2
+    if len(pages) >= _FEW:
+        return frozenset(name for name, count in counts.items() if count > 1)
+    return frozenset(name for name in counts if sum(map(str.isdigit, name)) <= 2)
 
 
 def _support(pages: Sequence[JudgedPage], xpath: str) -> tuple[int, float]:
@@ -317,9 +295,8 @@ def _without_needless(
         return sum((agreement(one.page, one.noise, file) for one in pages), Agreement()).f1
 
     kept, best = rules, closeness(rules)
-    for rule in sorted(rules, key=lambda rule: rule.characters or 0.0):
-        if rule.characters is None:
-            continue
+    marks = [rule for rule in rules if rule.characters is not None]
+    for rule in sorted(marks, key=lambda rule: rule.characters or 0.0):
         without = [one for one in kept if one is not rule]
         if (f1 := closeness(without)) >= best - 1e-4:
             kept, best = without, max(best, f1)

@@ -100,13 +100,6 @@ class SiteFile:
 def parse_site_file(text: str, name: str = "") -> SiteFile:
     r"""Read the lines of a file. A wrong line is named in ``problems`` and passed over.
 
-    Args:
-        text: The file.
-        name: Its name, for messages.
-
-    Returns:
-        The rules, without the directives that are passed over.
-
     Example:
         >>> found = parse_site_file("body: div.story\n# a comment\nstrip //p\nstirp: p.ad", "a.example.txt")
         >>> for rule in found.rules:
@@ -190,13 +183,9 @@ class SiteRules:
 
     @classmethod
     def read(cls, folder: str | Path) -> Self:
-        """Read all files of a folder.
+        """Read all files of a folder; an empty text stands for no rules.
 
-        Args:
-            folder: The folder; an empty text stands for no rules.
-
-        Returns:
-            The rules. What is wrong in a file is one line of ``problems``, and passed over.
+        What is wrong in a file is one line of ``problems``, and passed over.
 
         Raises:
             RulesError: The folder cannot be read.
@@ -244,11 +233,7 @@ class SiteRules:
         self.problems, self.paths, self._files = [], {}, {}
 
     def add_everywhere(self, directive: str, selectors: Iterable[str]) -> None:
-        """Add rules for the pages of all hosts; they stand behind those of the host's file.
-
-        Args:
-            directive: ``strip`` or ``keep``.
-            selectors: Selectors in CSS or XPath.
+        """Add rules for the pages of all hosts, ``strip`` or ``keep``; they stand behind those of the host's file.
 
         Raises:
             RulesError: A selector is wrong.

@@ -106,7 +106,8 @@ class PathTree:
         """Return the paths whose last element has a tag (``div``), id (``#story``) or class (``.ad``)."""
         paths: dict[str, list[int]] = {}
         for number, names in enumerate(self.names):
-            for name in _all_names(names):
+            own = [names.tag, *([f"#{names.id}"] if names.id else []), *(f".{name}" for name in names.classes)]
+            for name in own:
                 paths.setdefault(name, []).append(number)
         return paths
 
@@ -128,13 +129,6 @@ class PathTree:
         if self._last[number] != self._added:
             self._last[number] = self._added
             self.pages[number] += 1
-
-
-def _all_names(names: Names) -> Iterator[str]:
-    yield names.tag
-    if names.id:
-        yield f"#{names.id}"
-    yield from (f".{name}" for name in names.classes)
 
 
 class ShortSelectors:

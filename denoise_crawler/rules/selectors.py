@@ -51,11 +51,9 @@ class Names:
 
     def fit(self, other: Names) -> bool:
         """Return True if an element with the names ``other`` has these as well."""
-        return (
-            self.tag in ("*", other.tag)
-            and self.id in ("", other.id)
-            and all(name in other.classes for name in self.classes)
-        )
+        if self.tag not in ("*", other.tag) or self.id not in ("", other.id):
+            return False
+        return all(name in other.classes for name in self.classes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,12 +118,7 @@ def _is_plain(name: str) -> bool:
 def selector_of(page: Page, node: int) -> str:
     """Return a CSS selector that finds the element of ``node`` alone, as short as its names allow.
 
-    Args:
-        page: The page.
-        node: An element.
-
-    Returns:
-        The selector; empty where there is none without an escape, or it would be very long.
+    It is empty where there is none without an escape, or it would be very long.
 
     Example:
         >>> from denoise_crawler import Page

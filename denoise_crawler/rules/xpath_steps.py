@@ -18,17 +18,9 @@ OPERATORS = frozenset({"=", "!=", "<", "<=", ">", ">=", "+", "-", "|", ","}) | _
 _BEFORE_OPERAND = frozenset({"/", "//", "::", "@", "(", "[", "$"}) | OPERATORS
 _NO_ELEMENTS = frozenset({"@", "text", "node", "comment", "processing-instruction", "attribute", "namespace"})
 _COMPARED = frozenset({"=", "!=", "<", "<=", ">", ">="})
-_READ_NO_TEXT = _NO_ELEMENTS | {
-    "count",
-    "position",
-    "last",
-    "not",
-    "boolean",
-    "name",
-    "local-name",
-    "true",
-    "false",
-}
+_READ_NO_TEXT = (
+    _NO_ELEMENTS | {"count", "position", "last", "not", "boolean", "name", "local-name"} | {"true", "false"}
+)
 # How far an axis reaches: to any element of the page, up or down a branch, or along the children of a parent.
 FAR, BRANCH, SIBLINGS = "far", "branch", "siblings"
 _REACH = {
@@ -52,9 +44,8 @@ class Step:
         if not self.is_below:
             return written
         is_child = self.tokens[0] not in (".", "..", "@") and self.tokens[1:2] != ["::"]
-        return (
-            f"descendant::{written}" if is_child and not self.counts else f"descendant-or-self::node()/{written}"
-        )
+        begin = "descendant::" if is_child and not self.counts else "descendant-or-self::node()/"
+        return f"{begin}{written}"
 
     @property
     def axis(self) -> str:
@@ -159,12 +150,9 @@ def check_nesting(tokens: Sequence[str]) -> None:
             reaches.pop()
         elif reaches and reach_of(tokens, at) in (FAR, BRANCH):
             if any(reaches[:-1]):
-                raise SelectorError(f"{_name(word)} stands in a predicate inside a predicate with such an axis")
+                axis = word if word == "//" else f"{word}::"
+                raise SelectorError(f"{axis} stands in a predicate inside a predicate with such an axis")
             reaches[-1] = True
-
-
-def _name(word: str) -> str:
-    return word if word == "//" else f"{word}::"
 
 
 def paths_of(tokens: Sequence[str]) -> list[list[Step]] | None:
