@@ -47,12 +47,9 @@ def clean_text(page: Page, noise: list[bool] | None = None) -> str:
 
 
 def clean_texts(page: Page, noise: list[bool] | None, parts: Iterable[range]) -> list[str]:
-    """Return the clean texts of parts of ``page``, in time that grows with the size of the page.
+    """Return the clean texts of ``parts`` of ``page``, in time that grows with the size of the page.
 
-    Args:
-        page: The page.
-        noise: Whether each node is noise; None if all is kept.
-        parts: Subtrees of the page, in document order; none contains another.
+    The parts are subtrees in document order, none of which contains another.
 
     Example:
         >>> from denoise_crawler import Page
@@ -117,14 +114,7 @@ def _shown(page: Page, noise: list[bool] | None) -> Shown:
 
 
 def count_characters(page: Page, noise: list[bool] | None) -> tuple[int, int]:
-    """Count the visible characters of ``page``, which are those other than white space.
-
-    Args:
-        page: The page.
-        noise: Whether each node is noise; None if all is kept.
-
-    Returns:
-        The numbers of visible and of kept characters.
+    """Count the visible and the kept characters of ``page``, which are those other than white space.
 
     Example:
         >>> from denoise_crawler import Page

@@ -36,11 +36,7 @@ class Kind(Generic[T]):
     choices: tuple[str, ...] = ()
 
     def check(self, name: str, value: object) -> T:
-        """Return the value that is used.
-
-        Args:
-            name: The setting.
-            value: Its value.
+        """Return the value of the setting ``name`` that is used.
 
         Raises:
             SettingError: The value is wrong. The message names the setting, the value and the allowed values.
@@ -222,9 +218,6 @@ SECONDS_OR_NO_LIMIT = number("a number of seconds, 0 for no limit")
 SHARE = number("a number from 0 to 1", 1.0)
 TEXT = Kind("a text", lambda value: require(str(value), isinstance(value, str) and value != ""))
 DICT = Kind("a dict (on the command line as JSON)", parse_dict)
-
-
-# --- whole numbers on the command line
 
 
 def at_least(least: int) -> Callable[[str], int]:

@@ -114,13 +114,7 @@ def painted_html(page: Page, judgement: Judgement, *, method: str = "", remote: 
 
 
 def framed_html(page: Page, judgement: Judgement | None, *, method: str = "") -> str:
-    """Return the painted page in a frame of its own, for a notebook; nothing in it runs or is fetched.
-
-    Args:
-        page: The page.
-        judgement: Its judgement; None if all is kept.
-        method: The name of the method, for the legend.
-    """
+    """Return the painted page in a frame of its own, for a notebook; nothing in it runs or is fetched."""
     document = painted_html(page, judgement or Judgement.all_kept(page.nodes), method=method)
     size = ("style", "width:100%;height:32em;border:1px solid #ccc")
     return f"{start_tag('iframe', [('sandbox', ''), ('srcdoc', document), size])}</iframe>"
@@ -234,11 +228,8 @@ class _Painting:
         said = f"{verdict}: {self.reason(index)}".rstrip(" :")
         if index in self.joins:
             kept.append(("data-denoise-joins", " ".join(self.joins[index])))
-        return [
-            *kept,
-            (REGION_ATTRIBUTE, verdict),
-            ("title", f"{said} (score {self.judgement.scores[index]:.2f})"),
-        ]
+        tooltip = f"{said} (score {self.judgement.scores[index]:.2f})"
+        return [*kept, (REGION_ATTRIBUTE, verdict), ("title", tooltip)]
 
 
 def _tops(page: Page) -> list[_Element]:

@@ -48,8 +48,7 @@ _TAG_IN_STYLE = re.compile(r"<(?=[a-zA-Z/!?])")
 def security_metas(*, remote: bool) -> str:
     """Return the ``meta`` elements that forbid a browser to execute, send or prefetch anything.
 
-    Args:
-        remote: Whether it may fetch style sheets, pictures, fonts and films.
+    If ``remote``, it may fetch style sheets, pictures, fonts and films.
     """
     web = _WEB if remote else ""
     policy = (
@@ -96,12 +95,7 @@ def markup_of(root: _Element) -> str:
 
 
 def safe_attributes(element: _Element, absolute: Callable[[str], str] | None = None) -> list[tuple[str, str]]:
-    """Return the attributes of ``element`` without event handlers and executable URLs.
-
-    Args:
-        element: The element.
-        absolute: Makes a URL absolute.
-    """
+    """Return the attributes of ``element`` without event handlers and executable URLs, made ``absolute``."""
     emptied = str(element.tag).lower() in EMPTIED
     kept = []
     for name, value in _all_attributes(element):

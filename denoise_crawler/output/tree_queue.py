@@ -33,11 +33,7 @@ class QueuedNode(Generic[Parent]):
 
 
 class TreeQueue(Generic[Parent]):
-    """The nodes that a view may show next: noise last, then by pages, then by level.
-
-    Args:
-        max_nodes: How many nodes the view has room for.
-    """
+    """What a view with room for ``max_nodes`` may show next: noise last, then by pages, then by level."""
 
     def __init__(self, max_nodes: int) -> None:
         self._max_nodes = max_nodes

@@ -305,11 +305,7 @@ def write_content(
 def columns_for(page: Page, choice: MethodChoice, writing: Writing, rules: SiteRules) -> PageColumns | None:
     """Return the columns by which ``page`` can be judged and written; None where that would need its tree.
 
-    Args:
-        page: The page.
-        choice: The method that will judge it.
-        writing: How it will be written.
-        rules: The site rules; their selectors need the tree.
+    The selectors of site rules need it.
 
     Example:
         >>> from denoise_crawler import Denoiser

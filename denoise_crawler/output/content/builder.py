@@ -64,15 +64,7 @@ def content_blocks(
 
 
 class Builder(Gathering):
-    """Gathers blocks while walking through the nodes.
-
-    Args:
-        page: The page.
-        noise: Whether each node is noise; None if all is kept.
-        posts: The posts of its thread.
-        links: Whether the addresses of links are kept.
-        pictures: Whether pictures and embeds are kept.
-    """
+    """Gathers blocks while walking through the nodes; it is made with what :func:`content_blocks` takes."""
 
     def __init__(
         self, page: Page, noise: list[bool] | None, posts: Sequence[FoundRecord], *, links: bool, pictures: bool
@@ -127,8 +119,8 @@ class Builder(Gathering):
             self._joints.new_line()
         elif tag not in _IN_A_LINE or (tag == "code" and is_code(self.nodes, index)):
             self._end_line()
-            if self._is_gone(index):
-                return end
+            if self.noise is not None and self.noise[index] and not self.tables:
+                return end  # noise in a table leaves a gap there
             self._lines.append((index, end))
             written_to = begin_element(self, index, tag)
             note_source(self.sources, self._open[0].blocks, index)
@@ -187,10 +179,8 @@ class Builder(Gathering):
         if not content:
             return
         above = self._open[-1].blocks
-        mark, note = (
-            FootnoteMark(self.footnotes.sidenotes[index]),
-            Footnote(self.footnotes.sidenotes[index], content),
-        )
+        label = self.footnotes.sidenotes[index]
+        mark, note = FootnoteMark(label), Footnote(label, content)
         if before:
             self._pieces = [*without_number(before), mark]
             self._notes.append(note)
@@ -208,7 +198,8 @@ class Builder(Gathering):
 
     def _add_places(self, index: int) -> None:
         """Add the formulas of scripts that stand before node ``index`` and not in a text."""
-        while self._places and (self._places[0].node < index or not self._is_text(index)):
+        is_text = index < len(self.nodes) and self.nodes.tags[index] is TEXT
+        while self._places and (self._places[0].node < index or not is_text):
             if self._places[0].node > index:
                 return
             place = self._places.popleft()
@@ -216,9 +207,6 @@ class Builder(Gathering):
                 self._close(index, keep=place.parent)
                 self._joints.gap()
                 self._pieces.append(place.formula)
-
-    def _is_text(self, index: int) -> bool:
-        return index < len(self.nodes) and self.nodes.tags[index] is TEXT
 
     def _add_picture(self, index: int) -> None:
         self._joints.gap()
@@ -236,10 +224,6 @@ class Builder(Gathering):
         if not picture.link or is_embedded(picture.link) or site_of(picture.link) == self.page.site:
             return False
         return not is_picture(picture.link) and not any(box.kind == "figure" for box in self.boxes)
-
-    def _is_gone(self, index: int) -> bool:
-        """Tell whether nothing of a block-level element is written; noise in a table leaves a gap there."""
-        return self.noise is not None and self.noise[index] and not self.tables
 
     def _is_left_out(self, index: int, tag: str) -> bool:
         """Tell whether a node is said in a head or by a mark, or is a permalink, a share link or a control."""

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Any
 
-import msgspec
 from msgspec.structs import replace
 
 from denoise_crawler.output.content.blocks import (
@@ -189,7 +188,7 @@ def _joined(first: Block, second: Block) -> Block | None:
         same = first.ordered == second.ordered and follows
         return List([*first.items, *second.items], first.ordered, first.start) if same else None
     if isinstance(first, Table) and isinstance(second, Table) and first.rows[0] is second.rows[0]:
-        return msgspec.structs.replace(first, rows=[*first.rows, *second.rows[1:]])
+        return replace(first, rows=[*first.rows, *second.rows[1:]])
     if isinstance(first, Code) and isinstance(second, Code) and first.language == second.language:
         return Code(f"{first.text}\n{second.text}", first.language)
     return None
@@ -202,9 +201,7 @@ _SENTENCE_END = re.compile(r"(?<=[.!?…]\s)(?=\S)|(?<=[。！？])")
 def smaller_blocks(block: Block, max_words: int) -> list[Block]:
     """Return a block in smaller ones; an empty list if it cannot be cut.
 
-    Args:
-        block: The block.
-        max_words: Texts without the end of a sentence are cut into parts of so many words.
+    Texts without the end of a sentence are cut into parts of ``max_words`` words.
     """
     if isinstance(block, List):
         return _items(block)

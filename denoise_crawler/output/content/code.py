@@ -115,9 +115,8 @@ class _Walk:
         return last.endswith("\n")
 
     def _find_gutters(self) -> None:
-        for element in self.block.iterdescendants("*"):
-            if element.tag in _LEFT_OUT or _is_gutter(element):
-                self._gutters.add(element)
+        inner = self.block.iterdescendants("*")
+        self._gutters.update(one for one in inner if one.tag in _LEFT_OUT or _is_gutter(one))
 
     def _find_rows(self) -> None:
         """Find the rows: those that hold no other ones."""
@@ -203,20 +202,21 @@ _CLASSES = [
     )
 ]
 _NO_LANGUAGE = frozenset(
-    {
-        "none",
-        "plain",
-        "plaintext",
-        "text",
-        "txt",
-        "raw",
-        "nohighlight",
-        "no-highlight",
-        "default",
-        "auto",
+    {"none", "plain", "plaintext", "text", "txt", "raw", "nohighlight", "no-highlight", "default", "auto"}
+    | {
         "unknown",
+        "output",
+        "highlight",
+        "hljs",
+        "code",
+        "source",
+        "block",
+        "container",
+        "box",
+        "wrap",
+        "wrapper",
+        "copyable",
     }
-    | {"output", "highlight", "hljs", "code", "source", "block", "container", "box", "wrap", "wrapper", "copyable"}
     | {"numbers", "linenums", "notranslate", "prettyprinted", "is-loaded", "tab-size", "undefined"}
 )
 
@@ -315,7 +315,7 @@ def _is_block_of_code(nodes: Nodes, index: int) -> bool:
         return False
     if has_lines or _BLOCK_STYLE.search(style) or _BLOCK_CLASS.search(element.get("class", "")):
         return True
-    return any(tag == "br" for tag in nodes.tags[index + 1 : nodes.ends[index]])
+    return "br" in nodes.tags[index + 1 : nodes.ends[index]]
 
 
 def _stands_alone(nodes: Nodes, index: int) -> bool:

@@ -8,6 +8,7 @@ from itertools import accumulate
 
 from denoise_crawler.output.content.blocks import Formula, Inline, LineBreak, Text
 from denoise_crawler.page import Nodes, Page
+from denoise_crawler.page.markup import INLINE
 
 _SPACES = re.compile(r"\s+")
 
@@ -113,6 +114,13 @@ def style_in(style: str, text: str, *, in_heading: bool, in_link: bool) -> str:
     if style in RAISED:
         return "" if in_link or not any(map(str.isalnum, text)) else style
     return "" if in_heading and style != "code" else style
+
+
+def block_around(nodes: Nodes, index: int) -> int:
+    """Return the block-level element around a node, or the node itself if it is one."""
+    while index > 0 and nodes.tags[index] in INLINE:
+        index = nodes.parents[index]
+    return index
 
 
 def heading_levels(page: Page) -> list[int]:

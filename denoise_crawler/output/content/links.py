@@ -88,11 +88,7 @@ def is_control(nodes: Nodes, index: int) -> bool:
 
 
 class Links:
-    """The addresses of a page's links, each made once.
-
-    Args:
-        page: The page.
-    """
+    """The addresses of a page's links, each made once."""
 
     def __init__(self, page: Page) -> None:
         self._page, self._nodes = page, page.nodes

@@ -37,9 +37,7 @@ class _Run(NamedTuple):
 def render_line(content: Sequence[Inline], *, dollars: bool | None = None) -> str:
     """Return one line in Markdown; line breaks in it are spaces.
 
-    Args:
-        content: The pieces of the line, as ``collapse`` returns them.
-        dollars: Whether dollar signs are escaped; decided by this line if not given.
+    Whether ``dollars`` are escaped is decided by this line if it is not given.
     """
     escaped = has_dollars([content]) if dollars is None else dollars
     runs = [_run(piece) for piece in content]
@@ -72,11 +70,6 @@ def has_dollars(contents: Sequence[Sequence[Inline]]) -> bool:
 
 def escape_markdown(text: str, *, dollars: bool = False, brackets: bool = True) -> str:
     r"""Put a backslash before each character that would be markup inside a line.
-
-    Args:
-        text: Plain text.
-        dollars: Whether dollar signs are escaped.
-        brackets: Whether square brackets are.
 
     Example:
         >>> print(escape_markdown("2 * 3 [sic]"))

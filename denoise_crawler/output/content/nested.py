@@ -71,11 +71,7 @@ _LINES = (Heading, Paragraph)
 
 
 class Lists:
-    """The lists of a page that are open.
-
-    Args:
-        nodes: The nodes of the page.
-    """
+    """The lists of a page that are open."""
 
     def __init__(self, nodes: Nodes) -> None:
         self._nodes = nodes

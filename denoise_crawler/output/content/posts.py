@@ -10,6 +10,7 @@ from itertools import accumulate
 
 from denoise_crawler.output.content.belonging import Belonging
 from denoise_crawler.output.content.blocks import Block, Inline, Paragraph, Rule, Text
+from denoise_crawler.output.content.line import block_around
 from denoise_crawler.page import TEXT, Nodes, Page
 from denoise_crawler.page.byline import iso_date
 from denoise_crawler.page.markup import INLINE
@@ -141,7 +142,7 @@ def _head(post: FoundRecord) -> Iterator[Block]:
 
 def _is_said_in_text(page: Page, post: FoundRecord, until: Sequence[int]) -> bool:
     """Tell whether user and time stand in the line that is the post's text."""
-    lines = {_line(page, index) for index in post.said}
+    lines = {block_around(page.nodes, index) for index in post.said}
     size = sum(page.characters[index] for index in post.said)
     text = until[post.inside.stop] - until[post.inside.start]
     return any(
@@ -153,14 +154,7 @@ def _lines_of_head(page: Page, post: FoundRecord, until: Sequence[int]) -> Itera
     """Yield the nodes that say who and when: the whole line where there is little else in it."""
     nodes, size = page.nodes, sum(page.characters[index] for index in post.said)
     for index in post.said:
-        line = _line(page, index)
+        line = block_around(nodes, index)
         holds_text = line <= post.inside.start < nodes.ends[line]
         short = until[nodes.ends[line]] - until[line] <= size + _WORDS_BESIDE
         yield line if short and not holds_text and line >= post.own.start else index
-
-
-def _line(page: Page, index: int) -> int:
-    """Return the block-level element around a node."""
-    while index > 0 and page.nodes.tags[index] in INLINE:
-        index = page.nodes.parents[index]
-    return index

@@ -43,9 +43,7 @@ def loads_math(page: Page) -> bool:
 def with_formulas(pieces: list[Inline], *, math_page: bool) -> list[Inline]:
     r"""Return the pieces of a line with the LaTeX in its text as formulas.
 
-    Args:
-        pieces: The pieces.
-        math_page: Whether the page loads a library that draws formulas.
+    On a ``math_page``, which loads a library that draws formulas, those between single dollars are found as well.
 
     Example:
         >>> with_formulas([Text(r"for $5, \(x^2\)")], math_page=False)
