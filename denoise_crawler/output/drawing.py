@@ -77,15 +77,10 @@ def tree_dot(
 
 
 def render_dot(dot: str, file_format: str, *, seconds: float = SECONDS) -> bytes:
-    """Return a drawing as an image.
-
-    Args:
-        dot: The drawing in Graphviz's dot language.
-        file_format: One of :data:`FORMATS`.
-        seconds: The time limit for Graphviz.
+    """Return a drawing in Graphviz's dot language as an image in one of :data:`FORMATS`.
 
     Raises:
-        DrawingError: Graphviz is missing, fails or takes too long.
+        DrawingError: Graphviz is missing, fails or takes longer than these ``seconds``.
     """
     if file_format not in FORMATS:
         raise DrawingError(f"no drawing is made as {file_format!r}; the formats are dot, {', '.join(FORMATS)}")

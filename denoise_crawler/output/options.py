@@ -79,11 +79,7 @@ class Option(Generic[T]):
     empty_is_default: bool = False
 
     def read(self, settings: Mapping[Any, Any], default: object = None) -> T:
-        """Return the value that is used.
-
-        Args:
-            settings: The settings of a crawl.
-            default: Replaces the default of the table unless it is None.
+        """Return the value that is used; a ``default`` that is not None replaces that of the table.
 
         Raises:
             SettingError: The value is wrong.

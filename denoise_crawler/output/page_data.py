@@ -66,11 +66,6 @@ def page_records(page: Page, noise: list[bool] | None, page_type: str | None) ->
     A ``post`` has a ``text`` and, where the page says so, a ``user``, a ``time`` and a ``link``; an ``item`` a
     ``title``, a ``link``, a ``price`` and a ``text``. At most ``MAX_RECORDS`` are returned.
 
-    Args:
-        page: The page.
-        noise: Whether each node is noise; None if all is kept.
-        page_type: What the page is, None where the method cannot tell.
-
     Example:
         >>> from denoise_crawler import Page
         >>> post = "<div class=post><b>{}</b> <i>May {}, 2024</i><p>{}</p></div>"

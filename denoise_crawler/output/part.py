@@ -47,16 +47,8 @@ def find_part(page: Page, part: str) -> list[range]:
 def noise_outside_part(page: Page, noise: list[bool] | None, inside: list[range]) -> list[bool]:
     """Return the noise of ``page`` when only a part of it is wanted.
 
-    Noise inside the part stays noise, unless it is most of the part: comments are noise to readers of the article,
-    but not to readers of the comments.
-
-    Args:
-        page: The page.
-        noise: Whether each node was judged noise; None for a page that was not judged.
-        inside: The subtrees of the part (:func:`find_part`).
-
-    Returns:
-        Whether each node is noise or outside the part.
+    Noise inside the part (of :func:`find_part`) stays noise, unless it is most of the part: comments are noise to
+    readers of the article, but not to readers of the comments. All else is noise.
 
     Example:
         >>> page = Page.parse("https://a.example/", "<p>One.<p class=b>Two.")

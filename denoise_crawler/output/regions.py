@@ -19,12 +19,8 @@ def regions(nodes: Nodes, noise: Sequence[bool], divisible: Collection[int] = ()
     """Divide a page into regions.
 
     Every run of text is in one region. A node without text belongs to the region around it, unless it is a picture
-    (or another visible element) with a different judgement: then it is a region of its own.
-
-    Args:
-        nodes: The nodes of the page.
-        noise: Whether each node is noise.
-        divisible: Nodes that must not be roots; their children are.
+    (or another visible element) with a different judgement: then it is a region of its own. Of ``divisible`` nodes
+    the children are roots.
 
     Returns:
         The roots of the regions in document order, each with whether it is noise.

@@ -173,12 +173,7 @@ def output_tags(nodes: Nodes) -> list[str]:
 
 
 def write_below(folder: Path, name: str, text: str) -> None:
-    """Write a file; lone surrogates become ``?``.
-
-    Args:
-        folder: The folder.
-        name: The file's path in it, at most one folder deep.
-        text: The content.
+    """Write a file of this ``name`` in a folder or one below it; lone surrogates become ``?``.
 
     Raises:
         LinkedOutputError: The path contains a link or leads out of ``folder``.

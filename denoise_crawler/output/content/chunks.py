@@ -79,13 +79,9 @@ def chunks(blocks: Sequence[Block] | Sequence[dict[str, Any]], max_words: int = 
 
 
 def parts(blocks: list[Block], most: int, size: Callable[[Block], int]) -> Iterator[list[Block]]:
-    """Cut a page into parts that are as long as they may be.
+    """Cut blocks into parts that are as long as they may be, none longer than ``most`` as ``size`` measures.
 
-    Args:
-        blocks: Its blocks.
-        most: The largest size of a part. Only a heading, a formula, a picture or a text without spaces may be
-            longer.
-        size: Returns the size of a block.
+    Only a heading, a formula, a picture or a text without spaces may be longer.
 
     Example:
         >>> from denoise_crawler.output.content.blocks import Paragraph, Text

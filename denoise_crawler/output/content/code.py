@@ -203,21 +203,8 @@ _CLASSES = [
 ]
 _NO_LANGUAGE = frozenset(
     {"none", "plain", "plaintext", "text", "txt", "raw", "nohighlight", "no-highlight", "default", "auto"}
-    | {
-        "unknown",
-        "output",
-        "highlight",
-        "hljs",
-        "code",
-        "source",
-        "block",
-        "container",
-        "box",
-        "wrap",
-        "wrapper",
-        "copyable",
-    }
-    | {"numbers", "linenums", "notranslate", "prettyprinted", "is-loaded", "tab-size", "undefined"}
+    | {"output", "highlight", "hljs", "code", "source", "block", "container", "box", "wrap", "wrapper", "copyable"}
+    | {"numbers", "linenums", "notranslate", "prettyprinted", "is-loaded", "tab-size", "undefined", "unknown"}
 )
 
 

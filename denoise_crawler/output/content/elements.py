@@ -127,17 +127,16 @@ class Gathering:
         """Add a block behind those that are there."""
         self._open[-1].blocks.append(block)
 
-    def gather(self, index: int, attach: Callable[[list[Block], list[Block]], None]) -> None:
-        """Gather the blocks of an element, which begins now.
+    def gather(self, index: int, attach: Callable[[list[Block], list[Block]], None]) -> int:
+        """Gather the blocks of an element, which begins now; return 0, since the nodes below it are to come.
 
-        Args:
-            index: The node of the element.
-            attach: Called with the blocks around the element and with its own when it ends. Where too many
-                elements are open it is not called: the blocks go to those around.
+        When it ends, ``attach`` is called with the blocks around it and with its own. Where too many elements are
+        open it is not called: the blocks go to those around.
         """
         if len(self._open) <= MAX_CONTAINERS:
             around = self._open[-1].blocks
             self._open.append(_Open(index, lambda blocks: attach(around, blocks)))
+        return 0
 
     @property
     def last_picture(self) -> Picture | None:
@@ -200,7 +199,7 @@ def _begin_other(content: Gathering, index: int, tag: str) -> int:
     if tag in ("div", "section") and is_code(content.nodes, index):
         return _add_code(content, index)
     if links := links_of_contents(content.nodes, index):
-        content.gather(index, lambda around, blocks: around.extend(as_list(blocks, links)))
+        return content.gather(index, lambda around, blocks: around.extend(as_list(blocks, links)))
     return 0
 
 
@@ -211,8 +210,7 @@ def _begin_whole(content: Gathering, index: int, make: Callable[[list[Block]], B
         if blocks:
             around.append(make(blocks))
 
-    content.gather(index, attach)
-    return 0
+    return content.gather(index, attach)
 
 
 def _begin_list(content: Gathering, index: int) -> int:
@@ -228,8 +226,7 @@ def _begin_item(content: Gathering, index: int) -> int:
         if blocks:
             content.lists.add(of_list, blocks, around)
 
-    content.gather(index, attach)
-    return 0
+    return content.gather(index, attach)
 
 
 def _begin_quote(content: Gathering, index: int) -> int:
@@ -282,8 +279,7 @@ def _begin_table(content: Gathering, index: int) -> int:
         around.extend(table.finish())
         around.extend(loose)
 
-    content.gather(index, attach)
-    return 0
+    return content.gather(index, attach)
 
 
 def _begin_cell(content: Gathering, index: int) -> int:
@@ -331,8 +327,7 @@ def _begin_box(content: Gathering, index: int, kind: str) -> int:
         content.boxes.pop()
         around.extend(box.finish(blocks))
 
-    content.gather(index, attach)
-    return 0
+    return content.gather(index, attach)
 
 
 def _begin_title(content: Gathering, index: int) -> int:
@@ -344,8 +339,7 @@ def _begin_title(content: Gathering, index: int) -> int:
         else:
             box.title.extend(inline_content(blocks))
 
-    content.gather(index, attach)
-    return 0
+    return content.gather(index, attach)
 
 
 def _add_embed(content: Gathering, index: int) -> int:
