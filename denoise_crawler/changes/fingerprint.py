@@ -5,16 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from denoise_crawler.page.byline import AGO
 from denoise_crawler.page.text import hash32, hash64
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
-
 
 MAX_STAMP = 80  # characters of a line that is only a time stamp or a counter
 _AGO = re.compile(rf"(?:\b(?:about |over |almost ))?(?:{AGO})|\bjust now\b", re.IGNORECASE)
@@ -82,7 +77,7 @@ class Fingerprint:
     others: frozenset[int]
 
     @classmethod
-    def of(cls, text: str, whole: str) -> Self:
+    def of(cls, text: str, whole: str) -> Fingerprint:
         """Take the fingerprint of a page with this clean ``text``; ``whole`` is all that stands on the page."""
         lines = list(stable_lines(text))
         kept = frozenset(map(hash32, lines))
@@ -114,7 +109,7 @@ class Fingerprint:
         return header + np.array([*self.kept, *self.others], "<u4").tobytes()
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> Self:
+    def from_bytes(cls, data: bytes) -> Fingerprint:
         """Read a written fingerprint; raise ValueError if it is none."""
         count = int.from_bytes(data[8:_HEADER], "little")
         lines = np.frombuffer(data[_HEADER:], "<u4").tolist()

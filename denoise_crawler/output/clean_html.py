@@ -53,7 +53,6 @@ def clean_html(page: Page, noise: list[bool] | None = None) -> str:
     """Return :func:`clean_tree` as markup.
 
     Example:
-        >>> from denoise_crawler import Page
         >>> clean_html(Page.parse("https://a.test/", '<p onclick="x()">One <a href="/2">two'))
         '<html><body><p>One <a href="https://a.test/2">two</a></p></body></html>'
     """

@@ -37,7 +37,6 @@ def clean_text(page: Page, noise: list[bool] | None = None) -> str:
         noise: Whether each node is noise; None if all is kept.
 
     Example:
-        >>> from denoise_crawler import Page
         >>> print(clean_text(Page.parse("", "<h1>News</h1><ul><li>One<li>Two</ul>")))
         News
         - One
@@ -52,7 +51,6 @@ def clean_texts(page: Page, noise: list[bool] | None, parts: Iterable[range]) ->
     The parts are subtrees in document order, none of which contains another.
 
     Example:
-        >>> from denoise_crawler import Page
         >>> clean_texts(Page.parse("", "<p>One.<p>Two."), None, [range(1, 3), range(3, 5)])
         ['One.', 'Two.']
     """
@@ -117,7 +115,6 @@ def count_characters(page: Page, noise: list[bool] | None) -> tuple[int, int]:
     """Count the visible and the kept characters of ``page``, which are those other than white space.
 
     Example:
-        >>> from denoise_crawler import Page
         >>> count_characters(Page.parse("", "<p>One.<p>A two."), [False, True, True, False, False])
         (9, 5)
     """

@@ -75,7 +75,7 @@ def doubts(page: Page, judgement: Judgement, known: int | None = None) -> list[s
         The reasons; none if the method gives no confidence, or if site rules have decided.
 
     Example:
-        >>> from denoise_crawler import Denoiser, Page
+        >>> from denoise_crawler import Denoiser
         >>> page = Page.parse("", "<p>Storm</p><p>Share this story with your friends</p>")
         >>> doubts(page, Denoiser().judge(page), known=0)[-1]
         'nothing is known of its site'

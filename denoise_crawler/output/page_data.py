@@ -67,7 +67,6 @@ def page_records(page: Page, noise: list[bool] | None, page_type: str | None) ->
     ``title``, a ``link``, a ``price`` and a ``text``. At most ``MAX_RECORDS`` are returned.
 
     Example:
-        >>> from denoise_crawler import Page
         >>> post = "<div class=post><b>{}</b> <i>May {}, 2024</i><p>{}</p></div>"
         >>> html = post.format("Ann", 2, "Is it open today?") + post.format("Bob", 3, "It is, until six.")
         >>> page_records(Page.parse("https://a.example/", html), None, "forum")[1]
@@ -99,7 +98,6 @@ def front_matter(page: CleanPage) -> str:
     Fields without a value are left out. Each value is written as in JSON, which YAML reads.
 
     Example:
-        >>> from denoise_crawler import CleanPage
         >>> print(front_matter(CleanPage(url="https://a.test/", title='The "end"', confidence=0.9)), end="")
         ---
         title: "The \"end\""

@@ -15,8 +15,9 @@ from typing import Any, TypeVar
 from denoise_crawler.changes import MAX_PAGES
 from denoise_crawler.methods import Judgement, MethodChoice
 from denoise_crawler.output import extractors
+from denoise_crawler.output.clean_html import clean_html
 from denoise_crawler.output.clean_text import clean_text
-from denoise_crawler.output.content.blocks import Block, BlockList
+from denoise_crawler.output.content.blocks import Block, BlockList, to_dicts
 from denoise_crawler.output.content.formulas import formulas_of
 from denoise_crawler.output.extractors import MARK, check_low_confidence
 from denoise_crawler.output.options import (
@@ -36,6 +37,7 @@ from denoise_crawler.page import Page
 from denoise_crawler.page.held_pages import PageColumns
 from denoise_crawler.page.metadata import metadata_of, more_metadata_of
 from denoise_crawler.rules import SiteRules
+from denoise_crawler.rules.selectors import selector_of
 
 T = TypeVar("T")
 KEEP, LEAVE = "keep", "leave"
@@ -61,12 +63,8 @@ def _html(content: Content) -> str:
 
 
 def _blocks(content: Content) -> BlockList:
-    from denoise_crawler.output.content.blocks import to_dicts
-
     dicts = to_dicts(content.blocks)
     if content.writing.selectors:
-        from denoise_crawler.rules.selectors import selector_of
-
         for written, block in zip(dicts, content.blocks, strict=True):
             node = content.sources.get(id(block))
             if node is not None and (selector := selector_of(content.page, node)):
@@ -294,7 +292,6 @@ def write_content(
         A string; of the form ``blocks`` a list of dicts.
 
     Example:
-        >>> from denoise_crawler import Page
         >>> page = Page.parse("https://a.test/", "<h1>News</h1><ul><li>One <a href=/2>two</a>")
         >>> print(write_content(page, writing=Writing("markdown")))
         # News
@@ -311,9 +308,6 @@ def columns_for(page: Page, choice: MethodChoice, writing: Writing, rules: SiteR
 
     Example:
         >>> from denoise_crawler import Denoiser
-        >>> from denoise_crawler.methods import MethodChoice
-        >>> from denoise_crawler.output.writing import Writing
-        >>> from denoise_crawler.page import Page
         >>> from denoise_crawler.rules import NO_RULES
         >>> page = Page.parse("https://a.example/", html := "<p>A story.")
         >>> columns = columns_for(page, MethodChoice("fusion"), Writing(), NO_RULES)
@@ -331,10 +325,7 @@ def _render_text(page: Page, judgement: Judgement | None) -> str:
 
 
 def _render_html(page: Page, judgement: Judgement | None) -> str:
-    from denoise_crawler.output.clean_html import clean_html
-
-    markup = clean_html(page, judgement.noise if judgement else None)
-    return _as_document(page, markup)
+    return _as_document(page, clean_html(page, judgement.noise if judgement else None))
 
 
 def _render_painted(page: Page, judgement: Judgement | None, *, remote: bool = False) -> str:

@@ -22,7 +22,6 @@ def find_records(page: Page, noise: list[bool] | None, page_type: str | None) ->
         page_type: What the page is, None where the method cannot tell; then its elements say so.
 
     Example:
-        >>> from denoise_crawler import Page
         >>> post = "<div class=post><b>{}</b><i>May {}, 2024</i><p>{}</p></div>"
         >>> html = post.format("Ann", 2, "Is it open today?") + post.format("Bob", 3, "It is, until six.")
         >>> page = Page.parse("https://a.example/", html)

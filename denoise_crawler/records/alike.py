@@ -44,7 +44,6 @@ def alike_elements(page: Page) -> dict[str, list[int]]:
     property of microdata; without any of these, its tag with the names of the element it stands in.
 
     Example:
-        >>> from denoise_crawler import Page
         >>> page = Page.parse("", "<div class='post a'>One.</div><div class='post b'>Two.</div>")
         >>> alike_elements(page)["div.post"]
         [1, 3]

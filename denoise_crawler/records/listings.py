@@ -25,7 +25,6 @@ def find_items(page: Page, noise: list[bool] | None = None) -> list[FoundRecord]
     """Return the items of a list in document order; none if what is kept of the page has no list.
 
     Example:
-        >>> from denoise_crawler import Page
         >>> item = "<li class=item><a href=/{0}>Lamp {0}</a> <b>{0}.50 €</b><p>A lamp for the desk.</li>"
         >>> html = "<ul>" + "".join(item.format(number) for number in range(3)) + "</ul>"
         >>> [record.values["price"] for record in find_items(Page.parse("https://a.example/", html))]

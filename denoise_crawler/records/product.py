@@ -272,7 +272,6 @@ def product_fields(page: Page, page_type: str | None = None) -> dict[str, str]:
             price that it declares, or a price and a code beside its label; else it has no values.
 
     Example:
-        >>> from denoise_crawler import Page
         >>> html = "<h1>Lamp</h1><b class=price>12,50 €</b><table><tr><th>SKU<td>L-7<tr><th>Brand<td>Lux</table>"
         >>> product_fields(Page.parse("https://a.example/", html))
         {'price': '12.50', 'currency': 'EUR', 'sku': 'L-7', 'brand': 'Lux'}

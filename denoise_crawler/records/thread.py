@@ -247,7 +247,6 @@ def find_posts(page: Page) -> list[FoundRecord]:
     """Return the posts of a thread in document order; none if the page has no thread.
 
     Example:
-        >>> from denoise_crawler import Page
         >>> post = "<div class=post><a class=user>{}</a> <i>May {}, 2024</i><div class=body>{}</div></div>"
         >>> html = post.format("Ann", 2, "Is it open today?") + post.format("Bob", 3, "It is, until six.")
         >>> [record.values["user"] for record in find_posts(Page.parse("https://a.example/", html))]

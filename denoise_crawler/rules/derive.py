@@ -107,7 +107,6 @@ def value_rules(pages: Sequence[Page]) -> list[LearnedRule]:
     """Return a rule for each value that a place of the pages says on at least half of those that have it.
 
     Example:
-        >>> from denoise_crawler import Page
         >>> html = "<title>{0} | A paper</title><h1 class=head>{0}</h1>"
         >>> pages = [Page.parse(f"https://a.example/{n}", html.format(f"Story {n}")) for n in range(3)]
         >>> [(rule.directive, rule.css, rule.pages) for rule in value_rules(pages)]
@@ -183,7 +182,6 @@ def derive_rules(site: str, judged: Sequence[JudgedPage]) -> LearnedRules:
     Rules that do not bring the result closer to the judgements are left out.
 
     Example:
-        >>> from denoise_crawler import Page
         >>> html = "<div id=nav>Home Sport</div><div id=story>{} <p class=ad>Buy!</p></div>"
         >>> pages = [Page.parse(f"https://a.example/{n}", html.format("A story. " * (40 + n))) for n in range(4)]
         >>> judged = [JudgedPage(page, [False, True, True, False, False, True, True]) for page in pages]

@@ -12,16 +12,11 @@ import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from denoise_crawler.errors import RulesError, SelectorError
 from denoise_crawler.page.site import canonical_host, host_of, without_port
 from denoise_crawler.page.text import printable
 from denoise_crawler.rules.selectors import compile_selector
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
-
 
 MAX_RULES = 2_000
 # Where the content stands, what goes, what stays wherever it stands.
@@ -182,7 +177,7 @@ class SiteRules:
     _files: dict[str, SiteFile] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def read(cls, folder: str | Path) -> Self:
+    def read(cls, folder: str | Path) -> SiteRules:
         """Read all files of a folder; an empty text stands for no rules.
 
         What is wrong in a file is one line of ``problems``, and passed over.

@@ -58,7 +58,6 @@ def decisions(page: Page, file: SiteFile, *, keeps_title: bool = True) -> list[D
     of this run come before those of the file. The text begins with the title if ``keeps_title`` says so.
 
     Example:
-        >>> from denoise_crawler import Page
         >>> from denoise_crawler.rules.folder import parse_site_file
         >>> page = Page.parse("", "<nav>Home</nav><main>A story.<p class=ad>Buy!</main>")
         >>> rules = parse_site_file("body: main" + chr(10) + "strip_id_or_class: ad", "a.example.txt")
@@ -176,7 +175,6 @@ def values_of(page: Page, file: SiteFile) -> dict[str, str]:
     Of several rules for the same value, the first that finds one is obeyed.
 
     Example:
-        >>> from denoise_crawler import Page
         >>> from denoise_crawler.rules.folder import parse_site_file
         >>> page = Page.parse("", "<h1>Storm</h1><time datetime=2024-05-01>yesterday</time>")
         >>> values_of(page, parse_site_file("title: h1" + chr(10) + "date: time"))

@@ -121,7 +121,6 @@ def selector_of(page: Page, node: int) -> str:
     It is empty where there is none without an escape, or it would be very long.
 
     Example:
-        >>> from denoise_crawler import Page
         >>> page = Page.parse("", "<div class=story><p>One.<p class=ad>Two.<p>Three.</div>")
         >>> [selector_of(page, node) for node, tag in enumerate(page.nodes.tags) if tag == "p"]
         ['div.story > p:nth-of-type(1)', 'p.ad', 'div.story > p:nth-of-type(3)']
@@ -259,7 +258,6 @@ def find(page: Page, selector: str) -> list[Element | str]:
         SelectorError: The selector is wrong, or takes too much work on this page.
 
     Example:
-        >>> from denoise_crawler import Page
         >>> find(Page.parse("", "<title>News</title>"), "substring(//title, 1, 2)")
         ['Ne']
     """
@@ -283,7 +281,6 @@ def find_nodes(page: Page, selector: str) -> list[int]:
         SelectorError: The selector is wrong.
 
     Example:
-        >>> from denoise_crawler import Page
         >>> find_nodes(Page.parse("", "<p>One.<p class=b>Two."), "p.b")
         [3]
     """

@@ -20,7 +20,6 @@ class Belonging:
     """Tells of nodes without text whether they belong to the kept content of a page.
 
     Example:
-        >>> from denoise_crawler import Page
         >>> page = Page.parse("", "<div><img>Menu</div><p><img>A story.</p>")
         >>> belonging = Belonging(page, [False, True, True, True, False, False, False])
         >>> belonging(2), belonging(5)

@@ -196,7 +196,6 @@ def without_empty_headings(blocks: list[Block]) -> list[Block]:
     The highest heading of the page is one in any case.
 
     Example:
-        >>> from denoise_crawler.output.content.blocks import Text
         >>> blocks = [Heading(1, [Text("News")]), Heading(6, [Text("T|T")]), Heading(2, [Text("A")])]
         >>> blocks = without_empty_headings(blocks)
         >>> [type(block).__name__ for block in blocks]

@@ -54,7 +54,6 @@ def content_blocks(
         pictures: Whether pictures and embedded videos and posts are kept.
 
     Example:
-        >>> from denoise_crawler import Page
         >>> for block in content_blocks(Page.parse("https://a.test/", "<h1>News</h1><ul><li>One<li>Two</ul>")):
         ...     print(type(block).__name__)
         Heading

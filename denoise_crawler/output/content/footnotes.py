@@ -53,7 +53,6 @@ def footnotes_of(page: Page) -> Footnotes:
     brackets or with a class that says so. Where no note is linked, raised numbers refer to notes that begin so.
 
     Example:
-        >>> from denoise_crawler import Page
         >>> found = footnotes_of(Page.parse("", "<p>A<sup><a href=#n1>1</a></sup><ol><li id=n1>Note</ol>"))
         >>> found.marks, found.notes
         ({3: '1'}, {7: '1'})
@@ -203,7 +202,6 @@ def bare_notes(nodes: Nodes, until: list[int]) -> tuple[dict[int, str], dict[int
     ``until`` says how many characters the page has before each node.
 
     Example:
-        >>> from denoise_crawler import Page
         >>> nodes = Page.parse("", "<p>It sails.<sup>1</sup><p><sup>1</sup> Since May.").nodes
         >>> bare_notes(nodes, [0, 0, 0, 9, 9, 10, 10, 10, 11, 22])
         ({3: '1'}, {5: '1'}, {6})
@@ -281,7 +279,6 @@ def sidenotes_of(page: Page, marks: dict[int, str], notes: dict[int, str]) -> tu
     ``marks`` and ``notes`` are the labels of its references and of its footnotes by their nodes.
 
     Example:
-        >>> from denoise_crawler import Page
         >>> page = Page.parse("", "<p>It sails.<span class=sidenote>Since May.</span>")
         >>> sidenotes_of(page, {}, {})
         ({3: '1'}, set())

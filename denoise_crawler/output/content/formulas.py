@@ -127,7 +127,6 @@ def formulas_of(page: Page) -> Formulas:
     """Return the formulas of ``page``; call it by ``page.once``.
 
     Example:
-        >>> from denoise_crawler import Page
         >>> formulas_of(Page.parse("", "<p>A <math alttext='x^2'><mi>x</mi></math>")).elements
         {3: Formula(latex='x^2', display=False)}
     """

@@ -27,7 +27,6 @@ def quote_controls(page: Page) -> frozenset[int]:
     A control is a button, a link without an address, or named so; or its words end several quotations.
 
     Example:
-        >>> from denoise_crawler import Page
         >>> html = "<blockquote>It was late.<div class=quoteExpand>Click to expand...</div></blockquote>"
         >>> quote_controls(Page.parse("", html))
         frozenset({3})
@@ -91,8 +90,6 @@ class Posts:
         """Return the kept ones of the posts that ``records`` are; none unless two say who wrote them, and when.
 
         Example:
-            >>> from denoise_crawler import Page
-            >>> from denoise_crawler.output.content.belonging import Belonging
             >>> from denoise_crawler.records.thread import find_posts
             >>> post = "<div class=post><b>{}</b> <i>May {}, 2024</i><p>{}</p></div>"
             >>> html = post.format("Ann", 2, "Is it open today?") + post.format("Bob", 3, "It is, until six.")
