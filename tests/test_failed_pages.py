@@ -12,7 +12,7 @@ from denoise_crawler import CleanPage, denoise_pages
 from denoise_crawler.batch import Tally, clean_pages
 from denoise_crawler.methods import Judgement
 from denoise_crawler.methods.link_ratio import LinkRatio
-from denoise_crawler.output.renderings import RENDERINGS
+from denoise_crawler.output.writing import RENDERINGS
 from denoise_crawler.page import Page
 from denoise_crawler.page.site import site_of
 from tests.page_failures import PageFailedError, check_log

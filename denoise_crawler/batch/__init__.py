@@ -118,7 +118,7 @@ def clean_pages(
         method: The name of the method, or a choice of one with its options.
         workers: The number of processes; one per core if not given. With 1 all is done in this process. The
             result is the same for every number.
-        render: One of :data:`~denoise_crawler.output.renderings.RENDERINGS`, to get each page rendered as well.
+        render: One of :data:`~denoise_crawler.output.writing.RENDERINGS`, to get each page rendered as well.
         site: Returns the site of a URL.
         warmup_pages: A page is warm if its site has this many readable pages.
         short_sites: What becomes of other pages, as the setting DENOISE_SHORT_SITES says: clean, raw or drop.

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from denoise_crawler.output.clean_page import CLEANED, LEARNED, RENDERED, CleanPage, PageFailure, failed_page
-from denoise_crawler.output.renderings import RENDERINGS
-from denoise_crawler.output.writing import columns_for
+from denoise_crawler.output.writing import RENDERINGS, columns_for
 from denoise_crawler.page import Page
 from denoise_crawler.page.held_pages import KeptPages
 from denoise_crawler.page.site import site_name

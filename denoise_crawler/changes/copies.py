@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 import numpy as np
 import xxhash
 
 from denoise_crawler.page.text import HAN, KANA
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 MAX_PAGES = 50_000  # remembered, of all sites together: those seen last
 LEAST_TOKENS = 40  # texts with fewer are alike by chance
@@ -53,7 +51,6 @@ class SeenTexts:
         'https://a.example/1'
         >>> seen.see("a.example", "https://a.example/3", "Page not found", "There is nothing here.", 3).soft_404
         True
-
     """
 
     def __init__(self, max_pages: int = MAX_PAGES) -> None:
@@ -63,15 +60,7 @@ class SeenTexts:
         self._paths: OrderedDict[tuple[str, int], set[str]] = OrderedDict()  # by content, the first addresses
 
     def see(self, site: str, url: str, title: str, text: str, content: int) -> Copies:
-        """Remember a page; return what it is a copy of.
-
-        Args:
-            site: Its site.
-            url: Its address.
-            title: Its title.
-            text: Its clean text.
-            content: The hash of the text.
-        """
+        """Remember a page with its clean text, whose hash is ``content``; return what it is a copy of."""
         is_short = len(text) <= SHORT
         is_error = is_short and self._is_shared(site, url, content)
         if len(text) <= _VERY_SHORT:
@@ -126,7 +115,6 @@ def simhash(tokens: Sequence[str]) -> int:
         >>> words = [str(number) for number in range(200)]
         >>> (simhash(words) ^ simhash([*words, "more"])).bit_count() <= 3
         True
-
     """
     shingles = (" ".join(tokens[place : place + _SHINGLE]) for place in range(max(len(tokens) - _SHINGLE + 1, 1)))
     hashes = np.array([xxhash.xxh3_64_intdigest(one.encode("utf-8", "replace")) for one in shingles], "<u8")

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from denoise_crawler.page.byline import AGO
 from denoise_crawler.page.text import hash32, hash64
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from typing_extensions import Self
 
 MAX_STAMP = 80  # characters of a line that is only a time stamp or a counter
 _AGO = re.compile(rf"(?:\b(?:about |over |almost ))?(?:{AGO})|\bjust now\b", re.IGNORECASE)
@@ -49,7 +44,6 @@ def stable_lines(text: str) -> Iterator[str]:
     Example:
         >>> list(stable_lines("A  Storm\nUpdated 3 May, 10:15\n1,204 views\nSeen 3 hours ago by Ann.\n12:30"))
         ['a storm', 'seen  by ann.']
-
     """
     for line in text.splitlines():
         plain = " ".join(line.split())
@@ -76,7 +70,6 @@ class Fingerprint:
         >>> after = Fingerprint.of("A storm.\n4 hours ago", "Menu\nA storm.\n4 hours ago\nAnother one.")
         >>> after.says_the_same(before), Fingerprint.of("A calm.", "Menu\nA calm.").says_the_same(before)
         (True, False)
-
     """
 
     content: int
@@ -84,7 +77,7 @@ class Fingerprint:
     others: frozenset[int]
 
     @classmethod
-    def of(cls, text: str, whole: str) -> Self:
+    def of(cls, text: str, whole: str) -> Fingerprint:
         """Take the fingerprint of a page with this clean ``text``; ``whole`` is all that stands on the page."""
         lines = list(stable_lines(text))
         kept = frozenset(map(hash32, lines))
@@ -116,7 +109,7 @@ class Fingerprint:
         return header + np.array([*self.kept, *self.others], "<u4").tobytes()
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> Self:
+    def from_bytes(cls, data: bytes) -> Fingerprint:
         """Read a written fingerprint; raise ValueError if it is none."""
         count = int.from_bytes(data[8:_HEADER], "little")
         lines = np.frombuffer(data[_HEADER:], "<u4").tolist()

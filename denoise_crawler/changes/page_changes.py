@@ -37,7 +37,6 @@ class PageHistory:
         ...     print(history.see("https://a.example/", page), history.see("https://a.example/", page))
         ...     history.close()
         None True
-
     """
 
     def __init__(self, path: Path | str, max_pages: int = MAX_PAGES) -> None:
@@ -124,7 +123,6 @@ class ChangeWatch:
         >>> watch = ChangeWatch()
         >>> watch.see("a.example", "https://a.example/1", "", "A storm.", "Menu\nA storm.").content_hash
         'f43e7eaec66d88b7'
-
     """
 
     def __init__(self, history: Path | str | None = None, max_pages: int = MAX_PAGES) -> None:
@@ -132,15 +130,7 @@ class ChangeWatch:
         self._history = PageHistory(history, max_pages) if history else None
 
     def see(self, site: str, url: str, title: str, text: str, whole: str) -> PageChanges:
-        """Remember a page; return what is new of it.
-
-        Args:
-            site: Its site.
-            url: Its address.
-            title: Its title.
-            text: Its clean text.
-            whole: All text that stands on it.
-        """
+        """Remember a page with its clean text, and the ``whole`` text on it; return what is new of it."""
         page = Fingerprint.of(text, whole)
         copies = self._texts.see(site, url, title, text, page.content)
         unchanged = None if self._history is None else self._history.see(url, page)

@@ -29,8 +29,7 @@ from denoise_crawler.commands.page_input import (
 from denoise_crawler.commands.page_output import output_to
 from denoise_crawler.errors import BatchError, OutputError, SourceError
 from denoise_crawler.output.extractors import DROP, is_fallback
-from denoise_crawler.output.renderings import RENDERINGS
-from denoise_crawler.output.writing import Writing
+from denoise_crawler.output.writing import RENDERINGS, Writing
 from denoise_crawler.page.text import counted, printable
 from denoise_crawler.reading import Reading
 

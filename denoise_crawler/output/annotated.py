@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from lxml import etree
+from lxml.etree import _Element
 
-from denoise_crawler.methods.node_type.method import annotate
+from denoise_crawler.methods.node_type.method import Annotation, annotate
 from denoise_crawler.output.clean_html import repair_page
 from denoise_crawler.output.safe_markup import markup_of
-from denoise_crawler.page import TEXT
-
-if TYPE_CHECKING:
-    from lxml.etree import _Element
-
-    from denoise_crawler.methods.node_type.method import Annotation
-    from denoise_crawler.page import Page
+from denoise_crawler.page import TEXT, Page
 
 TYPE = "data-node-type"
 COHERENCE = "data-coherence"

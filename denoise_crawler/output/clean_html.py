@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from lxml import etree
+from lxml.etree import _Element
 
 from denoise_crawler.output.safe_markup import DROPPED, markup_of, output_tags, safe_attributes
-from denoise_crawler.page import TEXT
+from denoise_crawler.page import TEXT, Page
 from denoise_crawler.page.text import collapse_spaces
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from lxml.etree import _Element
-
-    from denoise_crawler.page import Page
 
 _JSON_LD = "application/ld+json"
 _RELATIONS = frozenset({"alternate", "amphtml", "author", "canonical", "license", "shortlink"})
@@ -59,10 +53,8 @@ def clean_html(page: Page, noise: list[bool] | None = None) -> str:
     """Return :func:`clean_tree` as markup.
 
     Example:
-        >>> from denoise_crawler import Page
         >>> clean_html(Page.parse("https://a.test/", '<p onclick="x()">One <a href="/2">two'))
         '<html><body><p>One <a href="https://a.test/2">two</a></p></body></html>'
-
     """
     return markup_of(clean_tree(page, noise))
 

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import logging
 import traceback
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from denoise_crawler.errors import describe_error
+from denoise_crawler.output.explanation import BlockVerdict
+from denoise_crawler.page import Page
 from denoise_crawler.page.byline import iso_date
 from denoise_crawler.page.text import printable
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from denoise_crawler.output.explanation import BlockVerdict
-    from denoise_crawler.page import Page
 
 
 @dataclass
@@ -164,7 +161,6 @@ def by_record(page: CleanPage) -> Iterator[CleanPage]:
         >>> pages = denoise_pages([("https://a.test/", html)], method="link_ratio", writing=Writing(records=True))
         >>> [(one.author, one.date, one.text) for page in pages for one in by_record(page)]
         [('Ann', '2024-05-02', 'Is it open today?'), ('Bob', '2024-05-03', 'It is, until six.')]
-
     """
     for record in page.records or ():
         time = record.get("time", "")

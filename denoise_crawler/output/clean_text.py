@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 from itertools import compress
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -14,15 +15,11 @@ from denoise_crawler.output.content.blocks import Formula
 from denoise_crawler.output.content.formulas import formulas_of
 from denoise_crawler.output.content.links import is_permalink
 from denoise_crawler.output.inline import preformatted_text, text_of
+from denoise_crawler.page import Page
 from denoise_crawler.page.markup import INLINE
 from denoise_crawler.page.text import collapse_spaces
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from denoise_crawler.page import Page
-
-    Shown: TypeAlias = tuple[dict[int, str], dict[int, tuple[str, bool] | None], dict[int, list[tuple[int, str]]]]
+Shown: TypeAlias = tuple[dict[int, str], dict[int, tuple[str, bool] | None], dict[int, list[tuple[int, str]]]]
 
 _ANNOTATIONS = frozenset({"rt"})
 
@@ -40,29 +37,22 @@ def clean_text(page: Page, noise: list[bool] | None = None) -> str:
         noise: Whether each node is noise; None if all is kept.
 
     Example:
-        >>> from denoise_crawler import Page
         >>> print(clean_text(Page.parse("", "<h1>News</h1><ul><li>One<li>Two</ul>")))
         News
         - One
         - Two
-
     """
     return clean_texts(page, noise, [range(len(page.nodes))])[0]
 
 
 def clean_texts(page: Page, noise: list[bool] | None, parts: Iterable[range]) -> list[str]:
-    """Return the clean texts of parts of ``page``, in time that grows with the size of the page.
+    """Return the clean texts of ``parts`` of ``page``, in time that grows with the size of the page.
 
-    Args:
-        page: The page.
-        noise: Whether each node is noise; None if all is kept.
-        parts: Subtrees of the page, in document order; none contains another.
+    The parts are subtrees in document order, none of which contains another.
 
     Example:
-        >>> from denoise_crawler import Page
         >>> clean_texts(Page.parse("", "<p>One.<p>Two."), None, [range(1, 3), range(3, 5)])
         ['One.', 'Two.']
-
     """
     nodes = page.nodes
     pairs = [(part.start, part.stop) for part in parts]
@@ -122,20 +112,11 @@ def _shown(page: Page, noise: list[bool] | None) -> Shown:
 
 
 def count_characters(page: Page, noise: list[bool] | None) -> tuple[int, int]:
-    """Count the visible characters of ``page``, which are those other than white space.
-
-    Args:
-        page: The page.
-        noise: Whether each node is noise; None if all is kept.
-
-    Returns:
-        The numbers of visible and of kept characters.
+    """Count the visible and the kept characters of ``page``, which are those other than white space.
 
     Example:
-        >>> from denoise_crawler import Page
         >>> count_characters(Page.parse("", "<p>One.<p>A two."), [False, True, True, False, False])
         (9, 5)
-
     """
     if (columns := page.nodes.compiled) is not None:
         visible, _, kept, _ = columns.counts(noise)

@@ -6,7 +6,6 @@ import shutil
 import subprocess
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 from denoise_crawler.errors import needs
 
@@ -14,15 +13,11 @@ with needs("commands"):
     import graphviz
 
 from denoise_crawler.errors import DrawingError
+from denoise_crawler.methods.style_tree import SiteStyleTree
 from denoise_crawler.methods.style_tree.method import THRESHOLD
-from denoise_crawler.methods.style_tree.nodes import StyleNode
-from denoise_crawler.output.tree_queue import TreeQueue, run_name, sequence_names, styles_by_pages
+from denoise_crawler.methods.style_tree.nodes import ElementNode, Labels, StyleNode
+from denoise_crawler.output.tree_queue import QueuedNode, TreeQueue, run_name, sequence_names, styles_by_pages
 from denoise_crawler.page.text import counted
-
-if TYPE_CHECKING:
-    from denoise_crawler.methods.style_tree import SiteStyleTree
-    from denoise_crawler.methods.style_tree.nodes import ElementNode, Labels
-    from denoise_crawler.output.tree_queue import QueuedNode
 
 FORMATS = ("svg", "pdf", "png")
 DEPTH, MIN_PAGES, MAX_NODES = 12, 2, 120
@@ -61,7 +56,6 @@ def tree_dot(
         threshold: Below this importance a node is noise.
         max_nodes: How many nodes to draw, those on most pages first and the inside of noise last.
         title: The first line above the drawing.
-
     """
     drawing = _Drawing(tree, depth, min(min_pages, tree.pages), threshold, max_nodes)
     graph = graphviz.Digraph(
@@ -83,16 +77,10 @@ def tree_dot(
 
 
 def render_dot(dot: str, file_format: str, *, seconds: float = SECONDS) -> bytes:
-    """Return a drawing as an image.
-
-    Args:
-        dot: The drawing in Graphviz's dot language.
-        file_format: One of :data:`FORMATS`.
-        seconds: The time limit for Graphviz.
+    """Return a drawing in Graphviz's dot language as an image in one of :data:`FORMATS`.
 
     Raises:
-        DrawingError: Graphviz is missing, fails or takes too long.
-
+        DrawingError: Graphviz is missing, fails or takes longer than these ``seconds``.
     """
     if file_format not in FORMATS:
         raise DrawingError(f"no drawing is made as {file_format!r}; the formats are dot, {', '.join(FORMATS)}")

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypedDict
+from typing import TypedDict
 
-from denoise_crawler.page import TEXT
+from denoise_crawler.methods.base import Judgement
+from denoise_crawler.page import TEXT, Nodes, Page
 from denoise_crawler.page.markup import INLINE
 from denoise_crawler.page.text import collapse_spaces
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from denoise_crawler.methods.base import Judgement
-    from denoise_crawler.page import Nodes, Page
 
 MAX_BLOCK_CHARACTERS = 120
 MAX_REASONS = 2_000  # per page, since a reason takes milliseconds
@@ -79,11 +75,10 @@ def doubts(page: Page, judgement: Judgement, known: int | None = None) -> list[s
         The reasons; none if the method gives no confidence, or if site rules have decided.
 
     Example:
-        >>> from denoise_crawler import Denoiser, Page
+        >>> from denoise_crawler import Denoiser
         >>> page = Page.parse("", "<p>Storm</p><p>Share this story with your friends</p>")
         >>> doubts(page, Denoiser().judge(page), known=0)[-1]
         'nothing is known of its site'
-
     """
     if judgement.confidence is None or judgement.obeyed:
         return []

@@ -9,22 +9,19 @@ from __future__ import annotations
 import inspect
 import logging
 import math
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from denoise_crawler.errors import ExtractorError, ExtractorOptionsError, LowConfidenceError
 from denoise_crawler.output.clean_html import clean_document, clean_html
+from denoise_crawler.page import Page
 from denoise_crawler.page.text import printable
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from denoise_crawler.page import Page
-
-    Options: TypeAlias = Mapping[str, object]
-    Write: TypeAlias = Callable[[str, str], object]  # (markup, url) -> text
+Options: TypeAlias = Mapping[str, object]
+Write: TypeAlias = Callable[[str, str], object]  # (markup, url) -> text
 
 logger = logging.getLogger(__name__)
 
@@ -58,18 +55,11 @@ class Library:
 def run_extractor(page: Page, noise: list[bool] | None, name: str, options: Options) -> str:
     """Let a library extract the text of ``page`` without its ``noise``.
 
-    Args:
-        page: The page.
-        noise: Whether each node is noise; None if all is kept.
-        name: The name of the library.
-        options: Its options.
-
     Returns:
         The text; empty if the library finds none or raises, or the markup exceeds ``MAX_MARKUP_CHARACTERS``.
 
     Raises:
         ExtractorError: There is no such extractor, or it is not installed.
-
     """
     library = find_library(name)
     write = _load_library(name, library, options)
@@ -87,16 +77,11 @@ def run_extractor(page: Page, noise: list[bool] | None, name: str, options: Opti
 
 
 def check(name: str | None, options: Options) -> None:
-    """Try an extractor on a small page.
-
-    Args:
-        name: The name of the library; None, for no extractor, is valid.
-        options: Its options.
+    """Try an extractor on a small page; None, for no extractor, is valid.
 
     Raises:
         ExtractorError: There is no such extractor, or it is not installed.
         ExtractorOptionsError: The library does not take the options.
-
     """
     if name is None:
         return
@@ -174,10 +159,6 @@ def _readability(options: Options) -> Write:
     return write
 
 
-def _readability_options() -> list[str]:
-    return [*_option_names("readability:Document", "input"), *_SUMMARY]
-
-
 _SUMMARY = ("html_partial", "keep_all_images")  # options of readability's summary; the others are its Document's
 _PLAIN_TEXT = "resiliparse.extract.html2text:extract_plain_text"
 EXTRACTORS: dict[str, Library] = {
@@ -190,7 +171,7 @@ EXTRACTORS: dict[str, Library] = {
     ),
     "readability": Library(
         _readability,
-        _readability_options,
+        lambda: [*_option_names("readability:Document", "input"), *_SUMMARY],
         "readability",
         ("readability-lxml", "html-text"),
         "html_text.extract_text(Document(html).summary(html_partial=True))",

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from lxml import etree
 
 from denoise_crawler.core import loops
-
-if TYPE_CHECKING:
-    from denoise_crawler.page import Element, Nodes
-
+from denoise_crawler.page import Element, Nodes
 
 _NO_TEXT = ("script", "style", "template", "noscript")
 _NO_PLAIN_TEXT = (*_NO_TEXT, "br", "div", etree.Comment, etree.ProcessingInstruction)  # in a ``pre``

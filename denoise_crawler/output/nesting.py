@@ -6,12 +6,9 @@ link, what is no row leaves its table.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from denoise_crawler.page import Nodes
+from denoise_crawler.page import Nodes
 
 VOID = frozenset(
     {"area", "base", "basefont", "bgsound", "br", "col", "embed", "frame", "hr", "img", "input", "keygen"}
@@ -39,9 +36,7 @@ _ROW_GROUPS = frozenset({"tbody", "thead", "tfoot"})
 TABLE_PARTS = _CELLS | _ROW_GROUPS | {"tr", "col", "colgroup"}
 _HOLDS = {
     "table": TABLE_PARTS,
-    "tbody": frozenset({"tr", "td", "th"}),
-    "thead": frozenset({"tr", "td", "th"}),
-    "tfoot": frozenset({"tr", "td", "th"}),
+    **dict.fromkeys(_ROW_GROUPS, frozenset({"tr", "td", "th"})),
     "tr": frozenset({"td", "th"}),
     "colgroup": frozenset({"col"}),
 }
@@ -50,10 +45,7 @@ _HOLDS = {
 def find_misnested(nodes: Nodes, tags: Sequence[str]) -> set[int]:
     """Return the elements that a browser would close early or ignore, rather too many than too few.
 
-    Args:
-        nodes: The nodes of the page.
-        tags: The tag that each node is written with.
-
+    ``tags`` are those that the nodes are written with.
     """
     found = {index for index in range(len(nodes)) if tags[index] in VOID and nodes.ends[index] > index + 1}
     for closed, closing, shields in _CLOSINGS:

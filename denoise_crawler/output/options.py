@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from argparse import ArgumentTypeError
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from denoise_crawler.errors import SettingError
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-
     from typing_extensions import Self
+
 
 T = TypeVar("T")
 
@@ -37,11 +36,7 @@ class Kind(Generic[T]):
     choices: tuple[str, ...] = ()
 
     def check(self, name: str, value: object) -> T:
-        """Return the value that is used.
-
-        Args:
-            name: The setting.
-            value: Its value.
+        """Return the value of the setting ``name`` that is used.
 
         Raises:
             SettingError: The value is wrong. The message names the setting, the value and the allowed values.
@@ -84,11 +79,7 @@ class Option(Generic[T]):
     empty_is_default: bool = False
 
     def read(self, settings: Mapping[Any, Any], default: object = None) -> T:
-        """Return the value that is used.
-
-        Args:
-            settings: The settings of a crawl.
-            default: Replaces the default of the table unless it is None.
+        """Return the value that is used; a ``default`` that is not None replaces that of the table.
 
         Raises:
             SettingError: The value is wrong.
@@ -225,16 +216,12 @@ TEXT = Kind("a text", lambda value: require(str(value), isinstance(value, str) a
 DICT = Kind("a dict (on the command line as JSON)", parse_dict)
 
 
-# --- whole numbers on the command line
-
-
 def at_least(least: int) -> Callable[[str], int]:
     """Return an argparse type for whole numbers of at least ``least``.
 
     Example:
         >>> at_least(1)("20")
         20
-
     """
 
     def number(text: str) -> int:

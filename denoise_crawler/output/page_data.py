@@ -7,18 +7,14 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING
 
 from denoise_crawler.methods.fusion.blocks import blocks_of
+from denoise_crawler.output.clean_page import CleanPage
 from denoise_crawler.output.clean_text import clean_text, clean_texts
 from denoise_crawler.output.content.blocks import BlockList
-from denoise_crawler.output.writing import NO_CHANGES
+from denoise_crawler.output.writing import NO_CHANGES, Writing
+from denoise_crawler.page import Page
 from denoise_crawler.page.declarations import declarations_of
-
-if TYPE_CHECKING:
-    from denoise_crawler.output.clean_page import CleanPage
-    from denoise_crawler.output.writing import Writing
-    from denoise_crawler.page import Page
 
 MAX_RECORDS = 2_000
 
@@ -70,18 +66,11 @@ def page_records(page: Page, noise: list[bool] | None, page_type: str | None) ->
     A ``post`` has a ``text`` and, where the page says so, a ``user``, a ``time`` and a ``link``; an ``item`` a
     ``title``, a ``link``, a ``price`` and a ``text``. At most ``MAX_RECORDS`` are returned.
 
-    Args:
-        page: The page.
-        noise: Whether each node is noise; None if all is kept.
-        page_type: What the page is, None where the method cannot tell.
-
     Example:
-        >>> from denoise_crawler import Page
         >>> post = "<div class=post><b>{}</b> <i>May {}, 2024</i><p>{}</p></div>"
         >>> html = post.format("Ann", 2, "Is it open today?") + post.format("Bob", 3, "It is, until six.")
         >>> page_records(Page.parse("https://a.example/", html), None, "forum")[1]
         {'kind': 'post', 'user': 'Bob', 'time': 'May 3, 2024', 'text': 'It is, until six.'}
-
     """
     from denoise_crawler.records import find_records
 
@@ -109,7 +98,6 @@ def front_matter(page: CleanPage) -> str:
     Fields without a value are left out. Each value is written as in JSON, which YAML reads.
 
     Example:
-        >>> from denoise_crawler import CleanPage
         >>> print(front_matter(CleanPage(url="https://a.test/", title='The "end"', confidence=0.9)), end="")
         ---
         title: "The \"end\""
@@ -117,7 +105,6 @@ def front_matter(page: CleanPage) -> str:
         confidence: 0.9
         ---
         <BLANKLINE>
-
     """
     values = ((name, getattr(page, name, None)) for name in _FIELDS)
     lines = [f"{name}: {_value(value)}" for name, value in values if value not in (None, "")]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from html import escape
-from typing import TYPE_CHECKING
+
+from lxml.etree import _Element
 
 from denoise_crawler.methods.base import Judgement
 from denoise_crawler.output.clean_text import count_characters, noise_ratio
@@ -26,15 +28,8 @@ from denoise_crawler.output.safe_markup import (
     sheet_attributes,
     start_tag,
 )
-from denoise_crawler.page import TEXT
+from denoise_crawler.page import TEXT, Page
 from denoise_crawler.page.markup import INLINE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from lxml.etree import _Element
-
-    from denoise_crawler.page import Page
 
 REGION_ATTRIBUTE = "data-denoise"  # "content" or "noise", on the root of each region
 # The parents of elements that are no nodes: those in a control and those in a drawing.
@@ -96,7 +91,6 @@ def painted_html(page: Page, judgement: Judgement, *, method: str = "", remote: 
 
     Returns:
         The document, to be written as UTF-8.
-
     """
     painting = _Painting(page, judgement)
     tops = _tops(page)
@@ -120,14 +114,7 @@ def painted_html(page: Page, judgement: Judgement, *, method: str = "", remote: 
 
 
 def framed_html(page: Page, judgement: Judgement | None, *, method: str = "") -> str:
-    """Return the painted page in a frame of its own, for a notebook; nothing in it runs or is fetched.
-
-    Args:
-        page: The page.
-        judgement: Its judgement; None if all is kept.
-        method: The name of the method, for the legend.
-
-    """
+    """Return the painted page in a frame of its own, for a notebook; nothing in it runs or is fetched."""
     document = painted_html(page, judgement or Judgement.all_kept(page.nodes), method=method)
     size = ("style", "width:100%;height:32em;border:1px solid #ccc")
     return f"{start_tag('iframe', [('sandbox', ''), ('srcdoc', document), size])}</iframe>"
@@ -241,11 +228,8 @@ class _Painting:
         said = f"{verdict}: {self.reason(index)}".rstrip(" :")
         if index in self.joins:
             kept.append(("data-denoise-joins", " ".join(self.joins[index])))
-        return [
-            *kept,
-            (REGION_ATTRIBUTE, verdict),
-            ("title", f"{said} (score {self.judgement.scores[index]:.2f})"),
-        ]
+        tooltip = f"{said} (score {self.judgement.scores[index]:.2f})"
+        return [*kept, (REGION_ATTRIBUTE, verdict), ("title", tooltip)]
 
 
 def _tops(page: Page) -> list[_Element]:

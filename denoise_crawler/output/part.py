@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
 from itertools import accumulate, compress
 from operator import not_
-from typing import TYPE_CHECKING
 
 from denoise_crawler.errors import PartError, SelectorError
 from denoise_crawler.output.clean_text import noise_ratio
 from denoise_crawler.page import TEXT, Page
 from denoise_crawler.rules.selectors import find_nodes
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 # If a larger share of a part was judged noise, the judgement does not apply to the part.
 MAX_NOISE_SHARE = 0.5
@@ -36,7 +33,6 @@ def find_part(page: Page, part: str) -> list[range]:
     Example:
         >>> find_part(Page.parse("https://a.example/", "<p>One.<p class=b>Two."), "p.b")
         [range(3, 5)]
-
     """
     ends = page.nodes.ends
     inside: list[range] = []
@@ -51,22 +47,13 @@ def find_part(page: Page, part: str) -> list[range]:
 def noise_outside_part(page: Page, noise: list[bool] | None, inside: list[range]) -> list[bool]:
     """Return the noise of ``page`` when only a part of it is wanted.
 
-    Noise inside the part stays noise, unless it is most of the part: comments are noise to readers of the article,
-    but not to readers of the comments.
-
-    Args:
-        page: The page.
-        noise: Whether each node was judged noise; None for a page that was not judged.
-        inside: The subtrees of the part (:func:`find_part`).
-
-    Returns:
-        Whether each node is noise or outside the part.
+    Noise inside the part (of :func:`find_part`) stays noise, unless it is most of the part: comments are noise to
+    readers of the article, but not to readers of the comments. All else is noise.
 
     Example:
         >>> page = Page.parse("https://a.example/", "<p>One.<p class=b>Two.")
         >>> noise_outside_part(page, None, find_part(page, "p.b"))
         [False, True, True, False, False]
-
     """
     parents = page.nodes.parents
     outside = [True] * len(page.nodes)

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Sequence
 
 from denoise_crawler.output.nesting import TABLE_PARTS
-from denoise_crawler.page import TEXT
+from denoise_crawler.page import TEXT, Nodes
 from denoise_crawler.page.markup import INLINE
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
-    from denoise_crawler.page import Nodes
 
 # Elements that are visible without text.
 _SHOWN = frozenset(
@@ -24,12 +19,8 @@ def regions(nodes: Nodes, noise: Sequence[bool], divisible: Collection[int] = ()
     """Divide a page into regions.
 
     Every run of text is in one region. A node without text belongs to the region around it, unless it is a picture
-    (or another visible element) with a different judgement: then it is a region of its own.
-
-    Args:
-        nodes: The nodes of the page.
-        noise: Whether each node is noise.
-        divisible: Nodes that must not be roots; their children are.
+    (or another visible element) with a different judgement: then it is a region of its own. Of ``divisible`` nodes
+    the children are roots.
 
     Returns:
         The roots of the regions in document order, each with whether it is noise.
@@ -38,7 +29,6 @@ def regions(nodes: Nodes, noise: Sequence[bool], divisible: Collection[int] = ()
         >>> from denoise_crawler import Page
         >>> regions(Page.parse("", "<p>One.<p>Two.").nodes, [False, True, True, False, False])
         {1: True, 3: False}
-
     """
     counts = _Counts(nodes, noise)
     found: dict[int, bool] = {}

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Iterator
 from html import escape
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TypeAlias
+
+from lxml.etree import _Element
 
 from denoise_crawler.errors import LinkedOutputError
 from denoise_crawler.output.nesting import VOID
-from denoise_crawler.page import TEXT
+from denoise_crawler.page import TEXT, Nodes
 from denoise_crawler.page.markup import URL_ATTRIBUTES
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from pathlib import Path
-    from typing import TypeAlias
-
-    from lxml.etree import _Element
-
-    from denoise_crawler.page import Nodes
-
-    Attributes: TypeAlias = "Iterable[tuple[str, str]]"
+Attributes: TypeAlias = "Iterable[tuple[str, str]]"
 
 _WEB = " http: https:"
 # Elements that are scripts, fetch them, change URLs later or redirect the page.
@@ -53,9 +48,7 @@ _TAG_IN_STYLE = re.compile(r"<(?=[a-zA-Z/!?])")
 def security_metas(*, remote: bool) -> str:
     """Return the ``meta`` elements that forbid a browser to execute, send or prefetch anything.
 
-    Args:
-        remote: Whether it may fetch style sheets, pictures, fonts and films.
-
+    If ``remote``, it may fetch style sheets, pictures, fonts and films.
     """
     web = _WEB if remote else ""
     policy = (
@@ -102,13 +95,7 @@ def markup_of(root: _Element) -> str:
 
 
 def safe_attributes(element: _Element, absolute: Callable[[str], str] | None = None) -> list[tuple[str, str]]:
-    """Return the attributes of ``element`` without event handlers and executable URLs.
-
-    Args:
-        element: The element.
-        absolute: Makes a URL absolute.
-
-    """
+    """Return the attributes of ``element`` without event handlers and executable URLs, made ``absolute``."""
     emptied = str(element.tag).lower() in EMPTIED
     kept = []
     for name, value in _all_attributes(element):
@@ -186,16 +173,10 @@ def output_tags(nodes: Nodes) -> list[str]:
 
 
 def write_below(folder: Path, name: str, text: str) -> None:
-    """Write a file; lone surrogates become ``?``.
-
-    Args:
-        folder: The folder.
-        name: The file's path in it, at most one folder deep.
-        text: The content.
+    """Write a file of this ``name`` in a folder or one below it; lone surrogates become ``?``.
 
     Raises:
         LinkedOutputError: The path contains a link or leads out of ``folder``.
-
     """
     file = folder / name
     if (file.parent != folder and file.parent.parent != folder) or ".." in file.parts[len(folder.parts) :]:

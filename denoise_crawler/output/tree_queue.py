@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import count, groupby
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, TypeVar
 
+from denoise_crawler.methods.style_tree.nodes import ElementNode, Labels, StyleNode
 from denoise_crawler.page import TEXT
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from denoise_crawler.methods.style_tree.nodes import ElementNode, Labels, StyleNode
 
 Parent = TypeVar("Parent")
 
@@ -36,12 +33,7 @@ class QueuedNode(Generic[Parent]):
 
 
 class TreeQueue(Generic[Parent]):
-    """The nodes that a view may show next: noise last, then by pages, then by level.
-
-    Args:
-        max_nodes: How many nodes the view has room for.
-
-    """
+    """What a view with room for ``max_nodes`` may show next: noise last, then by pages, then by level."""
 
     def __init__(self, max_nodes: int) -> None:
         self._max_nodes = max_nodes
@@ -85,7 +77,6 @@ def selector(label: str) -> str:
     Example:
         >>> selector("div|class=wide|id=main|width=50%")
         'div.wide#main[width="50%"]'
-
     """
     if label == TEXT:
         return "text"

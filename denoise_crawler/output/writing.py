@@ -1,18 +1,23 @@
-"""How a page is written: the options of the text, and the forms that the kept content can have.
+"""How a page is written: the options of the text, the forms of the kept content, and renderings of the page.
 
 A new form is a function and a row in ``FORMS``. What writes others than plain text is imported when it is needed.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
+from html import escape
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from denoise_crawler.changes import MAX_PAGES
+from denoise_crawler.methods import Judgement, MethodChoice
 from denoise_crawler.output import extractors
+from denoise_crawler.output.clean_html import clean_html
 from denoise_crawler.output.clean_text import clean_text
+from denoise_crawler.output.content.blocks import Block, BlockList, to_dicts
 from denoise_crawler.output.content.formulas import formulas_of
 from denoise_crawler.output.extractors import MARK, check_low_confidence
 from denoise_crawler.output.options import (
@@ -27,17 +32,12 @@ from denoise_crawler.output.options import (
     some_of,
     whole_number,
 )
+from denoise_crawler.output.safe_markup import security_metas
+from denoise_crawler.page import Page
 from denoise_crawler.page.held_pages import PageColumns
 from denoise_crawler.page.metadata import metadata_of, more_metadata_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from denoise_crawler.methods import Judgement, MethodChoice
-    from denoise_crawler.output.content.blocks import Block, BlockList
-    from denoise_crawler.page import Page
-    from denoise_crawler.rules import SiteRules
-
+from denoise_crawler.rules import SiteRules
+from denoise_crawler.rules.selectors import selector_of
 
 T = TypeVar("T")
 KEEP, LEAVE = "keep", "leave"
@@ -63,12 +63,8 @@ def _html(content: Content) -> str:
 
 
 def _blocks(content: Content) -> BlockList:
-    from denoise_crawler.output.content.blocks import to_dicts
-
     dicts = to_dicts(content.blocks)
     if content.writing.selectors:
-        from denoise_crawler.rules.selectors import selector_of
-
         for written, block in zip(dicts, content.blocks, strict=True):
             node = content.sources.get(id(block))
             if node is not None and (selector := selector_of(content.page, node)):
@@ -95,7 +91,6 @@ class Writing(OptionTable):
         >>> page = ("https://a.test/", "<h1>News</h1><p>A story.</p>")
         >>> next(denoise_pages([page], method="link_ratio", writing=Writing("markdown"))).text
         '# News\n\nA story.'
-
     """
 
     form: str = option("DENOISE_FORM", "text", one_of(FORMS), "the form of the text", empty_is_default=True)
@@ -282,10 +277,7 @@ def type_with_posts(judgement: Judgement | None, options: Mapping[str, object]) 
 
 
 def write_content(
-    page: Page,
-    noise: list[bool] | None = None,
-    writing: Writing | None = None,
-    page_type: str | None = "",
+    page: Page, noise: list[bool] | None = None, writing: Writing | None = None, page_type: str | None = ""
 ) -> Any:
     """Return ``page`` without its ``noise`` nodes in the form that ``writing`` names.
 
@@ -300,13 +292,11 @@ def write_content(
         A string; of the form ``blocks`` a list of dicts.
 
     Example:
-        >>> from denoise_crawler import Page
         >>> page = Page.parse("https://a.test/", "<h1>News</h1><ul><li>One <a href=/2>two</a>")
         >>> print(write_content(page, writing=Writing("markdown")))
         # News
         <BLANKLINE>
         - One [two](https://a.test/2)
-
     """
     return Content(page, noise, writing or Writing(), page_type).written()
 
@@ -314,25 +304,53 @@ def write_content(
 def columns_for(page: Page, choice: MethodChoice, writing: Writing, rules: SiteRules) -> PageColumns | None:
     """Return the columns by which ``page`` can be judged and written; None where that would need its tree.
 
-    Args:
-        page: The page.
-        choice: The method that will judge it.
-        writing: How it will be written.
-        rules: The site rules; their selectors need the tree.
+    The selectors of site rules need it.
 
     Example:
         >>> from denoise_crawler import Denoiser
-        >>> from denoise_crawler.methods import MethodChoice
-        >>> from denoise_crawler.output.writing import Writing
-        >>> from denoise_crawler.page import Page
         >>> from denoise_crawler.rules import NO_RULES
         >>> page = Page.parse("https://a.example/", html := "<p>A story.")
         >>> columns = columns_for(page, MethodChoice("fusion"), Writing(), NO_RULES)
         >>> Denoiser("fusion").clean(columns.page(html)).clean_page.text
         'A story.'
-
     """
     if choice.of_page is None or writing.reads_elements or page.skipped or rules.of(page.url) is not None:
         return None
     more = (more_metadata_of,) if writing.more_metadata else ()
     return PageColumns(page, (*choice.of_page, formulas_of, metadata_of, *more))
+
+
+def _render_text(page: Page, judgement: Judgement | None) -> str:
+    return clean_text(page, judgement.noise if judgement else None)
+
+
+def _render_html(page: Page, judgement: Judgement | None) -> str:
+    return _as_document(page, clean_html(page, judgement.noise if judgement else None))
+
+
+def _render_painted(page: Page, judgement: Judgement | None, *, remote: bool = False) -> str:
+    from denoise_crawler.output.painted import painted_html
+
+    return painted_html(page, judgement or Judgement.all_kept(page.nodes), remote=remote)
+
+
+def _render_annotated(page: Page, _: Judgement | None) -> str:
+    from denoise_crawler.output.annotated import annotated_html
+
+    return _as_document(page, annotated_html(page))
+
+
+def _as_document(page: Page, markup: str) -> str:
+    """Add a head to ``markup``: a file has no HTTP headers for the charset and the security policy."""
+    head = f'<head><meta charset="utf-8">{security_metas(remote=True)}<title>{escape(page.title)}</title></head>'
+    return "<!DOCTYPE html>\n" + markup.replace("<html>", f"<html>{head}", 1)
+
+
+# The judgement is None for a page that was not judged; then all of it is kept.
+RENDERINGS: dict[str, Callable[[Page, Judgement | None], str]] = {
+    "text": _render_text,
+    "html": _render_html,
+    "painted": _render_painted,
+    "painted-remote": partial(_render_painted, remote=True),
+    "annotated": _render_annotated,
+}

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from denoise_crawler.errors import SourceError
 from denoise_crawler.reading import html_file
 from denoise_crawler.reading.account import DamageExample, Notes, Reading, ReadOptions
 from denoise_crawler.reading.compression import windows
 from denoise_crawler.reading.formats import FORMATS, UNDERSTOOD, format_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 __all__ = ["FORMATS", "DamageExample", "Reading", "SourceError", "read_pages", "total_bytes"]
 
@@ -44,7 +41,6 @@ def read_pages(
 
     Raises:
         SourceError: A path is missing or of no known format. Raised at once.
-
     """
     if file_format is not None and file_format not in FORMATS:
         raise SourceError(f"unknown format {file_format!r}; the formats are {', '.join(FORMATS)}")
@@ -57,11 +53,12 @@ def read_pages(
 
 def total_bytes(paths: Iterable[str | Path]) -> int:
     """Return the size of all files in ``paths``: the final :attr:`Reading.bytes_read`."""
-    reading = Reading()
-    files = (
-        file for path in map(Path, paths) for file in (html_file.files(path, reading) if path.is_dir() else [path])
-    )
+    files = (file for path in map(Path, paths) for file in _files(path, Reading()))
     return sum(file.stat().st_size for file in files if file.is_file())
+
+
+def _files(path: Path, reading: Reading) -> Iterable[Path]:
+    return html_file.files(path, reading) if path.is_dir() else [path]
 
 
 def _check_path(path: Path, options: ReadOptions) -> None:
@@ -81,7 +78,7 @@ def _check_path(path: Path, options: ReadOptions) -> None:
 def _read_paths(paths: list[Path], reading: Reading, options: ReadOptions) -> Iterator[tuple[str, str | bytes]]:
     for path in paths:
         top = path if path.is_dir() else path.parent
-        for file in html_file.files(path, reading) if path.is_dir() else [path]:
+        for file in _files(path, reading):
             for page in _pages_of_file(Notes(file, reading, top), options):
                 reading.pages += 1
                 yield page

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import quote
 
 from denoise_crawler.page.text import printable
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-_MAX_EXAMPLES = 3
-_MAX_EXAMPLE_CHARACTERS = 200  # characters
+_MAX_EXAMPLES, _MAX_EXAMPLE_CHARACTERS = 3, 200
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeAlias
 
-from denoise_crawler.reading.compression import decompress
+from denoise_crawler.reading.account import Notes
+from denoise_crawler.reading.compression import Window, decompress
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from typing import TypeAlias
-
-    from denoise_crawler.reading.account import Notes
-    from denoise_crawler.reading.compression import Window
-
-    ArchivedPage: TypeAlias = tuple[str, str | bytes]
+ArchivedPage: TypeAlias = tuple[str, str | bytes]
 
 MAX_RECORD_BYTES = 64 << 20  # longer records are skipped
 _LOOKAHEAD_BYTES = 512
@@ -43,20 +38,13 @@ def pages_of_records(
     take_page: Callable[[Window, Notes, int], ArchivedPage | None],
     notes: Notes,
 ) -> Iterator[ArchivedPage]:
-    """Yield the pages of a file's records; what ``take_page`` raises is noted as damage.
+    """Yield each page of a file's records as (URL, HTML).
 
-    Args:
-        windows: The file.
-        start: Matches the start of a record.
-        take_page: Takes the record at an offset from the window; returns its page, None if it has none.
-        notes: Where damage is noted.
-
-    Yields:
-        Each page as (URL, HTML).
+    A record begins where ``start`` matches. ``take_page`` takes the one at an offset from the window and returns
+    its page, None if it has none; what it raises is noted as damage.
 
     Raises:
         OSError: Nothing more can be read from the file.
-
     """
     for window in windows:
         for at in _record_offsets(window, start, notes):
@@ -87,16 +75,9 @@ def url_or_placeholder(value: str, at: int, notes: Notes) -> str:
 def take_body(window: Window, length: int | None, start: re.Pattern[bytes], notes: Notes) -> bytes:
     """Take the body of a record from the window and note damage.
 
-    Args:
-        window: The file, at the start of the body.
-        length: The declared length in bytes; right if the file ends or a record starts after it.
-        start: Matches the start of a record.
-        notes: Where damage is noted.
-
-    Returns:
-        The body. With a wrong length it extends to the next record or the end of the file, without what follows a
-        complete page. Empty if it is larger than :data:`MAX_RECORD_BYTES`.
-
+    The declared ``length`` in bytes is right if the file ends or a record starts after it. With a wrong one the
+    body extends to the next record or the end of the file, without what follows a complete page. It is empty if it
+    is larger than :data:`MAX_RECORD_BYTES`.
     """
     if length is not None and length <= MAX_RECORD_BYTES and _ends_at_record(window, length, start):
         return window.take(length)

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import bz2
 import lzma
+import re
 import zlib
+from collections.abc import Generator, Iterable, Iterator
 from functools import partial
 from importlib import import_module
 from itertools import chain
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
-if TYPE_CHECKING:
-    import re
-    from collections.abc import Generator, Iterable, Iterator
-
-    from denoise_crawler.reading.account import Notes
+from denoise_crawler.reading.account import Notes
 
 CHUNK_BYTES = 1 << 16
 _MAX_PATTERN_BYTES = 512
@@ -36,7 +34,6 @@ class Window:
         >>> window = Window(iter([b"one\ntw", b"o"]))
         >>> window.peek(2), window.line(limit=100), window.take(9), window.offset
         (b'on', b'one\n', b'two', 7)
-
     """
 
     def __init__(self, chunks: Iterator[bytes], offset: int = 0) -> None:
@@ -112,7 +109,6 @@ def windows(notes: Notes) -> Iterator[Window]:
 
     Raises:
         OSError: The file cannot be read.
-
     """
     with notes.path.open("rb") as file:
         chunks, offset = _chunks(file, notes), 0
@@ -244,9 +240,9 @@ def decompress(data: bytes, limit: int, *, raw_deflate: bool = False) -> tuple[b
     Example:
         >>> decompress(zlib.compress(b"A story."), limit=7)
         (b'A story', 'more than 7 bytes, uncompressed')
-
     """
-    bits = 31 if data.startswith(GZIP) else 15 if _has_zlib_header(data) else -15 if raw_deflate else 0
+    has_zlib_header = data.startswith(b"\x78") and int.from_bytes(data[:2], "big") % 31 == 0
+    bits = 31 if data.startswith(GZIP) else 15 if has_zlib_header else -15 if raw_deflate else 0
     if not bits or not data:
         return data, ""
     inflater, parts, room = zlib.decompressobj(bits), list[bytes](), limit
@@ -261,24 +257,20 @@ def decompress(data: bytes, limit: int, *, raw_deflate: bool = False) -> tuple[b
         if inflater.eof or room <= 0:
             break
     if not problem and not inflater.eof:
-        problem = "compressed data cut off" if room > 0 else f"more than {limit} bytes, uncompressed"
+        problem = _early_end(room, limit)
     return b"".join(parts), problem
 
 
+def _early_end(room: int, limit: int) -> str:
+    return "compressed data cut off" if room > 0 else f"more than {limit} bytes, uncompressed"
+
+
 def decompress_brotli(data: bytes, limit: int) -> tuple[bytes, str]:
-    """Decompress brotli data step by step, since a few bytes may expand to gigabytes.
-
-    Args:
-        data: The data.
-        limit: The most bytes to return.
-
-    Returns:
-        The content up to the first damage, and the problem or "".
+    """Decompress brotli data as :func:`decompress` does, step by step: a few bytes may expand to gigabytes.
 
     Raises:
         ImportError: brotli 1.2 or newer is not installed.
         ValueError: The data is not brotli.
-
     """
     if not data:
         return data, ""
@@ -298,10 +290,4 @@ def decompress_brotli(data: bytes, limit: int) -> tuple[bytes, str]:
         if not parts:
             raise ValueError(str(error)) from None
         return b"".join(parts), str(error)
-    if inflater.is_finished():
-        return b"".join(parts), ""
-    return b"".join(parts), "compressed data cut off" if room > 0 else f"more than {limit} bytes, uncompressed"
-
-
-def _has_zlib_header(data: bytes) -> bool:
-    return len(data) > 1 and data[0] == 0x78 and (data[0] << 8 | data[1]) % 31 == 0
+    return b"".join(parts), "" if inflater.is_finished() else _early_end(room, limit)

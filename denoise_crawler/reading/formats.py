@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from denoise_crawler.reading import html_file, json_lines, tianwang, warc
-from denoise_crawler.reading.account import Notes, Reading
-from denoise_crawler.reading.compression import SUFFIXES, windows
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from denoise_crawler.reading.account import ReadOptions
-    from denoise_crawler.reading.compression import Window
+from denoise_crawler.reading.account import Notes, Reading, ReadOptions
+from denoise_crawler.reading.compression import SUFFIXES, Window, windows
 
 _HEAD_BYTES = 1 << 16
 
@@ -30,7 +24,6 @@ class Format:
         recognize: Returns True if a file that starts with these bytes has the format.
         pages: Yields the pages of a file, given as windows without gaps, and notes what it finds.
         outweighs_name: Whether the content says more than the name of the file.
-
     """
 
     title: str
@@ -57,7 +50,6 @@ def format_of(path: Path) -> Format | None:
 
     Raises:
         OSError: The file cannot be read.
-
     """
     content = windows(Notes(path, Reading()))  # holds the file open
     head = next(content).peek(_HEAD_BYTES)

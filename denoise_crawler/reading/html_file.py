@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from denoise_crawler.reading.account import Notes
+from denoise_crawler.reading.account import Notes, Reading, ReadOptions
 from denoise_crawler.reading.archive_records import MAX_RECORD_BYTES
+from denoise_crawler.reading.compression import Window
 from denoise_crawler.reading.http_response import looks_like_html
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from denoise_crawler.reading.account import Reading, ReadOptions
-    from denoise_crawler.reading.compression import Window
 
 _PAGE = re.compile(rb"<(?:!doctype\s+html|html|head|body|title|meta|frameset)\b", re.IGNORECASE)
 

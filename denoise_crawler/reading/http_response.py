@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from w3lib.encoding import html_body_declared_encoding, http_content_type_encoding, read_bom
 
 from denoise_crawler.errors import UnreadableBodyError
 from denoise_crawler.page.parsing import is_charset, is_utf8
+from denoise_crawler.reading.account import Notes
 from denoise_crawler.reading.archive_records import MAX_RECORD_BYTES
 from denoise_crawler.reading.compression import decompress, decompress_brotli
-
-if TYPE_CHECKING:
-    from denoise_crawler.reading.account import Notes
 
 MAX_HEADER_BYTES = 1 << 16
 HTML_TYPES = ("text/html", "application/xhtml+xml", "application/vnd.wap.xhtml+xml")
@@ -47,14 +44,7 @@ class Response:
 
 
 def extract_html(raw: bytes, notes: Notes, offset: int) -> str | bytes | None:
-    """Return the page of a response; None, with a note, if it has none (error pages, pictures).
-
-    Args:
-        raw: The bytes of the response.
-        notes: Where problems are noted.
-        offset: The place of the response in its file, in bytes.
-
-    """
+    """Return the page of a response at an ``offset`` of its file; None, with a note, for an error or a picture."""
     response = parse_response(raw)
     if response.cut:
         notes.note_damage("damaged headers", offset, f"more than {MAX_HEADER_BYTES:,} bytes")
@@ -112,14 +102,9 @@ def looks_like_html(body: bytes) -> bool:
 def decode_by_content_type(body: bytes, content_type: str) -> str | bytes:
     """Decode ``body`` by the charset of its Content-Type if that is more reliable than the page's own.
 
-    Args:
-        body: The body.
-        content_type: The value of the header.
-
     Returns:
         The text. The body itself, to be decoded as the page declares, if it is UTF-8, if the charset is one that
         servers send by default, or if the body is invalid in it and the page declares another.
-
     """
     charset = http_content_type_encoding(re.sub("[\"']", "", content_type))
     if charset is None or charset in _DEFAULT_CHARSETS or not is_charset(charset):

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 from denoise_crawler.page.text import without_lone_surrogates
+from denoise_crawler.reading.account import Notes, ReadOptions
 from denoise_crawler.reading.archive_records import MAX_RECORD_BYTES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from denoise_crawler.reading.account import Notes, ReadOptions
-    from denoise_crawler.reading.compression import Window
+from denoise_crawler.reading.compression import Window
 
 
 def recognize(head: bytes) -> bool:

@@ -7,8 +7,9 @@ A record is lines of fields (``version`` first, ``url``, ``date``, ``ip`` …, `
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+from denoise_crawler.reading.account import Notes, ReadOptions
 from denoise_crawler.reading.archive_records import (
     MAX_RECORD_BYTES,
     pages_of_records,
@@ -16,14 +17,8 @@ from denoise_crawler.reading.archive_records import (
     take_body,
     url_or_placeholder,
 )
-from denoise_crawler.reading.compression import decompress
+from denoise_crawler.reading.compression import Window, decompress
 from denoise_crawler.reading.http_response import extract_html
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from denoise_crawler.reading.account import Notes, ReadOptions
-    from denoise_crawler.reading.compression import Window
 
 _RECORD = re.compile(
     rb"^version[ \t]*:[^\r\n]{0,60}\r?\n(?=[A-Za-z][A-Za-z-]{0,30}[ \t]*:)", re.MULTILINE | re.IGNORECASE

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from denoise_crawler.errors import needs
+from denoise_crawler.reading.account import Notes, ReadOptions
 from denoise_crawler.reading.archive_records import (
     MAX_RECORD_BYTES,
     pages_of_records,
@@ -15,13 +17,8 @@ from denoise_crawler.reading.archive_records import (
     take_body,
     url_or_placeholder,
 )
+from denoise_crawler.reading.compression import Window
 from denoise_crawler.reading.http_response import HTML_TYPES, extract_html, parse_response
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from denoise_crawler.reading.account import Notes, ReadOptions
-    from denoise_crawler.reading.compression import Window
 
 _RECORD = re.compile(rb"^WARC/\d\.\d+[ \t]*\r?\n", re.MULTILINE)
 _LOOKAHEAD_BYTES = 4096
@@ -37,7 +34,6 @@ def recognize(head: bytes) -> bool:
 
     Raises:
         MissingExtraError: It does, and warcio is not installed.
-
     """
     return _RECORD.match(head) is not None and _header_reader() is not None
 

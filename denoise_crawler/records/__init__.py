@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from denoise_crawler.page import Page
 from denoise_crawler.records.alike import FoundRecord
 from denoise_crawler.records.listings import find_items
 from denoise_crawler.records.thread import find_posts, thread_of
-
-if TYPE_CHECKING:
-    from denoise_crawler.page import Page
 
 __all__ = ["LISTS", "FoundRecord", "find_records", "posts_of"]
 
@@ -26,13 +22,11 @@ def find_records(page: Page, noise: list[bool] | None, page_type: str | None) ->
         page_type: What the page is, None where the method cannot tell; then its elements say so.
 
     Example:
-        >>> from denoise_crawler import Page
         >>> post = "<div class=post><b>{}</b><i>May {}, 2024</i><p>{}</p></div>"
         >>> html = post.format("Ann", 2, "Is it open today?") + post.format("Bob", 3, "It is, until six.")
         >>> page = Page.parse("https://a.example/", html)
         >>> [record.kind for record in find_records(page, None, "forum")], find_records(page, None, "article")
         (['post', 'post'], [])
-
     """
     if posts := posts_of(page, page_type):
         return posts

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-from denoise_crawler.page import TEXT
+from denoise_crawler.page import TEXT, Nodes, Page
 from denoise_crawler.page.text import collapse_spaces
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from denoise_crawler.page import Element, Nodes, Page
 
 POST, ITEM = "post", "item"
 MAX_NAMES = 12  # of an element
@@ -49,11 +44,9 @@ def alike_elements(page: Page) -> dict[str, list[int]]:
     property of microdata; without any of these, its tag with the names of the element it stands in.
 
     Example:
-        >>> from denoise_crawler import Page
         >>> page = Page.parse("", "<div class='post a'>One.</div><div class='post b'>Two.</div>")
         >>> alike_elements(page)["div.post"]
         [1, 3]
-
     """
     nodes = page.nodes
     alike: dict[str, list[int]] = defaultdict(list)
@@ -72,20 +65,14 @@ def alike_elements(page: Page) -> dict[str, list[int]]:
 def names_of(nodes: Nodes, index: int) -> Iterator[str]:
     """Yield the names of an element."""
     tag, element = nodes.tags[index], nodes.elements[index]
-    for name in _own_names(element):
-        yield f"{tag}{name}"
-
-
-def _own_names(element: Element) -> Iterator[str]:
     classes = dict.fromkeys(_DIGITS.sub("", one) for one in element.get("class", "").split()[:MAX_NAMES])
-    for name in classes:
-        if name.strip("-_"):
-            yield f".{name}"[:MAX_NAME_CHARACTERS]
+    names = [f".{name}" for name in classes if name.strip("-_")]
     identity = element.get("id", "")
-    if (kind := _DIGITS.sub("", identity)) != identity and kind:
-        yield f"#{kind}"[:MAX_NAME_CHARACTERS]
+    if (kind := _DIGITS.sub("", identity)) not in ("", identity):
+        names.append(f"#{kind}")
     if kind := element.get("itemprop", ""):
-        yield f"@{kind}"[:MAX_NAME_CHARACTERS]
+        names.append(f"@{kind}")
+    yield from (f"{tag}{name[:MAX_NAME_CHARACTERS]}" for name in names)
 
 
 def texts_of_most(nodes: Nodes, elements: Sequence[int], shortest: int = 1) -> frozenset[str]:

@@ -5,19 +5,14 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from itertools import accumulate, compress
 from math import sqrt
-from typing import TYPE_CHECKING
 
-from denoise_crawler.page import TEXT
+from denoise_crawler.page import TEXT, Nodes, Page
 from denoise_crawler.page.text import collapse_spaces
 from denoise_crawler.records.alike import ITEM, FoundRecord, alike_elements, outermost, texts_of_most
 from denoise_crawler.records.product import find_price
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from denoise_crawler.page import Nodes, Page
 
 MIN_ITEMS = 3
 _LEAST = 0.1  # likeness; below, the page is no list
@@ -27,19 +22,13 @@ _NO_PAGE = ("#", "javascript:", "mailto:", "tel:")
 
 
 def find_items(page: Page, noise: list[bool] | None = None) -> list[FoundRecord]:
-    """Return the items of a list in document order; none if the page has no list.
-
-    Args:
-        page: The page.
-        noise: Whether each node is noise: items stand in what is kept. None if all is kept.
+    """Return the items of a list in document order; none if what is kept of the page has no list.
 
     Example:
-        >>> from denoise_crawler import Page
         >>> item = "<li class=item><a href=/{0}>Lamp {0}</a> <b>{0}.50 €</b><p>A lamp for the desk.</li>"
         >>> html = "<ul>" + "".join(item.format(number) for number in range(3)) + "</ul>"
         >>> [record.values["price"] for record in find_items(Page.parse("https://a.example/", html))]
         ['0.50 €', '1.50 €', '2.50 €']
-
     """
     nodes, tally = page.nodes, _Tally(page, noise)
     best, items = _LEAST, list[int]()

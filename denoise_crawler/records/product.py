@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
-from denoise_crawler.page import TEXT
-from denoise_crawler.page.declarations import declarations_of
+from lxml.etree import _Element
+
+from denoise_crawler.page import TEXT, Nodes, Page
+from denoise_crawler.page.declarations import declarations_of, has_type
 from denoise_crawler.page.text import collapse_spaces
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from lxml.etree import _Element
-
-    from denoise_crawler.page import Nodes, Page
-    from denoise_crawler.page.declarations import Item
-
+Item: TypeAlias = dict[str, Any]  # of JSON-LD
 _MAX_PRICE_CHARACTERS = 60
 _CURRENCY_CODES = (
     "USD|EUR|GBP|CNY|RMB|JPY|INR|PLN|CHF|SEK|NOK|DKK|CZK|HUF|RON|BRL|ARS|CLP|MXN|CAD|AUD|NZD|RUB|TRY|KRW|TWD|HRK"
@@ -82,7 +78,6 @@ def find_price(text: str) -> str:
     Example:
         >>> find_price("Now only 1.299,00 €"), find_price("$ 5 off"), find_price("A story.")
         ('1.299,00 €', '$ 5', '')
-
     """
     price = _PRICE.search(text) if len(text) <= _MAX_PRICE_CHARACTERS else None
     return price.group().strip() if price else ""
@@ -94,7 +89,6 @@ def amount_of(text: str) -> str:
     Example:
         >>> amount_of("1.299,00 €"), amount_of("$1,299"), amount_of("12,-")
         ('1299.00', '1299', '12')
-
     """
     amount = re.search(_AMOUNT, text)
     if amount is None:
@@ -116,7 +110,6 @@ def currency_of(text: str) -> str:
     Example:
         >>> currency_of("1.299,00 €"), currency_of("USD 5"), currency_of("$5"), currency_of("5")
         ('EUR', 'USD', '$', '')
-
     """
     price = _PRICE.search(text)
     if price is None:
@@ -139,7 +132,6 @@ def label_of(text: str) -> Label | None:
     Example:
         >>> label_of("SKU: A-12"), label_of("Brand new since May")
         (Label(name='sku', value='A-12', is_plain=True), None)
-
     """
     if len(text) > MAX_LABEL + MAX_VALUE:
         return None
@@ -155,7 +147,6 @@ def availability_of(text: str) -> str:
     Example:
         >>> availability_of("https://schema.org/InStock"), availability_of("Sold out"), availability_of("Soon")
         ('InStock', 'OutOfStock', '')
-
     """
     name = text.rstrip("/").rpartition("/")[2].replace(" ", "").replace("_", "").lower()
     if name in ("instock", "instoreonly", "onlineonly", "limitedavailability", "preorder", "backorder"):
@@ -204,19 +195,13 @@ def declared_values(page: Page) -> Iterator[tuple[str, str]]:
     if page.tree is None:
         return
     for item in page.once(declarations_of).items:
-        if _is_product(item):
+        if has_type(item, _PRODUCT):
             yield from _of_item(item)
     yield from _of_microdata(page.tree)
     for meta in page.tree.iter("meta"):
         name = _METAS.get((meta.get("property") or meta.get("name") or "").lower())
         if name and (value := _text(meta.get("content"))):
             yield name, value
-
-
-def _is_product(item: Item) -> bool:
-    kinds = item.get("@type")
-    listed = kinds if isinstance(kinds, list) else [kinds]
-    return any(isinstance(kind, str) and _PRODUCT.match(kind) for kind in listed)
 
 
 def _of_item(item: Item) -> Iterator[tuple[str, str]]:
@@ -287,11 +272,9 @@ def product_fields(page: Page, page_type: str | None = None) -> dict[str, str]:
             price that it declares, or a price and a code beside its label; else it has no values.
 
     Example:
-        >>> from denoise_crawler import Page
         >>> html = "<h1>Lamp</h1><b class=price>12,50 €</b><table><tr><th>SKU<td>L-7<tr><th>Brand<td>Lux</table>"
         >>> product_fields(Page.parse("https://a.example/", html))
         {'price': '12.50', 'currency': 'EUR', 'sku': 'L-7', 'brand': 'Lux'}
-
     """
     nodes, fields = page.nodes, dict[str, str]()
     declared, labelled = list(declared_values(page)), _labelled(nodes)

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING
 
-from denoise_crawler.page import TEXT
+from denoise_crawler.page import TEXT, Nodes, Page
 from denoise_crawler.page.byline import AGO
 from denoise_crawler.page.text import collapse_spaces
 from denoise_crawler.records.alike import POST, FoundRecord, alike_elements, names_of, outermost, texts_of_most
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from denoise_crawler.page import Nodes, Page
 
 _MAX_DATE_CHARACTERS = 60
 _MONTH = (
@@ -68,7 +63,6 @@ def find_date(text: str) -> str | None:
     Example:
         >>> find_date("Posted on 12.03.2020, 19:29"), find_date("3 hours ago"), find_date("A story.")
         ('12.03.2020, 19:29', '3 hours ago', None)
-
     """
     if len(text) > _MAX_DATE_CHARACTERS:
         return None
@@ -196,11 +190,8 @@ def _best_names(
 
 def _user_likeness(nodes: Nodes, name: str, texts: dict[int, int], posts: int) -> float:
     """Say how much the elements of this name look like those of users."""
-    said = (
-        _SAID * bool(_USER.search(name))
-        + _DECLARED * name.endswith("@author")
-        - _DENIED * bool(_NO_USER.search(name))
-    )
+    said = _SAID * bool(_USER.search(name)) + _DECLARED * name.endswith("@author")
+    said -= _DENIED * bool(_NO_USER.search(name))
     values = {collapse_spaces(nodes.texts[text]) for text in texts.values()}
     constant = _CONSTANT * (len(values) == 1 and len(texts) > 2)
     return len(texts) / posts * (_BASE + said - constant)
@@ -212,13 +203,9 @@ def _candidates(nodes: Nodes, space: range, closed: range, following: Sequence[i
         if nodes.tags[index] == TEXT or index in closed:
             continue
         text = following[index]
-        if (
-            text < nodes.ends[index]
-            and _may_be_name(nodes.texts[text])
-            and not _leads_to_date(nodes, text, following)
-        ):
-            for name in _user_names(nodes, index):
-                yield name, text
+        is_name = text < nodes.ends[index] and _may_be_name(nodes.texts[text])
+        if is_name and not _leads_to_date(nodes, text, following):
+            yield from ((name, text) for name in _user_names(nodes, index))
 
 
 def _leads_to_date(nodes: Nodes, text: int, following: Sequence[int]) -> bool:
@@ -240,12 +227,9 @@ def _user_names(nodes: Nodes, index: int) -> Iterator[str]:
 
 def _may_be_name(text: str) -> bool:
     line = collapse_spaces(text) if len(text) < 10 * _MAX_USER_CHARACTERS else text
-    return (
-        len(line) <= _MAX_USER_CHARACTERS
-        and _LETTER.search(line) is not None
-        and find_date(line) is None
-        and not _CLOCK.match(line)
-    )
+    if len(line) > _MAX_USER_CHARACTERS or _LETTER.search(line) is None:
+        return False
+    return find_date(line) is None and not _CLOCK.match(line)
 
 
 def _next_texts(nodes: Nodes) -> list[int]:
@@ -263,12 +247,10 @@ def find_posts(page: Page) -> list[FoundRecord]:
     """Return the posts of a thread in document order; none if the page has no thread.
 
     Example:
-        >>> from denoise_crawler import Page
         >>> post = "<div class=post><a class=user>{}</a> <i>May {}, 2024</i><div class=body>{}</div></div>"
         >>> html = post.format("Ann", 2, "Is it open today?") + post.format("Bob", 3, "It is, until six.")
         >>> [record.values["user"] for record in find_posts(Page.parse("https://a.example/", html))]
         ['Ann', 'Bob']
-
     """
     nodes, thread = page.nodes, page.once(thread_of)
     often = texts_of_most(nodes, thread.bodies, _SHORTEST)

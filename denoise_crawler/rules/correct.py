@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from filelock import FileLock, Timeout
 
 from denoise_crawler.errors import RulesError
 from denoise_crawler.page.site import host_of
-from denoise_crawler.rules.folder import MAX_FILE_BYTES, SiteRules, file_for, parse_site_file, read_rules_file
+from denoise_crawler.rules.folder import (
+    MAX_FILE_BYTES,
+    Rule,
+    SiteRules,
+    file_for,
+    parse_site_file,
+    read_rules_file,
+)
 from denoise_crawler.rules.selectors import compile_selector
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from denoise_crawler.rules.folder import Rule
 
 LOCK_FILE = ".lock"  # in the folder; it stays there
 _LOCK_SECONDS = 60
@@ -59,7 +61,6 @@ def add_rule(folder: str | Path, url: str, directive: str, selector: str) -> Wri
         ...     again = add_rule(made, "https://a.example/2", "strip", "div.ad")
         >>> print(first.rule, first.new, again.new)
         a.example.txt, line 1: strip: div.ad True False
-
     """
     selector = " ".join(selector.split())
     compile_selector(selector)
@@ -84,7 +85,6 @@ def path_for(folder: str | Path, url: str) -> Path:
 
     Raises:
         RulesError: The address has no host, or the folder cannot be read.
-
     """
     host = _host(url)
     rules = SiteRules.read(folder) if Path(folder).exists() else SiteRules(str(folder))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import astuple, dataclass
+from operator import add
 
 from denoise_crawler.errors import SelectorError
-from denoise_crawler.page import TEXT
+from denoise_crawler.page import TEXT, Page
 from denoise_crawler.page.metadata import metadata_of
 from denoise_crawler.page.text import collapse_spaces
 from denoise_crawler.rules.folder import AUTHOR, BODY, DATE, STRIP, TITLE, Rule, SiteFile
@@ -15,11 +16,6 @@ from denoise_crawler.rules.learned import LearnedRule, LearnedRules
 from denoise_crawler.rules.obeying import judge_by_rules, values_of
 from denoise_crawler.rules.path_tree import PathTree, ShortSelectors
 from denoise_crawler.rules.selectors import MAX_SELECTOR_CHARACTERS, Names, PathSelector, find_nodes, names_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from denoise_crawler.page import Page
 
 # Places where many sites say it, tried after those of the page that readers see.
 _DECLARED = {
@@ -60,7 +56,6 @@ class Agreement:
     Example:
         >>> (Agreement(3, 1, 0) + Agreement(1, 0, 1)).f1
         0.8
-
     """
 
     both: int = 0
@@ -69,12 +64,7 @@ class Agreement:
     pages: int = 0
 
     def __add__(self, other: Agreement) -> Agreement:
-        return Agreement(
-            self.both + other.both,
-            self.rules + other.rules,
-            self.judgement + other.judgement,
-            self.pages + other.pages,
-        )
+        return Agreement(*map(add, astuple(self), astuple(other)))
 
     @property
     def precision(self) -> float:
@@ -94,14 +84,9 @@ class Agreement:
 
 
 def agreement(page: Page, noise: Sequence[bool], file: SiteFile, *, by_nodes: bool = False) -> Agreement:
-    """Compare what the rules of a file alone keep of ``page`` with a judgement.
+    """Compare what the rules of a file alone keep of ``page`` with a judgement, given as its ``noise``.
 
-    Args:
-        page: The page.
-        noise: Whether each node is noise by the judgement.
-        file: The rules.
-        by_nodes: Whether each node of text counts once, instead of each character.
-
+    With ``by_nodes`` each node of text counts once, instead of each character.
     """
     by_rules = judge_by_rules(page, file)
     both = rules = judgement = 0
@@ -122,12 +107,10 @@ def value_rules(pages: Sequence[Page]) -> list[LearnedRule]:
     """Return a rule for each value that a place of the pages says on at least half of those that have it.
 
     Example:
-        >>> from denoise_crawler import Page
         >>> html = "<title>{0} | A paper</title><h1 class=head>{0}</h1>"
         >>> pages = [Page.parse(f"https://a.example/{n}", html.format(f"Story {n}")) for n in range(3)]
         >>> [(rule.directive, rule.css, rule.pages) for rule in value_rules(pages)]
         [('title', 'h1.head', 3)]
-
     """
     said = [metadata_of(page) for page in pages]
     rules: list[LearnedRule] = []
@@ -161,9 +144,8 @@ def _places(page: Page, directive: str, value: str) -> Iterator[PathSelector]:
     nodes, most = page.nodes, len(value) + _MOST_EXTRA_CHARACTERS
     for node, tag in enumerate(nodes.tags):
         if node and nodes.elements[node] is not nodes.elements[nodes.parents[node]]:
-            if sum(page.characters[node : nodes.ends[node]]) > most or (
-                directive == TITLE and tag not in _TITLE_TAGS
-            ):
+            is_long = sum(page.characters[node : nodes.ends[node]]) > most
+            if is_long or (directive == TITLE and tag not in _TITLE_TAGS):
                 continue
             said = collapse_spaces(" ".join(nodes.texts[node : nodes.ends[node]]))
             if said and _says(directive, said, value):
@@ -195,23 +177,16 @@ class JudgedPage:
 
 
 def derive_rules(site: str, judged: Sequence[JudgedPage]) -> LearnedRules:
-    """Derive the rules of a site.
+    """Derive the rules of a site from the first MAX_PAGES of its pages.
 
-    Args:
-        site: The name of the site.
-        judged: Pages of it, of which the first MAX_PAGES are used.
-
-    Returns:
-        The rules. Those that do not bring the result closer to the judgements are left out.
+    Rules that do not bring the result closer to the judgements are left out.
 
     Example:
-        >>> from denoise_crawler import Page
         >>> html = "<div id=nav>Home Sport</div><div id=story>{} <p class=ad>Buy!</p></div>"
         >>> pages = [Page.parse(f"https://a.example/{n}", html.format("A story. " * (40 + n))) for n in range(4)]
         >>> judged = [JudgedPage(page, [False, True, True, False, False, True, True]) for page in pages]
         >>> [(rule.directive, rule.css, rule.pages) for rule in derive_rules("a.example", judged).rules]
         [('body', 'div#story', 4), ('strip', 'p.ad', 4)]
-
     """
     pages = [one for one in judged if TEXT in one.page.nodes.tags][:MAX_PAGES]
     learned = LearnedRules(site, pages=[one.page.url for one in pages])
@@ -257,10 +232,6 @@ def _tree(pages: Sequence[JudgedPage], titles: Sequence[str]) -> PathTree:
     return tree
 
 
-def _rule(directive: str, selector: PathSelector, pages: Sequence[JudgedPage]) -> LearnedRule:
-    return LearnedRule(directive, selector.css, selector.xpath, *_support(pages, selector.xpath))
-
-
 def _marked(pages: Sequence[JudgedPage], titles: Sequence[str]) -> Iterator[LearnedRule]:
     """Yield a rule for each selector of the marks that tell content from noise."""
     tree = _tree(pages, titles)
@@ -272,7 +243,8 @@ def _marked(pages: Sequence[JudgedPage], titles: Sequence[str]) -> Iterator[Lear
         if number:
             selectors[BODY if keeps else STRIP, short.best(number)] = None
     for directive, selector in selectors:
-        if (rule := _rule(directive, selector, pages)).pages:
+        rule = LearnedRule(directive, selector.css, selector.xpath, *_support(pages, selector.xpath))
+        if rule.pages:
             yield rule
 
 
@@ -291,14 +263,9 @@ def _names_to_use(pages: Sequence[Page]) -> frozenset[str]:
         names = {names_of(element) for element in page.nodes.elements}
         counts.update({f"#{one.id}" for one in names if one.id})
         counts.update({f".{name}" for one in names for name in one.classes})
-    least = 2 if len(pages) >= _FEW else 1
-    return frozenset(
-        name for name, count in counts.items() if count >= least and (least > 1 or not _has_number(name))
-    )
-
-
-def _has_number(name: str) -> bool:
-    return sum(map(str.isdigit, name)) > 2
+    if len(pages) >= _FEW:
+        return frozenset(name for name, count in counts.items() if count > 1)
+    return frozenset(name for name in counts if sum(map(str.isdigit, name)) <= 2)
 
 
 def _support(pages: Sequence[JudgedPage], xpath: str) -> tuple[int, float]:
@@ -326,9 +293,8 @@ def _without_needless(
         return sum((agreement(one.page, one.noise, file) for one in pages), Agreement()).f1
 
     kept, best = rules, closeness(rules)
-    for rule in sorted(rules, key=lambda rule: rule.characters or 0.0):
-        if rule.characters is None:
-            continue
+    marks = [rule for rule in rules if rule.characters is not None]
+    for rule in sorted(marks, key=lambda rule: rule.characters or 0.0):
         without = [one for one in kept if one is not rule]
         if (f1 := closeness(without)) >= best - 1e-4:
             kept, best = without, max(best, f1)

@@ -8,13 +8,15 @@ bounded by what the page is like. No clock is asked: the same page gives the sam
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lxml import etree
 
 from denoise_crawler.errors import SelectorError
+from denoise_crawler.page import Element, Page
 from denoise_crawler.rules.xpath_steps import (
     BRANCH,
     FAR,
@@ -26,11 +28,6 @@ from denoise_crawler.rules.xpath_steps import (
     reads_text,
     tokens_of,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from denoise_crawler.page import Element, Page
 
 MOST_WORK = 800_000_000  # about as many nanoseconds
 _VISIT = 10  # what a node costs that is looked at
@@ -56,7 +53,6 @@ class Shape:
         levels: The sum of the levels of all nodes.
         neighbours: The sum of the siblings of all nodes.
         characters: The sum of the characters of each text, times its level.
-
     """
 
     places: dict[Element, int]
@@ -154,7 +150,6 @@ def find_in_order(page: Page, xpath: str) -> Any:
     Raises:
         SelectorError: It takes more work than MOST_WORK on this page.
         etree.XPathError: It cannot be evaluated.
-
     """
     tokens, paths = _plan(xpath)
     budget = _Budget(xpath)

@@ -9,19 +9,14 @@ import logging
 import os
 import re
 import stat
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from denoise_crawler.errors import RulesError, SelectorError
 from denoise_crawler.page.site import canonical_host, host_of, without_port
 from denoise_crawler.page.text import printable
 from denoise_crawler.rules.selectors import compile_selector
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from typing_extensions import Self
 
 MAX_RULES = 2_000
 # Where the content stands, what goes, what stays wherever it stands.
@@ -56,7 +51,6 @@ class Rule:
     Example:
         >>> str(Rule("strip", "div.ad", "example.com.txt", 3))
         'example.com.txt, line 3: strip: div.ad'
-
     """
 
     directive: str
@@ -101,13 +95,6 @@ class SiteFile:
 def parse_site_file(text: str, name: str = "") -> SiteFile:
     r"""Read the lines of a file. A wrong line is named in ``problems`` and passed over.
 
-    Args:
-        text: The file.
-        name: Its name, for messages.
-
-    Returns:
-        The rules, without the directives that are passed over.
-
     Example:
         >>> found = parse_site_file("body: div.story\n# a comment\nstrip //p\nstirp: p.ad", "a.example.txt")
         >>> for rule in found.rules:
@@ -117,7 +104,6 @@ def parse_site_file(text: str, name: str = "") -> SiteFile:
         ...     print(problem)
         a.example.txt, line 3: 'strip //p' has no colon
         a.example.txt, line 4: there is no directive 'stirp'; did you mean 'strip'?
-
     """
     file = SiteFile(name)
     for number, line in _lines(text):
@@ -191,18 +177,13 @@ class SiteRules:
     _files: dict[str, SiteFile] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def read(cls, folder: str | Path) -> Self:
-        """Read all files of a folder.
+    def read(cls, folder: str | Path) -> SiteRules:
+        """Read all files of a folder; an empty text stands for no rules.
 
-        Args:
-            folder: The folder; an empty text stands for no rules.
-
-        Returns:
-            The rules. What is wrong in a file is one line of ``problems``, and passed over.
+        What is wrong in a file is one line of ``problems``, and passed over.
 
         Raises:
             RulesError: The folder cannot be read.
-
         """
         rules = cls(str(folder))
         if not rules.folder:
@@ -247,15 +228,10 @@ class SiteRules:
         self.problems, self.paths, self._files = [], {}, {}
 
     def add_everywhere(self, directive: str, selectors: Iterable[str]) -> None:
-        """Add rules for the pages of all hosts; they stand behind those of the host's file.
-
-        Args:
-            directive: ``strip`` or ``keep``.
-            selectors: Selectors in CSS or XPath.
+        """Add rules for the pages of all hosts, ``strip`` or ``keep``; they stand behind those of the host's file.
 
         Raises:
             RulesError: A selector is wrong.
-
         """
         for selector in selectors:
             try:
@@ -273,7 +249,6 @@ class SiteRules:
             ['a.example.txt', '.a.example.txt']
             >>> rules.of("https://b.example/") is None
             True
-
         """
         if not self:
             return None
@@ -310,7 +285,6 @@ def read_rules_file(path: Path) -> str:
     Raises:
         OSError: It cannot be read, is larger than MAX_FILE_BYTES, or is a pipe or a device, which might never end.
         UnicodeDecodeError: It is not UTF-8.
-
     """
     # a pipe that nobody writes to is opened at once
     number = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
@@ -329,7 +303,6 @@ def host_in_name(file: str) -> str:
     Example:
         >>> host_in_name("www.Example.com.txt"), host_in_name(".example.com.txt")
         ('example.com', '.example.com')
-
     """
     host = file.removesuffix(SUFFIX)
     return f".{canonical_host(host[1:])}" if host.startswith(".") else _bare(canonical_host(host))
@@ -341,7 +314,6 @@ def file_for(host: str) -> str:
     Example:
         >>> file_for("www.example.com:8000")
         'example.com.txt'
-
     """
     return f"{_bare(without_port(host))}{SUFFIX}"
 

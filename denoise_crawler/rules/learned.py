@@ -6,18 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from denoise_crawler.page.text import counted, printable
-from denoise_crawler.rules.folder import (
-    AUTHOR,
-    BODY,
-    DATE,
-    KEEP,
-    PRUNE,
-    STRIP,
-    TEST_URL,
-    TITLE,
-    Rule,
-    SiteFile,
-)
+from denoise_crawler.rules.folder import AUTHOR, BODY, DATE, KEEP, PRUNE, STRIP, TEST_URL, TITLE, Rule, SiteFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +94,6 @@ def as_site_file(learned: LearnedRules) -> str:
         prune: no
         <BLANKLINE>
         test_url: https://a.example/1
-
     """
     lines = [printable(f"# {learned.site}: derived from {counted(len(learned.pages), 'judged page')}")]
     before = ""

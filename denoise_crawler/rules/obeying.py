@@ -4,25 +4,32 @@ from __future__ import annotations
 
 import logging
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from lxml import etree
 
 from denoise_crawler.errors import SelectorError
+from denoise_crawler.methods import Judgement
 from denoise_crawler.methods.guard import leaves_next_to_nothing
+from denoise_crawler.page import Element, Page
 from denoise_crawler.page.byline import iso_date
 from denoise_crawler.page.text import collapse_spaces, printable, without_controls, without_lone_surrogates
-from denoise_crawler.rules.folder import AUTHOR, BODY, BY_NAME, DATE, KEEP, STRIP, THIS_RUN, TITLE, VALUES
+from denoise_crawler.rules.folder import (
+    AUTHOR,
+    BODY,
+    BY_NAME,
+    DATE,
+    KEEP,
+    STRIP,
+    THIS_RUN,
+    TITLE,
+    VALUES,
+    Rule,
+    SiteFile,
+)
 from denoise_crawler.rules.selectors import find, find_nodes
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from denoise_crawler.methods import Judgement
-    from denoise_crawler.page import Element, Page
-    from denoise_crawler.rules.folder import Rule, SiteFile
 
 logger = logging.getLogger(__name__)
 
@@ -48,21 +55,14 @@ def decisions(page: Page, file: SiteFile, *, keeps_title: bool = True) -> list[D
 
     The rule closest to a node decides: what is stripped inside the body goes, what is kept inside that stays. Of
     several ``body`` rules the first that finds anything is obeyed, as is that of several ``title`` rules. Rules
-    of this run come before those of the file.
-
-    Args:
-        page: The page.
-        file: The rules of its host.
-        keeps_title: Whether the text begins with the title.
+    of this run come before those of the file. The text begins with the title if ``keeps_title`` says so.
 
     Example:
-        >>> from denoise_crawler import Page
         >>> from denoise_crawler.rules.folder import parse_site_file
         >>> page = Page.parse("", "<nav>Home</nav><main>A story.<p class=ad>Buy!</main>")
         >>> rules = parse_site_file("body: main" + chr(10) + "strip_id_or_class: ad", "a.example.txt")
         >>> print(decisions(page, rules)[-1])
         a.example.txt, line 2: strip_id_or_class: ad
-
     """
     marks: dict[int, Decision] = {}
     outside: Decision | None = None
@@ -74,7 +74,8 @@ def decisions(page: Page, file: SiteFile, *, keeps_title: bool = True) -> list[D
     for rule in file.written(STRIP, *BY_NAME):
         marks.update(dict.fromkeys(_nodes_of(page, rule), Decision(rule, kept=False)))
     for rule in file.of(TITLE):
-        if title := [node for node in _nodes_of(page, rule) if _has_text(page, node)]:
+        ends = page.nodes.ends
+        if title := [node for node in _nodes_of(page, rule) if any(page.characters[node : ends[node]])]:
             marks[title[0]] = Decision(rule, keeps_title)
             break
     for rule in file.written(KEEP):
@@ -95,24 +96,17 @@ def _with_those_of_run(page: Page, marks: dict[int, Decision], file: SiteFile) -
 
 
 def obey(page: Page, judgement: Judgement, file: SiteFile, *, keeps_title: bool = True) -> Judgement:
-    """Return a judgement in which the rules of a file are obeyed.
-
-    Args:
-        page: The page.
-        judgement: What the method says of it.
-        file: The rules of its host.
-        keeps_title: Whether the text begins with the title.
+    """Return a judgement in which the rules of a file are obeyed, as :func:`decisions` says.
 
     Returns:
         The judgement with ``obeyed``; as it was if no rule finds anything, and with ``passed_over`` if the rules
         would leave next to nothing of what the method keeps. Its ``confidence`` is None if a ``body`` rule has
         chosen the text.
-
     """
     decided = decisions(page, file, keeps_title=keeps_title)
     if not any(decided):
         return judgement
-    noise = _with_parents_kept(page, _noise(judgement.noise, decided))
+    noise = _noise(page, judgement.noise, decided)
     if leaves_next_to_nothing(page, noise, judgement.noise):
         return _passed_over(judgement, file)
 
@@ -132,19 +126,15 @@ def obey(page: Page, judgement: Judgement, file: SiteFile, *, keeps_title: bool 
 
 def judge_by_rules(page: Page, file: SiteFile) -> list[bool]:
     """Return whether each node is noise by the rules of a file alone; what they say nothing of is kept."""
-    return _with_parents_kept(page, _noise([False] * len(page.nodes), decisions(page, file)))
+    return _noise(page, [False] * len(page.nodes), decisions(page, file))
 
 
 def _nodes_of(page: Page, rule: Rule) -> list[int]:
     try:
         return find_nodes(page, rule.selector)
     except SelectorError as error:  # XPath shows some mistakes only on some pages
-        _name_once(rule, error)
+        _warn_once(f"{rule}: {printable(error)}")
         return []
-
-
-def _has_text(page: Page, node: int) -> bool:
-    return any(page.characters[node : page.nodes.ends[node]])
 
 
 def _inherited(page: Page, marks: dict[int, Decision], outside: Decision | None) -> list[Decision | None]:
@@ -154,15 +144,12 @@ def _inherited(page: Page, marks: dict[int, Decision], outside: Decision | None)
     return decided
 
 
-def _noise(judged: list[bool], decided: list[Decision | None]) -> list[bool]:
-    return [
-        noise if decision is None or decision.kept is None else not decision.kept
-        for noise, decision in zip(judged, decided, strict=True)
+def _noise(page: Page, judged: list[bool], decided: list[Decision | None]) -> list[bool]:
+    """Return the noise as decided. What stands around a kept node is kept, since what is below noise is noise."""
+    noise = [
+        gone if decision is None or decision.kept is None else not decision.kept
+        for gone, decision in zip(judged, decided, strict=True)
     ]
-
-
-def _with_parents_kept(page: Page, noise: list[bool]) -> list[bool]:
-    """Keep what stands around a node that is kept, since what is below noise is noise."""
     parents, result = page.nodes.parents, list(noise)
     for node, gone in enumerate(noise):
         above = -1 if gone else parents[node]
@@ -187,17 +174,11 @@ def values_of(page: Page, file: SiteFile) -> dict[str, str]:
 
     Of several rules for the same value, the first that finds one is obeyed.
 
-    Args:
-        page: The page.
-        file: The rules of its host.
-
     Example:
-        >>> from denoise_crawler import Page
         >>> from denoise_crawler.rules.folder import parse_site_file
         >>> page = Page.parse("", "<h1>Storm</h1><time datetime=2024-05-01>yesterday</time>")
         >>> values_of(page, parse_site_file("title: h1" + chr(10) + "date: time"))
         {'title': 'Storm', 'date': '2024-05-01'}
-
     """
     values = dict[str, str]()
     for name in VALUES:
@@ -212,7 +193,7 @@ def _texts(page: Page, rule: Rule) -> Iterator[str]:
     try:
         places = find(page, rule.selector)
     except SelectorError as error:
-        _name_once(rule, error)
+        _warn_once(f"{rule}: {printable(error)}")
         return
     for one in places:
         text = one if isinstance(one, str) else _value_of(one, rule.directive)
@@ -241,11 +222,7 @@ def _first_date(texts: list[str]) -> str:
 _VALUE_READERS = {TITLE: _first_short, AUTHOR: _authors, DATE: _first_date}
 
 
-def _name_once(rule: Rule, error: SelectorError) -> None:
-    """Warn that a rule is passed over on a page, once for a rule and a mistake."""
-    _warn_once(f"{rule}: {printable(error)}")
-
-
 @lru_cache(maxsize=1_024)
 def _warn_once(message: str) -> None:
+    """Warn that a rule is passed over on a page, once for a rule and a mistake."""
     logger.warning("%s", message)

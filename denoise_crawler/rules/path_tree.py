@@ -7,17 +7,12 @@ that few are made. Time is linear in the number of paths.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import TYPE_CHECKING
 
-from denoise_crawler.page import TEXT
+from denoise_crawler.page import TEXT, Page
 from denoise_crawler.rules.selectors import Names, PathSelector, names_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from denoise_crawler.page import Page
 
 LEAST_TEXT = 200  # characters: a page with less kept text weighs less than others
 MAX_PATHS = 200_000
@@ -76,7 +71,6 @@ class PathTree:
         Args:
             price: What a mark costs, in pages of kept text.
             least_pages: On how many pages a path stands at least that is marked as dropped.
-
         """
         size = len(self)
         if_dropped, if_kept = list(self.kept), list(self.dropped)  # what is wrong, given what is above
@@ -112,7 +106,8 @@ class PathTree:
         """Return the paths whose last element has a tag (``div``), id (``#story``) or class (``.ad``)."""
         paths: dict[str, list[int]] = {}
         for number, names in enumerate(self.names):
-            for name in _all_names(names):
+            own = [names.tag, *([f"#{names.id}"] if names.id else []), *(f".{name}" for name in names.classes)]
+            for name in own:
                 paths.setdefault(name, []).append(number)
         return paths
 
@@ -136,13 +131,6 @@ class PathTree:
             self.pages[number] += 1
 
 
-def _all_names(names: Names) -> Iterator[str]:
-    yield names.tag
-    if names.id:
-        yield f"#{names.id}"
-    yield from (f".{name}" for name in names.classes)
-
-
 class ShortSelectors:
     """Finds selectors for the marks of a tree.
 
@@ -150,7 +138,6 @@ class ShortSelectors:
         tree: The paths of a site.
         marks: The marked paths, and whether each is kept.
         harm: How much a selector may do wrong elsewhere, in pages of kept text.
-
     """
 
     def __init__(self, tree: PathTree, marks: dict[int, bool], harm: float) -> None:

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lxml import etree
 
 from denoise_crawler.errors import SelectorError
-from denoise_crawler.page import TEXT
+from denoise_crawler.page import TEXT, Element, Page
 from denoise_crawler.rules.finding import find_in_order
 from denoise_crawler.rules.xpath_steps import check_nesting, tokens_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from denoise_crawler.page import Element, Page
 
 _PLAIN = re.compile(r"-?[A-Za-z_][\w-]*")  # a name that CSS needs no escape for
 _PLAIN_TAG = re.compile(r"[a-z][a-z0-9]*")
@@ -33,7 +29,6 @@ class Names:
     Example:
         >>> Names("div", "story", ("wide",)).css
         'div#story.wide'
-
     """
 
     tag: str = "*"
@@ -56,11 +51,9 @@ class Names:
 
     def fit(self, other: Names) -> bool:
         """Return True if an element with the names ``other`` has these as well."""
-        return (
-            self.tag in ("*", other.tag)
-            and self.id in ("", other.id)
-            and all(name in other.classes for name in self.classes)
-        )
+        if self.tag not in ("*", other.tag) or self.id not in ("", other.id):
+            return False
+        return all(name in other.classes for name in self.classes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +68,6 @@ class PathSelector:
         'div#story p.ad'
         >>> selector.xpath
         "//div[@id='story']//p[contains(concat(' ', normalize-space(@class), ' '), ' ad ')]"
-
     """
 
     steps: tuple[Names, ...]
@@ -126,19 +118,12 @@ def _is_plain(name: str) -> bool:
 def selector_of(page: Page, node: int) -> str:
     """Return a CSS selector that finds the element of ``node`` alone, as short as its names allow.
 
-    Args:
-        page: The page.
-        node: An element.
-
-    Returns:
-        The selector; empty where there is none without an escape, or it would be very long.
+    It is empty where there is none without an escape, or it would be very long.
 
     Example:
-        >>> from denoise_crawler import Page
         >>> page = Page.parse("", "<div class=story><p>One.<p class=ad>Two.<p>Three.</div>")
         >>> [selector_of(page, node) for node, tag in enumerate(page.nodes.tags) if tag == "p"]
         ['div.story > p:nth-of-type(1)', 'p.ad', 'div.story > p:nth-of-type(3)']
-
     """
     named, steps = page.once(_named_elements), list[str]()
     element: Element | None = page.nodes.elements[node]
@@ -205,7 +190,6 @@ def is_xpath(selector: str) -> bool:
     Example:
         >>> is_xpath("//div[@id='story']"), is_xpath("div#story"), is_xpath("concat(//h1, '')")
         (True, False, True)
-
     """
     return _XPATH.match(selector.lstrip()) is not None
 
@@ -224,7 +208,6 @@ def compile_selector(selector: str) -> etree.XPath:
     Example:
         >>> compile_selector("div.story > p")(_TRIAL)
         []
-
     """
     if len(selector) > MAX_SELECTOR_CHARACTERS:
         raise SelectorError(f"a selector of more than {MAX_SELECTOR_CHARACTERS:,} characters")
@@ -275,10 +258,8 @@ def find(page: Page, selector: str) -> list[Element | str]:
         SelectorError: The selector is wrong, or takes too much work on this page.
 
     Example:
-        >>> from denoise_crawler import Page
         >>> find(Page.parse("", "<title>News</title>"), "substring(//title, 1, 2)")
         ['Ne']
-
     """
     if page.tree is None:
         return []
@@ -300,10 +281,8 @@ def find_nodes(page: Page, selector: str) -> list[int]:
         SelectorError: The selector is wrong.
 
     Example:
-        >>> from denoise_crawler import Page
         >>> find_nodes(Page.parse("", "<p>One.<p class=b>Two."), "p.b")
         [3]
-
     """
     numbers = page.once(_numbers_of_elements)
     return sorted({numbers[one] for one in find(page, selector) if not isinstance(one, str) and one in numbers})

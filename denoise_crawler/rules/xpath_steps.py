@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from denoise_crawler.errors import SelectorError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 _TOKEN = re.compile(
     r"""\s*("[^"]*"|'[^']*'|//|::|\.\.|!=|<=|>=|\d+(?:\.\d*)?|\.\d+|[\w\u00b7-]+(?:\.[\w-]+)*(?::[\w-]+)?"""
@@ -21,17 +18,9 @@ OPERATORS = frozenset({"=", "!=", "<", "<=", ">", ">=", "+", "-", "|", ","}) | _
 _BEFORE_OPERAND = frozenset({"/", "//", "::", "@", "(", "[", "$"}) | OPERATORS
 _NO_ELEMENTS = frozenset({"@", "text", "node", "comment", "processing-instruction", "attribute", "namespace"})
 _COMPARED = frozenset({"=", "!=", "<", "<=", ">", ">="})
-_READ_NO_TEXT = _NO_ELEMENTS | {
-    "count",
-    "position",
-    "last",
-    "not",
-    "boolean",
-    "name",
-    "local-name",
-    "true",
-    "false",
-}
+_READ_NO_TEXT = (
+    _NO_ELEMENTS | {"count", "position", "last", "not", "boolean", "name", "local-name"} | {"true", "false"}
+)
 # How far an axis reaches: to any element of the page, up or down a branch, or along the children of a parent.
 FAR, BRANCH, SIBLINGS = "far", "branch", "siblings"
 _REACH = {
@@ -55,9 +44,8 @@ class Step:
         if not self.is_below:
             return written
         is_child = self.tokens[0] not in (".", "..", "@") and self.tokens[1:2] != ["::"]
-        return (
-            f"descendant::{written}" if is_child and not self.counts else f"descendant-or-self::node()/{written}"
-        )
+        begin = "descendant::" if is_child and not self.counts else "descendant-or-self::node()/"
+        return f"{begin}{written}"
 
     @property
     def axis(self) -> str:
@@ -84,7 +72,6 @@ def tokens_of(xpath: str) -> list[str]:
     Example:
         >>> tokens_of("//p[@id='a b']/..")
         ['//', 'p', '[', '@', 'id', '=', "'a b'", ']', '/', '..']
-
     """
     tokens, at, text = list[str](), 0, xpath.rstrip()
     while at < len(text):
@@ -154,7 +141,6 @@ def check_nesting(tokens: Sequence[str]) -> None:
 
     Raises:
         SelectorError: There is one.
-
     """
     reaches: list[bool] = []  # of the open brackets, whether such an axis stands before the next one
     for at, word in enumerate(tokens):
@@ -164,12 +150,9 @@ def check_nesting(tokens: Sequence[str]) -> None:
             reaches.pop()
         elif reaches and reach_of(tokens, at) in (FAR, BRANCH):
             if any(reaches[:-1]):
-                raise SelectorError(f"{_name(word)} stands in a predicate inside a predicate with such an axis")
+                axis = word if word == "//" else f"{word}::"
+                raise SelectorError(f"{axis} stands in a predicate inside a predicate with such an axis")
             reaches[-1] = True
-
-
-def _name(word: str) -> str:
-    return word if word == "//" else f"{word}::"
 
 
 def paths_of(tokens: Sequence[str]) -> list[list[Step]] | None:
@@ -178,7 +161,6 @@ def paths_of(tokens: Sequence[str]) -> list[list[Step]] | None:
     Example:
         >>> [[step.text for step in path] for path in paths_of(tokens_of("//div[1]//p/text() | ./a/@b")) or []]
         [['// div [ 1 ]', 'descendant::p', 'text ( )'], ['.', 'a', '@ b']]
-
     """
     paths: list[list[Step]] = []
     for part in _parts(tokens):

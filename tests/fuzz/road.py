@@ -15,8 +15,7 @@ from denoise_crawler.evaluation.gold import GoldPage, addressed
 from denoise_crawler.methods import METHODS, Judgement, MethodChoice, apply_guard
 from denoise_crawler.output.clean_text import clean_text, count_characters
 from denoise_crawler.output.explanation import explanation
-from denoise_crawler.output.renderings import RENDERINGS
-from denoise_crawler.output.writing import FORMS, Writing, write_content
+from denoise_crawler.output.writing import FORMS, RENDERINGS, Writing, write_content
 from denoise_crawler.page import TEXT, Page
 from denoise_crawler.page.metadata import metadata_of
 from denoise_crawler.report import Bounds, Plan, RunFigures, write_report

@@ -19,7 +19,7 @@ from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.methods import Judgement, MethodChoice, apply_guard
 from denoise_crawler.methods.base import inherit
 from denoise_crawler.output.painted import painted_html
-from denoise_crawler.output.renderings import RENDERINGS
+from denoise_crawler.output.writing import RENDERINGS
 from denoise_crawler.page import TEXT, Page
 from tests import chromium
 from tests.attacks import attack

@@ -17,8 +17,8 @@ from denoise_crawler.output.content.blocks import to_dicts
 from denoise_crawler.output.content.builder import content_blocks
 from denoise_crawler.output.content.html import to_html
 from denoise_crawler.output.content.markdown import to_markdown
-from denoise_crawler.output.renderings import RENDERINGS
 from denoise_crawler.output.safe_markup import write_below
+from denoise_crawler.output.writing import RENDERINGS
 from denoise_crawler.page import Page
 from denoise_crawler.report import Plan, RunFigures, write_report
 from tests.attacks import attack

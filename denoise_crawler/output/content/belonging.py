@@ -7,12 +7,9 @@ credit of a figure does not: where all text of a figure is noise, the text aroun
 from __future__ import annotations
 
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
 from denoise_crawler.methods.base import inherit
-
-if TYPE_CHECKING:
-    from denoise_crawler.page import Page
+from denoise_crawler.page import Page
 
 MIN_KEPT_SHARE = 0.5  # of the text around, before and behind the content
 MIN_KEPT_SHARE_INSIDE = 0.1  # the same, between two kept texts
@@ -22,17 +19,11 @@ _MOST_LEVELS = 8  # between a picture and its figure
 class Belonging:
     """Tells of nodes without text whether they belong to the kept content of a page.
 
-    Args:
-        page: The page.
-        noise: Whether each node is noise; None if all is kept.
-
     Example:
-        >>> from denoise_crawler import Page
         >>> page = Page.parse("", "<div><img>Menu</div><p><img>A story.</p>")
         >>> belonging = Belonging(page, [False, True, True, True, False, False, False])
         >>> belonging(2), belonging(5)
         (False, True)
-
     """
 
     def __init__(self, page: Page, noise: list[bool] | None) -> None:
@@ -75,11 +66,11 @@ class Belonging:
 
     def _figure(self, index: int) -> int:
         """Return the figure around a node; -1 if there is none."""
-        for _ in range(_MOST_LEVELS):
+        for _ in range(_MOST_LEVELS + 1):
             if index <= 0 or self._nodes.tags[index] == "figure":
-                break
+                return index if index > 0 else -1
             index = self._nodes.parents[index]
-        return index if index > 0 and self._nodes.tags[index] == "figure" else -1
+        return -1
 
     def _nearest_text(self, index: int, without: int = 0) -> int:
         """Return the nearest node at or above ``index`` with text in it, and not only below ``without``."""

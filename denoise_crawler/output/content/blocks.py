@@ -156,7 +156,6 @@ def to_dicts(blocks: list[Block]) -> BlockList:
     Example:
         >>> to_dicts([Heading(1, [Text("News")]), Rule()])
         [{'type': 'heading', 'level': 1, 'content': [{'type': 'text', 'text': 'News'}]}, {'type': 'rule'}]
-
     """
     return BlockList(msgspec.to_builtins(blocks))
 
@@ -166,7 +165,6 @@ def from_dicts(dicts: list[dict[str, Any]]) -> list[Block]:
 
     Raises:
         msgspec.ValidationError: A dict is no block.
-
     """
     return msgspec.convert(dicts, list[Block])
 
@@ -177,7 +175,6 @@ def text_of(content: list[Inline]) -> str:
     Example:
         >>> text_of([Text("One "), Text("two", "em"), LineBreak(), Formula("x^2")])
         'One two x^2'
-
     """
     parts = []
     for piece in content:
@@ -199,12 +196,10 @@ def without_empty_headings(blocks: list[Block]) -> list[Block]:
     The highest heading of the page is one in any case.
 
     Example:
-        >>> from denoise_crawler.output.content.blocks import Text
         >>> blocks = [Heading(1, [Text("News")]), Heading(6, [Text("T|T")]), Heading(2, [Text("A")])]
         >>> blocks = without_empty_headings(blocks)
         >>> [type(block).__name__ for block in blocks]
         ['Heading', 'Paragraph', 'Paragraph']
-
     """
     highest = min((block.level for block in blocks if isinstance(block, Heading)), default=0)
     return [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from denoise_crawler.output.content.blocks import (
     Block,
@@ -20,24 +20,17 @@ from denoise_crawler.output.content.blocks import (
 from denoise_crawler.output.content.code import is_code
 from denoise_crawler.output.content.elements import Gathering, begin_element
 from denoise_crawler.output.content.footnotes import without_label, without_number
-from denoise_crawler.output.content.formulas import formulas_of
+from denoise_crawler.output.content.formulas import Place, formulas_of
 from denoise_crawler.output.content.line import heading_levels, paragraphs, style_in, text_styles
 from denoise_crawler.output.content.links import Links, is_control, is_permalink, is_share_link
 from denoise_crawler.output.content.nested import note_source
 from denoise_crawler.output.content.pictures import is_embedded, is_picture, picture_of
 from denoise_crawler.output.content.posts import quote_controls
 from denoise_crawler.output.inline import text_of
-from denoise_crawler.page import TEXT
+from denoise_crawler.page import TEXT, Page
 from denoise_crawler.page.markup import INLINE
 from denoise_crawler.page.site import site_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from denoise_crawler.output.content.formulas import Place
-    from denoise_crawler.page import Page
-    from denoise_crawler.records import FoundRecord
-
+from denoise_crawler.records import FoundRecord
 
 _IN_A_LINE = INLINE | {"input"}  # which shows or hides what stands beside it
 _LEFT_OUT = frozenset({"a", "span"})  # if they are permalinks, share links or controls of headings
@@ -61,36 +54,19 @@ def content_blocks(
         pictures: Whether pictures and embedded videos and posts are kept.
 
     Example:
-        >>> from denoise_crawler import Page
         >>> for block in content_blocks(Page.parse("https://a.test/", "<h1>News</h1><ul><li>One<li>Two</ul>")):
         ...     print(type(block).__name__)
         Heading
         List
-
     """
     return Builder(page, noise, posts, links=links, pictures=pictures).build()
 
 
 class Builder(Gathering):
-    """Gathers blocks while walking through the nodes.
-
-    Args:
-        page: The page.
-        noise: Whether each node is noise; None if all is kept.
-        posts: The posts of its thread.
-        links: Whether the addresses of links are kept.
-        pictures: Whether pictures and embeds are kept.
-
-    """
+    """Gathers blocks while walking through the nodes; it is made with what :func:`content_blocks` takes."""
 
     def __init__(
-        self,
-        page: Page,
-        noise: list[bool] | None,
-        posts: Sequence[FoundRecord],
-        *,
-        links: bool,
-        pictures: bool,
+        self, page: Page, noise: list[bool] | None, posts: Sequence[FoundRecord], *, links: bool, pictures: bool
     ) -> None:
         super().__init__(page, noise, posts, pictures=pictures)
         self._with_links = links
@@ -142,8 +118,8 @@ class Builder(Gathering):
             self._joints.new_line()
         elif tag not in _IN_A_LINE or (tag == "code" and is_code(self.nodes, index)):
             self._end_line()
-            if self._is_gone(index):
-                return end
+            if self.noise is not None and self.noise[index] and not self.tables:
+                return end  # noise in a table leaves a gap there
             self._lines.append((index, end))
             written_to = begin_element(self, index, tag)
             note_source(self.sources, self._open[0].blocks, index)
@@ -202,10 +178,8 @@ class Builder(Gathering):
         if not content:
             return
         above = self._open[-1].blocks
-        mark, note = (
-            FootnoteMark(self.footnotes.sidenotes[index]),
-            Footnote(self.footnotes.sidenotes[index], content),
-        )
+        label = self.footnotes.sidenotes[index]
+        mark, note = FootnoteMark(label), Footnote(label, content)
         if before:
             self._pieces = [*without_number(before), mark]
             self._notes.append(note)
@@ -223,7 +197,8 @@ class Builder(Gathering):
 
     def _add_places(self, index: int) -> None:
         """Add the formulas of scripts that stand before node ``index`` and not in a text."""
-        while self._places and (self._places[0].node < index or not self._is_text(index)):
+        is_text = index < len(self.nodes) and self.nodes.tags[index] is TEXT
+        while self._places and (self._places[0].node < index or not is_text):
             if self._places[0].node > index:
                 return
             place = self._places.popleft()
@@ -231,9 +206,6 @@ class Builder(Gathering):
                 self._close(index, keep=place.parent)
                 self._joints.gap()
                 self._pieces.append(place.formula)
-
-    def _is_text(self, index: int) -> bool:
-        return index < len(self.nodes) and self.nodes.tags[index] is TEXT
 
     def _add_picture(self, index: int) -> None:
         self._joints.gap()
@@ -251,10 +223,6 @@ class Builder(Gathering):
         if not picture.link or is_embedded(picture.link) or site_of(picture.link) == self.page.site:
             return False
         return not is_picture(picture.link) and not any(box.kind == "figure" for box in self.boxes)
-
-    def _is_gone(self, index: int) -> bool:
-        """Tell whether nothing of a block-level element is written; noise in a table leaves a gap there."""
-        return self.noise is not None and self.noise[index] and not self.tables
 
     def _is_left_out(self, index: int, tag: str) -> bool:
         """Tell whether a node is said in a head or by a mark, or is a permalink, a share link or a control."""

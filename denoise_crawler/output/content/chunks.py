@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import msgspec
 from msgspec.structs import replace
 
 from denoise_crawler.output.content.blocks import (
@@ -19,6 +19,7 @@ from denoise_crawler.output.content.blocks import (
     Footnote,
     Formula,
     Heading,
+    Inline,
     List,
     Paragraph,
     Picture,
@@ -32,11 +33,6 @@ from denoise_crawler.output.content.blocks import (
 from denoise_crawler.output.content.markdown import to_markdown
 from denoise_crawler.page.text import words
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from denoise_crawler.output.content.blocks import Inline
-
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
@@ -47,7 +43,6 @@ class Chunk:
         blocks: Its blocks.
         text: Its blocks in Markdown.
         words: How many words its blocks have, without addresses.
-
     """
 
     headings: list[str]
@@ -76,7 +71,6 @@ def chunks(blocks: Sequence[Block] | Sequence[dict[str, Any]], max_words: int = 
         >>> page = [Heading(1, [Text("News")]), Paragraph([Text("One two. Three four.")])]
         >>> [(chunk.headings, chunk.text) for chunk in chunks(page, max_words=3)]
         [(['News'], '# News\n\nOne two.'), (['News'], 'Three four.')]
-
     """
     if max_words < 1:
         raise ValueError(f"max_words must be at least 1, not {max_words}")
@@ -85,20 +79,15 @@ def chunks(blocks: Sequence[Block] | Sequence[dict[str, Any]], max_words: int = 
 
 
 def parts(blocks: list[Block], most: int, size: Callable[[Block], int]) -> Iterator[list[Block]]:
-    """Cut a page into parts that are as long as they may be.
+    """Cut blocks into parts that are as long as they may be, none longer than ``most`` as ``size`` measures.
 
-    Args:
-        blocks: Its blocks.
-        most: The largest size of a part. Only a heading, a formula, a picture or a text without spaces may be
-            longer.
-        size: Returns the size of a block.
+    Only a heading, a formula, a picture or a text without spaces may be longer.
 
     Example:
         >>> from denoise_crawler.output.content.blocks import Paragraph, Text
         >>> page = [Paragraph([Text("One two. Three four.")]), Rule()]
         >>> [list(map(plain_text, part)) for part in parts(page, 11, lambda block: len(plain_text(block)))]
         [['One two.'], ['Three four.', '']]
-
     """
     return (chunk.blocks for chunk in _cut(blocks, most, size, by_heading=False))
 
@@ -109,7 +98,6 @@ def text_parts(text: str, most: int) -> Iterator[str]:
     Example:
         >>> list(text_parts("One.\nTwo three four.\nFive.", 11))
         ['One.', 'Two three', 'four.\nFive.']
-
     """
     begin = 0
     while len(text) - begin > most:
@@ -196,7 +184,7 @@ def _joined(first: Block, second: Block) -> Block | None:
         same = first.ordered == second.ordered and follows
         return List([*first.items, *second.items], first.ordered, first.start) if same else None
     if isinstance(first, Table) and isinstance(second, Table) and first.rows[0] is second.rows[0]:
-        return msgspec.structs.replace(first, rows=[*first.rows, *second.rows[1:]])
+        return replace(first, rows=[*first.rows, *second.rows[1:]])
     if isinstance(first, Code) and isinstance(second, Code) and first.language == second.language:
         return Code(f"{first.text}\n{second.text}", first.language)
     return None
@@ -209,10 +197,7 @@ _SENTENCE_END = re.compile(r"(?<=[.!?…]\s)(?=\S)|(?<=[。！？])")
 def smaller_blocks(block: Block, max_words: int) -> list[Block]:
     """Return a block in smaller ones; an empty list if it cannot be cut.
 
-    Args:
-        block: The block.
-        max_words: Texts without the end of a sentence are cut into parts of so many words.
-
+    Texts without the end of a sentence are cut into parts of ``max_words`` words.
     """
     if isinstance(block, List):
         return _items(block)

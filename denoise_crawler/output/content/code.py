@@ -4,23 +4,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from lxml import etree
+from lxml.etree import _Element
 
 from denoise_crawler.output.content.blocks import Code
-from denoise_crawler.page import TEXT
+from denoise_crawler.page import TEXT, Nodes
 from denoise_crawler.page.markup import INLINE
 from denoise_crawler.page.opaque import LINE_NUMBER_NAMES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from lxml.etree import _Element
-
-    from denoise_crawler.page import Nodes
 
 _ROWS = frozenset({"div", "li", "tr", "p"})
 _LEFT_OUT = frozenset(
@@ -121,9 +115,8 @@ class _Walk:
         return last.endswith("\n")
 
     def _find_gutters(self) -> None:
-        for element in self.block.iterdescendants("*"):
-            if element.tag in _LEFT_OUT or _is_gutter(element):
-                self._gutters.add(element)
+        inner = self.block.iterdescendants("*")
+        self._gutters.update(one for one in inner if one.tag in _LEFT_OUT or _is_gutter(one))
 
     def _find_rows(self) -> None:
         """Find the rows: those that hold no other ones."""
@@ -209,21 +202,9 @@ _CLASSES = [
     )
 ]
 _NO_LANGUAGE = frozenset(
-    {
-        "none",
-        "plain",
-        "plaintext",
-        "text",
-        "txt",
-        "raw",
-        "nohighlight",
-        "no-highlight",
-        "default",
-        "auto",
-        "unknown",
-    }
+    {"none", "plain", "plaintext", "text", "txt", "raw", "nohighlight", "no-highlight", "default", "auto"}
     | {"output", "highlight", "hljs", "code", "source", "block", "container", "box", "wrap", "wrapper", "copyable"}
-    | {"numbers", "linenums", "notranslate", "prettyprinted", "is-loaded", "tab-size", "undefined"}
+    | {"numbers", "linenums", "notranslate", "prettyprinted", "is-loaded", "tab-size", "undefined", "unknown"}
 )
 
 
@@ -321,7 +302,7 @@ def _is_block_of_code(nodes: Nodes, index: int) -> bool:
         return False
     if has_lines or _BLOCK_STYLE.search(style) or _BLOCK_CLASS.search(element.get("class", "")):
         return True
-    return any(tag == "br" for tag in nodes.tags[index + 1 : nodes.ends[index]])
+    return "br" in nodes.tags[index + 1 : nodes.ends[index]]
 
 
 def _stands_alone(nodes: Nodes, index: int) -> bool:

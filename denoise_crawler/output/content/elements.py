@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from functools import partial
 
 from denoise_crawler.output.content.belonging import Belonging
 from denoise_crawler.output.content.blocks import (
     MAX_CONTAINERS,
+    Block,
     Footnote,
     Formula,
     Heading,
+    Inline,
     LineBreak,
     Paragraph,
     Picture,
@@ -44,11 +46,6 @@ from denoise_crawler.page import Page
 from denoise_crawler.page.data_table import is_data_table
 from denoise_crawler.records import FoundRecord
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from denoise_crawler.output.content.blocks import Block, Inline
-
 _CAPTION = re.compile(r"(?:^|[-_\s])caption(?:$|[-_\s])", re.IGNORECASE)
 
 
@@ -62,15 +59,7 @@ class _Open:
 
 
 class Gathering:
-    """The blocks that are gathered while a page is walked through, and the elements that are open.
-
-    Args:
-        page: The page.
-        noise: Whether each node is noise; None if all is kept.
-        posts: The posts of its thread.
-        pictures: Whether pictures and embeds are kept.
-
-    """
+    """The blocks that are gathered while a page is walked through, and the elements that are open."""
 
     def __init__(
         self, page: Page, noise: list[bool] | None, posts: Sequence[FoundRecord], *, pictures: bool
@@ -138,18 +127,16 @@ class Gathering:
         """Add a block behind those that are there."""
         self._open[-1].blocks.append(block)
 
-    def gather(self, index: int, attach: Callable[[list[Block], list[Block]], None]) -> None:
-        """Gather the blocks of an element, which begins now.
+    def gather(self, index: int, attach: Callable[[list[Block], list[Block]], None]) -> int:
+        """Gather the blocks of an element, which begins now; return 0, since the nodes below it are to come.
 
-        Args:
-            index: The node of the element.
-            attach: Called with the blocks around the element and with its own when it ends. Where too many
-                elements are open it is not called: the blocks go to those around.
-
+        When it ends, ``attach`` is called with the blocks around it and with its own. Where too many elements are
+        open it is not called: the blocks go to those around.
         """
         if len(self._open) <= MAX_CONTAINERS:
             around = self._open[-1].blocks
             self._open.append(_Open(index, lambda blocks: attach(around, blocks)))
+        return 0
 
     @property
     def last_picture(self) -> Picture | None:
@@ -186,12 +173,11 @@ def begin_element(content: Gathering, index: int, tag: str) -> int:
 
     Returns:
         The end of the nodes that are now taken in; 0 if those below the element are still to come.
-
     """
     if index in content.posts.holders:
         return 0
     if (label := content.footnotes.notes.get(index)) is not None:
-        return _begin_note(content, index, label)
+        return _begin_whole(content, index, lambda blocks: Footnote(label, blocks))
     if (begin := _BEGIN.get(tag)) is not None:
         return begin(content, index)
     return _begin_other(content, index, tag)
@@ -200,35 +186,31 @@ def begin_element(content: Gathering, index: int, tag: str) -> int:
 def _begin_other(content: Gathering, index: int, tag: str) -> int:
     """Begin an element that is told by its attributes, or by what it holds."""
     element = content.nodes.elements[index]
-    if tag == "code":
-        return _add_code(content, index)
-    if element.get("data-lang") and is_code(content.nodes, index):
+    if tag == "code" or (element.get("data-lang") and is_code(content.nodes, index)):
         return _add_code(content, index)
     if element.get("class") or element.get("data-callout"):
         if tag in BOXES and (kind := callout_kind(element)):
             return _begin_box(content, index, kind)
-        if (
-            _CAPTION.search(element.get("class", ""))
-            and "img" not in content.nodes.tags[index : content.nodes.ends[index]]
-        ):
-            _begin_loose_caption(content, index)
-            return 0
+        below = slice(index, content.nodes.ends[index])
+        if _CAPTION.search(element.get("class", "")) and "img" not in content.nodes.tags[below]:
+            return _begin_loose_caption(content, index)
         if content.boxes and content.boxes[-1].end > index and is_title(element):
             return _begin_title(content, index)
     if tag in ("div", "section") and is_code(content.nodes, index):
         return _add_code(content, index)
     if links := links_of_contents(content.nodes, index):
-        content.gather(index, lambda around, blocks: around.extend(as_list(blocks, links)))
+        return content.gather(index, lambda around, blocks: around.extend(as_list(blocks, links)))
     return 0
 
 
-def _begin_note(content: Gathering, index: int, label: str) -> int:
+def _begin_whole(content: Gathering, index: int, make: Callable[[list[Block]], Block]) -> int:
+    """Gather an element that is one block; none if it is empty."""
+
     def attach(around: list[Block], blocks: list[Block]) -> None:
         if blocks:
-            around.append(Footnote(label, blocks))
+            around.append(make(blocks))
 
-    content.gather(index, attach)
-    return 0
+    return content.gather(index, attach)
 
 
 def _begin_list(content: Gathering, index: int) -> int:
@@ -244,8 +226,7 @@ def _begin_item(content: Gathering, index: int) -> int:
         if blocks:
             content.lists.add(of_list, blocks, around)
 
-    content.gather(index, attach)
-    return 0
+    return content.gather(index, attach)
 
 
 def _begin_quote(content: Gathering, index: int) -> int:
@@ -254,13 +235,8 @@ def _begin_quote(content: Gathering, index: int) -> int:
         return _begin_box(content, index, kind)
     cited = element.get("cite", "").strip()
     source = safe_url(content.page.absolute(cited)) if cited else ""
-
-    def attach(around: list[Block], blocks: list[Block]) -> None:
-        if blocks:
-            around.append(Quote(blocks, source if source.startswith("http") else ""))
-
-    content.gather(index, attach)
-    return 0
+    source = source if source.startswith("http") else ""
+    return _begin_whole(content, index, lambda blocks: Quote(blocks, source))
 
 
 def _add_rule(content: Gathering, index: int) -> int:
@@ -273,9 +249,9 @@ def _begin_preformatted(content: Gathering, index: int) -> int:
     nodes, element = content.nodes, content.nodes.elements[index]
     if is_verse(element) and kept_share(nodes, index, content.noise) == 1:
         pieces: list[Inline] = []
-        for line in preformatted_text(nodes.elements[index]).split("\n"):
-            pieces += [LineBreak(), Text(line)] if pieces else [Text(line)]
-        content.add_line(pieces)
+        for line in preformatted_text(element).split("\n"):
+            pieces += [LineBreak(), Text(line)]
+        content.add_line(pieces[1:])
         return nodes.ends[index]
     return _add_code(content, index) if is_code(nodes, index) else 0
 
@@ -303,8 +279,7 @@ def _begin_table(content: Gathering, index: int) -> int:
         around.extend(table.finish())
         around.extend(loose)
 
-    content.gather(index, attach)
-    return 0
+    return content.gather(index, attach)
 
 
 def _begin_cell(content: Gathering, index: int) -> int:
@@ -323,25 +298,18 @@ def _begin_caption(content: Gathering, index: int) -> int:
     return 0
 
 
-def _begin_loose_caption(content: Gathering, index: int) -> None:
+def _begin_loose_caption(content: Gathering, index: int) -> int:
     """Gather what is named the caption of the picture above it, without a figure around both."""
     if (picture := content.last_picture) is not None and not picture.caption:
         content.gather(
             index, lambda around, blocks: around.extend(add_caption([picture], inline_content(blocks))[1:])
         )
+    return 0
 
 
 def _table_around(content: Gathering) -> OpenTable | None:
     """Return the data table that gathers what comes now; None outside, in a cell, and in a list that it holds."""
     return content.tables[-1] if content.tables and content.gathers(content.tables[-1].start) else None
-
-
-def _begin_figure(content: Gathering, index: int) -> int:
-    return _begin_box(content, index, "figure")
-
-
-def _begin_details(content: Gathering, index: int) -> int:
-    return _begin_box(content, index, "details")
 
 
 def _begin_summary(content: Gathering, index: int) -> int:
@@ -359,8 +327,7 @@ def _begin_box(content: Gathering, index: int, kind: str) -> int:
         content.boxes.pop()
         around.extend(box.finish(blocks))
 
-    content.gather(index, attach)
-    return 0
+    return content.gather(index, attach)
 
 
 def _begin_title(content: Gathering, index: int) -> int:
@@ -372,8 +339,7 @@ def _begin_title(content: Gathering, index: int) -> int:
         else:
             box.title.extend(inline_content(blocks))
 
-    content.gather(index, attach)
-    return 0
+    return content.gather(index, attach)
 
 
 def _add_embed(content: Gathering, index: int) -> int:
@@ -394,7 +360,7 @@ _BEGIN: dict[str, Callable[[Gathering, int], int]] = {
     "table": _begin_table,
     **dict.fromkeys(("td", "th"), _begin_cell),
     **dict.fromkeys(("caption", "figcaption"), _begin_caption),
-    "figure": _begin_figure,
-    "details": _begin_details,
+    "figure": partial(_begin_box, kind="figure"),
+    "details": partial(_begin_box, kind="details"),
     "summary": _begin_summary,
 }

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import accumulate, count
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from denoise_crawler.core import compiled
-from denoise_crawler.output.content.blocks import Text
+from lxml.etree import _Element
+
+from denoise_crawler.output.content.blocks import Inline, Text
+from denoise_crawler.output.content.formulas import hinted
+from denoise_crawler.output.content.line import block_around
 from denoise_crawler.output.content.nested import first_number
-from denoise_crawler.page import TEXT
+from denoise_crawler.page import TEXT, Nodes, Page
 from denoise_crawler.page.markup import INLINE
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from lxml.etree import _Element
-
-    from denoise_crawler.output.content.blocks import Inline
-    from denoise_crawler.page import Nodes, Page
 
 MAX_NOTE_CHARACTERS = 5_000
 MAX_REFERENCES = 3_000
@@ -57,11 +53,9 @@ def footnotes_of(page: Page) -> Footnotes:
     brackets or with a class that says so. Where no note is linked, raised numbers refer to notes that begin so.
 
     Example:
-        >>> from denoise_crawler import Page
         >>> found = footnotes_of(Page.parse("", "<p>A<sup><a href=#n1>1</a></sup><ol><li id=n1>Note</ol>"))
         >>> found.marks, found.notes
         ({3: '1'}, {7: '1'})
-
     """
     found = _referred(page)
     found.sidenotes, again = sidenotes_of(page, found.marks, found.notes)
@@ -99,10 +93,7 @@ def _add_linked_notes(page: Page, references: list[tuple[int, str]], found: Foot
 
 def _links(nodes: Nodes) -> list[int]:
     """Return the links, with the compiled core only those with a fragment."""
-    links: Iterable[int] = range(len(nodes))
-    if nodes.compiled is not None and (core := compiled.attributes) is not None:
-        links = _compiled_fragments(core).find(nodes.compiled)
-    return [index for index in links if nodes.links[index] == index]
+    return [index for index in hinted(nodes, _compiled_fragments) if nodes.links[index] == index]
 
 
 @lru_cache(maxsize=1)
@@ -208,16 +199,12 @@ _BARE_NOTE_HOLDERS = frozenset({"p", "div", "li", "dd"})
 def bare_notes(nodes: Nodes, until: list[int]) -> tuple[dict[int, str], dict[int, str], set[int]]:
     """Return the labels of marks and of notes by their nodes, and the nodes of the labels in the notes.
 
-    Args:
-        nodes: The nodes of the page.
-        until: How many characters the page has before each node.
+    ``until`` says how many characters the page has before each node.
 
     Example:
-        >>> from denoise_crawler import Page
         >>> nodes = Page.parse("", "<p>It sails.<sup>1</sup><p><sup>1</sup> Since May.").nodes
         >>> bare_notes(nodes, [0, 0, 0, 9, 9, 10, 10, 10, 11, 22])
         ({3: '1'}, {5: '1'}, {6})
-
     """
     raised = [(index, label) for index, label in _raised(nodes) if nodes.links[index] < 0]
     if not raised or len(raised) > MAX_RAISED:
@@ -225,13 +212,13 @@ def bare_notes(nodes: Nodes, until: list[int]) -> tuple[dict[int, str], dict[int
     marks: dict[str, list[int]] = {}
     notes: list[tuple[int, str, int]] = list(_beside(nodes))
     for index, label in raised:
-        block = _block_around(nodes, index)
+        block = block_around(nodes, index)
         if until[block] < until[index]:
             if _BEFORE_A_MARK.search(_text_before(nodes, index)):
                 marks.setdefault(label, []).append(index)
         elif nodes.tags[block] in _BARE_NOTE_HOLDERS and until[nodes.ends[block]] > until[nodes.ends[index]]:
             notes.append((block, label, index))
-    return _paired(marks, sorted(notes), lambda block: nodes.ends[block])
+    return _paired(marks, sorted(notes), nodes)
 
 
 def _raised(nodes: Nodes) -> Iterator[tuple[int, str]]:
@@ -257,12 +244,6 @@ def _beside(nodes: Nodes) -> Iterator[tuple[int, str, int]]:
                 item = nodes.ends[item]
 
 
-def _block_around(nodes: Nodes, index: int) -> int:
-    while index > 0 and nodes.tags[index] in INLINE:
-        index = nodes.parents[index]
-    return index
-
-
 def _text_before(nodes: Nodes, index: int) -> str:
     """Return the end of the text before a node."""
     before = index - 1
@@ -272,7 +253,7 @@ def _text_before(nodes: Nodes, index: int) -> str:
 
 
 def _paired(
-    marks: dict[str, list[int]], notes: list[tuple[int, str, int]], end_of: Callable[[int], int]
+    marks: dict[str, list[int]], notes: list[tuple[int, str, int]], nodes: Nodes
 ) -> tuple[dict[int, str], dict[int, str], set[int]]:
     """Return marks and notes of the labels that have both, a mark first; no note holds another."""
     marked, noted, labels = dict[int, str](), dict[int, str](), set[int]()
@@ -283,30 +264,24 @@ def _paired(
             marked.update(dict.fromkeys(before, label))
             noted[note] = label
             labels |= {sign} - {note}
-            end = end_of(note)
+            end = nodes.ends[note]
     return marked, noted, labels
 
 
 _SIDE_LABEL = re.compile(r"[\s\[(]*(?:\d{1,3}|[*†‡§¶⊕]{1,3})[\])}:.]*\s*")  # that a note begins with
 _HINTS = ("sidenote", "side-note", "marginnote", "margin-note")
 _NAME = re.compile(rf"(?:^|\s)(?:{'|'.join(_HINTS)})(?:\s|$)", re.IGNORECASE)
-_MOST_CHARACTERS = 5_000
 
 
 def sidenotes_of(page: Page, marks: dict[int, str], notes: dict[int, str]) -> tuple[dict[int, str], set[int]]:
     """Return the labels of the sidenotes of a page by their nodes, and those that a footnote says again.
 
-    Args:
-        page: The page.
-        marks: The labels of its references by their nodes.
-        notes: The labels of its footnotes by their nodes.
+    ``marks`` and ``notes`` are the labels of its references and of its footnotes by their nodes.
 
     Example:
-        >>> from denoise_crawler import Page
         >>> page = Page.parse("", "<p>It sails.<span class=sidenote>Since May.</span>")
         >>> sidenotes_of(page, {}, {})
         ({3: '1'}, set())
-
     """
     nodes = page.nodes
     taken = {*marks.values(), *notes.values()}
@@ -314,7 +289,7 @@ def sidenotes_of(page: Page, marks: dict[int, str], notes: dict[int, str]) -> tu
     found, again, end = dict[int, str](), set[int](), 0
     ends_of_marks = {nodes.ends[mark] for mark in marks}
     for index in _named(nodes):
-        if index < end or not 0 < sum(page.characters[index : nodes.ends[index]]) <= _MOST_CHARACTERS:
+        if index < end or not 0 < sum(page.characters[index : nodes.ends[index]]) <= MAX_NOTE_CHARACTERS:
             continue
         end = nodes.ends[index]
         if index in ends_of_marks:
@@ -339,12 +314,9 @@ def without_number(line: list[Inline]) -> list[Inline]:
 
 
 def _named(nodes: Nodes) -> list[int]:
-    indices: Iterable[int] = range(len(nodes))
-    if nodes.compiled is not None and (core := compiled.attributes) is not None:
-        indices = _hints(core).find(nodes.compiled)
     return [
         index
-        for index in indices
+        for index in hinted(nodes, _hints)
         if nodes.tags[index] != TEXT and _NAME.search(nodes.elements[index].get("class", ""))
     ]
 

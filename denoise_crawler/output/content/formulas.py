@@ -8,25 +8,20 @@ from __future__ import annotations
 
 import re
 from bisect import bisect
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from lxml import etree
+from lxml.etree import _Element
 
 from denoise_crawler.core import compiled
 from denoise_crawler.output.content.blocks import Formula, Text
 from denoise_crawler.output.content.mathml import latex_of_math, math_of_chtml, readable_math
-from denoise_crawler.page import TEXT
+from denoise_crawler.page import TEXT, Nodes, Page
 from denoise_crawler.page.page import self_description_of
 from denoise_crawler.page.self_description import ADDRESS_HINTS, MARKUP, TEXT_HINTS, compiled_hints
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from lxml.etree import _Element
-
-    from denoise_crawler.page import Nodes, Page
 
 FORMULA_SCRIPT = re.compile(r"math/(?:la)?tex\b", re.IGNORECASE)
 
@@ -132,10 +127,8 @@ def formulas_of(page: Page) -> Formulas:
     """Return the formulas of ``page``; call it by ``page.once``.
 
     Example:
-        >>> from denoise_crawler import Page
         >>> formulas_of(Page.parse("", "<p>A <math alttext='x^2'><mi>x</mi></math>")).elements
         {3: Formula(latex='x^2', display=False)}
-
     """
     found = Formulas()
     if page.tree is None:
@@ -161,15 +154,19 @@ def formulas_of(page: Page) -> Formulas:
     return found
 
 
+def hinted(nodes: Nodes, hints: Callable[[Any], Any]) -> Iterable[int]:
+    """Return the elements that ``hints`` of the compiled core find, all nodes without it."""
+    core = None if nodes.compiled is None else compiled.attributes
+    found: Iterable[int] = range(len(nodes)) if core is None else hints(core).find(nodes.compiled)
+    return found
+
+
 def _candidates(nodes: Nodes) -> list[int]:
     """Return the elements that may be formulas, by their tags or classes."""
-    hinted: Iterable[int] = range(len(nodes))
-    if nodes.compiled is not None and (core := compiled.attributes) is not None:
-        hinted = compiled_hints(core).find(nodes.compiled)
     tags, elements = nodes.tags, nodes.elements
     return [
         index
-        for index in hinted
+        for index in hinted(nodes, compiled_hints)
         if (tag := tags[index]) in _TAGS or (tag is not TEXT and _is_marked(elements[index]))
     ]
 
@@ -211,13 +208,10 @@ def _latex_in(element: _Element, math: _Element | None, used: set[object]) -> st
     for annotation in element.iter("annotation"):
         if "tex" in annotation.get("encoding", ""):
             return (annotation.text or "").strip()
-    if (marked := element.get("data-mathml") or _mathml_below(element)) and len(marked) < MAX_LATEX_CHARACTERS:
+    marked = next(filter(None, (one.get("data-mathml") for one in (element, *element.iter("span")))), "")
+    if marked and len(marked) < MAX_LATEX_CHARACTERS:
         return _latex_of_markup(marked)
     return next(filter(None, map(_latex_of_picture, element.iter("img"))), "")
-
-
-def _mathml_below(element: _Element) -> str:
-    return next((one.get("data-mathml", "") for one in element.iter("span") if one.get("data-mathml")), "")
 
 
 def _latex_of_markup(markup: str) -> str:
@@ -240,14 +234,10 @@ def _is_display(element: _Element, math: _Element | None) -> bool:
 
 def _is_second_copy(element: _Element) -> bool:
     """Tell whether an element is MathJax's preview of a formula that follows."""
-    if "MathJax_Preview" not in element.get("class", ""):
+    following = element.getnext() if "MathJax_Preview" in element.get("class", "") else None
+    if following is None or not isinstance(following.tag, str):
         return False
-    return any(one.tag == "script" or "MathJax" in one.get("class", "") for one in _next_elements(element))
-
-
-def _next_elements(element: _Element) -> list[_Element]:
-    following = element.getnext()
-    return [] if following is None or not isinstance(following.tag, str) else [following]
+    return following.tag == "script" or "MathJax" in following.get("class", "")
 
 
 def _latex_of_picture(picture: _Element) -> str:
@@ -304,7 +294,6 @@ def clean_latex(latex: str) -> str:
     Example:
         >>> print(clean_latex(r"{\displaystyle x^{2}}"), clean_latex(r"\(a\)"), clean_latex("$$b$$"))
         x^{2} a b
-
     """
     latex = latex.strip()
     for begin, end in (("$$", "$$"), ("\\(", "\\)"), ("\\[", "\\]"), ("$", "$")):

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from html import escape
-from typing import TYPE_CHECKING
+from typing import Any
 
 from denoise_crawler.output.content.blocks import (
+    Block,
     Callout,
+    Cell,
     Code,
     Details,
     Embed,
@@ -15,6 +18,7 @@ from denoise_crawler.output.content.blocks import (
     FootnoteMark,
     Formula,
     Heading,
+    Inline,
     LineBreak,
     List,
     Paragraph,
@@ -26,12 +30,6 @@ from denoise_crawler.output.content.blocks import (
 )
 from denoise_crawler.output.safe_markup import start_tag
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-    from denoise_crawler.output.content.blocks import Block, Cell, Inline
-
 _CONTROLS = re.compile(r"[\0-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _BLANK_LINE = re.compile(r"\n(?=\s*\n)")
 
@@ -42,7 +40,6 @@ def to_html(blocks: list[Block]) -> str:
     Example:
         >>> to_html([Heading(1, [Text("News")]), Paragraph([Text("One "), Text("two", "em", "https://a.test/")])])
         '<h1>News</h1>\n<p>One <a href="https://a.test/"><em>two</em></a></p>'
-
     """
     return "\n".join(_element(block) for block in blocks)
 

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
-from denoise_crawler.output.content.blocks import Formula, LineBreak, Text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from denoise_crawler.output.content.blocks import Inline
-    from denoise_crawler.page import Nodes, Page
+from denoise_crawler.output.content.blocks import Formula, Inline, LineBreak, Text
+from denoise_crawler.page import Nodes, Page
+from denoise_crawler.page.markup import INLINE
 
 _SPACES = re.compile(r"\s+")
 
@@ -23,7 +19,6 @@ def collapse(pieces: Iterable[Inline]) -> list[Inline]:
     Example:
         >>> collapse([Text(" a"), Text(" "), Text(" b ", "em"), Text(" ")])
         [Text(text='a ', style='', link=''), Text(text='b', style='em', link='')]
-
     """
     line: list[Inline] = []
     space = True  # whether a space before the next piece would be one too many
@@ -119,6 +114,13 @@ def style_in(style: str, text: str, *, in_heading: bool, in_link: bool) -> str:
     if style in RAISED:
         return "" if in_link or not any(map(str.isalnum, text)) else style
     return "" if in_heading and style != "code" else style
+
+
+def block_around(nodes: Nodes, index: int) -> int:
+    """Return the block-level element around a node, or the node itself if it is one."""
+    while index > 0 and nodes.tags[index] in INLINE:
+        index = nodes.parents[index]
+    return index
 
 
 def heading_levels(page: Page) -> list[int]:

@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from denoise_crawler.output.content.blocks import LineBreak, List, Paragraph
+from denoise_crawler.output.content.blocks import Block, Inline, LineBreak, List, Paragraph
 from denoise_crawler.output.content.nested import LISTS
 from denoise_crawler.output.safe_markup import is_executable
-from denoise_crawler.page import TEXT
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from denoise_crawler.output.content.blocks import Block, Inline
-    from denoise_crawler.page import Nodes, Page
+from denoise_crawler.page import TEXT, Nodes, Page
 
 MAX_URL_CHARACTERS = 4_000
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
@@ -52,7 +46,6 @@ def safe_url(address: str) -> str:
     Example:
         >>> safe_url("https://a.test/x y"), safe_url("java\nscript:x()")
         ('https://a.test/x y', '')
-
     """
     address = address.strip()
     if len(address) > MAX_URL_CHARACTERS or is_executable(address):
@@ -67,7 +60,6 @@ def is_share_link(address: str) -> bool:
     Example:
         >>> is_share_link("https://twitter.com/intent/tweet?url=x"), is_share_link("https://twitter.com/a")
         (True, False)
-
     """
     return _SHARE.match(address) is not None
 
@@ -96,12 +88,7 @@ def is_control(nodes: Nodes, index: int) -> bool:
 
 
 class Links:
-    """The addresses of a page's links, each made once.
-
-    Args:
-        page: The page.
-
-    """
+    """The addresses of a page's links, each made once."""
 
     def __init__(self, page: Page) -> None:
         self._page, self._nodes = page, page.nodes

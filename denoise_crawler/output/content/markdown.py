@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from msgspec import convert
 
 from denoise_crawler.output.content.blocks import (
+    Block,
     Callout,
+    Cell,
     Code,
     Details,
     Embed,
     Footnote,
     Formula,
     Heading,
+    Inline,
     List,
     Paragraph,
     Picture,
@@ -39,11 +43,6 @@ from denoise_crawler.output.content.markdown_inline import (
 )
 from denoise_crawler.output.content.nested import inline_content
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from denoise_crawler.output.content.blocks import Block, Cell, Inline
-
 _SIGNS = {True: (". ", ") "), False: ("- ", "* ")}
 _ONE_WORD = re.compile(r"\S+(?:\s+(?:\"[^\"]*\"|'[^']*'|\([^()]*\)))?\s*")
 
@@ -57,7 +56,6 @@ def to_markdown(blocks: list[Block]) -> str:
         # News
         <BLANKLINE>
         - 1 \* 2 *two*
-
     """
     return "\n".join(_lines_of(blocks))
 
@@ -73,7 +71,6 @@ def with_references(blocks: list[Block]) -> str:
         [One][L1] and [two][L1]
         <BLANKLINE>
         [L1]: https://a.test/
-
     """
     numbers: dict[str, str] = {}
 

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from denoise_crawler.output.content.blocks import FootnoteMark, Formula, LineBreak, Picture, Text
+from denoise_crawler.output.content.blocks import FootnoteMark, Formula, Inline, LineBreak, Picture, Text
 from denoise_crawler.output.content.line import RAISED, collapse
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from denoise_crawler.output.content.blocks import Inline
 
 _MARKS = {"strong": "**", "em": "*"}
 _SPECIAL = re.compile(r"[\\`*<~]|(?<![^\W_])_|_(?![^\W_])|&(?=[#\w]|\Z)")
@@ -41,10 +37,7 @@ class _Run(NamedTuple):
 def render_line(content: Sequence[Inline], *, dollars: bool | None = None) -> str:
     """Return one line in Markdown; line breaks in it are spaces.
 
-    Args:
-        content: The pieces of the line, as ``collapse`` returns them.
-        dollars: Whether dollar signs are escaped; decided by this line if not given.
-
+    Whether ``dollars`` are escaped is decided by this line if it is not given.
     """
     escaped = has_dollars([content]) if dollars is None else dollars
     runs = [_run(piece) for piece in content]
@@ -78,15 +71,9 @@ def has_dollars(contents: Sequence[Sequence[Inline]]) -> bool:
 def escape_markdown(text: str, *, dollars: bool = False, brackets: bool = True) -> str:
     r"""Put a backslash before each character that would be markup inside a line.
 
-    Args:
-        text: Plain text.
-        dollars: Whether dollar signs are escaped.
-        brackets: Whether square brackets are.
-
     Example:
         >>> print(escape_markdown("2 * 3 [sic]"))
         2 \* 3 \[sic\]
-
     """
     escaped = _SPECIAL.sub(r"\\\g<0>", text)
     escaped = _BRACKETS.sub(r"\\\g<0>", escaped) if brackets else escaped
@@ -106,7 +93,6 @@ def link_destination(address: str) -> str:
     Example:
         >>> link_destination("https://a.test/Mars_(god)"), link_destination("https://a.test/(")
         ('https://a.test/Mars_(god)', 'https://a.test/%28')
-
     """
     quoted = _UNSAFE.sub(_percent, address)
     if "(" in quoted or ")" in quoted:
@@ -136,7 +122,6 @@ def safe_latex(latex: str) -> str:
     Example:
         >>> print(safe_latex("a<b % less\n- c"), safe_latex(r"\text{if $x$}"), sep=" | ")
         a< b - c | \text{if \(x\)}
-
     """
     line = " ".join(_COMMENT.sub("", latex).split())
     line = _LINK_IN_LATEX.sub("] ", _TAG.sub("< ", line))

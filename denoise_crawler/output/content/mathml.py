@@ -5,18 +5,15 @@ from __future__ import annotations
 import re
 import sys
 import unicodedata
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lxml import etree
+from lxml.etree import _Element
 
 from denoise_crawler.page.text import collapse_spaces
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from lxml.etree import _Element
 
 MAX_ELEMENTS = 2_000
 MAX_DEPTH = 60  # the converter calls itself
@@ -147,7 +144,6 @@ def math_of_chtml(container: _Element) -> _Element | None:
         >>> drawn = f"<c><mjx-math><mjx-msup>{x}<mjx-script>{two}</mjx-script></mjx-msup></mjx-math></c>"
         >>> etree.tostring(math_of_chtml(etree.fromstring(drawn))).decode()
         '<math><mrow><msup><mrow><mi>x</mi></mrow><mrow><mn>2</mn></mrow></msup></mrow></math>'
-
     """
     above = [_Drawn("")]
     walk = etree.iterwalk(container, events=("start", "end"))

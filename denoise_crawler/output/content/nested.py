@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+
+from lxml.etree import _Element
 
 from denoise_crawler.output.content.blocks import (
+    Block,
     Callout,
     Cell,
     Details,
     Heading,
+    Inline,
     List,
     Paragraph,
     Picture,
     Table,
     Text,
 )
-
-if TYPE_CHECKING:
-    from lxml.etree import _Element
-
-    from denoise_crawler.output.content.blocks import Block, Inline
-    from denoise_crawler.page import Nodes
+from denoise_crawler.page import Nodes
 
 BOXES = frozenset({"div", "aside", "section", "blockquote", "p", "article", "dl"})
 _KINDS = (
@@ -48,7 +46,6 @@ def callout_kind(element: _Element) -> str:
         >>> from lxml import html
         >>> callout_kind(html.fromstring("<div class='alert alert-warning'>Look out</div>"))
         'warning'
-
     """
     if kind := element.get("data-callout", "").strip().lower():
         return kind if kind.isalpha() and len(kind) < 20 else "note"
@@ -74,12 +71,7 @@ _LINES = (Heading, Paragraph)
 
 
 class Lists:
-    """The lists of a page that are open.
-
-    Args:
-        nodes: The nodes of the page.
-
-    """
+    """The lists of a page that are open."""
 
     def __init__(self, nodes: Nodes) -> None:
         self._nodes = nodes

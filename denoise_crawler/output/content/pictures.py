@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+
+from lxml.etree import _Element
 
 from denoise_crawler.output.content.blocks import Embed, Picture
 from denoise_crawler.output.content.links import safe_url
+from denoise_crawler.page import Page
 from denoise_crawler.page.text import collapse_spaces
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from lxml.etree import _Element
-
-    from denoise_crawler.page import Page
 
 MAX_ICON_SIZE = 32  # pixels
 _LAZY = ("data-src", "data-original", "data-lazy-src", "data-full-src", "data-hi-res-src", "data-image")
@@ -41,11 +37,7 @@ _CANDIDATE = re.compile(r"\s*([^\s,]\S*[^\s,])(?:\s+([\d.]+)[wx])?\s*(?:,|$)")
 def picture_of(page: Page, element: _Element, link: str) -> Picture | None:
     """Return an ``img`` as a picture; None if it is decoration or has no address.
 
-    Args:
-        page: The page.
-        element: The element.
-        link: The URL that it links to; left out if that is the same picture, larger.
-
+    The ``link`` that it stands in is left out if it leads to the same picture, larger.
     """
     if is_decoration(element):
         return None
@@ -80,7 +72,6 @@ def any_size(address: str) -> str:
     Example:
         >>> any_size("https://a.test/boat-300x200.jpg?w=300"), any_size("https://a.test/styles/large/boat.jpg")
         ('https://a.test/boat.jpg', 'https://a.test/boat.jpg')
-
     """
     plain = address.partition("?")[0] if is_picture(address) else address
     return _SIZES.sub("", plain)
@@ -129,7 +120,6 @@ def largest(candidates: str) -> str:
     Example:
         >>> largest("a.png 1x, b,c.png 2x"), largest("a.png")
         ('b,c.png', 'a.png')
-
     """
     best, best_size = "", 0.0
     for found in _CANDIDATE.finditer(candidates[:20_000]):
@@ -144,9 +134,13 @@ def largest(candidates: str) -> str:
 
 EMBEDS = frozenset({"iframe", "embed", "video", "audio"})
 _SOURCES = ("src", "data-src", "data-lazy-src", "data-litespeed-src")
-_YOUTUBE = re.compile(r"https?://(?:www\.)?youtube(?:-nocookie)?\.com/(?:embed|v|shorts)/([\w-]{11})")
-_TWEET = re.compile(r"https?://platform\.(?:twitter|x)\.com/embed/.*[?&]id=(\d+)")
-_VIMEO = re.compile(r"https?://player\.vimeo\.com/video/(\d+)")
+_WATCHED = {
+    "https://www.youtube.com/watch?v=": re.compile(
+        r"https?://(?:www\.)?youtube(?:-nocookie)?\.com/(?:embed|v|shorts)/([\w-]{11})"
+    ),
+    "https://x.com/i/status/": re.compile(r"https?://platform\.(?:twitter|x)\.com/embed/.*[?&]id=(\d+)"),
+    "https://vimeo.com/": re.compile(r"https?://player\.vimeo\.com/video/(\d+)"),
+}
 _BUTTON = re.compile(r"/widgets/(?:tweet|follow)_button", re.IGNORECASE)
 _HOSTS = re.compile(
     r"https?://(?:[\w-]+\.)*(?:youtube\.com|youtube-nocookie\.com|youtu\.be|vimeo\.com|dailymotion\.com|twitch\.tv|ted\.com"
@@ -182,10 +176,7 @@ def is_embedded(address: str) -> bool:
 
 def _watched(address: str) -> str:
     """Return the page of a video or post instead of its player."""
-    if found := _YOUTUBE.match(address):
-        return f"https://www.youtube.com/watch?v={found.group(1)}"
-    if found := _TWEET.match(address):
-        return f"https://x.com/i/status/{found.group(1)}"
-    if found := _VIMEO.match(address):
-        return f"https://vimeo.com/{found.group(1)}"
+    for begin, player in _WATCHED.items():
+        if found := player.match(address):
+            return begin + found[1]
     return address

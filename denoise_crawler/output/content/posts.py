@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
-from denoise_crawler.output.content.blocks import Block, Paragraph, Rule, Text
-from denoise_crawler.page import TEXT
+from denoise_crawler.output.content.belonging import Belonging
+from denoise_crawler.output.content.blocks import Block, Inline, Paragraph, Rule, Text
+from denoise_crawler.output.content.line import block_around
+from denoise_crawler.page import TEXT, Nodes, Page
 from denoise_crawler.page.byline import iso_date
 from denoise_crawler.page.markup import INLINE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from denoise_crawler.output.content.belonging import Belonging
-    from denoise_crawler.output.content.blocks import Inline
-    from denoise_crawler.page import Nodes, Page
-    from denoise_crawler.records import FoundRecord
+from denoise_crawler.records import FoundRecord
 
 _MOST_CHARACTERS = 40
 _OFTEN = 3  # quotations of a page that end with the same words
@@ -32,11 +27,9 @@ def quote_controls(page: Page) -> frozenset[int]:
     A control is a button, a link without an address, or named so; or its words end several quotations.
 
     Example:
-        >>> from denoise_crawler import Page
         >>> html = "<blockquote>It was late.<div class=quoteExpand>Click to expand...</div></blockquote>"
         >>> quote_controls(Page.parse("", html))
         frozenset({3})
-
     """
     nodes = page.nodes
     ends: dict[str, list[int]] = defaultdict(list)
@@ -97,15 +90,12 @@ class Posts:
         """Return the kept ones of the posts that ``records`` are; none unless two say who wrote them, and when.
 
         Example:
-            >>> from denoise_crawler import Page
-            >>> from denoise_crawler.output.content.belonging import Belonging
             >>> from denoise_crawler.records.thread import find_posts
             >>> post = "<div class=post><b>{}</b> <i>May {}, 2024</i><p>{}</p></div>"
             >>> html = post.format("Ann", 2, "Is it open today?") + post.format("Bob", 3, "It is, until six.")
             >>> page = Page.parse("https://a.example/", html)
             >>> sorted(Posts.of(page, find_posts(page), Belonging(page, None)).heads)
             [6, 13]
-
         """
         nodes = page.nodes
         until = list(accumulate(page.characters, initial=0))
@@ -149,7 +139,7 @@ def _head(post: FoundRecord) -> Iterator[Block]:
 
 def _is_said_in_text(page: Page, post: FoundRecord, until: Sequence[int]) -> bool:
     """Tell whether user and time stand in the line that is the post's text."""
-    lines = {_line(page, index) for index in post.said}
+    lines = {block_around(page.nodes, index) for index in post.said}
     size = sum(page.characters[index] for index in post.said)
     text = until[post.inside.stop] - until[post.inside.start]
     return any(
@@ -161,14 +151,7 @@ def _lines_of_head(page: Page, post: FoundRecord, until: Sequence[int]) -> Itera
     """Yield the nodes that say who and when: the whole line where there is little else in it."""
     nodes, size = page.nodes, sum(page.characters[index] for index in post.said)
     for index in post.said:
-        line = _line(page, index)
+        line = block_around(nodes, index)
         holds_text = line <= post.inside.start < nodes.ends[line]
         short = until[nodes.ends[line]] - until[line] <= size + _WORDS_BESIDE
         yield line if short and not holds_text and line >= post.own.start else index
-
-
-def _line(page: Page, index: int) -> int:
-    """Return the block-level element around a node."""
-    while index > 0 and page.nodes.tags[index] in INLINE:
-        index = page.nodes.parents[index]
-    return index

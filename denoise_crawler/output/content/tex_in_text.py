@@ -7,17 +7,12 @@ LaTeX beyond doubt.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from itertools import groupby
-from typing import TYPE_CHECKING
 
-from denoise_crawler.output.content.blocks import Formula, LineBreak, Text
+from denoise_crawler.output.content.blocks import Formula, Inline, LineBreak, Text
 from denoise_crawler.output.content.formulas import MAX_LATEX_CHARACTERS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from denoise_crawler.output.content.blocks import Inline
-    from denoise_crawler.page import Page
+from denoise_crawler.page import Page
 
 _DELIMITED = (
     r"\\\((?P<inline>(?:(?!\\\()[^\0])+?)\\\)"
@@ -48,14 +43,11 @@ def loads_math(page: Page) -> bool:
 def with_formulas(pieces: list[Inline], *, math_page: bool) -> list[Inline]:
     r"""Return the pieces of a line with the LaTeX in its text as formulas.
 
-    Args:
-        pieces: The pieces.
-        math_page: Whether the page loads a library that draws formulas.
+    On a ``math_page``, which loads a library that draws formulas, those between single dollars are found as well.
 
     Example:
         >>> with_formulas([Text(r"for $5, \(x^2\)")], math_page=False)
         [Text(text='for $5, ', style='', link=''), Formula(latex='x^2', display=False)]
-
     """
     if not any(isinstance(piece, Text) and _may_hold(piece.text, math_page) for piece in pieces):
         return pieces
