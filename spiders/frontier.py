@@ -29,8 +29,7 @@ class Frontier:
     def __init__(self, state: dict[str, Any], limit: int = 0) -> None:
         self.limit = limit
         self._state: dict[str, Any] = state.setdefault(
-            _STATE_KEY,
-            {"asked": set(), "came": set(), "pages": 0, "waiting": [deque(), deque()], "sites": []},
+            _STATE_KEY, {"asked": set(), "came": set(), "pages": 0, "waiting": [deque(), deque()], "sites": []}
         )
         self._outstanding = 0
 

@@ -107,11 +107,7 @@ def _parser() -> ArgumentParser:
         help="a file of HTML, an address (http, https), or - for standard input",
     )
     add("--json", action="store_true", help="one JSON object a page, on one line: text and metadata")
-    add(
-        "--url",
-        metavar="URL",
-        help="the address of a page from a file or standard input",
-    )
+    add("--url", metavar="URL", help="the address of a page from a file or standard input")
     add("--site-pages", nargs="+", metavar="PATH", help="learn the site from these pages first")
     add("--store", metavar="FILE", help="the store of a crawl, which knows the site")
     add("--site", metavar="NAME", help="the name of the site (default: by the address of the page)")

@@ -12,15 +12,7 @@ from weakref import WeakValueDictionary
 
 from protego import Protego
 
-from denoise_crawler.commands.fetching import (
-    SECONDS,
-    TimeLimit,
-    checked,
-    endpoint,
-    follow,
-    html_of,
-    page_question,
-)
+from denoise_crawler.commands.fetching import SECONDS, TimeLimit, checked, endpoint, follow, html_of, page_question
 from denoise_crawler.errors import FetchError, PrivateHostError
 
 if TYPE_CHECKING:

@@ -30,13 +30,7 @@ class Boosting:
         if not 2 <= self.leaves <= MAX_LEAVES:
             raise ValueError(f"leaves must lie between 2 and {MAX_LEAVES}, not {self.leaves}")
 
-    def fit(
-        self,
-        table: NDArray[Any],
-        content: NDArray[Any],
-        weights: NDArray[Any],
-        seed: int = 1,
-    ) -> list[Tree]:
+    def fit(self, table: NDArray[Any], content: NDArray[Any], weights: NDArray[Any], seed: int = 1) -> list[Tree]:
         """Return the trees."""
         parameters = {
             "objective": "binary",
