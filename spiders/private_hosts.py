@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
+from scrapy import Request
+from scrapy.crawler import Crawler
 from scrapy.exceptions import CannotResolveHostError, IgnoreRequest
 from scrapy.utils.defer import maybe_deferred_to_future
 from scrapy.utils.reactorless import is_reactorless
@@ -18,13 +20,7 @@ from denoise_crawler.errors import DenoiseError
 from denoise_crawler.page.site import DEFAULT_PORTS, host_of
 from denoise_crawler.spiders.links import split_http
 
-if TYPE_CHECKING:
-    from typing import TypeAlias
-
-    from scrapy import Request
-    from scrapy.crawler import Crawler
-
-    Endpoint: TypeAlias = tuple[str, int]  # an IP address and a port
+Endpoint: TypeAlias = tuple[str, int]  # an IP address and a port
 
 
 class PrivateAddressError(DenoiseError, IgnoreRequest):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from denoise_crawler.denoiser import Cleaned, Cleaning, Denoiser
 from denoise_crawler.output.clean_page import CLEANED, LEARNED, RENDERED, CleanPage, PageFailure, failed_page
 from denoise_crawler.output.renderings import RENDERINGS
 from denoise_crawler.output.writing import columns_for
@@ -18,12 +19,7 @@ from denoise_crawler.store import SiteState, Store
 from denoise_crawler.store.stored_knowledge import StoredKnowledge
 from denoise_crawler.workers import worker_number
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from denoise_crawler.denoiser import Cleaned, Cleaning, Denoiser
-
-    Batch = list[tuple[str, str | bytes]]
+Batch = list[tuple[str, str | bytes]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
 
 from scrapy.exceptions import UsageError
+from scrapy.settings import BaseSettings
 
 from denoise_crawler.commands.fetching import fetch, is_url
 from denoise_crawler.commands.page_input import DONE, FAILED, help_text
@@ -19,12 +21,6 @@ from denoise_crawler.rules import SiteRules
 from denoise_crawler.rules.correct import add_rule
 from denoise_crawler.rules.folder import KEEP, STRIP
 from denoise_crawler.rules.selectors import compile_selector, find_nodes
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-    from collections.abc import Iterator
-
-    from scrapy.settings import BaseSettings
 
 _EPILOG = help_text(
     {

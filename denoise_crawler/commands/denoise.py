@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import sys
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from denoise_crawler.errors import MissingExtraError, needs
-
-if TYPE_CHECKING:
-    from argparse import Namespace
-    from collections.abc import Callable, Sequence
-    from typing import NoReturn
 
 WRONG_USAGE, INTERRUPTED = 2, 130
 # Each is a module with ``add_arguments(parser)`` and ``run(arguments, settings)``, which returns the exit code.

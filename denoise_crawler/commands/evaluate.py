@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import sys
+from argparse import ArgumentParser, Namespace
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+from scrapy.settings import BaseSettings
 
 from denoise_crawler.commands.page_input import help_text
 from denoise_crawler.errors import GoldError
 from denoise_crawler.evaluation.contest import Selection
 from denoise_crawler.evaluation.gold import HALVES, Broken, gold_sets
 from denoise_crawler.evaluation.reports import figures, html_report, markdown
+from denoise_crawler.evaluation.results import Evaluation
 from denoise_crawler.evaluation.tables import main_tables, notes, site_table
 from denoise_crawler.evaluation.terminal import (
     add_choices,
@@ -20,13 +23,6 @@ from denoise_crawler.evaluation.terminal import (
     print_tables,
 )
 from denoise_crawler.page.text import printable
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-
-    from scrapy.settings import BaseSettings
-
-    from denoise_crawler.evaluation.results import Evaluation
 
 _EPILOG = help_text(
     {

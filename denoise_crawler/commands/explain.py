@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import sys
+from argparse import ArgumentParser, Namespace
 from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import groupby
 from statistics import median
-from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.text import Text
+from scrapy.settings import BaseSettings
 
 from denoise_crawler.commands.fetching import fetch, is_url
 from denoise_crawler.commands.known_site import (
@@ -25,25 +27,15 @@ from denoise_crawler.commands.known_site import (
 )
 from denoise_crawler.commands.method_choice import add_method_choice, rules_of, settings_with_method
 from denoise_crawler.commands.page_input import DONE, FAILED, discard_stdout, help_text, reading_bar
-from denoise_crawler.denoiser import Cleaning
+from denoise_crawler.crawl.settings import DenoiseSettings
+from denoise_crawler.denoiser import Cleaned, Cleaning
 from denoise_crawler.errors import FetchError, SourceError, StoreError
-from denoise_crawler.output.explanation import blocks
+from denoise_crawler.output.explanation import BlockVerdict, blocks
 from denoise_crawler.output.options import add_number
 from denoise_crawler.output.writing import Writing
-from denoise_crawler.page import Page
+from denoise_crawler.page import Nodes, Page
 from denoise_crawler.page.text import counted, printable
 from denoise_crawler.reading import Reading, read_pages
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from scrapy.settings import BaseSettings
-
-    from denoise_crawler.crawl.settings import DenoiseSettings
-    from denoise_crawler.denoiser import Cleaned
-    from denoise_crawler.output.explanation import BlockVerdict
-    from denoise_crawler.page import Nodes
 
 _LEAST = 4  # blocks that are folded
 _NEAR = 0.75  # of the way from the usual score of what is kept to that of what is dropped

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import sys
-from contextlib import closing
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, closing
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from denoise_crawler.commands.page_input import report_failure
 from denoise_crawler.crawl.guarded_store import open_denoiser
+from denoise_crawler.denoiser import Cleaned, Cleaning, Denoiser
 from denoise_crawler.errors import SourceError, StoreError
 from denoise_crawler.output.explanation import SURE, doubts
 from denoise_crawler.output.extractors import is_low
@@ -19,17 +23,8 @@ from denoise_crawler.reading import Reading, read_pages
 from denoise_crawler.rules import SiteRules
 from denoise_crawler.rules.derive import JudgedPage, derive_rules
 from denoise_crawler.rules.folder import KEEP, STRIP
+from denoise_crawler.rules.learned import LearnedRules
 from denoise_crawler.store import Store
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-    from contextlib import ExitStack
-    from pathlib import Path
-    from typing import Any
-
-    from denoise_crawler.denoiser import Cleaned, Cleaning, Denoiser
-    from denoise_crawler.rules.learned import LearnedRules
 
 
 class KnownSite:

@@ -5,32 +5,27 @@ from __future__ import annotations
 import logging
 import sqlite3
 import sys
+from argparse import ArgumentParser, Namespace
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import Progress, SpinnerColumn, TextColumn
+from scrapy.settings import BaseSettings
 
 from denoise_crawler.commands.method_choice import add_method_choice, add_output, new_file, settings_with_method
 from denoise_crawler.commands.page_input import help_text
 from denoise_crawler.errors import OutputError, StoreError
 from denoise_crawler.methods import METHODS, MethodChoice
 from denoise_crawler.page.text import printable
-from denoise_crawler.store import SiteState, Store
+from denoise_crawler.store import SiteRun, SiteState, Store
 from denoise_crawler.store.shared import SharedStore
 from denoise_crawler.store.stored_knowledge import StoredKnowledge
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-    from collections.abc import Iterator, Sequence
-
-    from scrapy.settings import BaseSettings
-
-    from denoise_crawler.store import SiteRun
 
 _EPILOG = help_text(
     {

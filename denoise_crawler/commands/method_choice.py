@@ -5,25 +5,20 @@ from __future__ import annotations
 import json
 import os
 import uuid
-from argparse import ArgumentTypeError
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from scrapy.exceptions import UsageError
+from scrapy.settings import BaseSettings
 
 from denoise_crawler.commands.known_site import read_rules
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.crawl.settings_table import MethodSettings
 from denoise_crawler.errors import OutputError, RulesError, SettingError
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-    from collections.abc import Iterator
-
-    from scrapy.settings import BaseSettings
-
-    from denoise_crawler.rules import SiteRules
+from denoise_crawler.rules import SiteRules
 
 
 def add_method_choice(parser: ArgumentParser) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import NoReturn
 
 from denoise_crawler.commands.completion import SHELLS, Completion
 from denoise_crawler.commands.fetching import fetch, is_url
@@ -26,19 +27,13 @@ from denoise_crawler.denoiser import Cleaning
 from denoise_crawler.errors import FetchError, MethodError, MissingExtraError, RulesError, SourceError, StoreError
 from denoise_crawler.methods import DEFAULT_METHOD, METHODS, MethodChoice
 from denoise_crawler.methods.fusion.features import FAVOUR, WORDS
+from denoise_crawler.output.clean_page import CleanPage
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import MAX_HTML_BYTES, Page
 from denoise_crawler.page.text import printable
 from denoise_crawler.reading import FORMATS, Reading, read_pages
 from denoise_crawler.reading.formats import format_of
 from denoise_crawler.reading.http_response import looks_like_html
-
-if TYPE_CHECKING:
-    from argparse import Namespace
-    from collections.abc import Callable, Iterator, Sequence
-    from typing import NoReturn
-
-    from denoise_crawler.output.clean_page import CleanPage
 
 PROGRAM, STDIN, WRONG_USAGE = "denoise-crawler", "-", 2
 USER_AGENT = PROGRAM

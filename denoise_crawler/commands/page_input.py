@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from denoise_crawler.output.options import at_least
 from denoise_crawler.page.text import counted, printable
-from denoise_crawler.reading import FORMATS, read_pages, total_bytes
+from denoise_crawler.reading import FORMATS, Reading, read_pages, total_bytes
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from denoise_crawler.crawl.settings import DenoiseSettings
-    from denoise_crawler.reading import Reading
 
 _Page = TypeVar("_Page")
 

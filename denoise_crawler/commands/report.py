@@ -5,14 +5,16 @@ from __future__ import annotations
 import sqlite3
 import sys
 import time
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from datetime import datetime, timezone
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rich.console import Console
 from scrapy.exceptions import UsageError
+from scrapy.settings import BaseSettings
 
 from denoise_crawler.batch import cores
 from denoise_crawler.commands.method_choice import add_method_choice, add_output, settings_with_method
@@ -28,24 +30,17 @@ from denoise_crawler.commands.page_input import (
     reading_bar,
 )
 from denoise_crawler.commands.page_output import output_to
+from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.crawl.settings_table import ItemSettings
 from denoise_crawler.errors import FeedError, OutputError, SourceError, StoreError, WorkerError
 from denoise_crawler.output.options import add_number
 from denoise_crawler.page.text import counted, printable
 from denoise_crawler.reading import Reading
 from denoise_crawler.report import Bounds, Plan, RunFigures, feed_chart, write_report
+from denoise_crawler.report.figures import Chart
 from denoise_crawler.store import Store, is_store
 
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-    from collections.abc import Iterator
-
-    from scrapy.settings import BaseSettings
-
-    from denoise_crawler.crawl.settings import DenoiseSettings
-    from denoise_crawler.report.figures import Chart
-
-    SitedPages = Iterator[tuple[str, str, str | bytes]]
+SitedPages = Iterator[tuple[str, str, str | bytes]]
 
 _DEFAULTS = Bounds()
 _EPILOG = help_text(

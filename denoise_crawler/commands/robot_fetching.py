@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import OrderedDict
+from collections.abc import Collection
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 from weakref import WeakValueDictionary
 
@@ -14,9 +15,6 @@ from protego import Protego
 
 from denoise_crawler.commands.fetching import SECONDS, TimeLimit, checked, endpoint, follow, html_of, page_question
 from denoise_crawler.errors import FetchError, PrivateHostError
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
 
 MAX_ROBOTS_BYTES = 512_000  # RFC 9309 asks for 500 KiB
 MAX_CRAWL_DELAY = 30.0

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import sys
+from argparse import ArgumentParser, Namespace
 from collections import Counter
+from collections.abc import Iterator
 from contextlib import ExitStack
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from scrapy.exceptions import UsageError
+from scrapy.settings import BaseSettings
 
 from denoise_crawler.commands.known_site import derived_rules, judged_pages, kept_pages
 from denoise_crawler.commands.method_choice import add_method_choice, settings_with_method
@@ -23,24 +27,14 @@ from denoise_crawler.commands.page_input import (
     reading_bar,
 )
 from denoise_crawler.crawl.guarded_store import open_denoiser
-from denoise_crawler.denoiser import Cleaning
+from denoise_crawler.crawl.settings import DenoiseSettings
+from denoise_crawler.denoiser import Cleaning, Denoiser
 from denoise_crawler.errors import SourceError, StoreError
 from denoise_crawler.page import Page
 from denoise_crawler.page.text import counted, printable
 from denoise_crawler.reading import Reading
 from denoise_crawler.rules.derive import MAX_PAGES, Agreement, agreement
-from denoise_crawler.rules.learned import as_data, as_site_file, as_text
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from scrapy.settings import BaseSettings
-
-    from denoise_crawler.crawl.settings import DenoiseSettings
-    from denoise_crawler.denoiser import Denoiser
-    from denoise_crawler.rules.learned import LearnedRules
+from denoise_crawler.rules.learned import LearnedRules, as_data, as_site_file, as_text
 
 _SITES_NAMED = 10
 _WRITERS = {"text": as_text, "ftr": as_site_file}

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from argparse import BooleanOptionalAction
+from argparse import ArgumentParser, BooleanOptionalAction, Namespace
 from collections import Counter
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
+from scrapy.settings import BaseSettings
 
 from denoise_crawler.commands.method_choice import add_output, check_new_file, new_file
 from denoise_crawler.commands.page_input import help_text, reading_bar, report_failure
@@ -22,11 +22,6 @@ from denoise_crawler.page import Page
 from denoise_crawler.page.text import printable
 from denoise_crawler.reading import Reading, read_pages
 from denoise_crawler.store import Store
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-
-    from scrapy.settings import BaseSettings
 
 _EPILOG = help_text(
     {

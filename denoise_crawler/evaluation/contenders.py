@@ -5,12 +5,13 @@ from __future__ import annotations
 import logging
 import sys
 import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
 from time import process_time
-from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import IO, Any, NamedTuple, TypeAlias
 
 from lxml import etree
 
@@ -21,9 +22,6 @@ from denoise_crawler.output.extractors import check, find_library
 from denoise_crawler.output.extractors import raw_page_extractor as extract_alone
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 VISIBLE_TEXT = "all visible text"
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import platform
 from collections import deque
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import partial
 from importlib import metadata
 from itertools import groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import IO, Any
 
 import msgspec
 
@@ -20,25 +22,18 @@ from denoise_crawler.evaluation.contenders import (
     ContenderProcess,
     Failure,
     Place,
+    SiteTexts,
     StoredPage,
     lxml_parse,
     to_utf8,
     write_page,
 )
-from denoise_crawler.evaluation.gold import addresses, half
+from denoise_crawler.evaluation.gold import GoldPage, addresses, half
 from denoise_crawler.evaluation.measures import score, score_by_characters
 from denoise_crawler.evaluation.results import Evaluation, PageInfo, PageResult, Result
 from denoise_crawler.workers import Worker, side_by_side
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-    from concurrent.futures import Future
-    from typing import IO
-
-    from denoise_crawler.evaluation.contenders import SiteTexts
-    from denoise_crawler.evaluation.gold import GoldPage
-
-    Progress = Callable[[str, int, int], None]
+Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,10 @@ import gzip
 import lzma
 import os
 import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
 import msgspec
 
@@ -20,9 +21,6 @@ from denoise_crawler.errors import GoldError
 from denoise_crawler.page.parsing import decode_html
 from denoise_crawler.page.site import site_of
 from denoise_crawler.page.text import hash64
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 CORPUS_VARIABLE = "DENOISE_CORPUS"
 TUNING, REPORTING = 0, 1

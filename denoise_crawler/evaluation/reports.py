@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
@@ -11,6 +11,7 @@ from denoise_crawler.errors import needs
 from denoise_crawler.evaluation.results import Evaluation, Group, Summary, groups_of, sites_of, summarize
 from denoise_crawler.evaluation.tables import (
     LEGEND,
+    Table,
     contender_table,
     cost_table,
     f1_table,
@@ -21,11 +22,6 @@ from denoise_crawler.evaluation.tables import (
     texts,
     worst_table,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from denoise_crawler.evaluation.tables import Table
 
 _MARKS = re.compile(r"[\\`*|<>\[\]&]")
 _TEXT_HEADS = {"site", "failure", "call", "versions"}

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import msgspec
 
 from denoise_crawler.evaluation.gold import REPORTING, TUNING, Broken, half
 from denoise_crawler.evaluation.measures import Score, grade_shares, mean
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 SIZES = (5, 10)
 

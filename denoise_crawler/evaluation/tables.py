@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from denoise_crawler.evaluation.contenders import VISIBLE_TEXT
-from denoise_crawler.evaluation.measures import GRADES, GRADES_IN_ENGLISH, MIN_F1
+from denoise_crawler.evaluation.measures import GRADES, GRADES_IN_ENGLISH, MIN_F1, Score
 from denoise_crawler.evaluation.results import (
     Evaluation,
     Group,
@@ -17,11 +18,6 @@ from denoise_crawler.evaluation.results import (
     worst,
 )
 from denoise_crawler.page.text import counted, printable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from denoise_crawler.evaluation.measures import Score
 
 _MIB, _MB = 1 << 20, 1_000_000
 _NONE = "–"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from argparse import ArgumentParser
+from collections.abc import Iterable, Mapping, Sequence
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -11,22 +12,16 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from denoise_crawler.evaluation.contenders import extractor_after, extractor_alone, method, visible_text
+from denoise_crawler.evaluation.contenders import Contender, extractor_after, extractor_alone, method, visible_text
 from denoise_crawler.evaluation.contest import Selection, evaluate
+from denoise_crawler.evaluation.gold import GoldPage
 from denoise_crawler.evaluation.peers import PEERS
+from denoise_crawler.evaluation.results import Evaluation
+from denoise_crawler.evaluation.tables import Table
 from denoise_crawler.methods import DEFAULT_METHOD, METHODS
 from denoise_crawler.output.extractors import EXTRACTORS
 from denoise_crawler.output.options import at_least
 from denoise_crawler.page.text import printable
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from denoise_crawler.evaluation.contenders import Contender
-    from denoise_crawler.evaluation.gold import GoldPage
-    from denoise_crawler.evaluation.results import Evaluation
-    from denoise_crawler.evaluation.tables import Table
 
 count = at_least(1)
 _CONSOLE_COLUMNS = 100_000

@@ -4,28 +4,23 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import compress, islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from denoise_crawler.core import loops
+from denoise_crawler.methods.base import Judgement
 from denoise_crawler.methods.fusion.method import Fusion
-from denoise_crawler.page import TEXT
+from denoise_crawler.page import TEXT, Element, Page
 from denoise_crawler.page.declarations import MAX_VALUES, declarations_of, declared_texts_of, text_of
 from denoise_crawler.page.page import self_description_of
 from denoise_crawler.page.unseen import PANEL_WORDS, unseen_of
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from denoise_crawler.methods.base import Judgement
-    from denoise_crawler.page import Element, Page
-
-    Bits = NDArray[np.bool_]
+Bits = NDArray[np.bool_]
 
 MIN_WORDS = 100  # of a page that has content of its own where readers see it
 _BEGINNING = 48  # letters and digits of what tells of hidden text

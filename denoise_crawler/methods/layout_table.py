@@ -6,18 +6,15 @@ built from tables). The rules are numbered as in ``docs/methods.md``.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import inf
-from typing import TYPE_CHECKING, ClassVar, TypeAlias
+from typing import ClassVar, TypeAlias
 
 from denoise_crawler.methods.base import Judgement, Method
+from denoise_crawler.page import Nodes, Page
 from denoise_crawler.page.geometry import Length, declared_length, drawn_boxes
 from denoise_crawler.page.markup import INLINE
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from denoise_crawler.page import Nodes, Page
 
 MIN_WIDTH = 300.0
 MIN_WIDTH_PERCENT = 60.0

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from denoise_crawler.methods.base import Judgement, Method, inherit
+from denoise_crawler.page import Page
 from denoise_crawler.page.markup import INLINE
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from denoise_crawler.page import Page
 
 THRESHOLD = 0.7
 

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean, median
-from typing import TYPE_CHECKING
 
 from denoise_crawler.denoiser import Denoiser
+from denoise_crawler.methods import Judgement, MethodChoice
 from denoise_crawler.output.clean_text import count_characters, noise_ratio
 from denoise_crawler.page import Page
 from denoise_crawler.page.text import counted
 from denoise_crawler.report.rendering import number
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from denoise_crawler.methods import Judgement, MethodChoice
 
 
 @dataclass(slots=True)

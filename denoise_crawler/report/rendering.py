@@ -4,35 +4,26 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from denoise_crawler.denoiser import Cleaned
 from denoise_crawler.errors import needs
 from denoise_crawler.methods.base import Judgement
-from denoise_crawler.output.explanation import SURE, blocks, doubts, first_reasons
+from denoise_crawler.output.explanation import SURE, JudgedBlock, blocks, doubts, first_reasons
 from denoise_crawler.output.extractors import is_low
 from denoise_crawler.output.painted import painted_html
-from denoise_crawler.page import TEXT
+from denoise_crawler.page import TEXT, Page
+from denoise_crawler.page.text import counted
 from denoise_crawler.rules.selectors import selector_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from denoise_crawler.denoiser import Cleaned
-    from denoise_crawler.output.explanation import JudgedBlock
-    from denoise_crawler.page import Page
 
 with needs("commands"):
     from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
-
-from denoise_crawler.page.text import counted
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from markupsafe import Markup
 
 _ASSETS = "assets"
 _SAFE_JSON = {ord("<"): "\\u003c", ord(">"): "\\u003e", ord("&"): "\\u0026", 0x2028: "\\u2028", 0x2029: "\\u2029"}

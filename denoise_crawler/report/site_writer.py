@@ -3,31 +3,33 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
-from denoise_crawler.denoiser import Denoiser
+from denoise_crawler.denoiser import Cleaned, Denoiser
+from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.base import InMemoryKnowledge
 from denoise_crawler.methods.style_tree.method import StyleTree
 from denoise_crawler.output.safe_markup import write_below
 from denoise_crawler.page import Page
 from denoise_crawler.page.text import hash64
 from denoise_crawler.report.explorer import tree_data
-from denoise_crawler.report.figures import PageFigures, Sizes, learning_chart, learning_curve, page_chart
+from denoise_crawler.report.figures import (
+    PageFigures,
+    RunFigures,
+    SiteFigures,
+    Sizes,
+    learning_chart,
+    learning_curve,
+    page_chart,
+)
 from denoise_crawler.report.over_time import over_time
 from denoise_crawler.report.rendering import PageView, page_view, render_page
-from denoise_crawler.report.site_samples import style_tree_of
+from denoise_crawler.report.site_samples import SiteSample, style_tree_of
 from denoise_crawler.store import Store
 from denoise_crawler.store.stored_knowledge import StoredKnowledge
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from denoise_crawler.denoiser import Cleaned
-    from denoise_crawler.methods import MethodChoice
-    from denoise_crawler.report.figures import RunFigures, SiteFigures
-    from denoise_crawler.report.site_samples import SiteSample
 
 _NOTHING = PageView("", [])
 _MAX_TITLE_CHARACTERS = 300

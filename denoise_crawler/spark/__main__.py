@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from denoise_crawler.errors import ExtractorError, MethodError, MissingExtraError, SourceError, needs
 from denoise_crawler.methods import DEFAULT_METHOD, METHODS, MethodChoice
@@ -19,7 +20,7 @@ from denoise_crawler.workers import Limits
 try:
     with needs("spark"):
         from pyspark.errors import PySparkException
-        from pyspark.sql import SparkSession
+        from pyspark.sql import DataFrame, SparkSession
         from pyspark.sql.functions import col, count, count_if
         from pyspark.sql.functions import sum as total
 
@@ -28,12 +29,6 @@ try:
         from denoise_crawler.spark.learning import learn
 except MissingExtraError as error:
     sys.exit(f"denoise_crawler.spark: {error}")
-
-if TYPE_CHECKING:
-    from argparse import Namespace
-    from collections.abc import Iterator
-
-    from pyspark.sql import DataFrame
 
 _EPILOG = """
   learn   writes what is known of each site, as Parquet, to --trees

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import msgspec
 import pyarrow as pa
+from pyspark.sql import DataFrame
 from pyspark.sql.functions import broadcast, ceil, coalesce, col, explode, lit, pmod, sequence
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import (
@@ -31,15 +34,7 @@ from denoise_crawler.rules import NO_RULES, SiteRules
 from denoise_crawler.spark.archive import KEY, SITE, with_site_and_key
 from denoise_crawler.spark.learning import require_columns
 from denoise_crawler.spark.page_handler import PageHandler, group_and_sort, page_worker
-from denoise_crawler.workers import Limits
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from pyspark.sql import DataFrame
-
-    from denoise_crawler.workers import Worker
+from denoise_crawler.workers import Limits, Worker
 
 SHARD_PAGES = 10_000
 _SHARD, _SHARDS, _TREE, _PAGE = "_shard", "_shards", "_tree", "_page"

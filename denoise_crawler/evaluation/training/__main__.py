@@ -14,9 +14,10 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from rich.console import Console
@@ -27,21 +28,15 @@ from denoise_crawler.evaluation.gold import TUNING, by_site, gold_sets, half
 from denoise_crawler.evaluation.training.boosting import Boosting
 from denoise_crawler.evaluation.training.calibration import FOLDS, expected_and_found, fold, fold_file, knots
 from denoise_crawler.evaluation.training.examples import LabelledPage, Rows, labelled, rows
-from denoise_crawler.evaluation.training.odds import kind_odds, log_odds, voices, votes
+from denoise_crawler.evaluation.training.odds import Voices, kind_odds, log_odds, voices, votes
 from denoise_crawler.evaluation.training.page_types import TypedPage, page_type_forests, typed_pages
 from denoise_crawler.evaluation.training.planted import LEAST_KNOWN, PLANTINGS, planted
 from denoise_crawler.methods.fusion.features import Words
 from denoise_crawler.methods.fusion.kinds import KindWords
 from denoise_crawler.methods.fusion.look import Look
 from denoise_crawler.methods.fusion.names import ClassWords
-from denoise_crawler.methods.fusion.trees import BoostedTrees
+from denoise_crawler.methods.fusion.trees import BoostedTrees, Tree
 from denoise_crawler.methods.fusion.weights import VERSION, Weights, WrittenForest, feature_names, write_weights
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from denoise_crawler.evaluation.training.odds import Voices
-    from denoise_crawler.methods.fusion.trees import Tree
 
 T = TypeVar("T")
 

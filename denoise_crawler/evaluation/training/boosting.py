@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from numpy.typing import NDArray
 
 from denoise_crawler.errors import needs
 from denoise_crawler.methods.fusion.trees import MAX_LEAVES, Tree
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 
 KIND_LEAVES, KIND_ROUNDS = 4, 80
 

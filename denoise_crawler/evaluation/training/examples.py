@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from denoise_crawler.evaluation.gold import addresses
+from denoise_crawler.evaluation.gold import GoldPage, addresses
 from denoise_crawler.evaluation.training.labels import labels
-from denoise_crawler.methods.fusion.blocks import blocks_of
+from denoise_crawler.methods.fusion.blocks import Blocks, blocks_of
 from denoise_crawler.methods.fusion.declared import declared_of, description_of
 from denoise_crawler.methods.fusion.features import UNSAID, Evidence, Words
 from denoise_crawler.methods.fusion.kinds import kind_words_of
@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from denoise_crawler.evaluation.gold import GoldPage
-    from denoise_crawler.methods.fusion.blocks import Blocks, Numbers
+    from denoise_crawler.methods.fusion.blocks import Numbers
     from denoise_crawler.methods.fusion.trees import Table
 
 KNOWN_PAGES = (1, 2, 3, 6, 12)

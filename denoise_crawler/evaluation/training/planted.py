@@ -8,21 +8,16 @@ trees that are to tell one from the other must see both.
 from __future__ import annotations
 
 import random
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from lxml import etree
 from msgspec.structs import replace
 
-from denoise_crawler.evaluation.gold import addresses
+from denoise_crawler.evaluation.gold import GoldPage, addresses
 from denoise_crawler.methods.fusion.blocks import IDEOGRAPH
 from denoise_crawler.page import Page
 from denoise_crawler.page.text import hash64
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from denoise_crawler.evaluation.gold import GoldPage
 
 LEAST_PAGES = 4  # of a site in which something is planted
 PLANTINGS = 2  # of each site

@@ -6,26 +6,34 @@ with equal scores compare equal.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
-from denoise_crawler.methods.feature_tree.nodes import CLASS, DEPTH, HEIGHT, ID, INNER, LEFT, TAG, TOP, WIDTH
+from denoise_crawler.methods.feature_tree.nodes import (
+    CLASS,
+    DEPTH,
+    HEIGHT,
+    ID,
+    INNER,
+    LEFT,
+    TAG,
+    TOP,
+    WIDTH,
+    Features,
+    FeatureTree,
+    Numbers,
+)
 from denoise_crawler.page.text import hash64
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    import numpy.typing as npt
-
-    from denoise_crawler.methods.feature_tree.nodes import Features, FeatureTree, Numbers
-
-    Similarities: TypeAlias = npt.NDArray[np.uint16]
-    Scores: TypeAlias = npt.NDArray[np.int32]
-    Lists: TypeAlias = tuple[range, range]  # children in the similar page and in the target
+Similarities: TypeAlias = npt.NDArray[np.uint16]
+Scores: TypeAlias = npt.NDArray[np.int32]
+Lists: TypeAlias = tuple[range, range]  # children in the similar page and in the target
 
 FULL_SIMILARITY = 420
 BODY = np.uint64(hash64("body"))

@@ -5,27 +5,22 @@ Of the rest, the clusters of nodes that six indicators find best are the content
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import fsum
-from typing import TYPE_CHECKING, ClassVar, TypeAlias
+from typing import ClassVar, TypeAlias
 
 import numpy as np
+from typing_extensions import Self
 
 from denoise_crawler.methods.base import Judgement, Method
 from denoise_crawler.methods.feature_tree.matching import FULL_SIMILARITY, match, to_420ths
-from denoise_crawler.methods.feature_tree.nodes import build_target, subtree_sums
+from denoise_crawler.methods.feature_tree.nodes import FeatureTree, Measures, Target, build_target, subtree_sums
 from denoise_crawler.methods.feature_tree.references import References
+from denoise_crawler.page import Nodes, Page
 from denoise_crawler.page.geometry import Box
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from typing_extensions import Self
-
-    from denoise_crawler.methods.feature_tree.nodes import FeatureTree, Measures, Target
-    from denoise_crawler.page import Nodes, Page
-
-    Clusters: TypeAlias = Sequence[Sequence[int]]
+Clusters: TypeAlias = Sequence[Sequence[int]]
 
 
 def outermost(candidates: Iterable[int], ends: Sequence[int]) -> list[int]:

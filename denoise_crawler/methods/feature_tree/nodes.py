@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
-from denoise_crawler.page import TEXT
+from denoise_crawler.page import TEXT, Element, Page
 from denoise_crawler.page.geometry import BOX_ATTRIBUTE, Box, declared_length, drawn_boxes
 from denoise_crawler.page.markup import URL_ATTRIBUTES
 from denoise_crawler.page.text import collapse_spaces, hash64
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import numpy.typing as npt
-
-    from denoise_crawler.page import Element, Page
-
-    Features: TypeAlias = npt.NDArray[np.uint64]
-    Numbers: TypeAlias = npt.NDArray[np.int64]
+Features: TypeAlias = npt.NDArray[np.uint64]
+Numbers: TypeAlias = npt.NDArray[np.int64]
 
 CONTENT_TAGS = frozenset({"p", "span", "b", "strong", "h1", "h2", "h3", "h4", "h5", "h6"})
 CONTENT_TEXT_RATE = 0.75

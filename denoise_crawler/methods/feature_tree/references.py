@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
 import msgspec
 import numpy as np
@@ -15,17 +15,14 @@ from denoise_crawler.methods.feature_tree.nodes import (
     ID,
     MAX_NODES,
     TAG,
+    Features,
     FeatureTree,
+    Numbers,
     build_target,
     depths_of,
 )
 from denoise_crawler.methods.versioned_format import VersionedFormat, pack_numbers, unpack_numbers
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from denoise_crawler.methods.feature_tree.nodes import Features, Numbers
-    from denoise_crawler.page import Page
+from denoise_crawler.page import Page
 
 _PRIMES = np.array([0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x27D4EB2F165667C5], np.uint64)
 

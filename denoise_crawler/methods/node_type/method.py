@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum, IntEnum
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from denoise_crawler.methods.base import Judgement, Method
-from denoise_crawler.page import TEXT
+from denoise_crawler.page import TEXT, Nodes, Page
 from denoise_crawler.page.geometry import declared_length, drawn_boxes
 from denoise_crawler.page.markup import INLINE
-
-if TYPE_CHECKING:
-    from denoise_crawler.page import Nodes, Page
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from denoise_crawler.core import loops
 from denoise_crawler.errors import TreeFormatError
@@ -14,12 +16,6 @@ from denoise_crawler.methods.style_tree.columns import MAX_TREE_PAGES
 from denoise_crawler.methods.style_tree.digest import PageDigest, narrow
 from denoise_crawler.methods.versioned_format import VersionedFormat, pack_numbers
 from denoise_crawler.page import MAX_DEPTH, MAX_ELEMENTS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from numpy.typing import NDArray
-
 
 _FORMAT = VersionedFormat(b"SST\x01", "site style tree", TreeFormatError, level=1)
 

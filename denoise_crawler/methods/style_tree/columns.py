@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import log
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from denoise_crawler.core import loops
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from denoise_crawler.methods.style_tree.digest import PageDigest
+from denoise_crawler.methods.style_tree.digest import PageDigest
 
 
 @dataclass(frozen=True, slots=True)

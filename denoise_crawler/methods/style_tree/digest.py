@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import chain
-from typing import TYPE_CHECKING, Any, TypeAlias
+from re import Pattern
+from typing import Any, TypeAlias
 from urllib.parse import quote
 
 import numpy as np
+from numpy.typing import NDArray
 
 from denoise_crawler.core import compiled
-from denoise_crawler.page import TEXT
+from denoise_crawler.page import TEXT, Page
 from denoise_crawler.page.text import HAN, KANA, hash32, words
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from re import Pattern
-
-    from numpy.typing import NDArray
-
-    from denoise_crawler.page import Page
 
 # The attributes that decide how an element looks. Inline ``style`` is left out: scripts and editors put positions,
 # colours and images there, which would give each page a template of its own.

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from denoise_crawler.methods.bottom_k import BottomK
 from denoise_crawler.methods.style_tree.digest import PageDigest, narrow
 from denoise_crawler.page import TEXT
 from denoise_crawler.page.text import hash64
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from numpy.typing import NDArray
 
 TEXTS, ROOT = 0, 1  # the numbers of two labels
 _MAX_LABELS = 100_000
