@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncIterator, Sized
 from datetime import datetime, timezone
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from scrapy import Request, Spider, signals
@@ -22,7 +22,6 @@ from scrapy.http import Response
 from scrapy.settings import BaseSettings
 from scrapy.spidermiddlewares.httperror import HttpError
 from twisted.python.failure import Failure
-from typing_extensions import Self
 
 from denoise_crawler.crawl.politeness import POLITE_SETTINGS
 from denoise_crawler.crawl.robots_guard import CrawlDelayTooLongError, RobotsUnreachableError
@@ -40,6 +39,9 @@ from denoise_crawler.spiders.private_hosts import (
     RefusedHosts,
     RefusedHostsMiddleware,
 )
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 # Close to the downloader, so that a request that waited for its turn sees the latest state of its host, and that
 # requests made by redirects, robots.txt or a proxy pass too.

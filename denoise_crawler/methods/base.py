@@ -5,13 +5,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from typing_extensions import Self
 
 from denoise_crawler.page import Nodes, Page
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 def _no_reason(_: int) -> str:

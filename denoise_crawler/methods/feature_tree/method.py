@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import fsum
-from typing import ClassVar, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 import numpy as np
-from typing_extensions import Self
 
 from denoise_crawler.methods.base import Judgement, Method
 from denoise_crawler.methods.feature_tree.matching import FULL_SIMILARITY, match, to_420ths
@@ -19,6 +18,9 @@ from denoise_crawler.methods.feature_tree.nodes import FeatureTree, Measures, Ta
 from denoise_crawler.methods.feature_tree.references import References
 from denoise_crawler.page import Nodes, Page
 from denoise_crawler.page.geometry import Box
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 Clusters: TypeAlias = Sequence[Sequence[int]]
 
