@@ -63,13 +63,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     add("paths", nargs="+", metavar="PATH", help="a folder or file of pages: HTML, WARC, JSON Lines, Tianwang")
     adds = "append to FILE (- for stdout, the default); unless it is jsonl, a new or empty folder"
     add_output(parser, "FILE", adds, required=False)
-    add(
-        "--as",
-        dest="rendering",
-        choices=("jsonl", *RENDERINGS),
-        default="jsonl",
-        help="what to write: one JSON object a line (the default) or, into a folder, a file a page",
-    )
+    what = "what to write: one JSON object a line (the default) or, into a folder, a file a page"
+    add("--as", dest="rendering", choices=("jsonl", *RENDERINGS), default="jsonl", help=what)
     add_method_choice(parser)
     add_run_rules(parser)
     Writing.add_to(parser, "form", "extractor", "explain", "max_chars", over_settings=True)

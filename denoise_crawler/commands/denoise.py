@@ -95,14 +95,9 @@ class _SubcommandParser(ArgumentParser):
         if not self._complete:
             self._complete = True
             _import_subcommand(self.prog.split()[-1]).add_arguments(self)
+            what = "set/override setting (may be repeated)"
             self.add_argument(
-                "-s",
-                "--set",
-                dest="set_after",
-                action="append",
-                default=[],
-                metavar="NAME=VALUE",
-                help="set/override setting (may be repeated)",
+                "-s", "--set", dest="set_after", action="append", default=[], metavar="NAME=VALUE", help=what
             )
         return super().parse_known_args(args, namespace)
 

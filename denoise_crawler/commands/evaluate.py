@@ -38,20 +38,17 @@ _FORMS = {"json": figures, "html": html_report, "markdown": markdown}
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of the command."""
+    add = parser.add_argument
     parser.epilog = _EPILOG
     gold = "JSON lines (.jsonl, .gz or .xz), a folder of them, or a folder of HTML files"
-    parser.add_argument("gold", nargs="+", type=Path, metavar="GOLD", help=gold)
+    add("gold", nargs="+", type=Path, metavar="GOLD", help=gold)
     add_choices(parser)
-    parser.add_argument("--language", metavar="CODE", help="pages in one language alone, as zh")
-    parser.add_argument(
-        "--half", choices=list(HALVES), help="one half of the sites alone: one to tune on, the other to report"
-    )
-    parser.add_argument(
-        "--sites-with", type=count, default=1, metavar="N", help="sites with N pages or more alone"
-    )
-    parser.add_argument("--by-site", action="store_true", help="print the F1 of each site as well")
+    add("--language", metavar="CODE", help="pages in one language alone, as zh")
+    add("--half", choices=list(HALVES), help="one half of the sites alone: one to tune on, the other to report")
+    add("--sites-with", type=count, default=1, metavar="N", help="sites with N pages or more alone")
+    add("--by-site", action="store_true", help="print the F1 of each site as well")
     for form in _FORMS:
-        parser.add_argument(f"--{form}", type=Path, metavar="FILE", help=f"write FILE in {form} as well")
+        add(f"--{form}", type=Path, metavar="FILE", help=f"write FILE in {form} as well")
 
 
 def run(arguments: Namespace, settings: BaseSettings) -> int:  # noqa: ARG001

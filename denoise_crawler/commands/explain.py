@@ -109,21 +109,13 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of the command."""
     add = parser.add_argument
     parser.epilog = _EPILOG
-    add(
-        "sources",
-        nargs="+",
-        metavar="URL-or-FILE",
-        help="a page's address (http, https), or a file or folder of pages",
-    )
+    what = "a page's address (http, https), or a file or folder of pages"
+    add("sources", nargs="+", metavar="URL-or-FILE", help=what)
     add_method_choice(parser)
     add_run_rules(parser)
     add("--store", metavar="FILE", help="what a crawl knows of the sites (default: the setting DENOISE_STORE)")
-    add(
-        "--site-pages",
-        nargs="+",
-        metavar="PATH",
-        help="learn the site from these pages on disk instead; all are taken for pages of the same site",
-    )
+    what = "learn the site from these pages on disk instead; all are taken for pages of the same site"
+    add("--site-pages", nargs="+", metavar="PATH", help=what)
     add("--site", metavar="NAME", help="the site's name (default: by DENOISE_SITE from the page's address)")
     add("--all", action="store_true", help="all blocks; else runs of those that are surely noise are one line")
     add("--only", choices=("kept", "dropped"), help="these blocks alone")

@@ -24,14 +24,8 @@ from denoise_crawler.rules import SiteRules
 def add_method_choice(parser: ArgumentParser) -> None:
     """Add ``--method`` and ``--option``."""
     parser.add_argument("--method", metavar="NAME", help="the method (default: the setting DENOISE_METHOD)")
-    parser.add_argument(
-        "--option",
-        action="append",
-        default=[],
-        type=_option,
-        metavar="NAME=VALUE",
-        help="an option of the method, may be repeated (default: the setting DENOISE_METHOD_OPTIONS)",
-    )
+    what = "an option of the method, may be repeated (default: the setting DENOISE_METHOD_OPTIONS)"
+    parser.add_argument("--option", action="append", default=[], type=_option, metavar="NAME=VALUE", help=what)
 
 
 def settings_with_method(

@@ -95,12 +95,8 @@ def _parser() -> ArgumentParser:
         formatter_class=RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
-    add(
-        "pages",
-        nargs="+",
-        metavar="PAGE",
-        help="a file of HTML, an address (http, https), or - for standard input",
-    )
+    what = "a file of HTML, an address (http, https), or - for standard input"
+    add("pages", nargs="+", metavar="PAGE", help=what)
     add("--json", action="store_true", help="one JSON object a page, on one line: text and metadata")
     add("--url", metavar="URL", help="the address of a page from a file or standard input")
     add("--site-pages", nargs="+", metavar="PATH", help="learn the site from these pages first")

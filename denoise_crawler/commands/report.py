@@ -67,17 +67,10 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_number(parser, "--pages", 0, _DEFAULTS.pages, "pages shown of a site")
     add_number(parser, "--sites", 0, _DEFAULTS.sites, "sites with pages of their own")
     add_number(parser, "--nodes", 1, _DEFAULTS.nodes, "nodes of a style tree")
-    add(
-        "--items",
-        type=Path,
-        metavar="FILE",
-        help="a feed of clean items (JSON Lines): charts the crawl item by item",
-    )
-    add(
-        "--remote",
-        action="store_true",
-        help="let painted pages fetch their pictures and style sheets when looked at (default: none is fetched)",
-    )
+    what = "a feed of clean items (JSON Lines): charts the crawl item by item"
+    add("--items", type=Path, metavar="FILE", help=what)
+    what = "let painted pages fetch their pictures and style sheets when looked at (default: none is fetched)"
+    add("--remote", action="store_true", help=what)
     add_method_choice(parser)
     add_workers(parser)
     add_reading_options(parser)

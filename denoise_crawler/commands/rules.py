@@ -60,13 +60,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     add(
         "--check", nargs="+", default=[], metavar="PATH", help="say how close the rules alone come to the verdicts"
     )
-    add(
-        "--as",
-        dest="form",
-        choices=("text", "json", "ftr"),
-        default="text",
-        help="ftr is the format of ftr-site-config",
-    )
+    what = "ftr is the format of ftr-site-config"
+    add("--as", dest="form", choices=("text", "json", "ftr"), default="text", help=what)
     add_method_choice(parser)
     add_reading_options(parser)
 

@@ -38,24 +38,18 @@ _SITES_NAMED = 10
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of the command."""
+    add = parser.add_argument
     parser.epilog = _EPILOG
-    parser.add_argument("paths", nargs="*", type=Path, metavar="PATH", help="pages to learn: files, folders")
+    add("paths", nargs="*", type=Path, metavar="PATH", help="pages to learn: files, folders")
     add_output(parser, "FILE", "a new .dot, .svg, .pdf or .png file")
-    parser.add_argument("--site", metavar="NAME", help="the site to draw, if there are several")
-    parser.add_argument(
-        "--store",
-        type=Path,
-        metavar="FILE",
-        help="without PATH: the store of a crawl whose method was style_tree (default: DENOISE_STORE)",
-    )
+    add("--site", metavar="NAME", help="the site to draw, if there are several")
+    what = "without PATH: the store of a crawl whose method was style_tree (default: DENOISE_STORE)"
+    add("--store", type=Path, metavar="FILE", help=what)
     add_number(parser, "--depth", 0, drawing.DEPTH, "levels")
     add_number(parser, "--min-pages", 1, drawing.MIN_PAGES, "sequences of children on N pages or more")
     add_number(parser, "--max-nodes", 1, drawing.MAX_NODES, "nodes in all")
-    parser.add_argument(
-        "--collapse",
-        action=BooleanOptionalAction,
-        help="read runs of equal siblings as one (default: as the crawl)",
-    )
+    what = "read runs of equal siblings as one (default: as the crawl)"
+    add("--collapse", action=BooleanOptionalAction, help=what)
 
 
 def run(arguments: Namespace, settings: BaseSettings) -> int:

@@ -29,27 +29,17 @@ _CONSOLE_COLUMNS = 100_000
 
 def add_choices(parser: ArgumentParser) -> None:
     """Add ``--methods``, ``--peers``, ``--extractors``, ``--after`` and ``--workers``."""
+    add = parser.add_argument
     for option, table in (("--methods", METHODS), ("--peers", PEERS)):
         what = f"which of {', '.join(table)}; all (the default) or none"
         choices = [*table, "all", "none"]
-        parser.add_argument(option, nargs="+", choices=choices, default=["all"], metavar="NAME", help=what)
-    parser.add_argument(
-        "--extractors",
-        nargs="+",
-        choices=[*EXTRACTORS, "all", "none"],
-        default=["none"],
-        metavar="NAME",
-        help=f"which of {', '.join(EXTRACTORS)} to run alone and after the noise is removed; all or none (none)",
-    )
-    parser.add_argument(
-        "--after",
-        nargs="+",
-        choices=list(METHODS),
-        default=[DEFAULT_METHOD],
-        metavar="NAME",
-        help=f"the methods that remove the noise for --extractors ({DEFAULT_METHOD})",
-    )
-    parser.add_argument("--workers", type=count, default=1, metavar="N", help="run N contenders at a time (1)")
+        add(option, nargs="+", choices=choices, default=["all"], metavar="NAME", help=what)
+    what = f"which of {', '.join(EXTRACTORS)} to run alone and after the noise is removed; all or none (none)"
+    choices = [*EXTRACTORS, "all", "none"]
+    add("--extractors", nargs="+", choices=choices, default=["none"], metavar="NAME", help=what)
+    what = f"the methods that remove the noise for --extractors ({DEFAULT_METHOD})"
+    add("--after", nargs="+", choices=list(METHODS), default=[DEFAULT_METHOD], metavar="NAME", help=what)
+    add("--workers", type=count, default=1, metavar="N", help="run N contenders at a time (1)")
 
 
 def contenders(

@@ -187,20 +187,10 @@ def _parser() -> ArgumentParser:
     Writing.add_to(parser, "form", "extractor", "more_metadata")
     add("--rules", default="", metavar="FOLDER", help="site rules that are obeyed before any evidence")
     add_number(parser, "--warmup-pages", 0, 0, "a site with fewer is not warm")
-    add(
-        "--seconds",
-        type=float,
-        default=Limits().seconds,
-        metavar="S",
-        help="the most CPU time a page may take (60)",
-    )
-    add(
-        "--memory",
-        type=at_least(64),
-        default=Limits().memory >> 20,
-        metavar="MIB",
-        help="the most memory of the process that handles pages (4096)",
-    )
+    what = "the most CPU time a page may take (60)"
+    add("--seconds", type=float, default=Limits().seconds, metavar="S", help=what)
+    what = "the most memory of the process that handles pages (4096)"
+    add("--memory", type=at_least(64), default=Limits().memory >> 20, metavar="MIB", help=what)
     add_number(parser, "--shard-pages", 1, SHARD_PAGES, "a larger site is cleaned in several tasks")
     add("--master", metavar="URL", help="Spark's master; default: spark-submit's, else all cores of this machine")
     return parser

@@ -154,41 +154,19 @@ def main(argv: list[str] | None = None) -> None:
         description=__doc__,
         formatter_class=RawDescriptionHelpFormatter,
     )
-    parser.add_argument(
-        "sets", nargs="+", type=Path, metavar="GOLD", help="gold sets, as for scrapy denoise evaluate"
-    )
-    parser.add_argument(
-        "-o", "--output", type=Path, required=True, metavar="FILE", help="where to write the weights"
-    )
-    parser.add_argument("--trees", type=int, default=Boosting.trees, metavar="N")
-    parser.add_argument("--leaves", type=int, default=Boosting.leaves, metavar="N")
-    parser.add_argument("--rate", type=float, default=Boosting.rate, metavar="R")
-    parser.add_argument(
-        "--whole",
-        nargs="+",
-        type=Path,
-        default=[],
-        metavar="GOLD",
-        help="sets of which all sites are learned from",
-    )
-    parser.add_argument(
-        "--parts",
-        nargs="+",
-        type=Path,
-        default=[],
-        metavar="GOLD",
-        help="sets whose gold is a part of the content: nothing is learned from text that is not in it",
-    )
-    parser.add_argument(
-        "--articles",
-        nargs="+",
-        default=[],
-        metavar="NAME",
-        help="names of sets whose pages are articles, where they say no type",
-    )
-    parser.add_argument(
-        "--folds", type=Path, metavar="FOLDER", help="write the weights made without each fold of sites there"
-    )
+    add = parser.add_argument
+    add("sets", nargs="+", type=Path, metavar="GOLD", help="gold sets, as for scrapy denoise evaluate")
+    add("-o", "--output", type=Path, required=True, metavar="FILE", help="where to write the weights")
+    add("--trees", type=int, default=Boosting.trees, metavar="N")
+    add("--leaves", type=int, default=Boosting.leaves, metavar="N")
+    add("--rate", type=float, default=Boosting.rate, metavar="R")
+    what = "sets of which all sites are learned from"
+    add("--whole", nargs="+", type=Path, default=[], metavar="GOLD", help=what)
+    what = "sets whose gold is a part of the content: nothing is learned from text that is not in it"
+    add("--parts", nargs="+", type=Path, default=[], metavar="GOLD", help=what)
+    what = "names of sets whose pages are articles, where they say no type"
+    add("--articles", nargs="+", default=[], metavar="NAME", help=what)
+    add("--folds", type=Path, metavar="FOLDER", help="write the weights made without each fold of sites there")
     given = parser.parse_args(argv)
     try:
         boosting = Boosting(given.trees, given.leaves, given.rate)

@@ -26,11 +26,7 @@ _LEAST_CHARACTERS = 30  # of a paragraph beside which it is planted
 _LEAST_PARAGRAPHS = 3
 _MOST_PLANTS = 3
 _MOST_CHARACTERS = 100_000
-
-_WRAPPERS = (
-    *(("p",), ("p",), ("p", "em"), ("p", "strong"), ("div",), ("div", "span"), ("aside", "p")),
-    *(("figure", "figcaption"), ("div", "small")),
-)
+_WRAPPERS = (("p",), ("p",), ("p", "em"), ("p", "strong"), ("div",), ("div", "span"), ("aside", "p"))
 
 
 @dataclass(frozen=True)
@@ -95,9 +91,7 @@ def _element(wrapper: Sequence[str], text: str, linked: str) -> etree._Element:
 def _plant(chance: random.Random, words: _Words) -> _Plant:
     """Draw what is planted on a site."""
     place = chance.choice((0.0, 0.3, 0.5, 0.7, 1.0, 1.0))
-    wrapper = chance.choice(
-        (("p",), ("p",), ("p", "em"), ("p", "strong"), ("div",), ("div", "span"), ("aside", "p"))
-    )
+    wrapper = chance.choice(_WRAPPERS)
     presence = chance.choice((0.5, 0.8, 1.0, 1.0))
     kind = chance.randrange(7)
     label = f"{words.draw(chance, 1, 3)}{chance.choice((':', ' –', ''))} "

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 import numpy as np
 
-from denoise_crawler.methods.base import Judgement, Method
+from denoise_crawler.methods.base import Judgement, Method, spare_holders, subtree_sums
 from denoise_crawler.methods.feature_tree.matching import FULL_SIMILARITY, match, to_420ths
-from denoise_crawler.methods.feature_tree.nodes import FeatureTree, Measures, Target, build_target, subtree_sums
+from denoise_crawler.methods.feature_tree.nodes import FeatureTree, Measures, Target, build_target
 from denoise_crawler.methods.feature_tree.references import References
 from denoise_crawler.page import Nodes, Page
 from denoise_crawler.page.geometry import Box
@@ -274,13 +274,8 @@ def _page_name(similar: FeatureTree) -> str:
 
 
 def _judgement(nodes: Nodes, similar: FeatureTree, content: Content) -> Judgement:
-    noise = [number < 0 or not content.chosen[number] for number in content.cluster_of]
-    for cluster, chosen in zip(content.clusters, content.chosen, strict=True):
-        for index in cluster if chosen else ():
-            above = nodes.parents[index]
-            while above >= 0 and noise[above]:
-                noise[above] = False
-                above = nodes.parents[above]
+    marked = [number < 0 or not content.chosen[number] for number in content.cluster_of]
+    noise = spare_holders(marked, nodes.parents)
     best = max(content.scores)
 
     def reason(index: int) -> str:

@@ -9,6 +9,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from denoise_crawler.methods.base import subtree_sums
 from denoise_crawler.page import TEXT, Element, Page
 from denoise_crawler.page.geometry import BOX_ATTRIBUTE, Box, declared_length, drawn_boxes
 from denoise_crawler.page.markup import URL_ATTRIBUTES
@@ -138,19 +139,6 @@ def _level_order(page: Page) -> Numbers:
     elements = np.array([index for index, tag in enumerate(tags) if tag is not TEXT], np.int64)
     levels = np.array(depths, np.int64)[elements]
     return elements[np.argsort(levels, kind="stable")]
-
-
-def subtree_sums(column: Numbers, ends: Sequence[int]) -> Numbers:
-    """Return the sum of a column over the subtree of each node.
-
-    Example:
-        >>> subtree_sums(np.array([1, 2, 4, 8]), ends=[4, 3, 3, 4]).tolist()
-        [15, 6, 4, 8]
-
-    """
-    sums = np.concatenate(([0], np.cumsum(column)))
-    found: Numbers = sums[np.asarray(ends, np.int64)] - sums[:-1]
-    return found
 
 
 def _content_mask(page: Page, measures: Measures) -> npt.NDArray[np.bool_]:

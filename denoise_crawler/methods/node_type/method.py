@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum, IntEnum
 from typing import ClassVar
 
-from denoise_crawler.methods.base import Judgement, Method
+from denoise_crawler.methods.base import Judgement, Method, spare_holders
 from denoise_crawler.page import TEXT, Nodes, Page
 from denoise_crawler.page.geometry import declared_length, drawn_boxes
 from denoise_crawler.page.markup import INLINE
@@ -377,11 +377,6 @@ def _noise(nodes: Nodes, verdicts: dict[int, PruningVerdict]) -> list[bool]:
     """Mark everything except the kept subtrees and their ancestors."""
     noise = [True] * len(nodes)
     for index, verdict in verdicts.items():
-        if not verdict.keeps:
-            continue
-        noise[index : nodes.ends[index]] = [False] * (nodes.ends[index] - index)
-        above = nodes.parents[index]
-        while above >= 0 and noise[above]:
-            noise[above] = False
-            above = nodes.parents[above]
-    return noise
+        if verdict.keeps:
+            noise[index : nodes.ends[index]] = [False] * (nodes.ends[index] - index)
+    return spare_holders(noise, nodes.parents)
