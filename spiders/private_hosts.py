@@ -66,17 +66,13 @@ class PrivateHostsMiddleware:
 
 
 async def resolve_endpoints(url: str, *, look_up: bool = True) -> set[Endpoint]:
-    """Return the IP addresses and ports of the server of a URL.
+    """Return the IP addresses and ports of the server of a URL, none for one that is not http(s).
 
-    Args:
-        url: An http(s) URL; any other has no endpoints.
-        look_up: Whether to look names up. If not, only literal IP addresses and ``localhost`` are known.
-
-    Returns:
-        Pairs of an IP address and a port.
+    Without ``look_up`` only literal IP addresses and ``localhost`` are known.
 
     Raises:
         CannotResolveHostError: The name has no address.
+
     """
     parts = split_http(url)
     if parts is None:
@@ -145,19 +141,13 @@ class RefusedHosts:
         self.given_up: set[str] = set()
 
     def add_response(self, url: str, status: int) -> bool:
-        """Count a response, also one that will be retried.
-
-        Args:
-            url: The URL of the request.
-            status: The HTTP status.
-
-        Returns:
-            True once per host: when it is given up.
+        """Count a response, also one that will be retried; return True once per host: when it is given up.
 
         Example:
             >>> hosts = RefusedHosts()
             >>> [hosts.add_response("https://example.com/", 403) for _ in range(4)]
             [False, False, True, False]
+
         """
         host = host_of(url)
         if status not in REFUSAL_STATUSES:

@@ -211,9 +211,6 @@ def clean_page(
         render: One of :data:`RENDERINGS`, to get the page rendered as well.
         short: What becomes of the page if its site has too few pages (see SHORT_SITES); None if it has enough.
 
-    Returns:
-        The result, with the failure if there was one.
-
     """
     size = len(html) if isinstance(html, bytes) else len(html.encode("utf-8", "surrogatepass"))
     if short == "drop":

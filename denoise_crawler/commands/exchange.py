@@ -216,11 +216,7 @@ class Question:
 
 
 async def answer_of(url: str, question: Question) -> Answer:
-    """Ask once, and follow no redirection.
-
-    Args:
-        url: An http or https URL.
-        question: How it is asked.
+    """Ask an http or https URL once, and follow no redirection.
 
     Raises:
         FetchError: There is no answer, or none that is accepted; the message says why and names the URL.

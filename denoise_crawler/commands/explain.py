@@ -59,11 +59,6 @@ def folded(cleaned: Cleaned, verdicts: Sequence[BlockVerdict]) -> Iterator[Block
     """Yield the verdicts on the blocks of a page, runs of those that are surely noise as one.
 
     Shown are all that are kept, and of the dropped those whose score is nearer to what is kept than most are.
-
-    Args:
-        cleaned: The record of the page.
-        verdicts: The verdicts on all of its blocks.
-
     """
     nodes = cleaned.page.nodes
     judged = [] if cleaned.judgement is None else [block.node for block in blocks(cleaned.page, cleaned.judgement)]

@@ -80,16 +80,7 @@ class KnownSite:
 
 
 def existing_store(path: Path, *, named: bool) -> Path | None:
-    """Return the file of a store, None if it is not there.
-
-    Args:
-        path: The file.
-        named: Whether the user named it.
-
-    Raises:
-        StoreError: The user named it, and it is not there.
-
-    """
+    """Return the file of a store, None if it is not there; raise StoreError if the user ``named`` it."""
     if path.is_file():
         return path
     if named:
@@ -133,17 +124,7 @@ def kept_pages(store: Path, site: str, most: int) -> list[Page]:
 
 
 def read_site_pages(paths: Sequence[str], reading: Reading, **fields: str) -> Iterator[tuple[str, str | bytes]]:
-    """Yield the pages to learn first.
-
-    Args:
-        paths: Files and folders.
-        reading: Counts pages and damage.
-        fields: The fields of JSON Lines, as :func:`read_pages` takes them.
-
-    Raises:
-        SourceError: There is no page.
-
-    """
+    """Yield the pages to learn first, as :func:`read_pages` does; raise SourceError if there is none."""
     yield from read_pages(paths, reading=reading, **fields)
     if not reading.pages:
         raise SourceError(f"no page to learn in {', '.join(paths)}")

@@ -102,12 +102,8 @@ def add_output(parser: ArgumentParser, metavar: str, adds: str, *, required: boo
 def new_file(path: Path, *, replace: bool) -> Iterator[Path]:
     """Give the path of a file to write, which gets its name when the block ends; nothing is left if it raises.
 
-    Args:
-        path: The name.
-        replace: Whether it may be there already.
-
     Raises:
-        OutputError: It is a folder, or is there already.
+        OutputError: It is a folder, or is there already and may not be replaced.
 
     Example:
         >>> import tempfile

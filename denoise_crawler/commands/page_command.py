@@ -60,15 +60,7 @@ class _Parser(ArgumentParser):
 
 
 def run(words: Sequence[str]) -> int:
-    """Run the command.
-
-    Args:
-        words: The arguments of the command line.
-
-    Returns:
-        The exit code.
-
-    """
+    """Run the command with the words of its command line; return the exit code."""
     parser = _parser()
     if not words:
         parser.error(f"no page is named. An example: {_EXAMPLE}")

@@ -144,12 +144,6 @@ _WIDTH = 100
 
 
 def help_text(examples: dict[str, str], *notes: str) -> str:
-    """Return the text.
-
-    Args:
-        examples: Commands, each with what it does.
-        notes: Paragraphs that follow.
-
-    """
+    """Return the end of a command's help: examples, each with what it does, and paragraphs."""
     lines = [f"  {command}\n      {what}" for command, what in examples.items()]
     return "\n".join(["examples:", *lines, *(f"\n{fill(note, _WIDTH)}" for note in notes)])

@@ -47,10 +47,7 @@ class RobotFetcher:
         self._reading: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def fetch(self, url: str) -> tuple[str, str | bytes]:
-        """Fetch a page.
-
-        Args:
-            url: An http or https URL.
+        """Fetch a page by its http or https URL.
 
         Returns:
             The URL after redirections, and the HTML.

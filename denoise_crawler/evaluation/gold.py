@@ -143,13 +143,7 @@ def _files_of_sets(path: Path) -> list[Path]:
 def gold_pages(path: Path, on_broken: Callable[[Broken], None] | None = None) -> Iterator[GoldPage]:
     """Yield the pages of a file of JSON lines.
 
-    Args:
-        path: The file.
-        on_broken: Called with each invalid line, which is left out.
-
-    Raises:
-        GoldError: A line is invalid and there is no ``on_broken``.
-
+    Invalid lines are left out, and ``on_broken`` is called with each; without it they raise GoldError.
     """
     decoder, number = msgspec.json.Decoder(GoldPage), 0
 

@@ -61,11 +61,7 @@ def markdown_table(shown: Table) -> str:
 def markdown(evaluation: Evaluation, *, halves: bool = False, more: Sequence[Group] = ()) -> str:
     """Return all tables except those of sites.
 
-    Args:
-        evaluation: The evaluation.
-        halves: Whether to show F1 on each half of the sites.
-        more: Further groups of pages whose quality to show.
-
+    With ``halves`` F1 is shown on each half of the sites, too, and the quality on ``more`` groups of pages.
     """
     tables = [
         *main_tables(evaluation, halves=halves),

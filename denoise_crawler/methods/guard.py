@@ -37,10 +37,6 @@ def without_much_hidden(page: Page, judgement: Judgement) -> Judgement:
     Hidden text stays where the visible content has fewer than ``MIN_WORDS`` words, and where a declared text, a
     description or the title tells of it: a wall of payments hides whole articles.
 
-    Args:
-        page: The page.
-        judgement: A method's judgement of it.
-
     Example:
         >>> from denoise_crawler import Page
         >>> from denoise_crawler.methods.base import Judgement
@@ -185,14 +181,9 @@ def apply_guard(page: Page, judgement: Judgement) -> Judgement:
     """Return ``judgement``, or a safer one if it leaves almost nothing of a page with text.
 
     Text that the page hides goes first, if that was most of it: see :func:`without_much_hidden`.
-
     Characters count outside links. If ``fusion`` finds at least ``MIN_TEXT_CHARACTERS`` on the page alone and
     ``judgement`` keeps less than ``MIN_KEPT_SHARE`` of them, the judgement of ``fusion`` replaces it. If
     ``fusion`` finds fewer and ``judgement`` keeps no text at all, everything is kept.
-
-    Args:
-        page: The page.
-        judgement: A method's judgement of it.
 
     Example:
         >>> from denoise_crawler import Page
@@ -217,12 +208,7 @@ def apply_guard(page: Page, judgement: Judgement) -> Judgement:
 
 
 def leaves_next_to_nothing(page: Page, noise: Sequence[bool], safer: Sequence[bool]) -> bool:
-    """Tell whether almost nothing of a page is left beside what a ``safer`` judgement leaves.
-
-    Args:
-        page: The page.
-        noise: Whether each node is noise.
-        safer: The same, by another judgement.
+    """Tell whether ``noise`` leaves almost nothing of a page beside what a ``safer`` judgement leaves.
 
     Example:
         >>> from denoise_crawler import Page

@@ -115,11 +115,7 @@ def inflate(data: bytes) -> bytes:
 
 
 def decode_msgpack(data: bytes, kind: Any = Any) -> Any:
-    """Decode MessagePack.
-
-    Args:
-        data: The bytes.
-        kind: The type to decode to.
+    """Decode MessagePack to a type.
 
     Raises:
         ValueError: The bytes are invalid, or hold more than two million values: an empty value is one byte of

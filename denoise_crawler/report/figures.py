@@ -137,12 +137,7 @@ _MANY = 3  # pages that have a line
 def findings(sites: Iterable[SiteFigures]) -> list[Finding]:
     """Return what is worth a look on the pages that the report shows, the worst first.
 
-    Args:
-        sites: The sites with their pages.
-
-    Returns:
-        At most MAX_OF_A_KIND findings of a kind, MAX_FINDINGS in all, each page once.
-
+    These are at most MAX_OF_A_KIND findings of a kind, MAX_FINDINGS in all, each page once.
     """
     found = sorted((one for site in sites for one in _of_site(site)), key=lambda one: -one.weight)
     kinds, pages, taken = Counter[str](), set[int](), list[Finding]()
@@ -222,16 +217,9 @@ class LearningCurve:
 def learning_curve(
     pages: Sequence[tuple[str, str | bytes]], choice: MethodChoice, site: str
 ) -> LearningCurve | None:
-    """Learn pages of one site in order and judge the last few of them at each step.
+    """Learn pages (url, html) of one site in order and judge the last few of them at each step.
 
-    Args:
-        pages: The (url, html) of the pages.
-        choice: The method.
-        site: The name of the site.
-
-    Returns:
-        The curve; None if the method does not learn or fewer than four pages are readable.
-
+    Returns None if the method does not learn or fewer than four pages are readable.
     """
     learner = Denoiser(choice)
     readable = [page for page in (Page.parse(url, html, site=site) for url, html in pages) if not page.skipped]

@@ -32,7 +32,7 @@ _SAFE_JSON = {ord("<"): "\\u003c", ord(">"): "\\u003e", ord("&"): "\\u0026", 0x2
 def render_page(
     template: str, *, scripts: Iterable[str] = (), remote: bool = False, connect: str = "'none'", **values: Any
 ) -> str:
-    """Render a page of the report.
+    """Return a page of the report.
 
     Args:
         template: The file name of the template.
@@ -40,9 +40,6 @@ def render_page(
         remote: Whether painted pages may fetch style sheets and pictures.
         connect: The sources that our script may connect to, as in a Content-Security-Policy.
         values: The variables of the template.
-
-    Returns:
-        The HTML.
 
     """
     script = "\n".join(_asset(name) for name in scripts)

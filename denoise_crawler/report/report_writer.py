@@ -62,15 +62,9 @@ class Plan:
 
 
 def write_report(folder: Path, plan: Plan, run: RunFigures) -> RunFigures:
-    """Write a report; ``index.html`` comes last.
+    """Write a report into an existing folder; ``index.html`` comes last.
 
-    Args:
-        folder: An existing folder.
-        plan: The sources of the report. A page on which the method raises shows the error only.
-        run: The figures of the run, which are filled in.
-
-    Returns:
-        ``run``.
+    A page on which the method raises shows the error only. Fills in the figures of the ``run`` and returns them.
 
     Raises:
         WorkerError: A worker process failed.

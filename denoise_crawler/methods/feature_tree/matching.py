@@ -191,11 +191,8 @@ def match_top_down(target: FeatureTree, similar: FeatureTree, threshold: int) ->
 def score_table(similarities: Similarities, rows: Numbers, columns: Numbers) -> Scores:
     """Return the table of the best sums: cell (i, j) is that of the first i rows and the first j columns.
 
-    Args:
-        similarities: The similarity of each two kinds, in 420ths.
-        rows: The kinds of the similar page's nodes.
-        columns: The kinds of the target's nodes.
-
+    ``similarities`` are those of each two kinds, ``rows`` the kinds of the similar page's nodes, ``columns`` those
+    of the target's.
     """
     table = np.zeros((len(rows) + 1, len(columns) + 1), np.int32)
     gain = np.empty(len(columns), np.int32)

@@ -61,14 +61,7 @@ MARGIN_ACROSS, MARGIN_DOWN = 1 / 4, 1 / 10
 
 
 def scores(clusters: Clusters, measures: Measures, ends: Sequence[int]) -> list[int]:
-    """Return the sum of points of each cluster over all known indicators.
-
-    Args:
-        clusters: The outermost nodes of each cluster.
-        measures: The measures of the page.
-        ends: The end of each node's subtree.
-
-    """
+    """Return the sum of points of each cluster, given by its outermost nodes, over all known indicators."""
     found = indicators(clusters, measures, ends)
     by_indicator = [
         points(values, PENALTIES if name == "link rate" else REWARDS) for name, values in found.items()

@@ -50,14 +50,7 @@ class _TreeRecord(msgspec.Struct, array_like=True):
 
 
 def encode(header: Header, labels: Sequence[str], pages: Iterable[PageDigest]) -> bytes:
-    """Convert a tree to bytes.
-
-    Args:
-        header: The limits of the tree.
-        labels: The labels by number.
-        pages: The pages, in the order of their keys.
-
-    """
+    """Convert a tree to bytes: its limits, its labels by number, its pages in the order of their keys."""
     pages = list(pages)
     used = np.unique(np.concatenate([np.empty(0, np.uint8), *(np.unique(page.labels) for page in pages)]))
     order = sorted(used.tolist(), key=labels.__getitem__)
@@ -70,12 +63,7 @@ def encode(header: Header, labels: Sequence[str], pages: Iterable[PageDigest]) -
 
 
 def decode(data: bytes) -> tuple[Header, list[str], list[PageDigest]]:
-    """Read what :func:`encode` returned; raise :class:`TreeFormatError` for anything else.
-
-    Returns:
-        The limits, the labels by number, the pages.
-
-    """
+    """Read what :func:`encode` returned, part by part; raise :class:`TreeFormatError` for anything else."""
     return _FORMAT.read(data, _TreeRecord, _digests)
 
 

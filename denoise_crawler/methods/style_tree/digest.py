@@ -137,14 +137,7 @@ def narrow(numbers: NDArray[Any]) -> NDArray[np.unsignedinteger]:
 
 
 def digest_page(page: Page, features_per_leaf: int, numbers: NDArray[np.uint32]) -> PageDigest:
-    """Reduce ``page`` to what a tree keeps.
-
-    Args:
-        page: The page.
-        features_per_leaf: The most features of a leaf.
-        numbers: The tree's numbers of the labels of the page's outline.
-
-    """
+    """Reduce ``page`` to what a tree keeps; ``numbers`` are the tree's of the labels of the page's outline."""
     outline, nodes = page.once(outline_of), page.nodes
     leaves = np.flatnonzero(outline.ends == np.arange(1, len(nodes) + 1))
     sizes, hashes = _word_hashes(nodes.texts, leaves)
