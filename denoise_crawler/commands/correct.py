@@ -91,24 +91,16 @@ def _write(page: Page, folder: str, wanted: list[tuple[str, str]], *, force: boo
     useless = [selector for selector, nodes in found.items() if not nodes]
     if useless and not force:
         for selector in useless:
-            print(
-                printable(
-                    f"{selector} finds nothing that is read on {page.url}: nothing is written (see --force)"
-                ),
-                file=sys.stderr,
-            )
+            why = f"{selector} finds nothing that is read on {page.url}: nothing is written (see --force)"
+            print(printable(why), file=sys.stderr)
         return False
     for directive, selector in wanted:
         written = add_rule(folder, page.url, directive, selector)
-        nodes = found[selector]
-        characters = _characters(page, nodes)
+        nodes = counted(len(found[selector]), "node")
+        characters = counted(_characters(page, found[selector]), "character")
         where = f"{written.path}, line {written.rule.line}: {directive}: {written.rule.value}"
         print(printable(f"{where}{'' if written.new else ' (it was there)'}"))
-        print(
-            printable(
-                f"  finds {counted(len(nodes), 'node')} with {counted(characters, 'character')} on {page.url}"
-            )
-        )
+        print(printable(f"  finds {nodes} with {characters} on {page.url}"))
     return True
 
 

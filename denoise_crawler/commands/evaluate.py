@@ -79,14 +79,10 @@ def _check_output_files(arguments: Namespace) -> None:
 
 def _evaluate(arguments: Namespace) -> Evaluation:
     broken: list[Broken] = []
-    evaluation = evaluate_with_progress(
-        gold_sets(arguments.gold, broken.append),
-        contenders(arguments.methods, arguments.peers, arguments.extractors, arguments.after),
-        selection=Selection(
-            arguments.language, None if arguments.half is None else HALVES[arguments.half], arguments.sites_with
-        ),
-        workers=arguments.workers,
-    )
+    sets = gold_sets(arguments.gold, broken.append)
+    chosen = contenders(arguments.methods, arguments.peers, arguments.extractors, arguments.after)
+    selection = Selection(arguments.language, HALVES.get(arguments.half), arguments.sites_with)
+    evaluation = evaluate_with_progress(sets, chosen, selection=selection, workers=arguments.workers)
     evaluation.broken = broken
     return evaluation
 

@@ -6,6 +6,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
+from dataclasses import KW_ONLY, dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,6 +28,7 @@ from denoise_crawler.rules.learned import LearnedRules
 from denoise_crawler.store import Store
 
 
+@dataclass
 class KnownSite:
     """Opens the denoiser when the first page needs it, and keeps it open as long as ``opened``.
 
@@ -40,26 +42,20 @@ class KnownSite:
 
     """
 
-    def __init__(
-        self,
-        opened: ExitStack,
-        cleaning: Cleaning,
-        *,
-        store: Path | None = None,
-        site_pages: Callable[[], Iterable[tuple[str, str | bytes]]] | None = None,
-        site: str | None = None,
-        site_of_url: Callable[[str], str] = site_of,
-    ) -> None:
-        self._opened, self._cleaning = opened, cleaning
-        self._store, self._site_pages = store, site_pages
-        self._one_site, self._site_of_url = site, site_of_url
-        self._denoiser: Denoiser | None = None
+    opened: ExitStack
+    cleaning: Cleaning
+    _: KW_ONLY
+    store: Path | None = None
+    site_pages: Callable[[], Iterable[tuple[str, str | bytes]]] | None = None
+    site: str | None = None
+    site_of_url: Callable[[str], str] = site_of
+    _denoiser: Denoiser | None = field(default=None, init=False)
 
     def site_of(self, url: str) -> str:
         """Return the site of a page; if there are pages to learn first, all pages have the site of the first."""
-        name = self._site_of_url(url) if self._one_site is None else self._one_site
-        if self._site_pages is not None:
-            self._one_site = name
+        name = self.site_of_url(url) if self.site is None else self.site
+        if self.site_pages is not None:
+            self.site = name
         return name
 
     def denoiser(self, site: str) -> Denoiser:
@@ -71,9 +67,9 @@ class KnownSite:
 
         """
         if self._denoiser is None:
-            store = self._store if self._site_pages is None else None
-            self._denoiser = self._opened.enter_context(open_denoiser(store, self._cleaning))
-            for url, html in self._site_pages() if self._site_pages is not None else ():
+            store = self.store if self.site_pages is None else None
+            self._denoiser = self.opened.enter_context(open_denoiser(store, self.cleaning))
+            for url, html in self.site_pages() if self.site_pages is not None else ():
                 with report_failure(url, "learned"):
                     self._denoiser.learn(Page.parse(url, html, site=site))
         return self._denoiser

@@ -75,11 +75,8 @@ def run(arguments: Namespace, settings: BaseSettings) -> int:
         return 1
     print(f"{name_of_target}: {len(account.sites):,} sites from {len(arguments.stores)} stores")
     for method, sites in account.unknown.items():
-        print(
-            f"left out: {sites:,} sites of {printable(method)}; "
-            "name that method with its options: --method, --option",
-            file=sys.stderr,
-        )
+        what = f"left out: {sites:,} sites of {printable(method)}"
+        print(f"{what}; name that method with its options: --method, --option", file=sys.stderr)
     return 1 if account.unknown or account.unreadable else 0
 
 

@@ -154,9 +154,8 @@ def _run_contender(
 
 def _info(stored: _Stored) -> PageInfo:
     page = stored.page
-    return PageInfo(
-        stored.set, page.site, page.id, page.language, stored.place.size, page.gold is not None, page.page_type
-    )
+    size, has_gold = stored.place.size, page.gold is not None
+    return PageInfo(stored.set, page.site, page.id, page.language, size, has_gold, page.page_type)
 
 
 @dataclass(slots=True)

@@ -117,12 +117,8 @@ def html_report(evaluation: Evaluation, *, halves: bool = False) -> str:
         "Worst pages": [worst_table(evaluation, result, name) for result in evaluation.results for name in sets],
         "Contenders": [contender_table(evaluation)],
     }
-    environment = Environment(
-        loader=PackageLoader("denoise_crawler", "evaluation"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-    )
+    loader = PackageLoader("denoise_crawler", "evaluation")
+    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     return environment.get_template("report.html").render(
         about=f"{len(evaluation.pages):,} pages, Python {evaluation.python}, {evaluation.platform}",
         legend=LEGEND,

@@ -87,17 +87,8 @@ def cost_table(evaluation: Evaluation, name: str) -> Table:
     group = whole(evaluation, name)
     everything = [result for result in evaluation.results if result.contender == VISIBLE_TEXT]
     visible = summarize(evaluation, everything[0], group).text_bytes if everything else 0
-    heads = [
-        "",
-        "HTML MB",
-        "text MB",
-        "text / HTML %",
-        "/ visible text %",
-        "pages/s",
-        "x lxml parse",
-        "peak MiB",
-        "failed",
-    ]
+    sizes = ["HTML MB", "text MB", "text / HTML %", "/ visible text %"]
+    heads = ["", *sizes, "pages/s", "x lxml parse", "peak MiB", "failed"]
     rows = [
         [Cell(evaluation.parse.contender), *[Cell("")] * 4, *_cost(evaluation, evaluation.parse, group), Cell("")]
     ]
@@ -141,14 +132,10 @@ def _f1(evaluation: Evaluation, result: Result, group: Group) -> Cell:
 
 def site_table(evaluation: Evaluation, name: str) -> Table:
     """Return the mean F1 by words, with a row for each site, those with the most pages first."""
-    rows = [
-        [
-            Cell(printable(site.label)),
-            Cell(str(len(site.pages))),
-            *(_f1(evaluation, result, site) for result in evaluation.results),
-        ]
-        for site in sites_of(evaluation, name)
-    ]
+    rows = []
+    for site in sites_of(evaluation, name):
+        scores = [_f1(evaluation, result, site) for result in evaluation.results]
+        rows.append([Cell(printable(site.label)), Cell(str(len(site.pages))), *scores])
     heads = ["site", "pages", *(result.contender for result in evaluation.results)]
     return Table(f"{printable(name)}: F1 by words by site", heads, rows)
 
@@ -169,14 +156,10 @@ def worst_table(evaluation: Evaluation, result: Result, name: str, count: int = 
 
 def contender_table(evaluation: Evaluation) -> Table:
     """Return the calls and versions of the contenders."""
-    rows = [
-        [
-            Cell(result.contender),
-            Cell(result.call),
-            Cell(", ".join(f"{package} {version}" for package, version in result.versions.items())),
-        ]
-        for result in (evaluation.parse, *evaluation.results)
-    ]
+    rows = []
+    for result in (evaluation.parse, *evaluation.results):
+        versions = ", ".join(f"{package} {version}" for package, version in result.versions.items())
+        rows.append([Cell(result.contender), Cell(result.call), Cell(versions)])
     return Table(f"Contenders (Python {evaluation.python})", ["", "call", "versions"], rows)
 
 

@@ -252,11 +252,5 @@ def _safer(safer: Judgement, kept: int, found: int) -> Judgement:
 
 
 def _keep_all(judgement: Judgement) -> Judgement:
-    kept = [False] * len(judgement.noise)
-    return replace(
-        judgement,
-        noise=kept,
-        reason=lambda _: "guard: everything looked like noise, so all was kept",
-        guarded=True,
-        confidence=None,
-    )
+    kept, because = [False] * len(judgement.noise), "guard: everything looked like noise, so all was kept"
+    return replace(judgement, noise=kept, reason=lambda _: because, guarded=True, confidence=None)

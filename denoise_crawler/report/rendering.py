@@ -43,17 +43,9 @@ def render_page(
 
     """
     script = "\n".join(_asset(name) for name in scripts)
-    return (
-        _environment()
-        .get_template(template)
-        .render(
-            style=Markup(_asset("report.css")),  # noqa: S704 - our own file
-            script=Markup(script),  # noqa: S704 - our own file
-            policy=policy(script, remote=remote, connect=connect),
-            remote=remote,
-            **values,
-        )
-    )
+    ours = {"style": Markup(_asset("report.css")), "script": Markup(script)}  # noqa: S704 - our own files
+    rules = policy(script, remote=remote, connect=connect)
+    return _environment().get_template(template).render(**ours, policy=rules, remote=remote, **values)
 
 
 def policy(script: str, *, remote: bool = False, connect: str = "'none'") -> str:
@@ -116,12 +108,9 @@ def size(value: int) -> str:
 
 @cache
 def _environment() -> Environment:
+    loader = PackageLoader("denoise_crawler.report", _ASSETS)
     environment = Environment(
-        loader=PackageLoader("denoise_crawler.report", _ASSETS),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
+        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     filters = {"percent": percent, "number": number, "size": size, "counted": counted}
     environment.filters.update({**filters, "srcdoc": srcdoc, "json_data": json_data})

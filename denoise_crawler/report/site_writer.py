@@ -122,15 +122,9 @@ class SiteWriter:
         return self._denoiser.method_for(site).pages_known if self._denoiser.learns else None
 
     def _write_page(self, figures: PageFigures, view: PageView, language: str | None, place: Place) -> None:
-        self._write(
-            f"{place.folder}/{figures.file}",
-            "page.html",
-            scripts=["page.js"],
-            page=figures,
-            language=language if language and _LANGUAGE.fullmatch(language) else None,
-            view=view,
-            place=place,
-        )
+        name, known = f"{place.folder}/{figures.file}", language and _LANGUAGE.fullmatch(language)
+        shown = {"page": figures, "language": language if known else None, "view": view, "place": place}
+        self._write(name, "page.html", scripts=["page.js"], **shown)
 
     def _write_tree(self, site: SiteFigures, sample: SiteSample | None) -> None:
         choice = self._frame.choice
@@ -146,16 +140,8 @@ class SiteWriter:
         data = tree_data(tree.tree, pages, threshold=tree.threshold, max_nodes=self._frame.nodes)
         links = [{"title": files[page.url][0], "file": files[page.url][1]} for page in pages]
         site.tree_nodes = len(data.parents)
-        self._write(
-            f"{site.folder}/tree.html",
-            "tree.html",
-            scripts=["tree.js"],
-            site=site,
-            data=data,
-            pages=links,
-            note=note,
-            judged_by=choice.name,
-        )
+        values = {"site": site, "data": data, "pages": links, "note": note, "judged_by": choice.name}
+        self._write(f"{site.folder}/tree.html", "tree.html", scripts=["tree.js"], **values)
 
     def _write(self, name: str, template: str, **values: Any) -> None:
         html = render_page(template, run=self._frame.run, remote=self._frame.remote, **values)

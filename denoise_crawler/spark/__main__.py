@@ -68,13 +68,9 @@ def _in_one_line(error: Exception) -> str:
 
 
 def _run(spark: SparkSession, arguments: Namespace) -> int:
-    pages = read_archive(
-        spark,
-        arguments.paths,
-        arguments.input_format,
-        url_field=arguments.url_field,
-        html_field=arguments.html_field,
-    )
+    fields = {"url_field": arguments.url_field, "html_field": arguments.html_field}
+    pages = read_archive(spark, arguments.paths, arguments.input_format, **fields)
+    overwrite = arguments.overwrite or arguments.resume
     limits = Limits(arguments.seconds, arguments.memory << 20)
     learns = MethodChoice(arguments.method).learns
     if arguments.work != "clean" and learns:
@@ -82,7 +78,7 @@ def _run(spark: SparkSession, arguments: Namespace) -> int:
             print(f"{arguments.trees} is whole and is taken as it is")
         else:
             trees = learn(pages, arguments.method, limits=limits)
-            _write(trees, arguments.trees, "parquet", overwrite=arguments.overwrite or arguments.resume)
+            _write(trees, arguments.trees, "parquet", overwrite=overwrite)
         _report_trees(spark.read.parquet(arguments.trees))
     if arguments.work != "learn":
         cleaned = clean(
@@ -95,12 +91,9 @@ def _run(spark: SparkSession, arguments: Namespace) -> int:
             limits=limits,
             shard_pages=arguments.shard_pages,
         )
-        _write(
-            cleaned, arguments.output, arguments.output_format, overwrite=arguments.overwrite or arguments.resume
-        )
-        read = (
-            spark.read.parquet if arguments.output_format == "parquet" else spark.read.schema(cleaned.schema).json
-        )
+        _write(cleaned, arguments.output, arguments.output_format, overwrite=overwrite)
+        is_parquet = arguments.output_format == "parquet"
+        read = spark.read.parquet if is_parquet else spark.read.schema(cleaned.schema).json
         _report_pages(read(arguments.output))
     return 0
 

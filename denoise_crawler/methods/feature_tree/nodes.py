@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -55,15 +55,9 @@ class FeatureTree:
             return self
         kinds = self.kinds[:count]
         known = int(kinds.max()) + 1  # kinds are numbered in order of appearance
-        return FeatureTree(
-            self.key,
-            self.text,
-            self.drawn,
-            self.parents[:count].copy(),
-            kinds.copy(),
-            self.kind_parents[:known].copy(),
-            self.features[:known].copy(),
-        )
+        kind_parents, features = self.kind_parents[:known].copy(), self.features[:known].copy()
+        parents = self.parents[:count].copy()
+        return replace(self, parents=parents, kinds=kinds.copy(), kind_parents=kind_parents, features=features)
 
 
 @dataclass(slots=True, eq=False)
@@ -226,15 +220,9 @@ def _build_tree(
     given = [INNER, TAG, ID, CLASS, WIDTH, HEIGHT, LEFT, TOP]
     features[:, given] = np.array([kind[1:] for kind in numbers], np.uint64)
     features[:, DEPTH] = depths_of(kind_parents)
-    return FeatureTree(
-        page.key,
-        hash64("\n".join(filter(None, texts))),
-        boxes is not None,
-        np.array(parents, np.int64),
-        np.array(kinds, np.int64),
-        kind_parents,
-        features,
-    )
+    text, drawn = hash64("\n".join(filter(None, texts))), boxes is not None
+    of_nodes = np.array(parents, np.int64), np.array(kinds, np.int64)
+    return FeatureTree(page.key, text, drawn, *of_nodes, kind_parents, features)
 
 
 class _Hashes(dict[str, int]):

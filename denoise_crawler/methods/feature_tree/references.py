@@ -134,18 +134,11 @@ def encode(trees: Sequence[FeatureTree]) -> bytes:
     """Convert ``trees``, in the order of their keys, to bytes."""
     stored = [np.delete(tree.features, DEPTH, axis=1).T for tree in trees]
     values = np.unique(np.concatenate([np.zeros(0, np.uint64), *(features.ravel() for features in stored)]))
-    records = [
-        _PageRecord(
-            tree.key,
-            tree.text,
-            tree.drawn,
-            pack_numbers(np.diff(tree.parents[1:], prepend=0)),
-            pack_numbers(tree.kinds),
-            pack_numbers(tree.kind_parents),
-            pack_numbers(np.searchsorted(values, features)),
-        )
-        for tree, features in zip(trees, stored, strict=True)
-    ]
+    records = []
+    for tree, features in zip(trees, stored, strict=True):
+        parents, found = np.diff(tree.parents[1:], prepend=0), np.searchsorted(values, features)
+        columns = map(pack_numbers, (parents, tree.kinds, tree.kind_parents, found))
+        records.append(_PageRecord(tree.key, tree.text, tree.drawn, *columns))
     return _FORMAT.write(_ReferencesRecord(values.astype("<u8").tobytes(), records))
 
 
@@ -163,12 +156,8 @@ def _read_tree(record: _PageRecord, values: Features) -> FeatureTree:
     kinds, kind_parents = unpack_numbers(record.kinds), unpack_numbers(record.kind_parents)
     parents = np.concatenate(([-1], np.cumsum(unpack_numbers(record.parents))))
     _check_tree(parents, kinds, kind_parents)
-    features = np.insert(
-        values[unpack_numbers(record.features).reshape(_COLUMNS - 1, len(kind_parents)).T],
-        DEPTH,
-        depths_of(kind_parents).astype(np.uint64),
-        axis=1,
-    )
+    stored = values[unpack_numbers(record.features).reshape(_COLUMNS - 1, len(kind_parents)).T]
+    features = np.insert(stored, DEPTH, depths_of(kind_parents).astype(np.uint64), axis=1)
     return FeatureTree(record.key, record.text, record.drawn, parents, kinds, kind_parents, features)
 
 

@@ -191,18 +191,8 @@ class PruningVerdict(Enum):
     @property
     def keeps(self) -> bool:
         """Tell whether the node's subtree is content."""
-        return self in _KEEPS
-
-
-_KEEPS = frozenset(
-    {
-        PruningVerdict.COHERENT,
-        PruningVerdict.TEXT_LEAF,
-        PruningVerdict.WIDE_IMAGE,
-        PruningVerdict.UNKNOWN_IMAGE,
-        PruningVerdict.LINK_IN_TEXT,
-    }
-)
+        of = PruningVerdict
+        return self in (of.COHERENT, of.TEXT_LEAF, of.WIDE_IMAGE, of.UNKNOWN_IMAGE, of.LINK_IN_TEXT)
 
 
 def find_pruned_node(page: Page, annotation: Annotation, density: float) -> int:
@@ -336,11 +326,8 @@ class NodeTypes(Method):
         inline_links: bool = True,
         ignorable_share: float = IGNORABLE_SHARE,
     ) -> None:
-        for option, value in (
-            ("density", density),
-            ("coherence", coherence),
-            ("ignorable_share", ignorable_share),
-        ):
+        shares = {"density": density, "coherence": coherence, "ignorable_share": ignorable_share}
+        for option, value in shares.items():
             if not 0.0 <= value <= 1.0:
                 raise ValueError(f"{option} must lie between 0 and 1, not {value}")
         if image_width < 0:

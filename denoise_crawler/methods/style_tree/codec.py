@@ -68,14 +68,9 @@ def decode(data: bytes) -> tuple[Header, list[str], list[PageDigest]]:
 
 
 def _record_of(page: PageDigest, numbers: NDArray[np.uint32]) -> _PageRecord:
-    return _PageRecord(
-        page.key,
-        pack_numbers(numbers[page.labels]),
-        pack_numbers(_differences(page.ends)),
-        pack_numbers(_differences(np.concatenate([[0], np.cumsum(page.features, dtype=np.int64)]))),
-        pack_numbers(page.hashes),
-        pack_numbers(page.counts),
-    )
+    starts = np.concatenate([[0], np.cumsum(page.features, dtype=np.int64)])
+    columns = numbers[page.labels], _differences(page.ends), _differences(starts), page.hashes, page.counts
+    return _PageRecord(page.key, *map(pack_numbers, columns))
 
 
 def _digests(record: _TreeRecord) -> tuple[Header, list[str], list[PageDigest]]:

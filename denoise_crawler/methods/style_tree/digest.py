@@ -146,14 +146,8 @@ def digest_page(page: Page, features_per_leaf: int, numbers: NDArray[np.uint32])
     features, found, counts = _count(of_leaf, np.concatenate([hashes, of_hash]), len(leaves), features_per_leaf)
     by_node = np.zeros(len(nodes), np.int64)
     by_node[leaves] = features
-    return PageDigest(
-        page.key,
-        narrow(numbers[outline.numbers]),
-        narrow(outline.ends - np.arange(len(nodes))),
-        narrow(by_node),
-        found,
-        narrow(counts),
-    )
+    labels, shape = narrow(numbers[outline.numbers]), narrow(outline.ends - np.arange(len(nodes)))
+    return PageDigest(page.key, labels, shape, narrow(by_node), found, narrow(counts))
 
 
 def _count(
