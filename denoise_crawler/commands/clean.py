@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     Pages = Iterator[tuple[str, str | bytes]]
 
-_EPILOG = help_text(
+EPILOG = help_text(
     {
         "scrapy denoise clean archive.warc.gz -O clean.jsonl": "learn each site of an archive, clean its pages",
         "scrapy denoise clean mirror/ -o painted --as painted": "what was kept and what went, to look at",
@@ -59,7 +59,6 @@ _EPILOG = help_text(
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of the command."""
     add = parser.add_argument
-    parser.epilog = _EPILOG
     add("paths", nargs="+", metavar="PATH", help="a folder or file of pages: HTML, WARC, JSON Lines, Tianwang")
     adds = "append to FILE (- for stdout, the default); unless it is jsonl, a new or empty folder"
     add_output(parser, "FILE", adds, required=False)

@@ -10,7 +10,7 @@ from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
 
 from denoise_crawler.commands.fetching import fetch, is_url
-from denoise_crawler.commands.page_input import DONE, FAILED, help_text
+from denoise_crawler.commands.page_input import DONE, FAILED, fail, help_text
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.errors import FetchError, RulesError, SelectorError, SettingError, SourceError
@@ -22,7 +22,7 @@ from denoise_crawler.rules.correct import add_rule
 from denoise_crawler.rules.folder import KEEP, STRIP
 from denoise_crawler.rules.selectors import compile_selector, find_nodes
 
-_EPILOG = help_text(
+EPILOG = help_text(
     {
         "scrapy denoise correct https://example.com/1 --drop div.related": "into rules/example.com.txt",
         "scrapy denoise correct page.html --keep '//p[@id=\"note\"]' --rules rules": "keep a part of a page",
@@ -37,7 +37,6 @@ _EPILOG = help_text(
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of the command."""
     add = parser.add_argument
-    parser.epilog = _EPILOG
     add("source", metavar="URL-or-FILE", help="a page's address (http, https), or a file with one page")
     add("--drop", action="append", default=[], metavar="SELECTOR", help="what goes; may be repeated")
     add("--keep", action="append", default=[], metavar="SELECTOR", help="what stays; may be repeated")
@@ -63,8 +62,7 @@ def run(arguments: Namespace, settings: BaseSettings) -> int:
         if written:
             _warn_of_guard(page, chosen, folder)
     except (FetchError, SourceError, RulesError, SelectorError, OSError) as error:
-        print(printable(error), file=sys.stderr)
-        return FAILED
+        return fail(error)
     return DONE if written else FAILED
 
 

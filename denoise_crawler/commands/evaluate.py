@@ -8,7 +8,7 @@ from pathlib import Path
 
 from scrapy.settings import BaseSettings
 
-from denoise_crawler.commands.page_input import help_text
+from denoise_crawler.commands.page_input import fail, help_text
 from denoise_crawler.errors import GoldError
 from denoise_crawler.evaluation.contest import Selection
 from denoise_crawler.evaluation.gold import HALVES, Broken, gold_sets
@@ -22,9 +22,8 @@ from denoise_crawler.evaluation.terminal import (
     evaluate_with_progress,
     print_tables,
 )
-from denoise_crawler.page.text import printable
 
-_EPILOG = help_text(
+EPILOG = help_text(
     {
         "scrapy denoise evaluate gold.jsonl --methods fusion": "beside all extractors that are installed",
         "scrapy denoise evaluate gold.jsonl --html report.html": "with the worst pages of each, to look at",
@@ -39,7 +38,6 @@ _FORMS = {"json": figures, "html": html_report, "markdown": markdown}
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of the command."""
     add = parser.add_argument
-    parser.epilog = _EPILOG
     gold = "JSON lines (.jsonl, .gz or .xz), a folder of them, or a folder of HTML files"
     add("gold", nargs="+", type=Path, metavar="GOLD", help=gold)
     add_choices(parser)
@@ -59,8 +57,7 @@ def run(arguments: Namespace, settings: BaseSettings) -> int:  # noqa: ARG001
         if evaluation.pages:
             _print_and_write(evaluation, arguments)
     except (GoldError, OSError) as error:
-        print(printable(error), file=sys.stderr)
-        return 1
+        return fail(error)
     for note in notes(evaluation):
         print(note, file=sys.stderr)
     if not evaluation.pages:

@@ -26,7 +26,7 @@ from denoise_crawler.commands.known_site import (
     read_site_pages,
 )
 from denoise_crawler.commands.method_choice import add_method_choice, rules_of, settings_with_method
-from denoise_crawler.commands.page_input import DONE, FAILED, discard_stdout, help_text, reading_bar
+from denoise_crawler.commands.page_input import DONE, FAILED, discard_stdout, fail, help_text, reading_bar
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.denoiser import Cleaned, Cleaning
 from denoise_crawler.errors import FetchError, SourceError, StoreError
@@ -87,7 +87,7 @@ def _part_around(nodes: Nodes, index: int) -> str:
     return nodes.tags[index] if index > 0 else ""
 
 
-_EPILOG = help_text(
+EPILOG = help_text(
     {
         "scrapy denoise explain https://example.com/news/1": "fetch one page; ask the store of the project",
         "scrapy denoise explain saved.html --site-pages mirror/": "a file, its site learned from a folder",
@@ -103,7 +103,6 @@ _EXPLAINED = Writing(explain=True)
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of the command."""
     add = parser.add_argument
-    parser.epilog = _EPILOG
     what = "a page's address (http, https), or a file or folder of pages"
     add("sources", nargs="+", metavar="URL-or-FILE", help=what)
     add_method_choice(parser)
@@ -126,8 +125,7 @@ def run(arguments: Namespace, settings: BaseSettings) -> int:
         try:
             return _explain(arguments, settings, chosen, _known_site(arguments, chosen, opened))
         except StoreError as error:
-            print(printable(error), file=sys.stderr)
-            return FAILED
+            return fail(error)
 
 
 def _explain(arguments: Namespace, settings: BaseSettings, chosen: DenoiseSettings, sites: KnownSite) -> int:

@@ -22,7 +22,7 @@ from denoise_crawler.commands.known_site import (
     read_rules,
     read_site_pages,
 )
-from denoise_crawler.commands.page_input import DONE, FAILED, INTERRUPTED, discard_stdout, help_text
+from denoise_crawler.commands.page_input import DONE, INTERRUPTED, discard_stdout, fail, help_text
 from denoise_crawler.denoiser import Cleaning
 from denoise_crawler.errors import FetchError, MethodError, MissingExtraError, RulesError, SourceError, StoreError
 from denoise_crawler.methods import DEFAULT_METHOD, METHODS, MethodChoice
@@ -76,7 +76,7 @@ def run(words: Sequence[str]) -> int:
         discard_stdout()
         return DONE
     except (StoreError, MissingExtraError) as error:
-        return _fail(error)
+        return fail(error)
 
 
 def _parser() -> ArgumentParser:
@@ -149,15 +149,15 @@ def _write_pages(arguments: Namespace, known: KnownSite) -> int:
         except (BrokenPipeError, StoreError):
             raise
         except (FetchError, MissingExtraError, SourceError, OSError) as error:
-            code = _fail(error)
+            code = fail(error)
             continue
         except Exception as error:  # a page may be anything
-            code = _fail(f"{_shown(name)} cannot be cleaned: {type(error).__name__}: {error}")
+            code = fail(f"{_shown(name)} cannot be cleaned: {type(error).__name__}: {error}")
             continue
         if clean.text or arguments.json:
             write(clean)
         if not clean.text:
-            code = _fail(f"{_shown(name)} has no text: {_why_no_text(page)}")
+            code = fail(f"{_shown(name)} has no text: {_why_no_text(page)}")
     return code
 
 
@@ -231,8 +231,3 @@ def _for_terminal(text: str) -> str:
 
 def _shown(name: str) -> str:
     return "standard input" if name == STDIN else name
-
-
-def _fail(error: object) -> int:
-    print(printable(error), file=sys.stderr)
-    return FAILED

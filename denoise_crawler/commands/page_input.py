@@ -135,6 +135,12 @@ def report_failure(url: str, what: str) -> Iterator[None]:
         print(printable(f"{url} cannot be {what}: {type(error).__name__}: {error}"), file=sys.stderr)
 
 
+def fail(error: object) -> int:
+    """Print an error and return the exit code."""
+    print(printable(error), file=sys.stderr)
+    return FAILED
+
+
 def discard_stdout() -> None:
     """Drop all further output: the reader has closed the pipe, and Python would complain at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -43,7 +43,7 @@ from denoise_crawler.store import Store, is_store
 SitedPages = Iterator[tuple[str, str, str | bytes]]
 
 _DEFAULTS = Bounds()
-_EPILOG = help_text(
+EPILOG = help_text(
     {
         "scrapy denoise report pages.jsonl mirror/ -o report": "pages, learned and judged; open report/index.html",
         "scrapy denoise report -o report": "the store of the project's crawls",
@@ -59,7 +59,6 @@ _EPILOG = help_text(
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of the command."""
     add = parser.add_argument
-    parser.epilog = _EPILOG
     add(
         "paths", nargs="*", type=Path, metavar="PATH", help="a store or pages (default: the setting DENOISE_STORE)"
     )

@@ -22,6 +22,7 @@ from denoise_crawler.commands.page_input import (
     FAILED,
     add_reading_options,
     discard_stdout,
+    fail,
     help_text,
     read_named_pages,
     reading_bar,
@@ -38,7 +39,7 @@ from denoise_crawler.rules.learned import LearnedRules, as_data, as_site_file, a
 
 _SITES_NAMED = 10
 _WRITERS = {"text": as_text, "ftr": as_site_file}
-_EPILOG = help_text(
+EPILOG = help_text(
     {
         "scrapy denoise rules example.com": "what the store of the project knows, from pages that it keeps",
         "scrapy denoise rules example.com --pages mirror/ --as ftr > rules/example.com.txt": "a file of rules",
@@ -53,7 +54,6 @@ _EPILOG = help_text(
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of the command."""
     add = parser.add_argument
-    parser.epilog = _EPILOG
     add("site", metavar="SITE", help="the site, as the store names it: example.com")
     add("--store", metavar="FILE", help="what a crawl knows of the sites (default: the setting DENOISE_STORE)")
     add("--pages", nargs="+", default=[], metavar="PATH", help=f"pages on disk; {MAX_PAGES} of the site are used")
@@ -81,8 +81,7 @@ def run(arguments: Namespace, settings: BaseSettings) -> int:
                 return FAILED
             check = _check(arguments, chosen, denoiser, learned)
     except (SourceError, StoreError) as error:
-        print(printable(error), file=sys.stderr)
-        return FAILED
+        return fail(error)
     try:
         _print(arguments.form, learned, check)
     except BrokenPipeError:  # the reader has closed the pipe

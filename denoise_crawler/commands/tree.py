@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from argparse import ArgumentParser, BooleanOptionalAction, Namespace
 from collections import Counter
 from contextlib import closing
@@ -12,7 +11,7 @@ from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
 
 from denoise_crawler.commands.method_choice import add_output, check_new_file, new_file
-from denoise_crawler.commands.page_input import help_text, reading_bar, report_failure
+from denoise_crawler.commands.page_input import fail, help_text, reading_bar, report_failure
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.errors import DenoiseError, DrawingError, OutputError
 from denoise_crawler.methods.style_tree.method import StyleTree
@@ -23,7 +22,7 @@ from denoise_crawler.page.text import printable
 from denoise_crawler.reading import Reading, read_pages
 from denoise_crawler.store import Store
 
-_EPILOG = help_text(
+EPILOG = help_text(
     {
         "scrapy denoise tree mirror/ -o tree.svg": "learned from pages on disk",
         "scrapy denoise tree --site example.com -o tree.pdf": "as a crawl with style_tree left it",
@@ -39,7 +38,6 @@ _SITES_NAMED = 10
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of the command."""
     add = parser.add_argument
-    parser.epilog = _EPILOG
     add("paths", nargs="*", type=Path, metavar="PATH", help="pages to learn: files, folders")
     add_output(parser, "FILE", "a new .dot, .svg, .pdf or .png file")
     add("--site", metavar="NAME", help="the site to draw, if there are several")
@@ -61,8 +59,7 @@ def run(arguments: Namespace, settings: BaseSettings) -> int:
         name = _learn_site(arguments, ours, method) if arguments.paths else _load_site(arguments, ours, method)
         _write_drawing(path, arguments, method, name, replace=replace)
     except (DenoiseError, OSError) as error:
-        print(printable(error), file=sys.stderr)
-        return 1
+        return fail(error)
     return 0
 
 

@@ -28,7 +28,7 @@ class Boosting:
         if not 2 <= self.leaves <= MAX_LEAVES:
             raise ValueError(f"leaves must lie between 2 and {MAX_LEAVES}, not {self.leaves}")
 
-    def fit(self, table: NDArray[Any], content: NDArray[Any], weights: NDArray[Any], seed: int = 1) -> list[Tree]:
+    def fit(self, table: NDArray[Any], content: NDArray[Any], weights: NDArray[Any]) -> list[Tree]:
         """Return the trees."""
         parameters = {
             "objective": "binary",
@@ -37,13 +37,10 @@ class Boosting:
             "min_data_in_leaf": 40,
             "feature_fraction": 0.5,
             "max_bin": 127,
-            "seed": seed,
         }
         return _fit(parameters, self.trees, table, content, weights)
 
-    def fit_kinds(
-        self, table: NDArray[Any], kinds: NDArray[Any], weights: NDArray[Any], count: int, seed: int = 1
-    ) -> list[Tree]:
+    def fit_kinds(self, table: NDArray[Any], kinds: NDArray[Any], weights: NDArray[Any], count: int) -> list[Tree]:
         """Return trees that tell ``count`` kinds of rows, one after the other a tree for each kind.
 
         Pages are few, so the trees are small: their number and size do not depend on those for blocks.
@@ -56,7 +53,6 @@ class Boosting:
             "min_data_in_leaf": 10,
             "feature_fraction": 0.3,
             "max_bin": 63,
-            "seed": seed,
         }
         return _fit(parameters, KIND_ROUNDS, table, kinds, weights)
 
@@ -74,6 +70,7 @@ def _fit(
         "deterministic": True,
         "force_row_wise": True,
         "verbose": -1,
+        "seed": 1,
     }
     data = lightgbm.Dataset(table, wanted, weight=weights * (len(weights) / weights.sum()), free_raw_data=False)
     booster = lightgbm.train(usual | parameters, data, num_boost_round=rounds)
