@@ -202,7 +202,6 @@ def read_detail_url(text: str | None) -> str:
         raise BadArgumentError(f"detail_url={text!r} does not contain {{id}}; write one like {DETAIL_URL}")
     url = read_urls("detail_url", template)[0]
     if "{" in urlsplit(url).netloc:  # a page could then choose the host of the request
-        raise BadArgumentError(
-            f"detail_url={text!r} has {{id}} or {{locale}} in its host; only its path may hold them"
-        )
+        what = f"detail_url={text!r} has {{id}} or {{locale}} in its host"
+        raise BadArgumentError(f"{what}; only its path may hold them")
     return url

@@ -51,9 +51,8 @@ class PrivateHostsMiddleware:
         if not private or private <= await self._allowed_endpoints():
             return
         (address, port), *_ = sorted(private)
-        raise PrivateAddressError(
-            f"{address} port {port} is on this machine or a private network, and no start page is there"
-        )
+        where = f"{address} port {port} is on this machine or a private network"
+        raise PrivateAddressError(f"{where}, and no start page is there")
 
     async def _allowed_endpoints(self) -> set[Endpoint]:
         if not self._allowed:

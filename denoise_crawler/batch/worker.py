@@ -95,9 +95,8 @@ class BatchWorker:
         self._readable: Counter[str] = Counter()
         self._kept: KeptPages[tuple[str, str]] = KeptPages()
         self._failed: set[int] = set()  # keys of pages that could not be learned
-        self._denoiser = self._cleaning.denoiser(
-            StoredKnowledge(self._store("learned", number), self._cleaning.choice)
-        )
+        learned = StoredKnowledge(self._store("learned", number), self._cleaning.choice)
+        self._denoiser = self._cleaning.denoiser(learned)
 
     def close(self) -> None:
         """Close the stores."""

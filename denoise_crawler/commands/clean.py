@@ -77,9 +77,8 @@ def run(arguments: Namespace, settings: BaseSettings) -> int:
     work = _Run(arguments, _settings(arguments, settings))
     try:
         work.read()  # reports an unreadable path before anything is written
-        output = output_to(
-            arguments.rendering, arguments.output, arguments.overwrite_output, inputs=arguments.paths
-        )
+        named = arguments.output, arguments.overwrite_output
+        output = output_to(arguments.rendering, *named, inputs=arguments.paths)
     except (SourceError, OutputError) as error:
         raise UsageError(str(error), print_help=False) from None
     try:

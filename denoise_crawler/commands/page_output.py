@@ -53,9 +53,8 @@ def output_to(
         raise OutputError(f"name a folder with -o: --as {rendering} writes a file for each page")
     if name in (None, STDOUT):
         if rendering != "jsonl":
-            raise OutputError(
-                f"--as {rendering} writes a file for each page, which stdout cannot take; name a folder"
-            )
+            what = f"--as {rendering} writes a file for each page"
+            raise OutputError(f"{what}, which stdout cannot take; name a folder")
         return _stdout()
     path, replace = Path(str(name)), overwrite is not None
     for source in map(Path, inputs):

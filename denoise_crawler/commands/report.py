@@ -59,9 +59,8 @@ EPILOG = help_text(
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of the command."""
     add = parser.add_argument
-    add(
-        "paths", nargs="*", type=Path, metavar="PATH", help="a store or pages (default: the setting DENOISE_STORE)"
-    )
+    what = "a store or pages (default: the setting DENOISE_STORE)"
+    add("paths", nargs="*", type=Path, metavar="PATH", help=what)
     add_output(parser, "DIR", "a new or empty folder")
     add_number(parser, "--pages", 0, _DEFAULTS.pages, "pages shown of a site")
     add_number(parser, "--sites", 0, _DEFAULTS.sites, "sites with pages of their own")

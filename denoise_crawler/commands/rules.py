@@ -57,9 +57,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     add("site", metavar="SITE", help="the site, as the store names it: example.com")
     add("--store", metavar="FILE", help="what a crawl knows of the sites (default: the setting DENOISE_STORE)")
     add("--pages", nargs="+", default=[], metavar="PATH", help=f"pages on disk; {MAX_PAGES} of the site are used")
-    add(
-        "--check", nargs="+", default=[], metavar="PATH", help="say how close the rules alone come to the verdicts"
-    )
+    what = "say how close the rules alone come to the verdicts"
+    add("--check", nargs="+", default=[], metavar="PATH", help=what)
     what = "ftr is the format of ftr-site-config"
     add("--as", dest="form", choices=("text", "json", "ftr"), default="text", help=what)
     add_method_choice(parser)
@@ -167,11 +166,9 @@ def _print(form: str, learned: LearnedRules, check: dict[str, Agreement]) -> Non
     if form == "json":
         written = as_data(learned)
         if check:
-            figures = {
-                what: {"f1": one.f1, "precision": one.precision, "recall": one.recall}
-                for what, one in check.items()
-            }
-            written["check"] = {"pages": check["nodes"].pages, **figures}
+            written["check"] = {"pages": check["nodes"].pages}
+            for what, one in check.items():
+                written["check"][what] = {"f1": one.f1, "precision": one.precision, "recall": one.recall}
         print(json.dumps(written, indent=2))
         return
     for line in _WRITERS[form](learned).splitlines():

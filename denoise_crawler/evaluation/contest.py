@@ -186,10 +186,8 @@ class _Scoreboard:
             self.seconds[site.set] = self.seconds.get(site.set, 0.0) + seconds
         except WorkerError as error:
             texts, self.has_died = [Failure(str(error))] * len(site.pages), True
-        self.pages += [
-            _score_page(text, self.stored[number].page.gold)
-            for number, text in zip(site.numbers, texts, strict=True)
-        ]
+        for number, text in zip(site.numbers, texts, strict=True):
+            self.pages.append(_score_page(text, self.stored[number].page.gold))
 
     def result(self) -> Result:
         return Result(

@@ -63,11 +63,8 @@ def markdown(evaluation: Evaluation, *, halves: bool = False, more: Sequence[Gro
 
     With ``halves`` F1 is shown on each half of the sites, too, and the quality on ``more`` groups of pages.
     """
-    tables = [
-        *main_tables(evaluation, halves=halves),
-        *(quality_table(evaluation, group) for group in more),
-        contender_table(evaluation),
-    ]
+    tables = main_tables(evaluation, halves=halves) + [quality_table(evaluation, group) for group in more]
+    tables.append(contender_table(evaluation))
     said = "\n".join(f"- {escape_cell(note)}" for note in notes(evaluation))
     return "\n\n".join([LEGEND, *map(markdown_table, tables), *([said] if said else [])]) + "\n"
 
@@ -91,12 +88,9 @@ class Figures(msgspec.Struct):
 
 def figures(evaluation: Evaluation, *, halves: bool = False) -> str:
     """Return :class:`Figures` as JSON; with ``halves`` also for each half of the sites."""
-    all_figures = Figures(
-        [_group_figures(evaluation, group) for group in groups_of(evaluation, halves=halves)],
-        [_group_figures(evaluation, site) for name in evaluation.sets for site in sites_of(evaluation, name)],
-        evaluation,
-    )
-    return msgspec.json.encode(all_figures).decode() + "\n"
+    groups = [_group_figures(evaluation, group) for group in groups_of(evaluation, halves=halves)]
+    sites = [_group_figures(evaluation, site) for name in evaluation.sets for site in sites_of(evaluation, name)]
+    return msgspec.json.encode(Figures(groups, sites, evaluation)).decode() + "\n"
 
 
 def _group_figures(evaluation: Evaluation, group: Group) -> GroupFigures:

@@ -89,9 +89,8 @@ def cost_table(evaluation: Evaluation, name: str) -> Table:
     visible = summarize(evaluation, everything[0], group).text_bytes if everything else 0
     sizes = ["HTML MB", "text MB", "text / HTML %", "/ visible text %"]
     heads = ["", *sizes, "pages/s", "x lxml parse", "peak MiB", "failed"]
-    rows = [
-        [Cell(evaluation.parse.contender), *[Cell("")] * 4, *_cost(evaluation, evaluation.parse, group), Cell("")]
-    ]
+    parse, nothing = evaluation.parse, Cell("")
+    rows = [[Cell(parse.contender), *[nothing] * 4, *_cost(evaluation, parse, group), nothing]]
     for result in evaluation.results:
         summary = summarize(evaluation, result, group)
         size = [Cell(f"{summary.html_bytes / _MB:.2f}"), Cell(f"{summary.text_bytes / _MB:.2f}")]
@@ -118,10 +117,9 @@ def _percent(part: int, whole_: int) -> Cell:
 def f1_table(evaluation: Evaluation, groups: Sequence[Group]) -> Table:
     """Return the mean F1 by words, with a column for each group of pages."""
     heads = ["", *(f"{printable(group.label)} ({len(group.pages)})" for group in groups)]
-    rows = [
-        [Cell(result.contender), *(_f1(evaluation, result, group) for group in groups)]
-        for result in evaluation.results
-    ]
+    rows = []
+    for result in evaluation.results:
+        rows.append([Cell(result.contender), *(_f1(evaluation, result, group) for group in groups)])
     return Table(f"{printable(groups[0].set)}: F1 by words on groups of pages (number of pages)", heads, rows)
 
 
@@ -147,9 +145,8 @@ def worst_table(evaluation: Evaluation, result: Result, name: str, count: int = 
         page, outcome = evaluation.pages[number], result.pages[number]
         scores = _score(outcome.words, 1) if outcome.words else []
         why = Cell(printable(outcome.failure or ""))
-        rows.append(
-            [Cell(printable(page.id)), Cell(printable(page.site)), *scores, Cell(f"{outcome.text_bytes:,}"), why]
-        )
+        named = Cell(printable(page.id)), Cell(printable(page.site))
+        rows.append([*named, *scores, Cell(f"{outcome.text_bytes:,}"), why])
     heads = ["page", "site", "P", "R", "F1", "bytes of text", "failure"]
     return Table(f"{printable(name)}: the worst pages of {result.contender}", heads, rows)
 
@@ -167,11 +164,8 @@ def notes(evaluation: Evaluation) -> list[str]:
     """Return notes: missing contenders, failed pages, broken lines."""
     said = [f"{name} is left out: {printable(why)}" for name, why in evaluation.missing.items()]
     for result in evaluation.results:
-        failed = [
-            f"{page.set} {page.id}: {outcome.failure}"
-            for page, outcome in zip(evaluation.pages, result.pages, strict=True)
-            if outcome.failure is not None
-        ]
+        outcomes = zip(evaluation.pages, result.pages, strict=True)
+        failed = [f"{page.set} {page.id}: {one.failure}" for page, one in outcomes if one.failure is not None]
         if failed:
             said.append(f"{result.contender} failed on {_first_few(failed, 'page')}")
     if evaluation.broken:

@@ -59,12 +59,10 @@ def contenders(
     """
     own = [method(name) for name in select_names(methods, METHODS)]
     peer_contenders = [PEERS[name] for name in select_names(peers, PEERS)]
-    pairs = [
-        contender
-        for name in select_names(extractors, EXTRACTORS)
-        for contender in (extractor_alone(name), *(extractor_after(before, name) for before in after_methods))
-    ]
-    return [visible_text(), *own, *peer_contenders, *pairs]
+    found = [visible_text(), *own, *peer_contenders]
+    for name in select_names(extractors, EXTRACTORS):
+        found += [extractor_alone(name), *(extractor_after(before, name) for before in after_methods)]
+    return found
 
 
 def select_names(names: Sequence[str], table: Iterable[str]) -> list[str]:

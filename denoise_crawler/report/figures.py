@@ -292,10 +292,9 @@ def page_chart(site: SiteFigures) -> Chart | None:
     if len(shares) < 2:
         return None
     each = -(-len(shares) // MAX_CHARTED_PAGES)
-    groups = [(start, shares[start : start + each]) for start in range(0, len(shares), each)]
-    rows = [
-        (str(start + 1) if each == 1 else f"{start + 1}–{start + len(some)}", (fmean(some),))
-        for start, some in groups
-    ]
+    rows = []
+    for start in range(0, len(shares), each):
+        some = shares[start : start + each]
+        rows.append((str(start + 1) if each == 1 else f"{start + 1}–{start + len(some)}", (fmean(some),)))
     note = "" if each == 1 else f"Each row is the mean of {each} pages."
     return Chart("Noise removed, page by page", ("page", "removed"), rows, note)

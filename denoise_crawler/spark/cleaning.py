@@ -142,18 +142,16 @@ def _check_columns(df: DataFrame, ours: types.StructType) -> None:
     require_columns(df, "url", "html")
     taken = sorted(set(df.columns) & {*ours.names, SITE, KEY, _SHARD, _SHARDS, _TREE, _PAGE})
     if taken:
-        raise ValueError(
-            f"the columns {', '.join(taken)} are there already: rename them, as the result has its own"
-        )
+        what = f"the columns {', '.join(taken)} are there already"
+        raise ValueError(f"{what}: rename them, as the result has its own")
 
 
 def _beside_trees(pages: DataFrame, trees: DataFrame, shard_pages: int) -> DataFrame:
     """Return pages and trees in one DataFrame: in each shard the tree of a site, then its pages."""
     shards = trees.where(col("knowledge").isNotNull()).withColumn(_SHARDS, ceil(col("pages") / shard_pages))
     large = shards.where(col(_SHARDS) > 1).select(col("site").alias(SITE), _SHARDS)
-    placed = pages.join(broadcast(large), SITE, "left").withColumn(
-        _SHARD, pmod(col(KEY), coalesce(col(_SHARDS), lit(1)))
-    )
+    shard = pmod(col(KEY), coalesce(col(_SHARDS), lit(1)))
+    placed = pages.join(broadcast(large), SITE, "left").withColumn(_SHARD, shard)
     copies = shards.select(
         col("site").alias(SITE),
         explode(sequence(lit(0).cast("bigint"), coalesce(col(_SHARDS), lit(1)) - 1)).alias(_SHARD),
@@ -180,9 +178,8 @@ def _clean_batches(batches: Iterator[pa.RecordBatch], task: _Task) -> Iterator[p
         if places:
             passed = batch.select(task.kept).take(pa.array(places))
             cleaned = pa.RecordBatch.from_pylist(found, schema)
-            yield pa.RecordBatch.from_arrays(
-                [*passed.columns, *cleaned.columns], names=[*passed.schema.names, *cleaned.schema.names]
-            )
+            names = [*passed.schema.names, *cleaned.schema.names]
+            yield pa.RecordBatch.from_arrays([*passed.columns, *cleaned.columns], names=names)
 
 
 class _Judge:

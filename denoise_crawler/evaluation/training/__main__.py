@@ -16,6 +16,7 @@ import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
 from typing import TypeVar
 
@@ -82,9 +83,9 @@ def train(
     words = {left_out: course.words(left_out) for left_out in (*range(FOLDS), None)}
     known = {left_out: Words(ClassWords(odds), KindWords(kinds)) for left_out, (odds, kinds) in words.items()}
     shown = *((site, 0) for site in course.sites), *((site, LEAST_KNOWN) for site in course.planted)
-    found = [
-        row for site, least in _told(shown, "features") for row in rows(site, known[fold(site[0].site)], least)
-    ]
+    found: list[Rows] = []
+    for site, least in _told(shown, "features"):
+        found += rows(site, known[fold(site[0].site)], least)
     fits = _fits(boosting, found)
     del found
     forests = {left_out: BoostedTrees(trees) for left_out, trees in fits.items()}
@@ -120,12 +121,9 @@ def _read(
             page_type = "article" if name in articles else ""
             found = [list(labelled(site, is_part=is_part, page_type=page_type)) for site in told]
             if not is_part:
-                with_noise += [
-                    site
-                    for pages in chosen.values()
-                    for number in range(PLANTINGS)
-                    if (site := list(labelled(planted(pages, number))))
-                ]
+                plantings = product(chosen.values(), range(PLANTINGS))
+                noisy = [list(labelled(planted(pages, number))) for pages, number in plantings]
+                with_noise += filter(None, noisy)
             trained_on[name] = {"sites": len(found), "pages": sum(map(len, found))}
             sites += [site for site in found if site]
     return _Course(sites, with_noise, boosting, trained_on)

@@ -81,9 +81,8 @@ def _tree(root: dict[str, Any]) -> Tree:
     """Return a tree of LightGBM's dump by columns."""
     tree = Tree([], [], [], [], [], [])
     if "leaf_value" in root:  # nothing to split: a split that sends all one way
-        root = {"split_feature": 0, "threshold": 0.0, "internal_value": root["leaf_value"]} | dict.fromkeys(
-            ("left_child", "right_child"), root
-        )
+        whole = {"split_feature": 0, "threshold": 0.0, "internal_value": root["leaf_value"]}
+        root = {**whole, "left_child": root, "right_child": root}
     waiting = [(root, -1, False)]
     while waiting:
         node, parent, is_right = waiting.pop()

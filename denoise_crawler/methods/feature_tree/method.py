@@ -63,10 +63,8 @@ MARGIN_ACROSS, MARGIN_DOWN = 1 / 4, 1 / 10
 def scores(clusters: Clusters, measures: Measures, ends: Sequence[int]) -> list[int]:
     """Return the sum of points of each cluster, given by its outermost nodes, over all known indicators."""
     found = indicators(clusters, measures, ends)
-    by_indicator = [
-        points(values, PENALTIES if name == "link rate" else REWARDS) for name, values in found.items()
-    ]
-    return [sum(earned) for earned in zip(*by_indicator, strict=True)]
+    earned = [points(values, PENALTIES if name == "link rate" else REWARDS) for name, values in found.items()]
+    return [sum(of_cluster) for of_cluster in zip(*earned, strict=True)]
 
 
 def indicators(clusters: Clusters, measures: Measures, ends: Sequence[int]) -> dict[str, list[float]]:
@@ -96,11 +94,8 @@ def points(values: Sequence[float], given: Sequence[int]) -> list[int]:
 
     """
     ranked = sorted(values, reverse=True)
-    places = [ranked.index(value) for value in values]
-    return [
-        given[place] if value > 0 and place < len(given) else 0
-        for value, place in zip(values, places, strict=True)
-    ]
+    by_place = [*given, *[0] * len(values)]
+    return [by_place[ranked.index(value)] if value > 0 else 0 for value in values]
 
 
 def main_visual_area(boxes: Sequence[Box | None]) -> Box:
@@ -165,9 +160,8 @@ def find_content(
         for index in cluster:
             cluster_of[index : nodes.ends[index]] = [number] * (nodes.ends[index] - index)
     similarities = [-1.0] * len(nodes)
-    for index, partner, parts in zip(
-        target.order.tolist(), matching.partners.tolist(), matching.similarities.tolist(), strict=True
-    ):
+    columns = (target.order, matching.partners, matching.similarities)
+    for index, partner, parts in zip(*(column.tolist() for column in columns), strict=True):
         similarities[index] = parts / FULL_SIMILARITY if partner >= 0 else -1.0
     return Content(clusters, found, [score >= least for score in found], cluster_of, similarities)
 
@@ -280,9 +274,8 @@ def _judgement(nodes: Nodes, similar: FeatureTree, content: Content) -> Judgemen
         element = nodes.parents[index] if of_text else index
         subject = "its element matched" if of_text else "matched"
         holds = "" if noise[index] else ", but holds content"
-        return (
-            f"{subject} a node of {_page_name(similar)} with similarity {content.similarities[element]:.2f}{holds}"
-        )
+        similarity = f"with similarity {content.similarities[element]:.2f}"
+        return f"{subject} a node of {_page_name(similar)} {similarity}{holds}"
 
     scores = [float(content.scores[number]) if number >= 0 else 0.0 for number in content.cluster_of]
     return Judgement(noise, scores, reason)

@@ -246,9 +246,8 @@ class Pruning:
                 case NodeType.TEXT:
                     verdict = self._on_text(annotation, index)
                 case NodeType.IMAGE:
-                    verdict = (
-                        self._on_image(widths.get(index)) if annotation.leaves[index] else PruningVerdict.IMAGES
-                    )
+                    is_leaf, width = annotation.leaves[index], widths.get(index)
+                    verdict = self._on_image(width) if is_leaf else PruningVerdict.IMAGES
                 case NodeType.LINK:
                     verdict = self._on_link(nodes.tags[index], beside_text)
                 case NodeType.IGNORABLE:
@@ -350,11 +349,8 @@ class NodeTypes(Method):
                 decided = nodes.parents[decided]
             if decided < 0:
                 return "outside the pruned node"
-            words = verdicts[decided].value.format(
-                coherence=annotation.coherence[decided],
-                threshold=self.pruning.coherence,
-                width=self.pruning.image_width,
-            )
+            bounds = {"threshold": self.pruning.coherence, "width": self.pruning.image_width}
+            words = verdicts[decided].value.format(coherence=annotation.coherence[decided], **bounds)
             return words if decided == index else f"within: {words}"
 
         return Judgement(_noise(nodes, verdicts), annotation.coherence, reason)

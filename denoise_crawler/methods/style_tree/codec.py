@@ -57,9 +57,8 @@ def encode(header: Header, labels: Sequence[str], pages: Iterable[PageDigest]) -
     places = np.zeros(len(labels), np.uint32)
     places[order] = np.arange(len(order))
     records = [_record_of(page, places) for page in pages]
-    return _FORMAT.write(
-        _TreeRecord(header.max_pages, header.features_per_leaf, [labels[number] for number in order], records)
-    )
+    names = [labels[number] for number in order]
+    return _FORMAT.write(_TreeRecord(header.max_pages, header.features_per_leaf, names, records))
 
 
 def decode(data: bytes) -> tuple[Header, list[str], list[PageDigest]]:

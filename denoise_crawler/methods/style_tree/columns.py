@@ -255,9 +255,8 @@ def _laid_end_to_end(
 ) -> tuple[list[NDArray[Any]], NDArray[np.int64], NDArray[np.int64]]:
     """Return the columns of trees as one, and by tree its first element node and its first style node."""
     trees = [tree for _, tree in pages]
-    tops, bases, first_rows = np.cumsum(
-        [(0, 0, 0), *((tree.used, tree.made, tree.rows_used) for tree in trees)], 0
-    ).T
+    sizes = [(0, 0, 0), *((tree.used, tree.made, tree.rows_used) for tree in trees)]
+    tops, bases, first_rows = np.cumsum(sizes, 0).T
     names = "elements", "styles", "keys", "style_scores", "rows"
     if len(trees) == 1:
         return [getattr(trees[0], name) for name in names], tops[:1].copy(), bases[:1].copy()

@@ -196,10 +196,8 @@ class SiteStyleTree:
         first[own.places[::-1]] = np.arange(len(own.places))[::-1]
         for key, columns, found in self._found(own):
             view, rows = self._view(columns, key), found.tolist()
-            yield from (
-                (ElementNode(view, rows[element]), int(first[element]))
-                for element in np.flatnonzero(found >= 0).tolist()
-            )
+            for element in np.flatnonzero(found >= 0).tolist():
+                yield ElementNode(view, rows[element]), int(first[element])
 
     def refresh(self) -> None:
         """Update the importance of all nodes that changed since the last time."""
