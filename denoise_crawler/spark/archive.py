@@ -138,11 +138,8 @@ def with_site_and_key(pages: DataFrame, site: Callable[[str], str]) -> DataFrame
     @arrow_udf(f"struct<{SITE}:string,{KEY}:bigint>")  # type: ignore[call-overload, untyped-decorator]
     def placed(urls: pa.Array) -> pa.Array:
         found = [(site_by(site, url or ""), _key(url or "")) for url in urls.to_pylist()]
-        sites, keys = (
-            pa.array([one[0] for one in found], pa.string()),
-            pa.array([one[1] for one in found], pa.int64()),
-        )
-        return pa.StructArray.from_arrays([sites, keys], fields=schema)
+        sites, keys = pa.array([one[0] for one in found], pa.string()), [one[1] for one in found]
+        return pa.StructArray.from_arrays([sites, pa.array(keys, pa.int64())], fields=schema)
 
     return pages.withColumn("_place", placed(col("url"))).select(*pages.columns, f"_place.{SITE}", f"_place.{KEY}")
 

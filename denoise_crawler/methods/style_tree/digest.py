@@ -65,12 +65,6 @@ def outline_of(page: Page) -> Outline:
     return Outline(list(by_label), numbers, ends, linked, links, sources)
 
 
-def labels_of(page: Page) -> list[str]:
-    """Return the label of each node of ``page``, in document order."""
-    outline = page.once(outline_of)
-    return [outline.labels[number] for number in outline.numbers.tolist()]
-
-
 def _read_looks(
     page: Page, links: dict[int, str], sources: dict[int, str]
 ) -> tuple[Sequence[tuple[str, Attributes]], list[int]]:
