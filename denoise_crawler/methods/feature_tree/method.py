@@ -221,15 +221,15 @@ class FeatureTreeMatching(Method):
 
     def knows(self, page: Page) -> bool:
         """Tell whether ``page`` is a reference page."""
-        return page in self.references
+        return page.key in self.references
 
     def wants(self, page: Page) -> bool:
         """Tell whether ``page`` would become a reference page."""
-        return self.references.wants(page)
+        return self.references.wants(page.key)
 
     def observe(self, page: Page) -> None:
         """Add ``page`` to the references if its key is low enough."""
-        self.references.add(page)
+        self.references.learn(page)
 
     def merge(self, other: Self) -> None:
         """Add the references of ``other``."""
