@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import signal
 import time
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.console import Console
 from rich.filesize import decimal
 from scrapy.exceptions import UsageError
+from scrapy.settings import BaseSettings
 
 from denoise_crawler.batch import Job, Tally, clean_as, cores
 from denoise_crawler.commands.known_site import add_run_rules
@@ -26,7 +29,8 @@ from denoise_crawler.commands.page_input import (
     read_named_pages,
     reading_bar,
 )
-from denoise_crawler.commands.page_output import output_to
+from denoise_crawler.commands.page_output import WritePage, output_to
+from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.errors import BatchError, OutputError, SourceError
 from denoise_crawler.output.extractors import DROP, is_fallback
 from denoise_crawler.output.renderings import RENDERINGS
@@ -34,16 +38,7 @@ from denoise_crawler.output.writing import Writing
 from denoise_crawler.page.text import counted, printable
 from denoise_crawler.reading import Reading
 
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-    from collections.abc import Callable, Iterator
-
-    from scrapy.settings import BaseSettings
-
-    from denoise_crawler.commands.page_output import WritePage
-    from denoise_crawler.crawl.settings import DenoiseSettings
-
-    Pages = Iterator[tuple[str, str | bytes]]
+Pages = Iterator[tuple[str, str | bytes]]
 
 EPILOG = help_text(
     {
