@@ -29,8 +29,7 @@ class Frontier:
     def __init__(self, state: dict[str, Any], limit: int = 0) -> None:
         self.limit = limit
         self._state: dict[str, Any] = state.setdefault(
-            _STATE_KEY,
-            {"asked": set(), "came": set(), "pages": 0, "waiting": [deque(), deque()], "sites": []},
+            _STATE_KEY, {"asked": set(), "came": set(), "pages": 0, "waiting": [deque(), deque()], "sites": []}
         )
         self._outstanding = 0
 
@@ -50,7 +49,7 @@ class Frontier:
             self._state["sites"].append(site)
 
     def offer(self, url: str, kind: str, *, page: bool, key: str = "") -> bool:
-        """Add a URL unless it was added before.
+        """Add a URL unless it was added before; return whether it is new.
 
         Args:
             url: The URL.
@@ -58,8 +57,6 @@ class Frontier:
             page: Whether the URL promises a page. Such URLs are returned first.
             key: Stands for the URL where two URLs are the same page.
 
-        Returns:
-            True if the URL is new.
         """
         waiting: deque[tuple[str, str]] = self._state["waiting"][0 if page else 1]
         if self.limit and len(waiting) >= _MIN_WAITING_LIMIT + _MAX_WAITING_PER_PAGE * self.limit:

@@ -39,21 +39,16 @@ def split_http(url: str) -> SplitResult | None:
 
 
 def canonical_url(url: str) -> str:
-    """Return the canonical form of a URL; links to the same page agree on it.
+    """Return the canonical form of a URL, an empty string for what is no http(s) URL.
 
-    Fragment, tracking parameters and default port are dropped, scheme and host are lower-cased, the query is
-    sorted, and percent-encodings are unified. Use it only to compare URLs, because a server may answer the sorted
-    one differently.
-
-    Args:
-        url: Any string.
-
-    Returns:
-        The canonical URL, an empty string for anything that is no http(s) URL.
+    Links to the same page agree on it. Fragment, tracking parameters and default port are dropped, scheme and host
+    are lower-cased, the query is sorted, and percent-encodings are unified. Use it only to compare URLs, because a
+    server may answer the sorted one differently.
 
     Example:
         >>> canonical_url("HTTP://Example.com:80/a?b=2&a=1&utm_source=mail#top")
         'http://example.com/a?a=1&b=2'
+
     """
     for _ in range(_MAX_ROUNDS):
         again = _canonical_once(url)
@@ -77,17 +72,12 @@ def _canonical_once(url: str) -> str:
 def without_tracking(url: str) -> str:
     """Return a URL without fragment and tracking parameters, with its host in canonical form.
 
-    A crawl requests this URL. All else stays as it was written.
-
-    Args:
-        url: Any string.
-
-    Returns:
-        The URL, or ``url`` itself if that is no http(s) URL.
+    A crawl requests this URL. All else stays as it was written, also what is no http(s) URL.
 
     Example:
         >>> without_tracking("https://example.com/a?b=2&a=1&utm_source=mail#top")
         'https://example.com/a?b=2&a=1'
+
     """
     parts = split_http(url)
     if parts is None:
@@ -116,17 +106,12 @@ def scope_of(url: str) -> str:
     """Return the site of a crawl that starts at a URL: the host without ``www.``, with its port if it has one.
 
     As with Scrapy's ``allowed_domains``, a host covers its subdomains. A host with a port and an IP address cover
-    only themselves.
-
-    Args:
-        url: Any string.
-
-    Returns:
-        The site, an empty string for anything that is no http(s) URL.
+    only themselves. What is no http(s) URL has no site, an empty string.
 
     Example:
         >>> scope_of("https://www.example.com/news"), scope_of("http://localhost:8000/")
         ('example.com', 'localhost:8000')
+
     """
     return host_of(url.strip()).removeprefix("www.") if split_http(url) else ""
 
@@ -189,16 +174,10 @@ class LinkFilter:
 
 
 def page_links(response: TextResponse) -> list[str]:
-    """Return the http(s) links of a page.
+    """Return the http(s) links of a page: absolute, without tracking, in the order of the page, each page once.
 
     ``<base href>`` is respected. For politeness, links marked ``rel=nofollow`` are left out, and all links of a
     page whose ``<meta name=robots>`` says ``nofollow`` or ``none``. The tree is not changed.
-
-    Args:
-        response: The page.
-
-    Returns:
-        Absolute URLs without tracking, in the order of the page, each page once.
     """
     tree = selector_of(response)
     if not _robots_words(tree).isdisjoint({"nofollow", "none"}):

@@ -58,34 +58,19 @@ def locale_of(url: str, default: str) -> str:
 
 
 def detail_url_of(template: str, url: str, locale: str) -> str:
-    """Return the URL of the JSON of an article.
-
-    Args:
-        template: The URL with ``{id}`` and perhaps ``{locale}``.
-        url: The article.
-        locale: The locale, if the URL of the article has none.
-
-    Returns:
-        The URL.
-    """
+    """Fill in ``{id}`` and ``{locale}``, which is for articles whose URL has none, in the URL of the JSON."""
     address = template.replace("{locale}", locale_of(url, locale))
     return address.replace("{id}", quote(article_id(url), safe=""))
 
 
 def read_detail(body: bytes, locale: str) -> ArticleDetail:
-    """Read the JSON of an article.
+    """Read the JSON of an article in the language of ``locale``.
 
     A title, author, provider or time of an unexpected type counts as absent.
 
-    Args:
-        body: The JSON.
-        locale: The language of the article.
-
-    Returns:
-        The article.
-
     Raises:
         ValueError: ``body`` is no JSON object, or its text has an unexpected type.
+
     """
     record = _decode(body)
     if not isinstance(record, dict):

@@ -82,23 +82,14 @@ class MsnNewsSpider(PageSpider):
     def request_for(self, url: str, kind: str) -> Request:
         """Return the request for a start page, a section or an article."""
         start = kind.startswith("start")
-        meta = {"allow_offsite": True} if start else {}
         if self.detail_url and kind.endswith("article"):
+            detail, of = detail_url_of(self.detail_url, url, self.locale), {"article": url, "start": start}
             return Request(
-                detail_url_of(self.detail_url, url, self.locale),
-                callback=self.parse_detail,
-                errback=self.failed,
-                cb_kwargs={"article": url, "start": start},
-                priority=_ARTICLE_PRIORITY,
+                detail, self.parse_detail, errback=self.failed, cb_kwargs=of, priority=_ARTICLE_PRIORITY
             )
-        return Request(
-            url,
-            callback=self.parse,
-            errback=self.failed,
-            cb_kwargs={"start": start},
-            meta=meta,
-            priority=_ARTICLE_PRIORITY if kind == "article" else 0,
-        )
+        meta, priority = {"allow_offsite": True} if start else {}, _ARTICLE_PRIORITY if kind == "article" else 0
+        of = {"start": start}
+        return Request(url, self.parse, errback=self.failed, cb_kwargs=of, meta=meta, priority=priority)
 
     def parse(self, response: Response, start: bool = False, **kwargs: Any) -> list[Any]:  # noqa: ARG002
         """Read a page: an article becomes an item in HTML mode; every page gives links."""
@@ -211,7 +202,6 @@ def read_detail_url(text: str | None) -> str:
         raise BadArgumentError(f"detail_url={text!r} does not contain {{id}}; write one like {DETAIL_URL}")
     url = read_urls("detail_url", template)[0]
     if "{" in urlsplit(url).netloc:  # a page could then choose the host of the request
-        raise BadArgumentError(
-            f"detail_url={text!r} has {{id}} or {{locale}} in its host; only its path may hold them"
-        )
+        what = f"detail_url={text!r} has {{id}} or {{locale}} in its host"
+        raise BadArgumentError(f"{what}; only its path may hold them")
     return url

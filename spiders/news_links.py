@@ -24,13 +24,9 @@ def is_feed(response: TextResponse) -> bool:
 
 
 def feed_links(response: TextResponse) -> list[str]:
-    """Return the http(s) links of the entries of a feed.
+    """Return the http(s) links of the entries of a feed: absolute, without tracking, in order, each once.
 
-    Args:
-        response: The feed. If it is broken, its readable part is used.
-
-    Returns:
-        Absolute URLs without tracking, in order, each once.
+    Of a broken feed the readable part is used.
     """
     try:
         entries = Selector(text=response.text, type="xml").xpath(f"//*[{_ENTRY_TEST}]")

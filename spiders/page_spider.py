@@ -119,12 +119,7 @@ class PageSpider(Spider):
         return list(self.start_urls)
 
     def request_for(self, url: str, kind: str) -> Request:
-        """Return the request for a URL of the frontier.
-
-        Args:
-            url: The URL.
-            kind: The kind with which it was offered.
-        """
+        """Return the request for a URL that was offered to the frontier as of this ``kind``."""
         raise NotImplementedError
 
     def next_requests(self) -> list[Request]:

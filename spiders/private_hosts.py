@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
+from scrapy import Request
+from scrapy.crawler import Crawler
 from scrapy.exceptions import CannotResolveHostError, IgnoreRequest
 from scrapy.utils.defer import maybe_deferred_to_future
 from scrapy.utils.reactorless import is_reactorless
@@ -18,13 +20,7 @@ from denoise_crawler.errors import DenoiseError
 from denoise_crawler.page.site import DEFAULT_PORTS, host_of
 from denoise_crawler.spiders.links import split_http
 
-if TYPE_CHECKING:
-    from typing import TypeAlias
-
-    from scrapy import Request
-    from scrapy.crawler import Crawler
-
-    Endpoint: TypeAlias = tuple[str, int]  # an IP address and a port
+Endpoint: TypeAlias = tuple[str, int]  # an IP address and a port
 
 
 class PrivateAddressError(DenoiseError, IgnoreRequest):
@@ -55,9 +51,8 @@ class PrivateHostsMiddleware:
         if not private or private <= await self._allowed_endpoints():
             return
         (address, port), *_ = sorted(private)
-        raise PrivateAddressError(
-            f"{address} port {port} is on this machine or a private network, and no start page is there"
-        )
+        where = f"{address} port {port} is on this machine or a private network"
+        raise PrivateAddressError(f"{where}, and no start page is there")
 
     async def _allowed_endpoints(self) -> set[Endpoint]:
         if not self._allowed:
@@ -70,17 +65,13 @@ class PrivateHostsMiddleware:
 
 
 async def resolve_endpoints(url: str, *, look_up: bool = True) -> set[Endpoint]:
-    """Return the IP addresses and ports of the server of a URL.
+    """Return the IP addresses and ports of the server of a URL, none for one that is not http(s).
 
-    Args:
-        url: An http(s) URL; any other has no endpoints.
-        look_up: Whether to look names up. If not, only literal IP addresses and ``localhost`` are known.
-
-    Returns:
-        Pairs of an IP address and a port.
+    Without ``look_up`` only literal IP addresses and ``localhost`` are known.
 
     Raises:
         CannotResolveHostError: The name has no address.
+
     """
     parts = split_http(url)
     if parts is None:
@@ -149,19 +140,13 @@ class RefusedHosts:
         self.given_up: set[str] = set()
 
     def add_response(self, url: str, status: int) -> bool:
-        """Count a response, also one that will be retried.
-
-        Args:
-            url: The URL of the request.
-            status: The HTTP status.
-
-        Returns:
-            True once per host: when it is given up.
+        """Count a response, also one that will be retried; return True once per host: when it is given up.
 
         Example:
             >>> hosts = RefusedHosts()
             >>> [hosts.add_response("https://example.com/", 403) for _ in range(4)]
             [False, False, True, False]
+
         """
         host = host_of(url)
         if status not in REFUSAL_STATUSES:

@@ -13,14 +13,7 @@ _URL_SEPARATOR = re.compile(r"\s+|,(?=\s*[A-Za-z][A-Za-z0-9+.-]*://)")
 
 
 def read_urls(name: str, text: str | None) -> list[str]:
-    """Return the http(s) URLs in an argument.
-
-    Args:
-        name: The argument, for the message.
-        text: URLs separated by commas or spaces; may be empty.
-
-    Returns:
-        The URLs without fragments.
+    """Return the http(s) URLs in an argument, without fragments; commas or spaces separate them.
 
     Raises:
         BadArgumentError: One of them is no http(s) URL.
@@ -28,6 +21,7 @@ def read_urls(name: str, text: str | None) -> list[str]:
     Example:
         >>> read_urls("start_url", "https://example.com, https://example.org/a,1.html")
         ['https://example.com/', 'https://example.org/a,1.html']
+
     """
     urls = [part.strip(",") for part in _URL_SEPARATOR.split((text or "").strip())]
     urls = [url for url in urls if url]
@@ -58,17 +52,11 @@ def read_count(name: str, text: str | int | None) -> int:
 
 
 def read_patterns(name: str, text: str | None) -> tuple[Pattern[str], ...]:
-    r"""Return the regular expressions in an argument.
-
-    Args:
-        name: The argument, for the message.
-        text: Expressions separated by spaces; write ``\s`` for a space inside one.
-
-    Returns:
-        The compiled expressions.
+    r"""Return the regular expressions in an argument; spaces separate them, ``\s`` is a space inside one.
 
     Raises:
         BadArgumentError: One of them is no regular expression.
+
     """
     patterns = []
     for part in (text or "").split():

@@ -164,9 +164,8 @@ def _check_picklable(job: Job) -> None:
     try:
         pickle.dumps(job)
     except (pickle.PicklingError, AttributeError, TypeError) as error:
-        raise ValueError(
-            f"this cannot be given to another process: {error}. Use functions that can be imported, or one worker."
-        ) from None
+        why = f"this cannot be given to another process: {error}"
+        raise ValueError(f"{why}. Use functions that can be imported, or one worker.") from None
 
 
 def _clean_all(pages: Callable[[], Pages], job: Job, tally: Tally) -> Iterator[BatchResult]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from denoise_crawler.denoiser import Cleaned, Cleaning, Denoiser
 from denoise_crawler.output.clean_page import CLEANED, LEARNED, RENDERED, CleanPage, PageFailure, failed_page
 from denoise_crawler.output.writing import RENDERINGS, columns_for
 from denoise_crawler.page import Page
@@ -17,12 +18,7 @@ from denoise_crawler.store import SiteState, Store
 from denoise_crawler.store.stored_knowledge import StoredKnowledge
 from denoise_crawler.workers import worker_number
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from denoise_crawler.denoiser import Cleaned, Cleaning, Denoiser
-
-    Batch = list[tuple[str, str | bytes]]
+Batch = list[tuple[str, str | bytes]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +94,8 @@ class BatchWorker:
         self._readable: Counter[str] = Counter()
         self._kept: KeptPages[tuple[str, str]] = KeptPages()
         self._failed: set[int] = set()  # keys of pages that could not be learned
-        self._denoiser = self._cleaning.denoiser(
-            StoredKnowledge(self._store("learned", number), self._cleaning.choice)
-        )
+        learned = StoredKnowledge(self._store("learned", number), self._cleaning.choice)
+        self._denoiser = self._cleaning.denoiser(learned)
 
     def close(self) -> None:
         """Close the stores."""
@@ -213,9 +208,6 @@ def clean_page(
         page: The page, if it is parsed already.
         render: One of :data:`RENDERINGS`, to get the page rendered as well.
         short: What becomes of the page if its site has too few pages (see SHORT_SITES); None if it has enough.
-
-    Returns:
-        The result, with the failure if there was one.
 
     """
     size = len(html) if isinstance(html, bytes) else len(html.encode("utf-8", "surrogatepass"))

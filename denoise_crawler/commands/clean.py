@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import signal
 import time
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.console import Console
 from rich.filesize import decimal
 from scrapy.exceptions import UsageError
+from scrapy.settings import BaseSettings
 
 from denoise_crawler.batch import Job, Tally, clean_as, cores
 from denoise_crawler.commands.known_site import add_run_rules
@@ -26,25 +29,17 @@ from denoise_crawler.commands.page_input import (
     read_named_pages,
     reading_bar,
 )
-from denoise_crawler.commands.page_output import output_to
+from denoise_crawler.commands.page_output import WritePage, output_to
+from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.errors import BatchError, OutputError, SourceError
 from denoise_crawler.output.extractors import DROP, is_fallback
 from denoise_crawler.output.writing import RENDERINGS, Writing
 from denoise_crawler.page.text import counted, printable
 from denoise_crawler.reading import Reading
 
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-    from collections.abc import Callable, Iterator
+Pages = Iterator[tuple[str, str | bytes]]
 
-    from scrapy.settings import BaseSettings
-
-    from denoise_crawler.commands.page_output import WritePage
-    from denoise_crawler.crawl.settings import DenoiseSettings
-
-    Pages = Iterator[tuple[str, str | bytes]]
-
-_EPILOG = help_text(
+EPILOG = help_text(
     {
         "scrapy denoise clean archive.warc.gz -O clean.jsonl": "learn each site of an archive, clean its pages",
         "scrapy denoise clean mirror/ -o painted --as painted": "what was kept and what went, to look at",
@@ -58,17 +53,11 @@ _EPILOG = help_text(
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of the command."""
     add = parser.add_argument
-    parser.epilog = _EPILOG
     add("paths", nargs="+", metavar="PATH", help="a folder or file of pages: HTML, WARC, JSON Lines, Tianwang")
     adds = "append to FILE (- for stdout, the default); unless it is jsonl, a new or empty folder"
     add_output(parser, "FILE", adds, required=False)
-    add(
-        "--as",
-        dest="rendering",
-        choices=("jsonl", *RENDERINGS),
-        default="jsonl",
-        help="what to write: one JSON object a line (the default) or, into a folder, a file a page",
-    )
+    what = "what to write: one JSON object a line (the default) or, into a folder, a file a page"
+    add("--as", dest="rendering", choices=("jsonl", *RENDERINGS), default="jsonl", help=what)
     add_method_choice(parser)
     add_run_rules(parser)
     Writing.add_to(parser, "form", "extractor", "explain", "max_chars", over_settings=True)
@@ -82,9 +71,8 @@ def run(arguments: Namespace, settings: BaseSettings) -> int:
     work = _Run(arguments, _settings(arguments, settings))
     try:
         work.read()  # reports an unreadable path before anything is written
-        output = output_to(
-            arguments.rendering, arguments.output, arguments.overwrite_output, inputs=arguments.paths
-        )
+        named = arguments.output, arguments.overwrite_output
+        output = output_to(arguments.rendering, *named, inputs=arguments.paths)
     except (SourceError, OutputError) as error:
         raise UsageError(str(error), print_help=False) from None
     try:

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import sys
-from argparse import Action
-from typing import TYPE_CHECKING
+from argparse import Action, ArgumentParser
 
 from denoise_crawler.errors import MissingExtraError, needs
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser
 
 SHELLS = ("bash", "zsh")
 _NAMES_OF_FILES, _NAMES_OF_FOLDERS = ("FILE", "PAGE", "PATH"), ("FOLDER",)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
 
 from scrapy.exceptions import UsageError
+from scrapy.settings import BaseSettings
 
 from denoise_crawler.commands.fetching import fetch, is_url
-from denoise_crawler.commands.page_input import DONE, FAILED, help_text
+from denoise_crawler.commands.page_input import DONE, FAILED, fail, help_text
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.errors import FetchError, RulesError, SelectorError, SettingError, SourceError
@@ -20,13 +22,7 @@ from denoise_crawler.rules.correct import add_rule
 from denoise_crawler.rules.folder import KEEP, STRIP
 from denoise_crawler.rules.selectors import compile_selector, find_nodes
 
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-    from collections.abc import Iterator
-
-    from scrapy.settings import BaseSettings
-
-_EPILOG = help_text(
+EPILOG = help_text(
     {
         "scrapy denoise correct https://example.com/1 --drop div.related": "into rules/example.com.txt",
         "scrapy denoise correct page.html --keep '//p[@id=\"note\"]' --rules rules": "keep a part of a page",
@@ -41,7 +37,6 @@ _EPILOG = help_text(
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of the command."""
     add = parser.add_argument
-    parser.epilog = _EPILOG
     add("source", metavar="URL-or-FILE", help="a page's address (http, https), or a file with one page")
     add("--drop", action="append", default=[], metavar="SELECTOR", help="what goes; may be repeated")
     add("--keep", action="append", default=[], metavar="SELECTOR", help="what stays; may be repeated")
@@ -67,8 +62,7 @@ def run(arguments: Namespace, settings: BaseSettings) -> int:
         if written:
             _warn_of_guard(page, chosen, folder)
     except (FetchError, SourceError, RulesError, SelectorError, OSError) as error:
-        print(printable(error), file=sys.stderr)
-        return FAILED
+        return fail(error)
     return DONE if written else FAILED
 
 
@@ -95,24 +89,16 @@ def _write(page: Page, folder: str, wanted: list[tuple[str, str]], *, force: boo
     useless = [selector for selector, nodes in found.items() if not nodes]
     if useless and not force:
         for selector in useless:
-            print(
-                printable(
-                    f"{selector} finds nothing that is read on {page.url}: nothing is written (see --force)"
-                ),
-                file=sys.stderr,
-            )
+            why = f"{selector} finds nothing that is read on {page.url}: nothing is written (see --force)"
+            print(printable(why), file=sys.stderr)
         return False
     for directive, selector in wanted:
         written = add_rule(folder, page.url, directive, selector)
-        nodes = found[selector]
-        characters = _characters(page, nodes)
+        nodes = counted(len(found[selector]), "node")
+        characters = counted(_characters(page, found[selector]), "character")
         where = f"{written.path}, line {written.rule.line}: {directive}: {written.rule.value}"
         print(printable(f"{where}{'' if written.new else ' (it was there)'}"))
-        print(
-            printable(
-                f"  finds {counted(len(nodes), 'node')} with {counted(characters, 'character')} on {page.url}"
-            )
-        )
+        print(printable(f"  finds {nodes} with {characters} on {page.url}"))
     return True
 
 

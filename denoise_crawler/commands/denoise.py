@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import sys
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from denoise_crawler.errors import MissingExtraError, needs
 
-if TYPE_CHECKING:
-    from argparse import Namespace
-    from collections.abc import Callable, Sequence
-    from typing import NoReturn
-
 WRONG_USAGE, INTERRUPTED = 2, 130
-# Each is a module with ``add_arguments(parser)`` and ``run(arguments, settings)``, which returns the exit code.
-# It is imported when it runs, because Scrapy loads this module for each of its own commands.
+# Each is a module with ``add_arguments(parser)``, ``run(arguments, settings)``, which returns the exit code, and
+# ``EPILOG``, the end of its help. It is imported when it runs: Scrapy loads this module for each of its commands.
 SUBCOMMANDS: dict[str, str] = {
     "clean": "clean pages on disk: folders of HTML, WARC, JSON Lines, Tianwang",
     "tree": "draw the site style tree of pages on disk, or of a crawl",
@@ -98,15 +94,12 @@ class _SubcommandParser(ArgumentParser):
     ) -> tuple[Namespace, list[str]]:
         if not self._complete:
             self._complete = True
-            _import_subcommand(self.prog.split()[-1]).add_arguments(self)
+            subcommand = _import_subcommand(self.prog.split()[-1])
+            self.epilog = subcommand.EPILOG
+            subcommand.add_arguments(self)
+            what = "set/override setting (may be repeated)"
             self.add_argument(
-                "-s",
-                "--set",
-                dest="set_after",
-                action="append",
-                default=[],
-                metavar="NAME=VALUE",
-                help="set/override setting (may be repeated)",
+                "-s", "--set", dest="set_after", action="append", default=[], metavar="NAME=VALUE", help=what
             )
         return super().parse_known_args(args, namespace)
 

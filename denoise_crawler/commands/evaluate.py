@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import sys
+from argparse import ArgumentParser, Namespace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from denoise_crawler.commands.page_input import help_text
+from scrapy.settings import BaseSettings
+
+from denoise_crawler.commands.page_input import fail, help_text
 from denoise_crawler.errors import GoldError
 from denoise_crawler.evaluation.contest import Selection
 from denoise_crawler.evaluation.gold import HALVES, Broken, gold_sets
 from denoise_crawler.evaluation.reports import figures, html_report, markdown
+from denoise_crawler.evaluation.results import Evaluation
 from denoise_crawler.evaluation.tables import main_tables, notes, site_table
 from denoise_crawler.evaluation.terminal import (
     add_choices,
@@ -19,16 +22,8 @@ from denoise_crawler.evaluation.terminal import (
     evaluate_with_progress,
     print_tables,
 )
-from denoise_crawler.page.text import printable
 
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-
-    from scrapy.settings import BaseSettings
-
-    from denoise_crawler.evaluation.results import Evaluation
-
-_EPILOG = help_text(
+EPILOG = help_text(
     {
         "scrapy denoise evaluate gold.jsonl --methods fusion": "beside all extractors that are installed",
         "scrapy denoise evaluate gold.jsonl --html report.html": "with the worst pages of each, to look at",
@@ -42,20 +37,16 @@ _FORMS = {"json": figures, "html": html_report, "markdown": markdown}
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.epilog = _EPILOG
+    add = parser.add_argument
     gold = "JSON lines (.jsonl, .gz or .xz), a folder of them, or a folder of HTML files"
-    parser.add_argument("gold", nargs="+", type=Path, metavar="GOLD", help=gold)
+    add("gold", nargs="+", type=Path, metavar="GOLD", help=gold)
     add_choices(parser)
-    parser.add_argument("--language", metavar="CODE", help="pages in one language alone, as zh")
-    parser.add_argument(
-        "--half", choices=list(HALVES), help="one half of the sites alone: one to tune on, the other to report"
-    )
-    parser.add_argument(
-        "--sites-with", type=count, default=1, metavar="N", help="sites with N pages or more alone"
-    )
-    parser.add_argument("--by-site", action="store_true", help="print the F1 of each site as well")
+    add("--language", metavar="CODE", help="pages in one language alone, as zh")
+    add("--half", choices=list(HALVES), help="one half of the sites alone: one to tune on, the other to report")
+    add("--sites-with", type=count, default=1, metavar="N", help="sites with N pages or more alone")
+    add("--by-site", action="store_true", help="print the F1 of each site as well")
     for form in _FORMS:
-        parser.add_argument(f"--{form}", type=Path, metavar="FILE", help=f"write FILE in {form} as well")
+        add(f"--{form}", type=Path, metavar="FILE", help=f"write FILE in {form} as well")
 
 
 def run(arguments: Namespace, settings: BaseSettings) -> int:  # noqa: ARG001
@@ -66,8 +57,7 @@ def run(arguments: Namespace, settings: BaseSettings) -> int:  # noqa: ARG001
         if evaluation.pages:
             _print_and_write(evaluation, arguments)
     except (GoldError, OSError) as error:
-        print(printable(error), file=sys.stderr)
-        return 1
+        return fail(error)
     for note in notes(evaluation):
         print(note, file=sys.stderr)
     if not evaluation.pages:
@@ -86,14 +76,10 @@ def _check_output_files(arguments: Namespace) -> None:
 
 def _evaluate(arguments: Namespace) -> Evaluation:
     broken: list[Broken] = []
-    evaluation = evaluate_with_progress(
-        gold_sets(arguments.gold, broken.append),
-        contenders(arguments.methods, arguments.peers, arguments.extractors, arguments.after),
-        selection=Selection(
-            arguments.language, None if arguments.half is None else HALVES[arguments.half], arguments.sites_with
-        ),
-        workers=arguments.workers,
-    )
+    sets = gold_sets(arguments.gold, broken.append)
+    chosen = contenders(arguments.methods, arguments.peers, arguments.extractors, arguments.after)
+    selection = Selection(arguments.language, HALVES.get(arguments.half), arguments.sites_with)
+    evaluation = evaluate_with_progress(sets, chosen, selection=selection, workers=arguments.workers)
     evaluation.broken = broken
     return evaluation
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import socket
 import ssl
+from collections.abc import AsyncIterator, Callable, Collection, Iterable
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from threading import Thread
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 from urllib.request import getproxies, proxy_bypass
 
 import httpcore2
@@ -22,11 +23,7 @@ from denoise_crawler.errors import FetchError, PrivateHostError
 from denoise_crawler.page.site import DEFAULT_PORTS
 from denoise_crawler.reading.compression import decompress
 
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Collection, Iterable
-    from typing import TypeAlias
-
-    MayBePrivate: TypeAlias = Callable[[str, int], bool]  # of a host and a port
+MayBePrivate: TypeAlias = Callable[[str, int], bool]  # of a host and a port
 
 _READ_BYTES = 4096
 
@@ -219,11 +216,7 @@ class Question:
 
 
 async def answer_of(url: str, question: Question) -> Answer:
-    """Ask once, and follow no redirection.
-
-    Args:
-        url: An http or https URL.
-        question: How it is asked.
+    """Ask an http or https URL once, and follow no redirection.
 
     Raises:
         FetchError: There is no answer, or none that is accepted; the message says why and names the URL.

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import sys
+from argparse import ArgumentParser, Namespace
 from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import groupby
 from statistics import median
-from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.text import Text
+from scrapy.settings import BaseSettings
 
 from denoise_crawler.commands.fetching import fetch, is_url
 from denoise_crawler.commands.known_site import (
@@ -24,26 +26,16 @@ from denoise_crawler.commands.known_site import (
     read_site_pages,
 )
 from denoise_crawler.commands.method_choice import add_method_choice, rules_of, settings_with_method
-from denoise_crawler.commands.page_input import DONE, FAILED, discard_stdout, help_text, reading_bar
-from denoise_crawler.denoiser import Cleaning
+from denoise_crawler.commands.page_input import DONE, FAILED, discard_stdout, fail, help_text, reading_bar
+from denoise_crawler.crawl.settings import DenoiseSettings
+from denoise_crawler.denoiser import Cleaned, Cleaning
 from denoise_crawler.errors import FetchError, SourceError, StoreError
-from denoise_crawler.output.explanation import blocks
+from denoise_crawler.output.explanation import BlockVerdict, blocks
 from denoise_crawler.output.options import add_number
 from denoise_crawler.output.writing import Writing
-from denoise_crawler.page import Page
+from denoise_crawler.page import Nodes, Page
 from denoise_crawler.page.text import counted, printable
 from denoise_crawler.reading import Reading, read_pages
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from scrapy.settings import BaseSettings
-
-    from denoise_crawler.crawl.settings import DenoiseSettings
-    from denoise_crawler.denoiser import Cleaned
-    from denoise_crawler.output.explanation import BlockVerdict
-    from denoise_crawler.page import Nodes
 
 _LEAST = 4  # blocks that are folded
 _NEAR = 0.75  # of the way from the usual score of what is kept to that of what is dropped
@@ -67,11 +59,6 @@ def folded(cleaned: Cleaned, verdicts: Sequence[BlockVerdict]) -> Iterator[Block
     """Yield the verdicts on the blocks of a page, runs of those that are surely noise as one.
 
     Shown are all that are kept, and of the dropped those whose score is nearer to what is kept than most are.
-
-    Args:
-        cleaned: The record of the page.
-        verdicts: The verdicts on all of its blocks.
-
     """
     nodes = cleaned.page.nodes
     judged = [] if cleaned.judgement is None else [block.node for block in blocks(cleaned.page, cleaned.judgement)]
@@ -100,7 +87,7 @@ def _part_around(nodes: Nodes, index: int) -> str:
     return nodes.tags[index] if index > 0 else ""
 
 
-_EPILOG = help_text(
+EPILOG = help_text(
     {
         "scrapy denoise explain https://example.com/news/1": "fetch one page; ask the store of the project",
         "scrapy denoise explain saved.html --site-pages mirror/": "a file, its site learned from a folder",
@@ -116,22 +103,13 @@ _EXPLAINED = Writing(explain=True)
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of the command."""
     add = parser.add_argument
-    parser.epilog = _EPILOG
-    add(
-        "sources",
-        nargs="+",
-        metavar="URL-or-FILE",
-        help="a page's address (http, https), or a file or folder of pages",
-    )
+    what = "a page's address (http, https), or a file or folder of pages"
+    add("sources", nargs="+", metavar="URL-or-FILE", help=what)
     add_method_choice(parser)
     add_run_rules(parser)
     add("--store", metavar="FILE", help="what a crawl knows of the sites (default: the setting DENOISE_STORE)")
-    add(
-        "--site-pages",
-        nargs="+",
-        metavar="PATH",
-        help="learn the site from these pages on disk instead; all are taken for pages of the same site",
-    )
+    what = "learn the site from these pages on disk instead; all are taken for pages of the same site"
+    add("--site-pages", nargs="+", metavar="PATH", help=what)
     add("--site", metavar="NAME", help="the site's name (default: by DENOISE_SITE from the page's address)")
     add("--all", action="store_true", help="all blocks; else runs of those that are surely noise are one line")
     add("--only", choices=("kept", "dropped"), help="these blocks alone")
@@ -147,8 +125,7 @@ def run(arguments: Namespace, settings: BaseSettings) -> int:
         try:
             return _explain(arguments, settings, chosen, _known_site(arguments, chosen, opened))
         except StoreError as error:
-            print(printable(error), file=sys.stderr)
-            return FAILED
+            return fail(error)
 
 
 def _explain(arguments: Namespace, settings: BaseSettings, chosen: DenoiseSettings, sites: KnownSite) -> int:

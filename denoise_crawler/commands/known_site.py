@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import sys
-from contextlib import closing
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import KW_ONLY, dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from denoise_crawler.commands.page_input import report_failure
 from denoise_crawler.crawl.guarded_store import open_denoiser
+from denoise_crawler.denoiser import Cleaned, Cleaning, Denoiser
 from denoise_crawler.errors import SourceError, StoreError
 from denoise_crawler.output.explanation import SURE, doubts
 from denoise_crawler.output.extractors import is_low
@@ -19,19 +24,11 @@ from denoise_crawler.reading import Reading, read_pages
 from denoise_crawler.rules import SiteRules
 from denoise_crawler.rules.derive import JudgedPage, derive_rules
 from denoise_crawler.rules.folder import KEEP, STRIP
+from denoise_crawler.rules.learned import LearnedRules
 from denoise_crawler.store import Store
 
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-    from contextlib import ExitStack
-    from pathlib import Path
-    from typing import Any
 
-    from denoise_crawler.denoiser import Cleaned, Cleaning, Denoiser
-    from denoise_crawler.rules.learned import LearnedRules
-
-
+@dataclass
 class KnownSite:
     """Opens the denoiser when the first page needs it, and keeps it open as long as ``opened``.
 
@@ -45,26 +42,20 @@ class KnownSite:
 
     """
 
-    def __init__(
-        self,
-        opened: ExitStack,
-        cleaning: Cleaning,
-        *,
-        store: Path | None = None,
-        site_pages: Callable[[], Iterable[tuple[str, str | bytes]]] | None = None,
-        site: str | None = None,
-        site_of_url: Callable[[str], str] = site_of,
-    ) -> None:
-        self._opened, self._cleaning = opened, cleaning
-        self._store, self._site_pages = store, site_pages
-        self._one_site, self._site_of_url = site, site_of_url
-        self._denoiser: Denoiser | None = None
+    opened: ExitStack
+    cleaning: Cleaning
+    _: KW_ONLY
+    store: Path | None = None
+    site_pages: Callable[[], Iterable[tuple[str, str | bytes]]] | None = None
+    site: str | None = None
+    site_of_url: Callable[[str], str] = site_of
+    _denoiser: Denoiser | None = field(default=None, init=False)
 
     def site_of(self, url: str) -> str:
         """Return the site of a page; if there are pages to learn first, all pages have the site of the first."""
-        name = self._site_of_url(url) if self._one_site is None else self._one_site
-        if self._site_pages is not None:
-            self._one_site = name
+        name = self.site_of_url(url) if self.site is None else self.site
+        if self.site_pages is not None:
+            self.site = name
         return name
 
     def denoiser(self, site: str) -> Denoiser:
@@ -76,25 +67,16 @@ class KnownSite:
 
         """
         if self._denoiser is None:
-            store = self._store if self._site_pages is None else None
-            self._denoiser = self._opened.enter_context(open_denoiser(store, self._cleaning))
-            for url, html in self._site_pages() if self._site_pages is not None else ():
+            store = self.store if self.site_pages is None else None
+            self._denoiser = self.opened.enter_context(open_denoiser(store, self.cleaning))
+            for url, html in self.site_pages() if self.site_pages is not None else ():
                 with report_failure(url, "learned"):
                     self._denoiser.learn(Page.parse(url, html, site=site))
         return self._denoiser
 
 
 def existing_store(path: Path, *, named: bool) -> Path | None:
-    """Return the file of a store, None if it is not there.
-
-    Args:
-        path: The file.
-        named: Whether the user named it.
-
-    Raises:
-        StoreError: The user named it, and it is not there.
-
-    """
+    """Return the file of a store, None if it is not there; raise StoreError if the user ``named`` it."""
     if path.is_file():
         return path
     if named:
@@ -138,17 +120,7 @@ def kept_pages(store: Path, site: str, most: int) -> list[Page]:
 
 
 def read_site_pages(paths: Sequence[str], reading: Reading, **fields: str) -> Iterator[tuple[str, str | bytes]]:
-    """Yield the pages to learn first.
-
-    Args:
-        paths: Files and folders.
-        reading: Counts pages and damage.
-        fields: The fields of JSON Lines, as :func:`read_pages` takes them.
-
-    Raises:
-        SourceError: There is no page.
-
-    """
+    """Yield the pages to learn first, as :func:`read_pages` does; raise SourceError if there is none."""
     yield from read_pages(paths, reading=reading, **fields)
     if not reading.pages:
         raise SourceError(f"no page to learn in {', '.join(paths)}")

@@ -5,34 +5,29 @@ from __future__ import annotations
 import logging
 import sqlite3
 import sys
+from argparse import ArgumentParser, Namespace
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import Progress, SpinnerColumn, TextColumn
+from scrapy.settings import BaseSettings
 
 from denoise_crawler.commands.method_choice import add_method_choice, add_output, new_file, settings_with_method
-from denoise_crawler.commands.page_input import help_text
+from denoise_crawler.commands.page_input import fail, help_text
 from denoise_crawler.errors import OutputError, StoreError
 from denoise_crawler.methods import METHODS, MethodChoice
 from denoise_crawler.page.text import printable
-from denoise_crawler.store import SiteState, Store
+from denoise_crawler.store import SiteRun, SiteState, Store
 from denoise_crawler.store.shared import SharedStore
 from denoise_crawler.store.stored_knowledge import StoredKnowledge
 
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-    from collections.abc import Iterator, Sequence
-
-    from scrapy.settings import BaseSettings
-
-    from denoise_crawler.store import SiteRun
-
-_EPILOG = help_text(
+EPILOG = help_text(
     {
         "scrapy denoise merge monday.sqlite tuesday.sqlite -o all.sqlite": "what two crawls know, in one store",
         "scrapy denoise merge crawl.sqlite -o shared/": "add it to a folder that crawls share",
@@ -55,7 +50,6 @@ class _Known(NamedTuple):
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.epilog = _EPILOG
     parser.add_argument("stores", nargs="+", metavar="STORE", help="what is to be merged")
     add_output(parser, "STORE", "where to, beside what it holds")
     add_method_choice(parser)
@@ -76,15 +70,11 @@ def run(arguments: Namespace, settings: BaseSettings) -> int:
                         _add(known, choices[known.method], target, chosen.warmup_pages)
                         account.sites.add(known.site)
     except (StoreError, OutputError, OSError, sqlite3.Error) as error:
-        print(printable(error), file=sys.stderr)
-        return 1
+        return fail(error)
     print(f"{name_of_target}: {len(account.sites):,} sites from {len(arguments.stores)} stores")
     for method, sites in account.unknown.items():
-        print(
-            f"left out: {sites:,} sites of {printable(method)}; "
-            "name that method with its options: --method, --option",
-            file=sys.stderr,
-        )
+        what = f"left out: {sites:,} sites of {printable(method)}"
+        print(f"{what}; name that method with its options: --method, --option", file=sys.stderr)
     return 1 if account.unknown or account.unreadable else 0
 
 

@@ -5,38 +5,27 @@ from __future__ import annotations
 import json
 import os
 import uuid
-from argparse import ArgumentTypeError
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from scrapy.exceptions import UsageError
+from scrapy.settings import BaseSettings
 
 from denoise_crawler.commands.known_site import read_rules
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.crawl.settings_table import MethodSettings
 from denoise_crawler.errors import OutputError, RulesError, SettingError
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-    from collections.abc import Iterator
-
-    from scrapy.settings import BaseSettings
-
-    from denoise_crawler.rules import SiteRules
+from denoise_crawler.rules import SiteRules
 
 
 def add_method_choice(parser: ArgumentParser) -> None:
     """Add ``--method`` and ``--option``."""
     parser.add_argument("--method", metavar="NAME", help="the method (default: the setting DENOISE_METHOD)")
-    parser.add_argument(
-        "--option",
-        action="append",
-        default=[],
-        type=_option,
-        metavar="NAME=VALUE",
-        help="an option of the method, may be repeated (default: the setting DENOISE_METHOD_OPTIONS)",
-    )
+    what = "an option of the method, may be repeated (default: the setting DENOISE_METHOD_OPTIONS)"
+    parser.add_argument("--option", action="append", default=[], type=_option, metavar="NAME=VALUE", help=what)
 
 
 def settings_with_method(
@@ -113,12 +102,8 @@ def add_output(parser: ArgumentParser, metavar: str, adds: str, *, required: boo
 def new_file(path: Path, *, replace: bool) -> Iterator[Path]:
     """Give the path of a file to write, which gets its name when the block ends; nothing is left if it raises.
 
-    Args:
-        path: The name.
-        replace: Whether it may be there already.
-
     Raises:
-        OutputError: It is a folder, or is there already.
+        OutputError: It is a folder, or is there already and may not be replaced.
 
     Example:
         >>> import tempfile

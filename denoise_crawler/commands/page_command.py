@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import NoReturn
 
 from denoise_crawler.commands.completion import SHELLS, Completion
 from denoise_crawler.commands.fetching import fetch, is_url
@@ -21,24 +22,18 @@ from denoise_crawler.commands.known_site import (
     read_rules,
     read_site_pages,
 )
-from denoise_crawler.commands.page_input import DONE, FAILED, INTERRUPTED, discard_stdout, help_text
+from denoise_crawler.commands.page_input import DONE, INTERRUPTED, discard_stdout, fail, help_text
 from denoise_crawler.denoiser import Cleaning
 from denoise_crawler.errors import FetchError, MethodError, MissingExtraError, RulesError, SourceError, StoreError
 from denoise_crawler.methods import DEFAULT_METHOD, METHODS, MethodChoice
 from denoise_crawler.methods.fusion.features import FAVOUR, WORDS
+from denoise_crawler.output.clean_page import CleanPage
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import MAX_HTML_BYTES, Page
 from denoise_crawler.page.text import printable
 from denoise_crawler.reading import FORMATS, Reading, read_pages
 from denoise_crawler.reading.formats import format_of
 from denoise_crawler.reading.http_response import looks_like_html
-
-if TYPE_CHECKING:
-    from argparse import Namespace
-    from collections.abc import Callable, Iterator, Sequence
-    from typing import NoReturn
-
-    from denoise_crawler.output.clean_page import CleanPage
 
 PROGRAM, STDIN, WRONG_USAGE = "denoise-crawler", "-", 2
 USER_AGENT = PROGRAM
@@ -65,15 +60,7 @@ class _Parser(ArgumentParser):
 
 
 def run(words: Sequence[str]) -> int:
-    """Run the command.
-
-    Args:
-        words: The arguments of the command line.
-
-    Returns:
-        The exit code.
-
-    """
+    """Run the command with the words of its command line; return the exit code."""
     parser = _parser()
     if not words:
         parser.error(f"no page is named. An example: {_EXAMPLE}")
@@ -89,7 +76,7 @@ def run(words: Sequence[str]) -> int:
         discard_stdout()
         return DONE
     except (StoreError, MissingExtraError) as error:
-        return _fail(error)
+        return fail(error)
 
 
 def _parser() -> ArgumentParser:
@@ -100,18 +87,10 @@ def _parser() -> ArgumentParser:
         formatter_class=RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
-    add(
-        "pages",
-        nargs="+",
-        metavar="PAGE",
-        help="a file of HTML, an address (http, https), or - for standard input",
-    )
+    what = "a file of HTML, an address (http, https), or - for standard input"
+    add("pages", nargs="+", metavar="PAGE", help=what)
     add("--json", action="store_true", help="one JSON object a page, on one line: text and metadata")
-    add(
-        "--url",
-        metavar="URL",
-        help="the address of a page from a file or standard input",
-    )
+    add("--url", metavar="URL", help="the address of a page from a file or standard input")
     add("--site-pages", nargs="+", metavar="PATH", help="learn the site from these pages first")
     add("--store", metavar="FILE", help="the store of a crawl, which knows the site")
     add("--site", metavar="NAME", help="the name of the site (default: by the address of the page)")
@@ -170,15 +149,15 @@ def _write_pages(arguments: Namespace, known: KnownSite) -> int:
         except (BrokenPipeError, StoreError):
             raise
         except (FetchError, MissingExtraError, SourceError, OSError) as error:
-            code = _fail(error)
+            code = fail(error)
             continue
         except Exception as error:  # a page may be anything
-            code = _fail(f"{_shown(name)} cannot be cleaned: {type(error).__name__}: {error}")
+            code = fail(f"{_shown(name)} cannot be cleaned: {type(error).__name__}: {error}")
             continue
         if clean.text or arguments.json:
             write(clean)
         if not clean.text:
-            code = _fail(f"{_shown(name)} has no text: {_why_no_text(page)}")
+            code = fail(f"{_shown(name)} has no text: {_why_no_text(page)}")
     return code
 
 
@@ -252,8 +231,3 @@ def _for_terminal(text: str) -> str:
 
 def _shown(name: str) -> str:
     return "standard input" if name == STDIN else name
-
-
-def _fail(error: object) -> int:
-    print(printable(error), file=sys.stderr)
-    return FAILED

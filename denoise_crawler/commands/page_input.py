@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from denoise_crawler.output.options import at_least
 from denoise_crawler.page.text import counted, printable
-from denoise_crawler.reading import FORMATS, read_pages, total_bytes
+from denoise_crawler.reading import FORMATS, Reading, read_pages, total_bytes
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from denoise_crawler.crawl.settings import DenoiseSettings
-    from denoise_crawler.reading import Reading
 
 _Page = TypeVar("_Page")
 
@@ -136,6 +135,12 @@ def report_failure(url: str, what: str) -> Iterator[None]:
         print(printable(f"{url} cannot be {what}: {type(error).__name__}: {error}"), file=sys.stderr)
 
 
+def fail(error: object) -> int:
+    """Print an error and return the exit code."""
+    print(printable(error), file=sys.stderr)
+    return FAILED
+
+
 def discard_stdout() -> None:
     """Drop all further output: the reader has closed the pipe, and Python would complain at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -145,12 +150,6 @@ _WIDTH = 100
 
 
 def help_text(examples: dict[str, str], *notes: str) -> str:
-    """Return the text.
-
-    Args:
-        examples: Commands, each with what it does.
-        notes: Paragraphs that follow.
-
-    """
+    """Return the end of a command's help: examples, each with what it does, and paragraphs."""
     lines = [f"  {command}\n      {what}" for command, what in examples.items()]
     return "\n".join(["examples:", *lines, *(f"\n{fill(note, _WIDTH)}" for note in notes)])

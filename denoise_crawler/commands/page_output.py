@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import re
 import sys
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from itertools import count
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 from urllib.parse import unquote, urlsplit
 
 from scrapy.exporters import JsonLinesItemExporter
 
+from denoise_crawler.batch import BatchResult
 from denoise_crawler.errors import OutputError
 from denoise_crawler.output.safe_markup import write_below
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from contextlib import AbstractContextManager
-
-    from denoise_crawler.batch import BatchResult
-
-    WritePage = Callable[[BatchResult], None]
+WritePage = Callable[[BatchResult], None]
 
 STDOUT = "-"
 _CONTROL = re.compile("[\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
@@ -54,9 +50,8 @@ def output_to(
         raise OutputError(f"name a folder with -o: --as {rendering} writes a file for each page")
     if name in (None, STDOUT):
         if rendering != "jsonl":
-            raise OutputError(
-                f"--as {rendering} writes a file for each page, which stdout cannot take; name a folder"
-            )
+            what = f"--as {rendering} writes a file for each page"
+            raise OutputError(f"{what}, which stdout cannot take; name a folder")
         return _stdout()
     path, replace = Path(str(name)), overwrite is not None
     for source in map(Path, inputs):

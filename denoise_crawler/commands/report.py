@@ -5,14 +5,16 @@ from __future__ import annotations
 import sqlite3
 import sys
 import time
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from datetime import datetime, timezone
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rich.console import Console
 from scrapy.exceptions import UsageError
+from scrapy.settings import BaseSettings
 
 from denoise_crawler.batch import cores
 from denoise_crawler.commands.method_choice import add_method_choice, add_output, settings_with_method
@@ -28,27 +30,20 @@ from denoise_crawler.commands.page_input import (
     reading_bar,
 )
 from denoise_crawler.commands.page_output import output_to
+from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.crawl.settings_table import ItemSettings
 from denoise_crawler.errors import FeedError, OutputError, SourceError, StoreError, WorkerError
 from denoise_crawler.output.options import add_number
 from denoise_crawler.page.text import counted, printable
 from denoise_crawler.reading import Reading
 from denoise_crawler.report import Bounds, Plan, RunFigures, feed_chart, write_report
+from denoise_crawler.report.figures import Chart
 from denoise_crawler.store import Store, is_store
 
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-    from collections.abc import Iterator
-
-    from scrapy.settings import BaseSettings
-
-    from denoise_crawler.crawl.settings import DenoiseSettings
-    from denoise_crawler.report.figures import Chart
-
-    SitedPages = Iterator[tuple[str, str, str | bytes]]
+SitedPages = Iterator[tuple[str, str, str | bytes]]
 
 _DEFAULTS = Bounds()
-_EPILOG = help_text(
+EPILOG = help_text(
     {
         "scrapy denoise report pages.jsonl mirror/ -o report": "pages, learned and judged; open report/index.html",
         "scrapy denoise report -o report": "the store of the project's crawls",
@@ -64,25 +59,16 @@ _EPILOG = help_text(
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of the command."""
     add = parser.add_argument
-    parser.epilog = _EPILOG
-    add(
-        "paths", nargs="*", type=Path, metavar="PATH", help="a store or pages (default: the setting DENOISE_STORE)"
-    )
+    what = "a store or pages (default: the setting DENOISE_STORE)"
+    add("paths", nargs="*", type=Path, metavar="PATH", help=what)
     add_output(parser, "DIR", "a new or empty folder")
     add_number(parser, "--pages", 0, _DEFAULTS.pages, "pages shown of a site")
     add_number(parser, "--sites", 0, _DEFAULTS.sites, "sites with pages of their own")
     add_number(parser, "--nodes", 1, _DEFAULTS.nodes, "nodes of a style tree")
-    add(
-        "--items",
-        type=Path,
-        metavar="FILE",
-        help="a feed of clean items (JSON Lines): charts the crawl item by item",
-    )
-    add(
-        "--remote",
-        action="store_true",
-        help="let painted pages fetch their pictures and style sheets when looked at (default: none is fetched)",
-    )
+    what = "a feed of clean items (JSON Lines): charts the crawl item by item"
+    add("--items", type=Path, metavar="FILE", help=what)
+    what = "let painted pages fetch their pictures and style sheets when looked at (default: none is fetched)"
+    add("--remote", action="store_true", help=what)
     add_method_choice(parser)
     add_workers(parser)
     add_reading_options(parser)

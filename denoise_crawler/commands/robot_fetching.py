@@ -5,26 +5,16 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import OrderedDict
+from collections.abc import Collection
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 from weakref import WeakValueDictionary
 
 from protego import Protego
 
-from denoise_crawler.commands.fetching import (
-    SECONDS,
-    TimeLimit,
-    checked,
-    endpoint,
-    follow,
-    html_of,
-    page_question,
-)
+from denoise_crawler.commands.fetching import SECONDS, TimeLimit, checked, endpoint, follow, html_of, page_question
 from denoise_crawler.errors import FetchError, PrivateHostError
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
 
 MAX_ROBOTS_BYTES = 512_000  # RFC 9309 asks for 500 KiB
 MAX_CRAWL_DELAY = 30.0
@@ -57,10 +47,7 @@ class RobotFetcher:
         self._reading: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def fetch(self, url: str) -> tuple[str, str | bytes]:
-        """Fetch a page.
-
-        Args:
-            url: An http or https URL.
+        """Fetch a page by its http or https URL.
 
         Returns:
             The URL after redirections, and the HTML.

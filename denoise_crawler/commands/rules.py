@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import sys
+from argparse import ArgumentParser, Namespace
 from collections import Counter
+from collections.abc import Iterator
 from contextlib import ExitStack
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from scrapy.exceptions import UsageError
+from scrapy.settings import BaseSettings
 
 from denoise_crawler.commands.known_site import derived_rules, judged_pages, kept_pages
 from denoise_crawler.commands.method_choice import add_method_choice, settings_with_method
@@ -18,33 +22,24 @@ from denoise_crawler.commands.page_input import (
     FAILED,
     add_reading_options,
     discard_stdout,
+    fail,
     help_text,
     read_named_pages,
     reading_bar,
 )
 from denoise_crawler.crawl.guarded_store import open_denoiser
-from denoise_crawler.denoiser import Cleaning
+from denoise_crawler.crawl.settings import DenoiseSettings
+from denoise_crawler.denoiser import Cleaning, Denoiser
 from denoise_crawler.errors import SourceError, StoreError
 from denoise_crawler.page import Page
 from denoise_crawler.page.text import counted, printable
 from denoise_crawler.reading import Reading
 from denoise_crawler.rules.derive import MAX_PAGES, Agreement, agreement
-from denoise_crawler.rules.learned import as_data, as_site_file, as_text
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from scrapy.settings import BaseSettings
-
-    from denoise_crawler.crawl.settings import DenoiseSettings
-    from denoise_crawler.denoiser import Denoiser
-    from denoise_crawler.rules.learned import LearnedRules
+from denoise_crawler.rules.learned import LearnedRules, as_data, as_site_file, as_text
 
 _SITES_NAMED = 10
 _WRITERS = {"text": as_text, "ftr": as_site_file}
-_EPILOG = help_text(
+EPILOG = help_text(
     {
         "scrapy denoise rules example.com": "what the store of the project knows, from pages that it keeps",
         "scrapy denoise rules example.com --pages mirror/ --as ftr > rules/example.com.txt": "a file of rules",
@@ -59,20 +54,13 @@ _EPILOG = help_text(
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of the command."""
     add = parser.add_argument
-    parser.epilog = _EPILOG
     add("site", metavar="SITE", help="the site, as the store names it: example.com")
     add("--store", metavar="FILE", help="what a crawl knows of the sites (default: the setting DENOISE_STORE)")
     add("--pages", nargs="+", default=[], metavar="PATH", help=f"pages on disk; {MAX_PAGES} of the site are used")
-    add(
-        "--check", nargs="+", default=[], metavar="PATH", help="say how close the rules alone come to the verdicts"
-    )
-    add(
-        "--as",
-        dest="form",
-        choices=("text", "json", "ftr"),
-        default="text",
-        help="ftr is the format of ftr-site-config",
-    )
+    what = "say how close the rules alone come to the verdicts"
+    add("--check", nargs="+", default=[], metavar="PATH", help=what)
+    what = "ftr is the format of ftr-site-config"
+    add("--as", dest="form", choices=("text", "json", "ftr"), default="text", help=what)
     add_method_choice(parser)
     add_reading_options(parser)
 
@@ -92,8 +80,7 @@ def run(arguments: Namespace, settings: BaseSettings) -> int:
                 return FAILED
             check = _check(arguments, chosen, denoiser, learned)
     except (SourceError, StoreError) as error:
-        print(printable(error), file=sys.stderr)
-        return FAILED
+        return fail(error)
     try:
         _print(arguments.form, learned, check)
     except BrokenPipeError:  # the reader has closed the pipe
@@ -179,11 +166,9 @@ def _print(form: str, learned: LearnedRules, check: dict[str, Agreement]) -> Non
     if form == "json":
         written = as_data(learned)
         if check:
-            figures = {
-                what: {"f1": one.f1, "precision": one.precision, "recall": one.recall}
-                for what, one in check.items()
-            }
-            written["check"] = {"pages": check["nodes"].pages, **figures}
+            written["check"] = {"pages": check["nodes"].pages}
+            for what, one in check.items():
+                written["check"][what] = {"f1": one.f1, "precision": one.precision, "recall": one.recall}
         print(json.dumps(written, indent=2))
         return
     for line in _WRITERS[form](learned).splitlines():

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import sys
-from argparse import BooleanOptionalAction
+from argparse import ArgumentParser, BooleanOptionalAction, Namespace
 from collections import Counter
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
+from scrapy.settings import BaseSettings
 
 from denoise_crawler.commands.method_choice import add_output, check_new_file, new_file
-from denoise_crawler.commands.page_input import help_text, reading_bar, report_failure
+from denoise_crawler.commands.page_input import fail, help_text, reading_bar, report_failure
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.errors import DenoiseError, DrawingError, OutputError
 from denoise_crawler.methods.style_tree.method import StyleTree
@@ -23,12 +22,7 @@ from denoise_crawler.page.text import printable
 from denoise_crawler.reading import Reading, read_pages
 from denoise_crawler.store import Store
 
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-
-    from scrapy.settings import BaseSettings
-
-_EPILOG = help_text(
+EPILOG = help_text(
     {
         "scrapy denoise tree mirror/ -o tree.svg": "learned from pages on disk",
         "scrapy denoise tree --site example.com -o tree.pdf": "as a crawl with style_tree left it",
@@ -43,24 +37,17 @@ _SITES_NAMED = 10
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.epilog = _EPILOG
-    parser.add_argument("paths", nargs="*", type=Path, metavar="PATH", help="pages to learn: files, folders")
+    add = parser.add_argument
+    add("paths", nargs="*", type=Path, metavar="PATH", help="pages to learn: files, folders")
     add_output(parser, "FILE", "a new .dot, .svg, .pdf or .png file")
-    parser.add_argument("--site", metavar="NAME", help="the site to draw, if there are several")
-    parser.add_argument(
-        "--store",
-        type=Path,
-        metavar="FILE",
-        help="without PATH: the store of a crawl whose method was style_tree (default: DENOISE_STORE)",
-    )
+    add("--site", metavar="NAME", help="the site to draw, if there are several")
+    what = "without PATH: the store of a crawl whose method was style_tree (default: DENOISE_STORE)"
+    add("--store", type=Path, metavar="FILE", help=what)
     add_number(parser, "--depth", 0, drawing.DEPTH, "levels")
     add_number(parser, "--min-pages", 1, drawing.MIN_PAGES, "sequences of children on N pages or more")
     add_number(parser, "--max-nodes", 1, drawing.MAX_NODES, "nodes in all")
-    parser.add_argument(
-        "--collapse",
-        action=BooleanOptionalAction,
-        help="read runs of equal siblings as one (default: as the crawl)",
-    )
+    what = "read runs of equal siblings as one (default: as the crawl)"
+    add("--collapse", action=BooleanOptionalAction, help=what)
 
 
 def run(arguments: Namespace, settings: BaseSettings) -> int:
@@ -72,8 +59,7 @@ def run(arguments: Namespace, settings: BaseSettings) -> int:
         name = _learn_site(arguments, ours, method) if arguments.paths else _load_site(arguments, ours, method)
         _write_drawing(path, arguments, method, name, replace=replace)
     except (DenoiseError, OSError) as error:
-        print(printable(error), file=sys.stderr)
-        return 1
+        return fail(error)
     return 0
 
 

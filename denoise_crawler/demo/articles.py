@@ -148,22 +148,14 @@ def slideshows() -> tuple[Slideshow, ...]:
     return tuple(_read_slideshow(entry) for entry in load_json("slideshows.json"))
 
 
-@cache
-def _by_id() -> dict[str, Article | Slideshow]:
-    stories: list[Article | Slideshow] = [*articles(), *slideshows()]
-    return {story.id: story for story in stories}
-
-
 def find_article(story_id: str) -> Article | None:
     """Return the article with this id."""
-    found = _by_id().get(story_id)
-    return found if isinstance(found, Article) else None
+    return next((article for article in articles() if article.id == story_id), None)
 
 
 def find_slideshow(story_id: str) -> Slideshow | None:
     """Return the slideshow with this id."""
-    found = _by_id().get(story_id)
-    return found if isinstance(found, Slideshow) else None
+    return next((show for show in slideshows() if show.id == story_id), None)
 
 
 def newest(locale: str, section: str | None = None) -> list[Article]:

@@ -46,19 +46,10 @@ def period_of(article: Article) -> str:
 
 def article_page(article: Article, base: str) -> str:
     """Return the page of an article, broken if :func:`breakage_of` says so."""
-    frame = Frame(
-        article.lang,
-        article_path(article),
-        article.title,
-        article.abstract,
-        "article",
-        article.source_url,
-        _linked_data(article, base) if seeded_number(article.id + "data") % 2 else {},
-        charset_of(article),
-    )
-    html = render_in_frame(
-        "article.html", frame, base, period_of(article), article=article, blocks=_body_blocks(article)
-    )
+    said = article.lang, article_path(article), article.title, article.abstract, "article", article.source_url
+    data = _linked_data(article, base) if seeded_number(article.id + "data") % 2 else {}
+    frame, blocks = Frame(*said, data, charset_of(article)), _body_blocks(article)
+    html = render_in_frame("article.html", frame, base, period_of(article), article=article, blocks=blocks)
     kind = breakage_of(article)
     return BREAKAGES[kind](html) if kind else html
 
@@ -116,9 +107,8 @@ def rss(locale: str | None, base: str) -> str:
     locales = [locale] if locale else list(LOCALES.values())
     lang = "zh" if locale == "zh-cn" else "en"
     stories = [article for name in locales for article in newest(name)]
-    return render(
-        "rss.xml", base=base, locale=locale or "", language=LOCALES[lang], site=SITE[lang], stories=stories
-    )
+    values = {"locale": locale or "", "language": LOCALES[lang], "site": SITE[lang], "stories": stories}
+    return render("rss.xml", base=base, **values)
 
 
 def detail(story_id: str, base: str) -> str | None:

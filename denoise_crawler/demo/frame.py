@@ -63,17 +63,8 @@ _templates = Environment(  # noqa: S701
 _templates.filters["text"] = partial(escape, quote=False)
 _templates.filters["attribute"] = escape
 _templates.filters["json"] = _json
-_templates.globals |= {
-    "article_path": article_path,
-    "day": day,
-    "email_date": format_datetime,
-    "newest": newest,
-    "seeded_number": seeded_number,
-    "pick": pick,
-    "quote": quote,
-    "slideshow_path": slideshow_path,
-    "slideshows": slideshows,
-}
+_functions = (article_path, day, newest, pick, quote, seeded_number, slideshow_path, slideshows)
+_templates.globals |= {"email_date": format_datetime, **{one.__name__: one for one in _functions}}
 
 
 def render(template: str, **values: Any) -> str:

@@ -124,19 +124,17 @@ def _listing(request: _Request, frame: Frame, section: str | None, size: int, **
     shown = stories[max(0, end - size) : end]
     if not shown:
         return _missing(request)
-    listed = {"path": request.path, "page": request.page, "has_next": end < len(stories), **more}
-    period = period_of(shown[0])
-    return _html(
-        render_in_frame("listing.html", frame, request.base, period, section=section, shown=shown, **listed)
-    )
+    place = {"path": request.path, "page": request.page, "has_next": end < len(stories)}
+    listed = {"section": section, "shown": shown, **place, **more}
+    return _html(render_in_frame("listing.html", frame, request.base, period_of(shown[0]), **listed))
 
 
 def _about(request: _Request, found: re.Match[str]) -> Reply:
     """Return one of the pages linked from the footer."""
     name = found["name"] or "about"
-    return (
-        _small_page(request, SITE[request.lang], ABOUT[name][request.lang]) if name in ABOUT else _missing(request)
-    )
+    if name not in ABOUT:
+        return _missing(request)
+    return _small_page(request, SITE[request.lang], ABOUT[name][request.lang])
 
 
 def _article(request: _Request, found: re.Match[str]) -> Reply:
@@ -219,9 +217,8 @@ def _pixel(_request: _Request, _: re.Match[str]) -> Reply:
 
 
 def _rate_card(_request: _Request, _: re.Match[str]) -> Reply:
-    return Reply(
-        200, "application/pdf", b"%PDF-1.4\n1 0 obj<</Type/Catalog>>endobj\ntrailer<</Root 1 0 R>>\n%%EOF\n"
-    )
+    pdf = b"%PDF-1.4\n1 0 obj<</Type/Catalog>>endobj\ntrailer<</Root 1 0 R>>\n%%EOF\n"
+    return Reply(200, "application/pdf", pdf)
 
 
 _LOCALE = f"(?P<locale>{'|'.join(LOCALES.values())})"

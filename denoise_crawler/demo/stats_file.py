@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from scrapy import signals
+from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
-
-if TYPE_CHECKING:
-    from scrapy.crawler import Crawler
-    from typing_extensions import Self
 
 SETTING = "DENOISE_STATS_FILE"
 
@@ -24,7 +20,7 @@ class StatsFile:
         crawler.signals.connect(self._write, signals.engine_stopped)
 
     @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
+    def from_crawler(cls, crawler: Crawler) -> StatsFile:
         """Set up, if the setting names a file."""
         path = crawler.settings.get(SETTING)
         if not path:

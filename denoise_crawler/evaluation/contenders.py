@@ -5,12 +5,13 @@ from __future__ import annotations
 import logging
 import sys
 import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
 from time import process_time
-from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import IO, Any, NamedTuple, TypeAlias
 
 from lxml import etree
 
@@ -21,9 +22,6 @@ from denoise_crawler.output.extractors import check, find_library
 from denoise_crawler.output.extractors import raw_page_extractor as extract_alone
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 VISIBLE_TEXT = "all visible text"
 
@@ -142,26 +140,17 @@ def extractor_after(method: str, extractor: str) -> Contender:
 
     """
     MethodChoice(method).new()
-    writing, library = Writing(extractor=extractor), find_library(extractor)
-    return Contender(
-        f"{extractor} after {method}",
-        partial(_load_method, method, {}, writing),
-        f"denoise_pages(pages, method={method!r}, writing=Writing(extractor={extractor!r}))",
-        ("denoise-crawler", *library.packages),
-        f"pip install 'denoise-crawler[{library.extra}]'",
-    )
+    library, load = find_library(extractor), partial(_load_method, method, {}, Writing(extractor=extractor))
+    call = f"denoise_pages(pages, method={method!r}, writing=Writing(extractor={extractor!r}))"
+    packages, install = ("denoise-crawler", *library.packages), f"pip install 'denoise-crawler[{library.extra}]'"
+    return Contender(f"{extractor} after {method}", load, call, packages, install)
 
 
 def extractor_alone(extractor: str) -> Contender:
     """Return an extractor on the pages as they are."""
-    library = find_library(extractor)
-    return Contender(
-        f"{extractor} alone",
-        partial(_load_alone, extractor),
-        library.call,
-        library.packages,
-        f"pip install 'denoise-crawler[{library.extra}]'",
-    )
+    library, load = find_library(extractor), partial(_load_alone, extractor)
+    install = f"pip install 'denoise-crawler[{library.extra}]'"
+    return Contender(f"{extractor} alone", load, library.call, library.packages, install)
 
 
 def _load_alone(name: str) -> Extractor:

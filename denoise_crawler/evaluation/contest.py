@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import platform
 from collections import deque
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import partial
 from importlib import metadata
 from itertools import groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import IO, Any
 
 import msgspec
 
@@ -20,25 +22,18 @@ from denoise_crawler.evaluation.contenders import (
     ContenderProcess,
     Failure,
     Place,
+    SiteTexts,
     StoredPage,
     lxml_parse,
     to_utf8,
     write_page,
 )
-from denoise_crawler.evaluation.gold import addresses, half
+from denoise_crawler.evaluation.gold import GoldPage, addresses, half
 from denoise_crawler.evaluation.measures import score, score_by_characters
 from denoise_crawler.evaluation.results import Evaluation, PageInfo, PageResult, Result
 from denoise_crawler.workers import Worker, side_by_side
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-    from concurrent.futures import Future
-    from typing import IO
-
-    from denoise_crawler.evaluation.contenders import SiteTexts
-    from denoise_crawler.evaluation.gold import GoldPage
-
-    Progress = Callable[[str, int, int], None]
+Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,9 +154,8 @@ def _run_contender(
 
 def _info(stored: _Stored) -> PageInfo:
     page = stored.page
-    return PageInfo(
-        stored.set, page.site, page.id, page.language, stored.place.size, page.gold is not None, page.page_type
-    )
+    size, has_gold = stored.place.size, page.gold is not None
+    return PageInfo(stored.set, page.site, page.id, page.language, size, has_gold, page.page_type)
 
 
 @dataclass(slots=True)
@@ -192,10 +186,8 @@ class _Scoreboard:
             self.seconds[site.set] = self.seconds.get(site.set, 0.0) + seconds
         except WorkerError as error:
             texts, self.has_died = [Failure(str(error))] * len(site.pages), True
-        self.pages += [
-            _score_page(text, self.stored[number].page.gold)
-            for number, text in zip(site.numbers, texts, strict=True)
-        ]
+        for number, text in zip(site.numbers, texts, strict=True):
+            self.pages.append(_score_page(text, self.stored[number].page.gold))
 
     def result(self) -> Result:
         return Result(

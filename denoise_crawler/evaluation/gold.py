@@ -10,9 +10,10 @@ import gzip
 import lzma
 import os
 import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
 import msgspec
 
@@ -20,9 +21,6 @@ from denoise_crawler.errors import GoldError
 from denoise_crawler.page.parsing import decode_html
 from denoise_crawler.page.site import site_of
 from denoise_crawler.page.text import hash64
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 CORPUS_VARIABLE = "DENOISE_CORPUS"
 TUNING, REPORTING = 0, 1
@@ -145,13 +143,7 @@ def _files_of_sets(path: Path) -> list[Path]:
 def gold_pages(path: Path, on_broken: Callable[[Broken], None] | None = None) -> Iterator[GoldPage]:
     """Yield the pages of a file of JSON lines.
 
-    Args:
-        path: The file.
-        on_broken: Called with each invalid line, which is left out.
-
-    Raises:
-        GoldError: A line is invalid and there is no ``on_broken``.
-
+    Invalid lines are left out, and ``on_broken`` is called with each; without it they raise GoldError.
     """
     decoder, number = msgspec.json.Decoder(GoldPage), 0
 

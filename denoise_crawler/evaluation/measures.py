@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _TOKEN = re.compile(rf"[{_CJK}]|[^\W{_CJK}]+")
@@ -72,12 +69,8 @@ def _compare(got: Counter[str], want: Counter[str]) -> Score:
 
 def mean(scores: Iterable[Score]) -> Score:
     """Return the mean over pages of equal weight, 0 without pages."""
-    rows = list(scores)
-    if not rows:
-        return Score(0.0, 0.0, 0.0)
-    return Score(
-        fmean(row.precision for row in rows), fmean(row.recall for row in rows), fmean(row.f1 for row in rows)
-    )
+    rows = [(one.precision, one.recall, one.f1) for one in scores]
+    return Score(*map(fmean, zip(*rows, strict=True))) if rows else Score(0.0, 0.0, 0.0)
 
 
 def grade(f1: float) -> str:

@@ -7,18 +7,14 @@ html-text turns HTML results into text.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cache, partial
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
-from denoise_crawler.evaluation.contenders import Contender, PageSource, page_by_page
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from denoise_crawler.evaluation.contenders import Extractor
+from denoise_crawler.evaluation.contenders import Contender, Extractor, PageSource, page_by_page
 
 _DECLARED = re.compile(r"<html[^>]*?\slang\s*=\s*[\"']?\s*([a-z]{2,3})\b", re.IGNORECASE)
 _MAX_SEARCHED_CHARACTERS = 4_000  # the html element comes before

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
@@ -11,6 +11,7 @@ from denoise_crawler.errors import needs
 from denoise_crawler.evaluation.results import Evaluation, Group, Summary, groups_of, sites_of, summarize
 from denoise_crawler.evaluation.tables import (
     LEGEND,
+    Table,
     contender_table,
     cost_table,
     f1_table,
@@ -21,11 +22,6 @@ from denoise_crawler.evaluation.tables import (
     texts,
     worst_table,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from denoise_crawler.evaluation.tables import Table
 
 _MARKS = re.compile(r"[\\`*|<>\[\]&]")
 _TEXT_HEADS = {"site", "failure", "call", "versions"}
@@ -65,17 +61,10 @@ def markdown_table(shown: Table) -> str:
 def markdown(evaluation: Evaluation, *, halves: bool = False, more: Sequence[Group] = ()) -> str:
     """Return all tables except those of sites.
 
-    Args:
-        evaluation: The evaluation.
-        halves: Whether to show F1 on each half of the sites.
-        more: Further groups of pages whose quality to show.
-
+    With ``halves`` F1 is shown on each half of the sites, too, and the quality on ``more`` groups of pages.
     """
-    tables = [
-        *main_tables(evaluation, halves=halves),
-        *(quality_table(evaluation, group) for group in more),
-        contender_table(evaluation),
-    ]
+    tables = main_tables(evaluation, halves=halves) + [quality_table(evaluation, group) for group in more]
+    tables.append(contender_table(evaluation))
     said = "\n".join(f"- {escape_cell(note)}" for note in notes(evaluation))
     return "\n\n".join([LEGEND, *map(markdown_table, tables), *([said] if said else [])]) + "\n"
 
@@ -99,12 +88,9 @@ class Figures(msgspec.Struct):
 
 def figures(evaluation: Evaluation, *, halves: bool = False) -> str:
     """Return :class:`Figures` as JSON; with ``halves`` also for each half of the sites."""
-    all_figures = Figures(
-        [_group_figures(evaluation, group) for group in groups_of(evaluation, halves=halves)],
-        [_group_figures(evaluation, site) for name in evaluation.sets for site in sites_of(evaluation, name)],
-        evaluation,
-    )
-    return msgspec.json.encode(all_figures).decode() + "\n"
+    groups = [_group_figures(evaluation, group) for group in groups_of(evaluation, halves=halves)]
+    sites = [_group_figures(evaluation, site) for name in evaluation.sets for site in sites_of(evaluation, name)]
+    return msgspec.json.encode(Figures(groups, sites, evaluation)).decode() + "\n"
 
 
 def _group_figures(evaluation: Evaluation, group: Group) -> GroupFigures:
@@ -125,12 +111,8 @@ def html_report(evaluation: Evaluation, *, halves: bool = False) -> str:
         "Worst pages": [worst_table(evaluation, result, name) for result in evaluation.results for name in sets],
         "Contenders": [contender_table(evaluation)],
     }
-    environment = Environment(
-        loader=PackageLoader("denoise_crawler", "evaluation"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-    )
+    loader = PackageLoader("denoise_crawler", "evaluation")
+    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     return environment.get_template("report.html").render(
         about=f"{len(evaluation.pages):,} pages, Python {evaluation.python}, {evaluation.platform}",
         legend=LEGEND,

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import msgspec
 
 from denoise_crawler.evaluation.gold import REPORTING, TUNING, Broken, half
 from denoise_crawler.evaluation.measures import Score, grade_shares, mean
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 SIZES = (5, 10)
 
@@ -161,9 +158,6 @@ def _parts(evaluation: Evaluation, everything: Group, halves: bool) -> Iterator[
 
 def worst(evaluation: Evaluation, result: Result, name: str, count: int) -> list[int]:
     """Return the numbers of the pages of a set with the lowest F1 by words, the lowest first."""
-    f1s = {
-        number: page.words.f1
-        for number in whole(evaluation, name).pages
-        if (page := result.pages[number]).words is not None
-    }
+    found = ((number, result.pages[number].words) for number in whole(evaluation, name).pages)
+    f1s = {number: words.f1 for number, words in found if words is not None}
     return sorted(f1s, key=lambda number: f1s[number])[:count]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from denoise_crawler.evaluation.contenders import VISIBLE_TEXT
-from denoise_crawler.evaluation.measures import GRADES, GRADES_IN_ENGLISH, MIN_F1
+from denoise_crawler.evaluation.measures import GRADES, GRADES_IN_ENGLISH, MIN_F1, Score
 from denoise_crawler.evaluation.results import (
     Evaluation,
     Group,
@@ -17,11 +18,6 @@ from denoise_crawler.evaluation.results import (
     worst,
 )
 from denoise_crawler.page.text import counted, printable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from denoise_crawler.evaluation.measures import Score
 
 _MIB, _MB = 1 << 20, 1_000_000
 _NONE = "–"
@@ -91,20 +87,10 @@ def cost_table(evaluation: Evaluation, name: str) -> Table:
     group = whole(evaluation, name)
     everything = [result for result in evaluation.results if result.contender == VISIBLE_TEXT]
     visible = summarize(evaluation, everything[0], group).text_bytes if everything else 0
-    heads = [
-        "",
-        "HTML MB",
-        "text MB",
-        "text / HTML %",
-        "/ visible text %",
-        "pages/s",
-        "x lxml parse",
-        "peak MiB",
-        "failed",
-    ]
-    rows = [
-        [Cell(evaluation.parse.contender), *[Cell("")] * 4, *_cost(evaluation, evaluation.parse, group), Cell("")]
-    ]
+    sizes = ["HTML MB", "text MB", "text / HTML %", "/ visible text %"]
+    heads = ["", *sizes, "pages/s", "x lxml parse", "peak MiB", "failed"]
+    parse, nothing = evaluation.parse, Cell("")
+    rows = [[Cell(parse.contender), *[nothing] * 4, *_cost(evaluation, parse, group), nothing]]
     for result in evaluation.results:
         summary = summarize(evaluation, result, group)
         size = [Cell(f"{summary.html_bytes / _MB:.2f}"), Cell(f"{summary.text_bytes / _MB:.2f}")]
@@ -131,10 +117,9 @@ def _percent(part: int, whole_: int) -> Cell:
 def f1_table(evaluation: Evaluation, groups: Sequence[Group]) -> Table:
     """Return the mean F1 by words, with a column for each group of pages."""
     heads = ["", *(f"{printable(group.label)} ({len(group.pages)})" for group in groups)]
-    rows = [
-        [Cell(result.contender), *(_f1(evaluation, result, group) for group in groups)]
-        for result in evaluation.results
-    ]
+    rows = []
+    for result in evaluation.results:
+        rows.append([Cell(result.contender), *(_f1(evaluation, result, group) for group in groups)])
     return Table(f"{printable(groups[0].set)}: F1 by words on groups of pages (number of pages)", heads, rows)
 
 
@@ -145,14 +130,10 @@ def _f1(evaluation: Evaluation, result: Result, group: Group) -> Cell:
 
 def site_table(evaluation: Evaluation, name: str) -> Table:
     """Return the mean F1 by words, with a row for each site, those with the most pages first."""
-    rows = [
-        [
-            Cell(printable(site.label)),
-            Cell(str(len(site.pages))),
-            *(_f1(evaluation, result, site) for result in evaluation.results),
-        ]
-        for site in sites_of(evaluation, name)
-    ]
+    rows = []
+    for site in sites_of(evaluation, name):
+        scores = [_f1(evaluation, result, site) for result in evaluation.results]
+        rows.append([Cell(printable(site.label)), Cell(str(len(site.pages))), *scores])
     heads = ["site", "pages", *(result.contender for result in evaluation.results)]
     return Table(f"{printable(name)}: F1 by words by site", heads, rows)
 
@@ -164,23 +145,18 @@ def worst_table(evaluation: Evaluation, result: Result, name: str, count: int = 
         page, outcome = evaluation.pages[number], result.pages[number]
         scores = _score(outcome.words, 1) if outcome.words else []
         why = Cell(printable(outcome.failure or ""))
-        rows.append(
-            [Cell(printable(page.id)), Cell(printable(page.site)), *scores, Cell(f"{outcome.text_bytes:,}"), why]
-        )
+        named = Cell(printable(page.id)), Cell(printable(page.site))
+        rows.append([*named, *scores, Cell(f"{outcome.text_bytes:,}"), why])
     heads = ["page", "site", "P", "R", "F1", "bytes of text", "failure"]
     return Table(f"{printable(name)}: the worst pages of {result.contender}", heads, rows)
 
 
 def contender_table(evaluation: Evaluation) -> Table:
     """Return the calls and versions of the contenders."""
-    rows = [
-        [
-            Cell(result.contender),
-            Cell(result.call),
-            Cell(", ".join(f"{package} {version}" for package, version in result.versions.items())),
-        ]
-        for result in (evaluation.parse, *evaluation.results)
-    ]
+    rows = []
+    for result in (evaluation.parse, *evaluation.results):
+        versions = ", ".join(f"{package} {version}" for package, version in result.versions.items())
+        rows.append([Cell(result.contender), Cell(result.call), Cell(versions)])
     return Table(f"Contenders (Python {evaluation.python})", ["", "call", "versions"], rows)
 
 
@@ -188,11 +164,8 @@ def notes(evaluation: Evaluation) -> list[str]:
     """Return notes: missing contenders, failed pages, broken lines."""
     said = [f"{name} is left out: {printable(why)}" for name, why in evaluation.missing.items()]
     for result in evaluation.results:
-        failed = [
-            f"{page.set} {page.id}: {outcome.failure}"
-            for page, outcome in zip(evaluation.pages, result.pages, strict=True)
-            if outcome.failure is not None
-        ]
+        outcomes = zip(evaluation.pages, result.pages, strict=True)
+        failed = [f"{page.set} {page.id}: {one.failure}" for page, one in outcomes if one.failure is not None]
         if failed:
             said.append(f"{result.contender} failed on {_first_few(failed, 'page')}")
     if evaluation.broken:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from argparse import ArgumentParser
+from collections.abc import Iterable, Mapping, Sequence
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -11,22 +12,16 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from denoise_crawler.evaluation.contenders import extractor_after, extractor_alone, method, visible_text
+from denoise_crawler.evaluation.contenders import Contender, extractor_after, extractor_alone, method, visible_text
 from denoise_crawler.evaluation.contest import Selection, evaluate
+from denoise_crawler.evaluation.gold import GoldPage
 from denoise_crawler.evaluation.peers import PEERS
+from denoise_crawler.evaluation.results import Evaluation
+from denoise_crawler.evaluation.tables import Table
 from denoise_crawler.methods import DEFAULT_METHOD, METHODS
 from denoise_crawler.output.extractors import EXTRACTORS
 from denoise_crawler.output.options import at_least
 from denoise_crawler.page.text import printable
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from denoise_crawler.evaluation.contenders import Contender
-    from denoise_crawler.evaluation.gold import GoldPage
-    from denoise_crawler.evaluation.results import Evaluation
-    from denoise_crawler.evaluation.tables import Table
 
 count = at_least(1)
 _CONSOLE_COLUMNS = 100_000
@@ -34,27 +29,17 @@ _CONSOLE_COLUMNS = 100_000
 
 def add_choices(parser: ArgumentParser) -> None:
     """Add ``--methods``, ``--peers``, ``--extractors``, ``--after`` and ``--workers``."""
+    add = parser.add_argument
     for option, table in (("--methods", METHODS), ("--peers", PEERS)):
         what = f"which of {', '.join(table)}; all (the default) or none"
         choices = [*table, "all", "none"]
-        parser.add_argument(option, nargs="+", choices=choices, default=["all"], metavar="NAME", help=what)
-    parser.add_argument(
-        "--extractors",
-        nargs="+",
-        choices=[*EXTRACTORS, "all", "none"],
-        default=["none"],
-        metavar="NAME",
-        help=f"which of {', '.join(EXTRACTORS)} to run alone and after the noise is removed; all or none (none)",
-    )
-    parser.add_argument(
-        "--after",
-        nargs="+",
-        choices=list(METHODS),
-        default=[DEFAULT_METHOD],
-        metavar="NAME",
-        help=f"the methods that remove the noise for --extractors ({DEFAULT_METHOD})",
-    )
-    parser.add_argument("--workers", type=count, default=1, metavar="N", help="run N contenders at a time (1)")
+        add(option, nargs="+", choices=choices, default=["all"], metavar="NAME", help=what)
+    what = f"which of {', '.join(EXTRACTORS)} to run alone and after the noise is removed; all or none (none)"
+    choices = [*EXTRACTORS, "all", "none"]
+    add("--extractors", nargs="+", choices=choices, default=["none"], metavar="NAME", help=what)
+    what = f"the methods that remove the noise for --extractors ({DEFAULT_METHOD})"
+    add("--after", nargs="+", choices=list(METHODS), default=[DEFAULT_METHOD], metavar="NAME", help=what)
+    add("--workers", type=count, default=1, metavar="N", help="run N contenders at a time (1)")
 
 
 def contenders(
@@ -74,12 +59,10 @@ def contenders(
     """
     own = [method(name) for name in select_names(methods, METHODS)]
     peer_contenders = [PEERS[name] for name in select_names(peers, PEERS)]
-    pairs = [
-        contender
-        for name in select_names(extractors, EXTRACTORS)
-        for contender in (extractor_alone(name), *(extractor_after(before, name) for before in after_methods))
-    ]
-    return [visible_text(), *own, *peer_contenders, *pairs]
+    found = [visible_text(), *own, *peer_contenders]
+    for name in select_names(extractors, EXTRACTORS):
+        found += [extractor_alone(name), *(extractor_after(before, name) for before in after_methods)]
+    return found
 
 
 def select_names(names: Sequence[str], table: Iterable[str]) -> list[str]:

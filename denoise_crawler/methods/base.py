@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
+
+from denoise_crawler.page import Nodes, Page
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from numpy.typing import NDArray
     from typing_extensions import Self
-
-    from denoise_crawler.page import Nodes, Page
 
 
 def _no_reason(_: int) -> str:
@@ -131,6 +130,33 @@ def inherit(noise: Sequence[bool] | NDArray[np.bool_], ends: Sequence[int] | NDA
     ended = np.bincount(np.asarray(ends)[marked], minlength=size)[:size]
     noisy: list[bool] = (np.cumsum(begun - ended) > 0).tolist()
     return noisy
+
+
+def spare_holders(noise: list[bool], parents: Sequence[int]) -> list[bool]:
+    """Return ``noise`` after the nodes that hold a node that is none are none either.
+
+    Example:
+        >>> spare_holders([True, True, False, True], parents=[-1, 0, 1, 0])
+        [False, False, False, True]
+
+    """
+    for index in range(len(noise) - 1, 0, -1):
+        if not noise[index]:
+            noise[parents[index]] = False
+    return noise
+
+
+def subtree_sums(column: NDArray[np.int64], ends: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the sum of a column over the subtree of each node.
+
+    Example:
+        >>> subtree_sums(np.array([1, 2, 4, 8]), ends=[4, 3, 3, 4]).tolist()
+        [15, 6, 4, 8]
+
+    """
+    sums = np.concatenate(([0], np.cumsum(column)))
+    found: NDArray[np.int64] = sums[np.asarray(ends, np.int64)] - sums[:-1]
+    return found
 
 
 class Knowledge(Protocol):

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from heapq import heappop, heappush
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+from typing import Generic, Protocol, TypeVar
 
 
 class Keyed(Protocol):
@@ -39,15 +37,10 @@ class BottomK(Generic[V]):
     """
 
     def __init__(self, limit: int, encoded: Callable[[V], bytes] | None = None) -> None:
-        self._limit = limit
+        self.limit = limit
         self._encoded = encoded
         self._values: dict[int, V] = {}
         self._negated_keys: list[int] = []  # a heap, so that the highest key comes first
-
-    @property
-    def limit(self) -> int:
-        """The most values to keep."""
-        return self._limit
 
     def __len__(self) -> int:
         return len(self._values)
@@ -59,13 +52,16 @@ class BottomK(Generic[V]):
         """Yield the values in the order of their keys."""
         return iter([self._values[key] for key in sorted(self._values)])
 
+    def __getitem__(self, key: int) -> V:
+        return self._values[key]
+
     def get(self, key: int) -> V | None:
         """Return the value with ``key``, or None."""
         return self._values.get(key)
 
     def wants(self, key: int) -> bool:
         """Tell whether ``key`` is new and among the lowest."""
-        return key not in self._values and (len(self) < self._limit or key < -self._negated_keys[0])
+        return key not in self._values and (len(self) < self.limit or key < -self._negated_keys[0])
 
     def add(self, value: V) -> list[V]:
         """Add ``value`` if its key is low enough; return the values it displaces."""
@@ -87,11 +83,11 @@ class BottomK(Generic[V]):
 
     def shrink(self, limit: int) -> list[V]:
         """Lower the limit, which cannot be raised again; return the values that are dropped."""
-        self._limit = min(self._limit, limit)
+        self.limit = min(self.limit, limit)
         return self._drop_surplus()
 
     def _replaces(self, value: V, known: V) -> bool:
         return self._encoded is not None and value is not known and self._encoded(value) < self._encoded(known)
 
     def _drop_surplus(self) -> list[V]:
-        return [self._values.pop(-heappop(self._negated_keys)) for _ in range(len(self) - self._limit)]
+        return [self._values.pop(-heappop(self._negated_keys)) for _ in range(len(self) - self.limit)]

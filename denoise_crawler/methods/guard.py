@@ -4,28 +4,23 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import compress, islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from denoise_crawler.core import loops
+from denoise_crawler.methods.base import Judgement
 from denoise_crawler.methods.fusion.method import Fusion
-from denoise_crawler.page import TEXT
+from denoise_crawler.page import TEXT, Element, Page
 from denoise_crawler.page.declarations import MAX_VALUES, declarations_of, declared_texts_of, text_of
 from denoise_crawler.page.page import self_description_of
 from denoise_crawler.page.unseen import PANEL_WORDS, unseen_of
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from denoise_crawler.methods.base import Judgement
-    from denoise_crawler.page import Element, Page
-
-    Bits = NDArray[np.bool_]
+Bits = NDArray[np.bool_]
 
 MIN_WORDS = 100  # of a page that has content of its own where readers see it
 _BEGINNING = 48  # letters and digits of what tells of hidden text
@@ -41,10 +36,6 @@ def without_much_hidden(page: Page, judgement: Judgement) -> Judgement:
 
     Hidden text stays where the visible content has fewer than ``MIN_WORDS`` words, and where a declared text, a
     description or the title tells of it: a wall of payments hides whole articles.
-
-    Args:
-        page: The page.
-        judgement: A method's judgement of it.
 
     Example:
         >>> from denoise_crawler import Page
@@ -190,14 +181,9 @@ def apply_guard(page: Page, judgement: Judgement) -> Judgement:
     """Return ``judgement``, or a safer one if it leaves almost nothing of a page with text.
 
     Text that the page hides goes first, if that was most of it: see :func:`without_much_hidden`.
-
     Characters count outside links. If ``fusion`` finds at least ``MIN_TEXT_CHARACTERS`` on the page alone and
     ``judgement`` keeps less than ``MIN_KEPT_SHARE`` of them, the judgement of ``fusion`` replaces it. If
     ``fusion`` finds fewer and ``judgement`` keeps no text at all, everything is kept.
-
-    Args:
-        page: The page.
-        judgement: A method's judgement of it.
 
     Example:
         >>> from denoise_crawler import Page
@@ -222,12 +208,7 @@ def apply_guard(page: Page, judgement: Judgement) -> Judgement:
 
 
 def leaves_next_to_nothing(page: Page, noise: Sequence[bool], safer: Sequence[bool]) -> bool:
-    """Tell whether almost nothing of a page is left beside what a ``safer`` judgement leaves.
-
-    Args:
-        page: The page.
-        noise: Whether each node is noise.
-        safer: The same, by another judgement.
+    """Tell whether ``noise`` leaves almost nothing of a page beside what a ``safer`` judgement leaves.
 
     Example:
         >>> from denoise_crawler import Page
@@ -271,11 +252,5 @@ def _safer(safer: Judgement, kept: int, found: int) -> Judgement:
 
 
 def _keep_all(judgement: Judgement) -> Judgement:
-    kept = [False] * len(judgement.noise)
-    return replace(
-        judgement,
-        noise=kept,
-        reason=lambda _: "guard: everything looked like noise, so all was kept",
-        guarded=True,
-        confidence=None,
-    )
+    kept, because = [False] * len(judgement.noise), "guard: everything looked like noise, so all was kept"
+    return replace(judgement, noise=kept, reason=lambda _: because, guarded=True, confidence=None)

@@ -6,18 +6,15 @@ built from tables). The rules are numbered as in ``docs/methods.md``.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import inf
-from typing import TYPE_CHECKING, ClassVar, TypeAlias
+from typing import ClassVar, TypeAlias
 
-from denoise_crawler.methods.base import Judgement, Method
+from denoise_crawler.methods.base import Judgement, Method, spare_holders
+from denoise_crawler.page import Nodes, Page
 from denoise_crawler.page.geometry import Length, declared_length, drawn_boxes
 from denoise_crawler.page.markup import INLINE
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from denoise_crawler.page import Nodes, Page
 
 MIN_WIDTH = 300.0
 MIN_WIDTH_PERCENT = 60.0
@@ -101,7 +98,7 @@ class LayoutTable(Method):
             rulings[part].topic and (part != _OUTSIDE or paragraph)
             for part, paragraph in zip(frame.parts, paragraphs, strict=True)
         ]
-        noise = _nodes_without_content(nodes, keep)
+        noise = spare_holders([not kept for kept in keep], nodes.parents)
 
         def reason(index: int) -> str:
             part = frame.parts[index]
@@ -239,12 +236,3 @@ def _drop_poor_parts(frame: _Frame, rulings: dict[int, _Ruling], share: float) -
             why = f"{ruling.why}, under {share:.0%} of the {richest} that another part has"
             result[part] = _Ruling(False, why)
     return result
-
-
-def _nodes_without_content(nodes: Nodes, keep: list[bool]) -> list[bool]:
-    """Mark the nodes that are not kept and hold no kept node."""
-    holding = list(keep)
-    for index in range(len(nodes) - 1, 0, -1):
-        if holding[index]:
-            holding[nodes.parents[index]] = True
-    return [not held for held in holding]

@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from denoise_crawler.methods.base import Judgement, Method, inherit
+from denoise_crawler.methods.base import Judgement, Method, inherit, subtree_sums
+from denoise_crawler.page import Page
 from denoise_crawler.page.markup import INLINE
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from denoise_crawler.page import Page
-
 THRESHOLD = 0.7
-
-
-def _sums(counts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the sum of ``counts`` in the subtree of each node."""
-    until = np.concatenate([[0], np.cumsum(counts)])
-    sums: NDArray[np.int64] = until[ends] - until[:-1]
-    return sums
 
 
 class LinkRatio(Method):
@@ -50,7 +39,7 @@ class LinkRatio(Method):
         ends, links = np.array(nodes.ends), np.array(nodes.links)
         characters = np.array(page.characters)
         linked = np.where(links >= 0, characters, 0)
-        found = _sums(linked, ends) / np.maximum(_sums(characters, ends), 1)
+        found = subtree_sums(linked, ends) / np.maximum(subtree_sums(characters, ends), 1)
         marked = found > self.threshold
         marked[nodes.tagged(INLINE)] = False
         ratios, inherited = found.tolist(), inherit(marked, ends)

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from pathlib import Path
+from typing import ClassVar
 
-from denoise_crawler.methods.base import Method
+from denoise_crawler.methods.base import Judgement, Method
 from denoise_crawler.methods.fusion.decision import decide, judgement_of
 from denoise_crawler.methods.fusion.features import KEEP, Wishes
 from denoise_crawler.methods.fusion.weights import model_of_file, shipped_model
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from denoise_crawler.methods.base import Judgement
-    from denoise_crawler.page import Page
+from denoise_crawler.page import Page
 
 
 class OneLook(Method):

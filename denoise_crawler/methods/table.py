@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import logging
 from collections import UserDict
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from denoise_crawler.errors import MethodError
+from denoise_crawler.methods.base import Method
+from denoise_crawler.page import Page
 from denoise_crawler.page.text import printable
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from denoise_crawler.methods.base import Method
-    from denoise_crawler.page import Page
 
 logger = logging.getLogger(__name__)
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import NDArray
+from numpy.typing import NDArray
 
 R = TypeVar("R")
 T = TypeVar("T")
@@ -118,11 +115,7 @@ def inflate(data: bytes) -> bytes:
 
 
 def decode_msgpack(data: bytes, kind: Any = Any) -> Any:
-    """Decode MessagePack.
-
-    Args:
-        data: The bytes.
-        kind: The type to decode to.
+    """Decode MessagePack to a type.
 
     Raises:
         ValueError: The bytes are invalid, or hold more than two million values: an empty value is one byte of

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from denoise_crawler.methods.style_tree import SiteStyleTree
 from denoise_crawler.methods.style_tree.nodes import StyleNode
-from denoise_crawler.output.tree_queue import TreeQueue, selector, sequence_names, styles_by_pages
+from denoise_crawler.output.tree_queue import QueuedNode, TreeQueue, selector, sequence_names, styles_by_pages
+from denoise_crawler.page import Page
 from denoise_crawler.page.text import collapse_spaces
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from denoise_crawler.methods.style_tree import SiteStyleTree
-    from denoise_crawler.output.tree_queue import QueuedNode
-    from denoise_crawler.page import Page
 
 MAX_NODES = 4_000
 _MAX_TEXTS, _MAX_TEXT_CHARACTERS = 3, 90  # of a node

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from statistics import fmean
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
 from denoise_crawler.errors import FeedError
 from denoise_crawler.report.figures import Chart
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _MAX_ROWS = 24
 _MAX_ITEMS = 1_000_000

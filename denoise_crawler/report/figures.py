@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean, median
-from typing import TYPE_CHECKING
 
 from denoise_crawler.denoiser import Denoiser
+from denoise_crawler.methods import Judgement, MethodChoice
 from denoise_crawler.output.clean_text import count_characters, noise_ratio
 from denoise_crawler.page import Page
 from denoise_crawler.page.text import counted
 from denoise_crawler.report.rendering import number
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from denoise_crawler.methods import Judgement, MethodChoice
 
 
 @dataclass(slots=True)
@@ -141,12 +137,7 @@ _MANY = 3  # pages that have a line
 def findings(sites: Iterable[SiteFigures]) -> list[Finding]:
     """Return what is worth a look on the pages that the report shows, the worst first.
 
-    Args:
-        sites: The sites with their pages.
-
-    Returns:
-        At most MAX_OF_A_KIND findings of a kind, MAX_FINDINGS in all, each page once.
-
+    These are at most MAX_OF_A_KIND findings of a kind, MAX_FINDINGS in all, each page once.
     """
     found = sorted((one for site in sites for one in _of_site(site)), key=lambda one: -one.weight)
     kinds, pages, taken = Counter[str](), set[int](), list[Finding]()
@@ -226,16 +217,9 @@ class LearningCurve:
 def learning_curve(
     pages: Sequence[tuple[str, str | bytes]], choice: MethodChoice, site: str
 ) -> LearningCurve | None:
-    """Learn pages of one site in order and judge the last few of them at each step.
+    """Learn pages (url, html) of one site in order and judge the last few of them at each step.
 
-    Args:
-        pages: The (url, html) of the pages.
-        choice: The method.
-        site: The name of the site.
-
-    Returns:
-        The curve; None if the method does not learn or fewer than four pages are readable.
-
+    Returns None if the method does not learn or fewer than four pages are readable.
     """
     learner = Denoiser(choice)
     readable = [page for page in (Page.parse(url, html, site=site) for url, html in pages) if not page.skipped]
@@ -308,10 +292,9 @@ def page_chart(site: SiteFigures) -> Chart | None:
     if len(shares) < 2:
         return None
     each = -(-len(shares) // MAX_CHARTED_PAGES)
-    groups = [(start, shares[start : start + each]) for start in range(0, len(shares), each)]
-    rows = [
-        (str(start + 1) if each == 1 else f"{start + 1}–{start + len(some)}", (fmean(some),))
-        for start, some in groups
-    ]
+    rows = []
+    for start in range(0, len(shares), each):
+        some = shares[start : start + each]
+        rows.append((str(start + 1) if each == 1 else f"{start + 1}–{start + len(some)}", (fmean(some),)))
     note = "" if each == 1 else f"Each row is the mean of {each} pages."
     return Chart("Noise removed, page by page", ("page", "removed"), rows, note)

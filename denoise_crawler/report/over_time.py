@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
-from typing import TYPE_CHECKING
 
 from denoise_crawler.output.clean_text import noise_ratio
 from denoise_crawler.page.text import counted
 from denoise_crawler.report.rendering import number, percent
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from denoise_crawler.store import SiteRun
+from denoise_crawler.store import SiteRun
 
 WIDTH, HEIGHT = 1_000, 100  # of a drawing, in its own units; a browser stretches it
 _MARGIN = 12

@@ -4,35 +4,26 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from denoise_crawler.denoiser import Cleaned
 from denoise_crawler.errors import needs
 from denoise_crawler.methods.base import Judgement
-from denoise_crawler.output.explanation import SURE, blocks, doubts, first_reasons
+from denoise_crawler.output.explanation import SURE, JudgedBlock, blocks, doubts, first_reasons
 from denoise_crawler.output.extractors import is_low
 from denoise_crawler.output.painted import painted_html
-from denoise_crawler.page import TEXT
+from denoise_crawler.page import TEXT, Page
+from denoise_crawler.page.text import counted
 from denoise_crawler.rules.selectors import selector_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from denoise_crawler.denoiser import Cleaned
-    from denoise_crawler.output.explanation import JudgedBlock
-    from denoise_crawler.page import Page
 
 with needs("commands"):
     from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
-
-from denoise_crawler.page.text import counted
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from markupsafe import Markup
 
 _ASSETS = "assets"
 _SAFE_JSON = {ord("<"): "\\u003c", ord(">"): "\\u003e", ord("&"): "\\u0026", 0x2028: "\\u2028", 0x2029: "\\u2029"}
@@ -41,7 +32,7 @@ _SAFE_JSON = {ord("<"): "\\u003c", ord(">"): "\\u003e", ord("&"): "\\u0026", 0x2
 def render_page(
     template: str, *, scripts: Iterable[str] = (), remote: bool = False, connect: str = "'none'", **values: Any
 ) -> str:
-    """Render a page of the report.
+    """Return a page of the report.
 
     Args:
         template: The file name of the template.
@@ -50,22 +41,11 @@ def render_page(
         connect: The sources that our script may connect to, as in a Content-Security-Policy.
         values: The variables of the template.
 
-    Returns:
-        The HTML.
-
     """
     script = "\n".join(_asset(name) for name in scripts)
-    return (
-        _environment()
-        .get_template(template)
-        .render(
-            style=Markup(_asset("report.css")),  # noqa: S704 - our own file
-            script=Markup(script),  # noqa: S704 - our own file
-            policy=policy(script, remote=remote, connect=connect),
-            remote=remote,
-            **values,
-        )
-    )
+    ours = {"style": Markup(_asset("report.css")), "script": Markup(script)}  # noqa: S704 - our own files
+    rules = policy(script, remote=remote, connect=connect)
+    return _environment().get_template(template).render(**ours, policy=rules, remote=remote, **values)
 
 
 def policy(script: str, *, remote: bool = False, connect: str = "'none'") -> str:
@@ -128,12 +108,9 @@ def size(value: int) -> str:
 
 @cache
 def _environment() -> Environment:
+    loader = PackageLoader("denoise_crawler.report", _ASSETS)
     environment = Environment(
-        loader=PackageLoader("denoise_crawler.report", _ASSETS),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
+        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     filters = {"percent": percent, "number": number, "size": size, "counted": counted}
     environment.filters.update({**filters, "srcdoc": srcdoc, "json_data": json_data})

@@ -9,9 +9,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from denoise_crawler.output.safe_markup import write_below
-from denoise_crawler.report.figures import SiteFigures, findings
+from denoise_crawler.report.figures import Chart, PageFigures, RunFigures, SiteFigures, findings
 from denoise_crawler.report.rendering import render_page
-from denoise_crawler.report.site_samples import sample_sites
+from denoise_crawler.report.site_samples import SampledSites, sample_sites
 from denoise_crawler.report.site_writer import Frame, Place, SiteWriter
 from denoise_crawler.workers import Task, running
 
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from denoise_crawler.methods import MethodChoice
-    from denoise_crawler.report.figures import Chart, PageFigures, RunFigures
-    from denoise_crawler.report.site_samples import SampledSites, SitedPages
+    from denoise_crawler.report.site_samples import SitedPages
     from denoise_crawler.store import Store, StoredSite
     from denoise_crawler.workers.pool import Run
 
@@ -63,15 +62,9 @@ class Plan:
 
 
 def write_report(folder: Path, plan: Plan, run: RunFigures) -> RunFigures:
-    """Write a report; ``index.html`` comes last.
+    """Write a report into an existing folder; ``index.html`` comes last.
 
-    Args:
-        folder: An existing folder.
-        plan: The sources of the report. A page on which the method raises shows the error only.
-        run: The figures of the run, which are filled in.
-
-    Returns:
-        ``run``.
+    A page on which the method raises shows the error only. Fills in the figures of the ``run`` and returns them.
 
     Raises:
         WorkerError: A worker process failed.

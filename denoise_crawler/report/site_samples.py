@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import pickle
 import zlib
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from denoise_crawler.denoiser import Denoiser
+from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.base import InMemoryKnowledge
 from denoise_crawler.methods.style_tree.method import StyleTree
 from denoise_crawler.page import Page
 from denoise_crawler.page.text import counted
+from denoise_crawler.store import Store
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from denoise_crawler.methods import MethodChoice
-    from denoise_crawler.store import Store
-
-    SitedPages = Iterable[tuple[str, str, str | bytes]]  # site, url, html
+SitedPages = Iterable[tuple[str, str, str | bytes]]  # site, url, html
 
 MAX_PAGES = 50
 _MAX_BYTES = 64 << 20

@@ -3,31 +3,33 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
-from denoise_crawler.denoiser import Denoiser
+from denoise_crawler.denoiser import Cleaned, Denoiser
+from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.base import InMemoryKnowledge
 from denoise_crawler.methods.style_tree.method import StyleTree
 from denoise_crawler.output.safe_markup import write_below
 from denoise_crawler.page import Page
 from denoise_crawler.page.text import hash64
 from denoise_crawler.report.explorer import tree_data
-from denoise_crawler.report.figures import PageFigures, Sizes, learning_chart, learning_curve, page_chart
+from denoise_crawler.report.figures import (
+    PageFigures,
+    RunFigures,
+    SiteFigures,
+    Sizes,
+    learning_chart,
+    learning_curve,
+    page_chart,
+)
 from denoise_crawler.report.over_time import over_time
 from denoise_crawler.report.rendering import PageView, page_view, render_page
-from denoise_crawler.report.site_samples import style_tree_of
+from denoise_crawler.report.site_samples import SiteSample, style_tree_of
 from denoise_crawler.store import Store
 from denoise_crawler.store.stored_knowledge import StoredKnowledge
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from denoise_crawler.denoiser import Cleaned
-    from denoise_crawler.methods import MethodChoice
-    from denoise_crawler.report.figures import RunFigures, SiteFigures
-    from denoise_crawler.report.site_samples import SiteSample
 
 _NOTHING = PageView("", [])
 _MAX_TITLE_CHARACTERS = 300
@@ -120,15 +122,9 @@ class SiteWriter:
         return self._denoiser.method_for(site).pages_known if self._denoiser.learns else None
 
     def _write_page(self, figures: PageFigures, view: PageView, language: str | None, place: Place) -> None:
-        self._write(
-            f"{place.folder}/{figures.file}",
-            "page.html",
-            scripts=["page.js"],
-            page=figures,
-            language=language if language and _LANGUAGE.fullmatch(language) else None,
-            view=view,
-            place=place,
-        )
+        name, known = f"{place.folder}/{figures.file}", language and _LANGUAGE.fullmatch(language)
+        shown = {"page": figures, "language": language if known else None, "view": view, "place": place}
+        self._write(name, "page.html", scripts=["page.js"], **shown)
 
     def _write_tree(self, site: SiteFigures, sample: SiteSample | None) -> None:
         choice = self._frame.choice
@@ -144,16 +140,8 @@ class SiteWriter:
         data = tree_data(tree.tree, pages, threshold=tree.threshold, max_nodes=self._frame.nodes)
         links = [{"title": files[page.url][0], "file": files[page.url][1]} for page in pages]
         site.tree_nodes = len(data.parents)
-        self._write(
-            f"{site.folder}/tree.html",
-            "tree.html",
-            scripts=["tree.js"],
-            site=site,
-            data=data,
-            pages=links,
-            note=note,
-            judged_by=choice.name,
-        )
+        values = {"site": site, "data": data, "pages": links, "note": note, "judged_by": choice.name}
+        self._write(f"{site.folder}/tree.html", "tree.html", scripts=["tree.js"], **values)
 
     def _write(self, name: str, template: str, **values: Any) -> None:
         html = render_page(template, run=self._frame.run, remote=self._frame.remote, **values)

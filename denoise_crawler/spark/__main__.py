@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from denoise_crawler.errors import ExtractorError, MethodError, MissingExtraError, SourceError, needs
 from denoise_crawler.methods import DEFAULT_METHOD, METHODS, MethodChoice
@@ -19,7 +20,7 @@ from denoise_crawler.workers import Limits
 try:
     with needs("spark"):
         from pyspark.errors import PySparkException
-        from pyspark.sql import SparkSession
+        from pyspark.sql import DataFrame, SparkSession
         from pyspark.sql.functions import col, count, count_if
         from pyspark.sql.functions import sum as total
 
@@ -28,12 +29,6 @@ try:
         from denoise_crawler.spark.learning import learn
 except MissingExtraError as error:
     sys.exit(f"denoise_crawler.spark: {error}")
-
-if TYPE_CHECKING:
-    from argparse import Namespace
-    from collections.abc import Iterator
-
-    from pyspark.sql import DataFrame
 
 _EPILOG = """
   learn   writes what is known of each site, as Parquet, to --trees
@@ -73,13 +68,9 @@ def _in_one_line(error: Exception) -> str:
 
 
 def _run(spark: SparkSession, arguments: Namespace) -> int:
-    pages = read_archive(
-        spark,
-        arguments.paths,
-        arguments.input_format,
-        url_field=arguments.url_field,
-        html_field=arguments.html_field,
-    )
+    fields = {"url_field": arguments.url_field, "html_field": arguments.html_field}
+    pages = read_archive(spark, arguments.paths, arguments.input_format, **fields)
+    overwrite = arguments.overwrite or arguments.resume
     limits = Limits(arguments.seconds, arguments.memory << 20)
     learns = MethodChoice(arguments.method).learns
     if arguments.work != "clean" and learns:
@@ -87,7 +78,7 @@ def _run(spark: SparkSession, arguments: Namespace) -> int:
             print(f"{arguments.trees} is whole and is taken as it is")
         else:
             trees = learn(pages, arguments.method, limits=limits)
-            _write(trees, arguments.trees, "parquet", overwrite=arguments.overwrite or arguments.resume)
+            _write(trees, arguments.trees, "parquet", overwrite=overwrite)
         _report_trees(spark.read.parquet(arguments.trees))
     if arguments.work != "learn":
         cleaned = clean(
@@ -100,12 +91,9 @@ def _run(spark: SparkSession, arguments: Namespace) -> int:
             limits=limits,
             shard_pages=arguments.shard_pages,
         )
-        _write(
-            cleaned, arguments.output, arguments.output_format, overwrite=arguments.overwrite or arguments.resume
-        )
-        read = (
-            spark.read.parquet if arguments.output_format == "parquet" else spark.read.schema(cleaned.schema).json
-        )
+        _write(cleaned, arguments.output, arguments.output_format, overwrite=overwrite)
+        is_parquet = arguments.output_format == "parquet"
+        read = spark.read.parquet if is_parquet else spark.read.schema(cleaned.schema).json
         _report_pages(read(arguments.output))
     return 0
 
@@ -192,20 +180,10 @@ def _parser() -> ArgumentParser:
     Writing.add_to(parser, "form", "extractor", "more_metadata")
     add("--rules", default="", metavar="FOLDER", help="site rules that are obeyed before any evidence")
     add_number(parser, "--warmup-pages", 0, 0, "a site with fewer is not warm")
-    add(
-        "--seconds",
-        type=float,
-        default=Limits().seconds,
-        metavar="S",
-        help="the most CPU time a page may take (60)",
-    )
-    add(
-        "--memory",
-        type=at_least(64),
-        default=Limits().memory >> 20,
-        metavar="MIB",
-        help="the most memory of the process that handles pages (4096)",
-    )
+    what = "the most CPU time a page may take (60)"
+    add("--seconds", type=float, default=Limits().seconds, metavar="S", help=what)
+    what = "the most memory of the process that handles pages (4096)"
+    add("--memory", type=at_least(64), default=Limits().memory >> 20, metavar="MIB", help=what)
     add_number(parser, "--shard-pages", 1, SHARD_PAGES, "a larger site is cleaned in several tasks")
     add("--master", metavar="URL", help="Spark's master; default: spark-submit's, else all cores of this machine")
     return parser

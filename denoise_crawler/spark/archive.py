@@ -5,12 +5,14 @@ from __future__ import annotations
 import logging
 import shutil
 import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import fsspec
 import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import col
 from pyspark.sql.pandas.functions import arrow_udf
 
@@ -22,11 +24,6 @@ from denoise_crawler.page.parsing import decode_html
 from denoise_crawler.page.text import hash64, without_lone_surrogates
 from denoise_crawler.reading import FORMATS, Reading, read_pages
 from denoise_crawler.spark.page_handler import group_and_sort, grouped
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from pyspark.sql import DataFrame, SparkSession
 
 logger = logging.getLogger(__name__)
 
@@ -141,10 +138,8 @@ def with_site_and_key(pages: DataFrame, site: Callable[[str], str]) -> DataFrame
     @arrow_udf(f"struct<{SITE}:string,{KEY}:bigint>")  # type: ignore[call-overload, untyped-decorator]
     def placed(urls: pa.Array) -> pa.Array:
         found = [(site_by(site, url or ""), _key(url or "")) for url in urls.to_pylist()]
-        sites, keys = [one[0] for one in found], [one[1] for one in found]
-        return pa.StructArray.from_arrays(
-            [pa.array(sites, pa.string()), pa.array(keys, pa.int64())], fields=schema
-        )
+        sites, keys = pa.array([one[0] for one in found], pa.string()), [one[1] for one in found]
+        return pa.StructArray.from_arrays([sites, pa.array(keys, pa.int64())], fields=schema)
 
     return pages.withColumn("_place", placed(col("url"))).select(*pages.columns, f"_place.{SITE}", f"_place.{KEY}")
 

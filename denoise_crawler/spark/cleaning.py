@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import msgspec
 import pyarrow as pa
+from pyspark.sql import DataFrame, types
 from pyspark.sql.functions import broadcast, ceil, coalesce, col, explode, lit, pmod, sequence
 from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.types import (
-    ArrayType,
-    BooleanType,
-    DataType,
-    DoubleType,
-    LongType,
-    StringType,
-    StructField,
-    StructType,
-)
 
 from denoise_crawler.denoiser import PLAIN_TEXT, Cleaning
 from denoise_crawler.errors import WorkerDiedError
@@ -31,39 +24,31 @@ from denoise_crawler.rules import NO_RULES, SiteRules
 from denoise_crawler.spark.archive import KEY, SITE, with_site_and_key
 from denoise_crawler.spark.learning import require_columns
 from denoise_crawler.spark.page_handler import PageHandler, group_and_sort, page_worker
-from denoise_crawler.workers import Limits
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from pyspark.sql import DataFrame
-
-    from denoise_crawler.workers import Worker
+from denoise_crawler.workers import Limits, Worker
 
 SHARD_PAGES = 10_000
 _SHARD, _SHARDS, _TREE, _PAGE = "_shard", "_shards", "_tree", "_page"
 _AS_JSON = ("records", "fields", "json_ld")
-_FIELDS: list[tuple[str, DataType]] = [
-    *((name, StringType()) for name in ("site", "title", "author", "date", "text", "language", "method")),
-    ("warm", BooleanType()),
-    ("noise_ratio", DoubleType()),
-    ("confidence", DoubleType()),
-    ("page_type", StringType()),
-    ("low_confidence", BooleanType()),
-    ("skipped", StringType()),
-    ("error", StringType()),
+_FIELDS: list[tuple[str, types.DataType]] = [
+    *((name, types.StringType()) for name in ("site", "title", "author", "date", "text", "language", "method")),
+    ("warm", types.BooleanType()),
+    ("noise_ratio", types.DoubleType()),
+    ("confidence", types.DoubleType()),
+    ("page_type", types.StringType()),
+    ("low_confidence", types.BooleanType()),
+    ("skipped", types.StringType()),
+    ("error", types.StringType()),
 ]
 # Only where they are asked for, so that the pages may have columns of these names.
-_MORE_FIELDS: list[tuple[str, DataType]] = [
-    (name, ArrayType(StringType()) if name == "tags" else StringType()) for name in MORE_FIELDS
+_MORE_FIELDS: list[tuple[str, types.DataType]] = [
+    (name, types.ArrayType(types.StringType()) if name == "tags" else types.StringType()) for name in MORE_FIELDS
 ]
-_CHANGES: list[tuple[str, DataType]] = [
-    ("content_hash", StringType()),
-    ("near_duplicate_of", StringType()),
-    ("soft_404", BooleanType()),
+_CHANGES: list[tuple[str, types.DataType]] = [
+    ("content_hash", types.StringType()),
+    ("near_duplicate_of", types.StringType()),
+    ("soft_404", types.BooleanType()),
 ]
-_PARTS: list[tuple[str, DataType]] = [("truncated", BooleanType()), ("next_part", LongType())]
+_PARTS: list[tuple[str, types.DataType]] = [("truncated", types.BooleanType()), ("next_part", types.LongType())]
 _PAGE_FIELDS = CleanPage.__dataclass_fields__
 
 
@@ -76,7 +61,7 @@ class _Task:
     kept: list[str]
 
     @property
-    def columns(self) -> StructType:
+    def columns(self) -> types.StructType:
         """The columns that cleaning adds."""
         return _columns(self.cleaning.writing)
 
@@ -131,7 +116,7 @@ def clean(
     def judge(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         return _clean_batches(batches, task)
 
-    schema = StructType([*(field for field in df.schema.fields if field.name in kept), *task.columns.fields])
+    schema = types.StructType([*(field for field in df.schema.fields if field.name in kept), *task.columns.fields])
     pages = with_site_and_key(df, site).withColumn(_PAGE, lit(True))
     if trees is not None and choice.learns:
         pages = _beside_trees(pages, trees.where(col("method") == choice.key), shard_pages)
@@ -140,33 +125,33 @@ def clean(
     return pages.mapInArrow(judge, schema)
 
 
-def _columns(writing: Writing) -> StructType:
+def _columns(writing: Writing) -> types.StructType:
     """Return the columns that cleaning adds."""
-    asked: list[tuple[str, DataType]] = [(name, StringType()) for name in _AS_JSON if getattr(writing, name)]
-    asked += [("forms", StringType())] if writing.more_forms else []
+    asked: list[tuple[str, types.DataType]] = [
+        (name, types.StringType()) for name in _AS_JSON if getattr(writing, name)
+    ]
+    asked += [("forms", types.StringType())] if writing.more_forms else []
     asked += _PARTS if writing.max_chars is not None else []
     more = _MORE_FIELDS if writing.more_metadata else []
     found = [*_FIELDS, *more, *asked, *(_CHANGES if writing.changes != NO_CHANGES else [])]
-    return StructType([StructField(name, kind) for name, kind in found])
+    return types.StructType([types.StructField(name, kind) for name, kind in found])
 
 
-def _check_columns(df: DataFrame, ours: StructType) -> None:
+def _check_columns(df: DataFrame, ours: types.StructType) -> None:
     """Raise ValueError unless the columns of pages are there, and none of ours."""
     require_columns(df, "url", "html")
     taken = sorted(set(df.columns) & {*ours.names, SITE, KEY, _SHARD, _SHARDS, _TREE, _PAGE})
     if taken:
-        raise ValueError(
-            f"the columns {', '.join(taken)} are there already: rename them, as the result has its own"
-        )
+        what = f"the columns {', '.join(taken)} are there already"
+        raise ValueError(f"{what}: rename them, as the result has its own")
 
 
 def _beside_trees(pages: DataFrame, trees: DataFrame, shard_pages: int) -> DataFrame:
     """Return pages and trees in one DataFrame: in each shard the tree of a site, then its pages."""
     shards = trees.where(col("knowledge").isNotNull()).withColumn(_SHARDS, ceil(col("pages") / shard_pages))
     large = shards.where(col(_SHARDS) > 1).select(col("site").alias(SITE), _SHARDS)
-    placed = pages.join(broadcast(large), SITE, "left").withColumn(
-        _SHARD, pmod(col(KEY), coalesce(col(_SHARDS), lit(1)))
-    )
+    shard = pmod(col(KEY), coalesce(col(_SHARDS), lit(1)))
+    placed = pages.join(broadcast(large), SITE, "left").withColumn(_SHARD, shard)
     copies = shards.select(
         col("site").alias(SITE),
         explode(sequence(lit(0).cast("bigint"), coalesce(col(_SHARDS), lit(1)) - 1)).alias(_SHARD),
@@ -193,9 +178,8 @@ def _clean_batches(batches: Iterator[pa.RecordBatch], task: _Task) -> Iterator[p
         if places:
             passed = batch.select(task.kept).take(pa.array(places))
             cleaned = pa.RecordBatch.from_pylist(found, schema)
-            yield pa.RecordBatch.from_arrays(
-                [*passed.columns, *cleaned.columns], names=[*passed.schema.names, *cleaned.schema.names]
-            )
+            names = [*passed.schema.names, *cleaned.schema.names]
+            yield pa.RecordBatch.from_arrays([*passed.columns, *cleaned.columns], names=names)
 
 
 class _Judge:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pyarrow as pa
+from pyspark.sql import DataFrame
 from pyspark.sql.functions import array, broadcast, col, lit
 
 from denoise_crawler.denoiser import Cleaning
@@ -14,11 +16,6 @@ from denoise_crawler.page.site import site_of
 from denoise_crawler.spark.archive import KEY, LIMIT, PAGES, SITE, learning_limits, with_site_and_key
 from denoise_crawler.spark.page_handler import PageHandler, group_and_sort, grouped, page_worker
 from denoise_crawler.workers import Limits
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from pyspark.sql import DataFrame
 
 TREES = "site string, method string, pages bigint, failed bigint, failures array<string>, knowledge binary"
 _ARROW = pa.schema(

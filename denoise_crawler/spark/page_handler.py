@@ -10,10 +10,10 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from denoise_crawler.batch.worker import clean_page
-from denoise_crawler.denoiser import Denoiser
+from denoise_crawler.denoiser import Cleaning, Denoiser
 from denoise_crawler.methods.base import InMemoryKnowledge
 from denoise_crawler.page import Page
-from denoise_crawler.workers import Worker
+from denoise_crawler.workers import Limits, Worker
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
     from denoise_crawler.batch import BatchResult
-    from denoise_crawler.denoiser import Cleaning
-    from denoise_crawler.workers import Limits
 
 _MAX_TRIES = 2  # so that a process killed from outside costs no page
 

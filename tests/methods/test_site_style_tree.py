@@ -1,6 +1,7 @@
 """The site style tree, its sketches and its bytes."""
 
 import random
+from collections.abc import Iterator
 from itertools import permutations
 from typing import NamedTuple
 
@@ -12,10 +13,9 @@ from denoise_crawler import SiteStyleTree
 from denoise_crawler.errors import TreeFormatError
 from denoise_crawler.methods.bottom_k import BottomK
 from denoise_crawler.methods.style_tree import codec
-from denoise_crawler.methods.style_tree.digest import labels_of
-from denoise_crawler.methods.style_tree.nodes import ElementNode, walk
+from denoise_crawler.methods.style_tree.nodes import ElementNode
 from denoise_crawler.page import Page
-from tests.methods.style_tree_definition import Definition, combine_importance, entropy, node_importance
+from tests.methods.style_tree_definition import Definition, combine_importance, entropy, labels_of, node_importance
 from tests.strategies import html_pages
 
 
@@ -29,6 +29,16 @@ def tree_of(*bodies: str, **options: object) -> SiteStyleTree:
         tree.add(page(number, body))
     tree.refresh()
     return tree
+
+
+def walk(root: ElementNode) -> Iterator[tuple[int, ElementNode]]:
+    """Yield (depth, element node) for ``root`` and the unfolded nodes below it, parents first."""
+    waiting = [(0, root)]
+    while waiting:
+        depth, element = waiting.pop()
+        yield depth, element
+        below = [child for style in element.styles.values() for child in style.children]
+        waiting.extend((depth + 1, child) for child in reversed(below))
 
 
 def find(tree: SiteStyleTree, *path: str) -> ElementNode:

@@ -14,9 +14,11 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from rich.console import Console
@@ -27,21 +29,15 @@ from denoise_crawler.evaluation.gold import TUNING, by_site, gold_sets, half
 from denoise_crawler.evaluation.training.boosting import Boosting
 from denoise_crawler.evaluation.training.calibration import FOLDS, expected_and_found, fold, fold_file, knots
 from denoise_crawler.evaluation.training.examples import LabelledPage, Rows, labelled, rows
-from denoise_crawler.evaluation.training.odds import kind_odds, log_odds, voices, votes
+from denoise_crawler.evaluation.training.odds import Voices, kind_odds, log_odds, voices, votes
 from denoise_crawler.evaluation.training.page_types import TypedPage, page_type_forests, typed_pages
 from denoise_crawler.evaluation.training.planted import LEAST_KNOWN, PLANTINGS, planted
 from denoise_crawler.methods.fusion.features import Words
 from denoise_crawler.methods.fusion.kinds import KindWords
 from denoise_crawler.methods.fusion.look import Look
 from denoise_crawler.methods.fusion.names import ClassWords
-from denoise_crawler.methods.fusion.trees import BoostedTrees
+from denoise_crawler.methods.fusion.trees import BoostedTrees, Tree
 from denoise_crawler.methods.fusion.weights import VERSION, Weights, WrittenForest, feature_names, write_weights
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from denoise_crawler.evaluation.training.odds import Voices
-    from denoise_crawler.methods.fusion.trees import Tree
 
 T = TypeVar("T")
 
@@ -87,9 +83,9 @@ def train(
     words = {left_out: course.words(left_out) for left_out in (*range(FOLDS), None)}
     known = {left_out: Words(ClassWords(odds), KindWords(kinds)) for left_out, (odds, kinds) in words.items()}
     shown = *((site, 0) for site in course.sites), *((site, LEAST_KNOWN) for site in course.planted)
-    found = [
-        row for site, least in _told(shown, "features") for row in rows(site, known[fold(site[0].site)], least)
-    ]
+    found: list[Rows] = []
+    for site, least in _told(shown, "features"):
+        found += rows(site, known[fold(site[0].site)], least)
     fits = _fits(boosting, found)
     del found
     forests = {left_out: BoostedTrees(trees) for left_out, trees in fits.items()}
@@ -125,12 +121,9 @@ def _read(
             page_type = "article" if name in articles else ""
             found = [list(labelled(site, is_part=is_part, page_type=page_type)) for site in told]
             if not is_part:
-                with_noise += [
-                    site
-                    for pages in chosen.values()
-                    for number in range(PLANTINGS)
-                    if (site := list(labelled(planted(pages, number))))
-                ]
+                plantings = product(chosen.values(), range(PLANTINGS))
+                noisy = [list(labelled(planted(pages, number))) for pages, number in plantings]
+                with_noise += filter(None, noisy)
             trained_on[name] = {"sites": len(found), "pages": sum(map(len, found))}
             sites += [site for site in found if site]
     return _Course(sites, with_noise, boosting, trained_on)
@@ -159,41 +152,19 @@ def main(argv: list[str] | None = None) -> None:
         description=__doc__,
         formatter_class=RawDescriptionHelpFormatter,
     )
-    parser.add_argument(
-        "sets", nargs="+", type=Path, metavar="GOLD", help="gold sets, as for scrapy denoise evaluate"
-    )
-    parser.add_argument(
-        "-o", "--output", type=Path, required=True, metavar="FILE", help="where to write the weights"
-    )
-    parser.add_argument("--trees", type=int, default=Boosting.trees, metavar="N")
-    parser.add_argument("--leaves", type=int, default=Boosting.leaves, metavar="N")
-    parser.add_argument("--rate", type=float, default=Boosting.rate, metavar="R")
-    parser.add_argument(
-        "--whole",
-        nargs="+",
-        type=Path,
-        default=[],
-        metavar="GOLD",
-        help="sets of which all sites are learned from",
-    )
-    parser.add_argument(
-        "--parts",
-        nargs="+",
-        type=Path,
-        default=[],
-        metavar="GOLD",
-        help="sets whose gold is a part of the content: nothing is learned from text that is not in it",
-    )
-    parser.add_argument(
-        "--articles",
-        nargs="+",
-        default=[],
-        metavar="NAME",
-        help="names of sets whose pages are articles, where they say no type",
-    )
-    parser.add_argument(
-        "--folds", type=Path, metavar="FOLDER", help="write the weights made without each fold of sites there"
-    )
+    add = parser.add_argument
+    add("sets", nargs="+", type=Path, metavar="GOLD", help="gold sets, as for scrapy denoise evaluate")
+    add("-o", "--output", type=Path, required=True, metavar="FILE", help="where to write the weights")
+    add("--trees", type=int, default=Boosting.trees, metavar="N")
+    add("--leaves", type=int, default=Boosting.leaves, metavar="N")
+    add("--rate", type=float, default=Boosting.rate, metavar="R")
+    what = "sets of which all sites are learned from"
+    add("--whole", nargs="+", type=Path, default=[], metavar="GOLD", help=what)
+    what = "sets whose gold is a part of the content: nothing is learned from text that is not in it"
+    add("--parts", nargs="+", type=Path, default=[], metavar="GOLD", help=what)
+    what = "names of sets whose pages are articles, where they say no type"
+    add("--articles", nargs="+", default=[], metavar="NAME", help=what)
+    add("--folds", type=Path, metavar="FOLDER", help="write the weights made without each fold of sites there")
     given = parser.parse_args(argv)
     try:
         boosting = Boosting(given.trees, given.leaves, given.rate)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from numpy.typing import NDArray
 
 from denoise_crawler.errors import needs
 from denoise_crawler.methods.fusion.trees import MAX_LEAVES, Tree
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 
 KIND_LEAVES, KIND_ROUNDS = 4, 80
 
@@ -30,13 +28,7 @@ class Boosting:
         if not 2 <= self.leaves <= MAX_LEAVES:
             raise ValueError(f"leaves must lie between 2 and {MAX_LEAVES}, not {self.leaves}")
 
-    def fit(
-        self,
-        table: NDArray[Any],
-        content: NDArray[Any],
-        weights: NDArray[Any],
-        seed: int = 1,
-    ) -> list[Tree]:
+    def fit(self, table: NDArray[Any], content: NDArray[Any], weights: NDArray[Any]) -> list[Tree]:
         """Return the trees."""
         parameters = {
             "objective": "binary",
@@ -45,13 +37,10 @@ class Boosting:
             "min_data_in_leaf": 40,
             "feature_fraction": 0.5,
             "max_bin": 127,
-            "seed": seed,
         }
         return _fit(parameters, self.trees, table, content, weights)
 
-    def fit_kinds(
-        self, table: NDArray[Any], kinds: NDArray[Any], weights: NDArray[Any], count: int, seed: int = 1
-    ) -> list[Tree]:
+    def fit_kinds(self, table: NDArray[Any], kinds: NDArray[Any], weights: NDArray[Any], count: int) -> list[Tree]:
         """Return trees that tell ``count`` kinds of rows, one after the other a tree for each kind.
 
         Pages are few, so the trees are small: their number and size do not depend on those for blocks.
@@ -64,7 +53,6 @@ class Boosting:
             "min_data_in_leaf": 10,
             "feature_fraction": 0.3,
             "max_bin": 63,
-            "seed": seed,
         }
         return _fit(parameters, KIND_ROUNDS, table, kinds, weights)
 
@@ -82,6 +70,7 @@ def _fit(
         "deterministic": True,
         "force_row_wise": True,
         "verbose": -1,
+        "seed": 1,
     }
     data = lightgbm.Dataset(table, wanted, weight=weights * (len(weights) / weights.sum()), free_raw_data=False)
     booster = lightgbm.train(usual | parameters, data, num_boost_round=rounds)
@@ -92,9 +81,8 @@ def _tree(root: dict[str, Any]) -> Tree:
     """Return a tree of LightGBM's dump by columns."""
     tree = Tree([], [], [], [], [], [])
     if "leaf_value" in root:  # nothing to split: a split that sends all one way
-        root = {"split_feature": 0, "threshold": 0.0, "internal_value": root["leaf_value"]} | dict.fromkeys(
-            ("left_child", "right_child"), root
-        )
+        whole = {"split_feature": 0, "threshold": 0.0, "internal_value": root["leaf_value"]}
+        root = {**whole, "left_child": root, "right_child": root}
     waiting = [(root, -1, False)]
     while waiting:
         node, parent, is_right = waiting.pop()

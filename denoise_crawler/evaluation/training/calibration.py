@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
 from denoise_crawler.evaluation.measures import score
-from denoise_crawler.evaluation.training.examples import MAX_KNOWN, known_site
+from denoise_crawler.evaluation.training.examples import MAX_KNOWN, LabelledPage, known_site
 from denoise_crawler.methods.fusion.decision import content_chances, most_f1
 from denoise_crawler.methods.fusion.features import KEEP, LEAVE, Wishes
+from denoise_crawler.methods.fusion.look import Look
+from denoise_crawler.methods.fusion.site_sums import Standing
 from denoise_crawler.page.text import hash64
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from denoise_crawler.evaluation.training.examples import LabelledPage
-    from denoise_crawler.methods.fusion.look import Look
-    from denoise_crawler.methods.fusion.site_sums import Standing
 
 BINS = 12
 

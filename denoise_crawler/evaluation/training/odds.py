@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 from math import fsum, log
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
+from denoise_crawler.evaluation.training.examples import LabelledPage
 from denoise_crawler.methods.fusion.kinds import KINDS
 from denoise_crawler.methods.fusion.names import words_of
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from denoise_crawler.evaluation.training.examples import LabelledPage
-
-    Voices: TypeAlias = dict[str, frozenset[str]]
+Voices: TypeAlias = dict[str, frozenset[str]]
 
 MIN_SITES = 4
 _BASE = 0.4

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from math import sqrt
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from denoise_crawler.evaluation.training.boosting import Boosting
 from denoise_crawler.evaluation.training.calibration import FOLDS, fold
+from denoise_crawler.evaluation.training.examples import LabelledPage
 from denoise_crawler.methods.fusion.kinds import KINDS
+from denoise_crawler.methods.fusion.look import Look
 from denoise_crawler.methods.fusion.page_type import page_type_row
 from denoise_crawler.methods.fusion.weights import WrittenForest, feature_names
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from denoise_crawler.evaluation.training.boosting import Boosting
-    from denoise_crawler.evaluation.training.examples import LabelledPage
-    from denoise_crawler.methods.fusion.look import Look
-
 
 _THREADS = 3.0  # how often a thread counts, of which the sets have few
 

@@ -8,21 +8,16 @@ trees that are to tell one from the other must see both.
 from __future__ import annotations
 
 import random
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from lxml import etree
 from msgspec.structs import replace
 
-from denoise_crawler.evaluation.gold import addresses
+from denoise_crawler.evaluation.gold import GoldPage, addresses
 from denoise_crawler.methods.fusion.blocks import IDEOGRAPH
 from denoise_crawler.page import Page
 from denoise_crawler.page.text import hash64
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from denoise_crawler.evaluation.gold import GoldPage
 
 LEAST_PAGES = 4  # of a site in which something is planted
 PLANTINGS = 2  # of each site
@@ -31,11 +26,7 @@ _LEAST_CHARACTERS = 30  # of a paragraph beside which it is planted
 _LEAST_PARAGRAPHS = 3
 _MOST_PLANTS = 3
 _MOST_CHARACTERS = 100_000
-
-_WRAPPERS = (
-    *(("p",), ("p",), ("p", "em"), ("p", "strong"), ("div",), ("div", "span"), ("aside", "p")),
-    *(("figure", "figcaption"), ("div", "small")),
-)
+_WRAPPERS = (("p",), ("p",), ("p", "em"), ("p", "strong"), ("div",), ("div", "span"), ("aside", "p"))
 
 
 @dataclass(frozen=True)
@@ -100,9 +91,7 @@ def _element(wrapper: Sequence[str], text: str, linked: str) -> etree._Element:
 def _plant(chance: random.Random, words: _Words) -> _Plant:
     """Draw what is planted on a site."""
     place = chance.choice((0.0, 0.3, 0.5, 0.7, 1.0, 1.0))
-    wrapper = chance.choice(
-        (("p",), ("p",), ("p", "em"), ("p", "strong"), ("div",), ("div", "span"), ("aside", "p"))
-    )
+    wrapper = chance.choice(_WRAPPERS)
     presence = chance.choice((0.5, 0.8, 1.0, 1.0))
     kind = chance.randrange(7)
     label = f"{words.draw(chance, 1, 3)}{chance.choice((':', ' –', ''))} "

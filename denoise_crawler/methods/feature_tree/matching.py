@@ -6,26 +6,34 @@ with equal scores compare equal.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
-from denoise_crawler.methods.feature_tree.nodes import CLASS, DEPTH, HEIGHT, ID, INNER, LEFT, TAG, TOP, WIDTH
+from denoise_crawler.methods.feature_tree.nodes import (
+    CLASS,
+    DEPTH,
+    HEIGHT,
+    ID,
+    INNER,
+    LEFT,
+    TAG,
+    TOP,
+    WIDTH,
+    Features,
+    FeatureTree,
+    Numbers,
+)
 from denoise_crawler.page.text import hash64
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    import numpy.typing as npt
-
-    from denoise_crawler.methods.feature_tree.nodes import Features, FeatureTree, Numbers
-
-    Similarities: TypeAlias = npt.NDArray[np.uint16]
-    Scores: TypeAlias = npt.NDArray[np.int32]
-    Lists: TypeAlias = tuple[range, range]  # children in the similar page and in the target
+Similarities: TypeAlias = npt.NDArray[np.uint16]
+Scores: TypeAlias = npt.NDArray[np.int32]
+Lists: TypeAlias = tuple[range, range]  # children in the similar page and in the target
 
 FULL_SIMILARITY = 420
 BODY = np.uint64(hash64("body"))
@@ -183,11 +191,8 @@ def match_top_down(target: FeatureTree, similar: FeatureTree, threshold: int) ->
 def score_table(similarities: Similarities, rows: Numbers, columns: Numbers) -> Scores:
     """Return the table of the best sums: cell (i, j) is that of the first i rows and the first j columns.
 
-    Args:
-        similarities: The similarity of each two kinds, in 420ths.
-        rows: The kinds of the similar page's nodes.
-        columns: The kinds of the target's nodes.
-
+    ``similarities`` are those of each two kinds, ``rows`` the kinds of the similar page's nodes, ``columns`` those
+    of the target's.
     """
     table = np.zeros((len(rows) + 1, len(columns) + 1), np.int32)
     gain = np.empty(len(columns), np.int32)

@@ -5,27 +5,24 @@ Of the rest, the clusters of nodes that six indicators find best are the content
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import fsum
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 import numpy as np
 
-from denoise_crawler.methods.base import Judgement, Method
+from denoise_crawler.methods.base import Judgement, Method, spare_holders, subtree_sums
 from denoise_crawler.methods.feature_tree.matching import FULL_SIMILARITY, match, to_420ths
-from denoise_crawler.methods.feature_tree.nodes import build_target, subtree_sums
+from denoise_crawler.methods.feature_tree.nodes import FeatureTree, Measures, Target, build_target
 from denoise_crawler.methods.feature_tree.references import References
+from denoise_crawler.page import Nodes, Page
 from denoise_crawler.page.geometry import Box
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from typing_extensions import Self
 
-    from denoise_crawler.methods.feature_tree.nodes import FeatureTree, Measures, Target
-    from denoise_crawler.page import Nodes, Page
-
-    Clusters: TypeAlias = Sequence[Sequence[int]]
+Clusters: TypeAlias = Sequence[Sequence[int]]
 
 
 def outermost(candidates: Iterable[int], ends: Sequence[int]) -> list[int]:
@@ -64,19 +61,10 @@ MARGIN_ACROSS, MARGIN_DOWN = 1 / 4, 1 / 10
 
 
 def scores(clusters: Clusters, measures: Measures, ends: Sequence[int]) -> list[int]:
-    """Return the sum of points of each cluster over all known indicators.
-
-    Args:
-        clusters: The outermost nodes of each cluster.
-        measures: The measures of the page.
-        ends: The end of each node's subtree.
-
-    """
+    """Return the sum of points of each cluster, given by its outermost nodes, over all known indicators."""
     found = indicators(clusters, measures, ends)
-    by_indicator = [
-        points(values, PENALTIES if name == "link rate" else REWARDS) for name, values in found.items()
-    ]
-    return [sum(earned) for earned in zip(*by_indicator, strict=True)]
+    earned = [points(values, PENALTIES if name == "link rate" else REWARDS) for name, values in found.items()]
+    return [sum(of_cluster) for of_cluster in zip(*earned, strict=True)]
 
 
 def indicators(clusters: Clusters, measures: Measures, ends: Sequence[int]) -> dict[str, list[float]]:
@@ -106,11 +94,8 @@ def points(values: Sequence[float], given: Sequence[int]) -> list[int]:
 
     """
     ranked = sorted(values, reverse=True)
-    places = [ranked.index(value) for value in values]
-    return [
-        given[place] if value > 0 and place < len(given) else 0
-        for value, place in zip(values, places, strict=True)
-    ]
+    by_place = [*given, *[0] * len(values)]
+    return [by_place[ranked.index(value)] if value > 0 else 0 for value in values]
 
 
 def main_visual_area(boxes: Sequence[Box | None]) -> Box:
@@ -175,9 +160,8 @@ def find_content(
         for index in cluster:
             cluster_of[index : nodes.ends[index]] = [number] * (nodes.ends[index] - index)
     similarities = [-1.0] * len(nodes)
-    for index, partner, parts in zip(
-        target.order.tolist(), matching.partners.tolist(), matching.similarities.tolist(), strict=True
-    ):
+    columns = (target.order, matching.partners, matching.similarities)
+    for index, partner, parts in zip(*(column.tolist() for column in columns), strict=True):
         similarities[index] = parts / FULL_SIMILARITY if partner >= 0 else -1.0
     return Content(clusters, found, [score >= least for score in found], cluster_of, similarities)
 
@@ -237,15 +221,15 @@ class FeatureTreeMatching(Method):
 
     def knows(self, page: Page) -> bool:
         """Tell whether ``page`` is a reference page."""
-        return page in self.references
+        return page.key in self.references
 
     def wants(self, page: Page) -> bool:
         """Tell whether ``page`` would become a reference page."""
-        return self.references.wants(page)
+        return self.references.wants(page.key)
 
     def observe(self, page: Page) -> None:
         """Add ``page`` to the references if its key is low enough."""
-        self.references.add(page)
+        self.references.learn(page)
 
     def merge(self, other: Self) -> None:
         """Add the references of ``other``."""
@@ -277,13 +261,8 @@ def _page_name(similar: FeatureTree) -> str:
 
 
 def _judgement(nodes: Nodes, similar: FeatureTree, content: Content) -> Judgement:
-    noise = [number < 0 or not content.chosen[number] for number in content.cluster_of]
-    for cluster, chosen in zip(content.clusters, content.chosen, strict=True):
-        for index in cluster if chosen else ():
-            above = nodes.parents[index]
-            while above >= 0 and noise[above]:
-                noise[above] = False
-                above = nodes.parents[above]
+    marked = [number < 0 or not content.chosen[number] for number in content.cluster_of]
+    noise = spare_holders(marked, nodes.parents)
     best = max(content.scores)
 
     def reason(index: int) -> str:
@@ -295,9 +274,8 @@ def _judgement(nodes: Nodes, similar: FeatureTree, content: Content) -> Judgemen
         element = nodes.parents[index] if of_text else index
         subject = "its element matched" if of_text else "matched"
         holds = "" if noise[index] else ", but holds content"
-        return (
-            f"{subject} a node of {_page_name(similar)} with similarity {content.similarities[element]:.2f}{holds}"
-        )
+        similarity = f"with similarity {content.similarities[element]:.2f}"
+        return f"{subject} a node of {_page_name(similar)} {similarity}{holds}"
 
     scores = [float(content.scores[number]) if number >= 0 else 0.0 for number in content.cluster_of]
     return Judgement(noise, scores, reason)

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
-from denoise_crawler.page import TEXT
+from denoise_crawler.methods.base import subtree_sums
+from denoise_crawler.page import TEXT, Element, Page
 from denoise_crawler.page.geometry import BOX_ATTRIBUTE, Box, declared_length, drawn_boxes
 from denoise_crawler.page.markup import URL_ATTRIBUTES
 from denoise_crawler.page.text import collapse_spaces, hash64
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import numpy.typing as npt
-
-    from denoise_crawler.page import Element, Page
-
-    Features: TypeAlias = npt.NDArray[np.uint64]
-    Numbers: TypeAlias = npt.NDArray[np.int64]
+Features: TypeAlias = npt.NDArray[np.uint64]
+Numbers: TypeAlias = npt.NDArray[np.int64]
 
 CONTENT_TAGS = frozenset({"p", "span", "b", "strong", "h1", "h2", "h3", "h4", "h5", "h6"})
 CONTENT_TEXT_RATE = 0.75
@@ -59,15 +55,9 @@ class FeatureTree:
             return self
         kinds = self.kinds[:count]
         known = int(kinds.max()) + 1  # kinds are numbered in order of appearance
-        return FeatureTree(
-            self.key,
-            self.text,
-            self.drawn,
-            self.parents[:count].copy(),
-            kinds.copy(),
-            self.kind_parents[:known].copy(),
-            self.features[:known].copy(),
-        )
+        kind_parents, features = self.kind_parents[:known].copy(), self.features[:known].copy()
+        parents = self.parents[:count].copy()
+        return replace(self, parents=parents, kinds=kinds.copy(), kind_parents=kind_parents, features=features)
 
 
 @dataclass(slots=True, eq=False)
@@ -143,19 +133,6 @@ def _level_order(page: Page) -> Numbers:
     elements = np.array([index for index, tag in enumerate(tags) if tag is not TEXT], np.int64)
     levels = np.array(depths, np.int64)[elements]
     return elements[np.argsort(levels, kind="stable")]
-
-
-def subtree_sums(column: Numbers, ends: Sequence[int]) -> Numbers:
-    """Return the sum of a column over the subtree of each node.
-
-    Example:
-        >>> subtree_sums(np.array([1, 2, 4, 8]), ends=[4, 3, 3, 4]).tolist()
-        [15, 6, 4, 8]
-
-    """
-    sums = np.concatenate(([0], np.cumsum(column)))
-    found: Numbers = sums[np.asarray(ends, np.int64)] - sums[:-1]
-    return found
 
 
 def _content_mask(page: Page, measures: Measures) -> npt.NDArray[np.bool_]:
@@ -243,15 +220,9 @@ def _build_tree(
     given = [INNER, TAG, ID, CLASS, WIDTH, HEIGHT, LEFT, TOP]
     features[:, given] = np.array([kind[1:] for kind in numbers], np.uint64)
     features[:, DEPTH] = depths_of(kind_parents)
-    return FeatureTree(
-        page.key,
-        hash64("\n".join(filter(None, texts))),
-        boxes is not None,
-        np.array(parents, np.int64),
-        np.array(kinds, np.int64),
-        kind_parents,
-        features,
-    )
+    text, drawn = hash64("\n".join(filter(None, texts))), boxes is not None
+    of_nodes = np.array(parents, np.int64), np.array(kinds, np.int64)
+    return FeatureTree(page.key, text, drawn, *of_nodes, kind_parents, features)
 
 
 class _Hashes(dict[str, int]):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import msgspec
 import numpy as np
@@ -15,22 +15,19 @@ from denoise_crawler.methods.feature_tree.nodes import (
     ID,
     MAX_NODES,
     TAG,
+    Features,
     FeatureTree,
+    Numbers,
     build_target,
     depths_of,
 )
 from denoise_crawler.methods.versioned_format import VersionedFormat, pack_numbers, unpack_numbers
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from denoise_crawler.methods.feature_tree.nodes import Features, Numbers
-    from denoise_crawler.page import Page
+from denoise_crawler.page import Page
 
 _PRIMES = np.array([0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x27D4EB2F165667C5], np.uint64)
 
 
-class References:
+class References(BottomK[FeatureTree]):
     """At most ``limit`` pages: those with the lowest hash of their URL, in whatever order they are learned.
 
     ``merge`` is associative, commutative and idempotent. Of a page with more than ``MAX_NODES`` elements the first
@@ -44,40 +41,28 @@ class References:
     def __init__(self, limit: int) -> None:
         if limit < 1:
             raise ValueError(f"references must be at least 1, not {limit}")
-        self._trees: BottomK[FeatureTree] = BottomK(limit, lambda tree: encode([tree]))
+        super().__init__(limit, lambda tree: encode([tree]))
         self._shapes: dict[int, tuple[Features, Numbers]] = {}
 
-    @property
-    def limit(self) -> int:
-        """The most pages to keep."""
-        return self._trees.limit
-
-    def __len__(self) -> int:
-        return len(self._trees)
-
-    def __contains__(self, page: Page) -> bool:
-        return page.key in self._trees
-
-    def wants(self, page: Page) -> bool:
-        """Tell whether ``page`` is new and its key low enough."""
-        return self._trees.wants(page.key)
-
-    def add(self, page: Page) -> None:
+    def learn(self, page: Page) -> None:
         """Learn ``page`` if it is wanted."""
-        if self.wants(page):
-            self._add_trees([build_target(page).tree.first(MAX_NODES)])
+        if self.wants(page.key):
+            self.add(build_target(page).tree.first(MAX_NODES))
 
-    def merge(self, other: References) -> None:
-        """Learn the pages of ``other``."""
-        self._add_trees(other._trees)
+    def add(self, value: FeatureTree) -> list[FeatureTree]:
+        """Add the tree of a page if its key is low enough; return the trees it displaces."""
+        displaced = super().add(value)
+        for tree in displaced:
+            self._shapes.pop(tree.key, None)
+        return displaced
 
     def merge_bytes(self, data: bytes) -> None:
         """Learn stored pages; raise :class:`ReferencesFormatError` for other bytes."""
-        self._add_trees(decode(data))
+        self.merge(decode(data))
 
     def to_bytes(self) -> bytes:
         """Return the pages as bytes; equal sets give equal bytes."""
-        return encode(list(self._trees))
+        return encode(list(self))
 
     def most_similar(self, tree: FeatureTree) -> FeatureTree | None:
         """Return the page that shares most nodes by depth, tag, id and class; None if there is no other page.
@@ -86,7 +71,7 @@ class References:
         text is left out. Of equally similar pages the one with the lowest hash is taken.
         """
         own = _shape(tree)
-        others = [other for other in self._trees if other.key != tree.key and other.text != tree.text]
+        others = [other for other in self if other.key != tree.key and other.text != tree.text]
         shares = [self._share(own, len(tree), other) for other in others]
         return others[shares.index(max(shares))] if shares else None
 
@@ -96,10 +81,6 @@ class References:
         names, counts = self._shapes[other.key]
         _, here, there = np.intersect1d(own[0], names, assume_unique=True, return_indices=True)
         return 2 * float(np.minimum(own[1][here], counts[there]).sum()) / (size + len(other))
-
-    def _add_trees(self, trees: Iterable[FeatureTree]) -> None:
-        for displaced in self._trees.merge(trees):
-            self._shapes.pop(displaced.key, None)
 
 
 def _shape(tree: FeatureTree) -> tuple[Features, Numbers]:
@@ -137,18 +118,11 @@ def encode(trees: Sequence[FeatureTree]) -> bytes:
     """Convert ``trees``, in the order of their keys, to bytes."""
     stored = [np.delete(tree.features, DEPTH, axis=1).T for tree in trees]
     values = np.unique(np.concatenate([np.zeros(0, np.uint64), *(features.ravel() for features in stored)]))
-    records = [
-        _PageRecord(
-            tree.key,
-            tree.text,
-            tree.drawn,
-            pack_numbers(np.diff(tree.parents[1:], prepend=0)),
-            pack_numbers(tree.kinds),
-            pack_numbers(tree.kind_parents),
-            pack_numbers(np.searchsorted(values, features)),
-        )
-        for tree, features in zip(trees, stored, strict=True)
-    ]
+    records = []
+    for tree, features in zip(trees, stored, strict=True):
+        parents, found = np.diff(tree.parents[1:], prepend=0), np.searchsorted(values, features)
+        columns = map(pack_numbers, (parents, tree.kinds, tree.kind_parents, found))
+        records.append(_PageRecord(tree.key, tree.text, tree.drawn, *columns))
     return _FORMAT.write(_ReferencesRecord(values.astype("<u8").tobytes(), records))
 
 
@@ -166,12 +140,8 @@ def _read_tree(record: _PageRecord, values: Features) -> FeatureTree:
     kinds, kind_parents = unpack_numbers(record.kinds), unpack_numbers(record.kind_parents)
     parents = np.concatenate(([-1], np.cumsum(unpack_numbers(record.parents))))
     _check_tree(parents, kinds, kind_parents)
-    features = np.insert(
-        values[unpack_numbers(record.features).reshape(_COLUMNS - 1, len(kind_parents)).T],
-        DEPTH,
-        depths_of(kind_parents).astype(np.uint64),
-        axis=1,
-    )
+    stored = values[unpack_numbers(record.features).reshape(_COLUMNS - 1, len(kind_parents)).T]
+    features = np.insert(stored, DEPTH, depths_of(kind_parents).astype(np.uint64), axis=1)
     return FeatureTree(record.key, record.text, record.drawn, parents, kinds, kind_parents, features)
 
 

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum, IntEnum
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
-from denoise_crawler.methods.base import Judgement, Method
-from denoise_crawler.page import TEXT
+from denoise_crawler.methods.base import Judgement, Method, spare_holders
+from denoise_crawler.page import TEXT, Nodes, Page
 from denoise_crawler.page.geometry import declared_length, drawn_boxes
 from denoise_crawler.page.markup import INLINE
-
-if TYPE_CHECKING:
-    from denoise_crawler.page import Nodes, Page
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,18 +191,8 @@ class PruningVerdict(Enum):
     @property
     def keeps(self) -> bool:
         """Tell whether the node's subtree is content."""
-        return self in _KEEPS
-
-
-_KEEPS = frozenset(
-    {
-        PruningVerdict.COHERENT,
-        PruningVerdict.TEXT_LEAF,
-        PruningVerdict.WIDE_IMAGE,
-        PruningVerdict.UNKNOWN_IMAGE,
-        PruningVerdict.LINK_IN_TEXT,
-    }
-)
+        of = PruningVerdict
+        return self in (of.COHERENT, of.TEXT_LEAF, of.WIDE_IMAGE, of.UNKNOWN_IMAGE, of.LINK_IN_TEXT)
 
 
 def find_pruned_node(page: Page, annotation: Annotation, density: float) -> int:
@@ -259,9 +246,8 @@ class Pruning:
                 case NodeType.TEXT:
                     verdict = self._on_text(annotation, index)
                 case NodeType.IMAGE:
-                    verdict = (
-                        self._on_image(widths.get(index)) if annotation.leaves[index] else PruningVerdict.IMAGES
-                    )
+                    is_leaf, width = annotation.leaves[index], widths.get(index)
+                    verdict = self._on_image(width) if is_leaf else PruningVerdict.IMAGES
                 case NodeType.LINK:
                     verdict = self._on_link(nodes.tags[index], beside_text)
                 case NodeType.IGNORABLE:
@@ -339,11 +325,8 @@ class NodeTypes(Method):
         inline_links: bool = True,
         ignorable_share: float = IGNORABLE_SHARE,
     ) -> None:
-        for option, value in (
-            ("density", density),
-            ("coherence", coherence),
-            ("ignorable_share", ignorable_share),
-        ):
+        shares = {"density": density, "coherence": coherence, "ignorable_share": ignorable_share}
+        for option, value in shares.items():
             if not 0.0 <= value <= 1.0:
                 raise ValueError(f"{option} must lie between 0 and 1, not {value}")
         if image_width < 0:
@@ -366,11 +349,8 @@ class NodeTypes(Method):
                 decided = nodes.parents[decided]
             if decided < 0:
                 return "outside the pruned node"
-            words = verdicts[decided].value.format(
-                coherence=annotation.coherence[decided],
-                threshold=self.pruning.coherence,
-                width=self.pruning.image_width,
-            )
+            bounds = {"threshold": self.pruning.coherence, "width": self.pruning.image_width}
+            words = verdicts[decided].value.format(coherence=annotation.coherence[decided], **bounds)
             return words if decided == index else f"within: {words}"
 
         return Judgement(_noise(nodes, verdicts), annotation.coherence, reason)
@@ -380,11 +360,6 @@ def _noise(nodes: Nodes, verdicts: dict[int, PruningVerdict]) -> list[bool]:
     """Mark everything except the kept subtrees and their ancestors."""
     noise = [True] * len(nodes)
     for index, verdict in verdicts.items():
-        if not verdict.keeps:
-            continue
-        noise[index : nodes.ends[index]] = [False] * (nodes.ends[index] - index)
-        above = nodes.parents[index]
-        while above >= 0 and noise[above]:
-            noise[above] = False
-            above = nodes.parents[above]
-    return noise
+        if verdict.keeps:
+            noise[index : nodes.ends[index]] = [False] * (nodes.ends[index] - index)
+    return spare_holders(noise, nodes.parents)

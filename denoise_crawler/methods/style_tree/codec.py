@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from denoise_crawler.core import loops
 from denoise_crawler.errors import TreeFormatError
@@ -14,12 +16,6 @@ from denoise_crawler.methods.style_tree.columns import MAX_TREE_PAGES
 from denoise_crawler.methods.style_tree.digest import PageDigest, narrow
 from denoise_crawler.methods.versioned_format import VersionedFormat, pack_numbers
 from denoise_crawler.page import MAX_DEPTH, MAX_ELEMENTS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from numpy.typing import NDArray
-
 
 _FORMAT = VersionedFormat(b"SST\x01", "site style tree", TreeFormatError, level=1)
 
@@ -54,44 +50,26 @@ class _TreeRecord(msgspec.Struct, array_like=True):
 
 
 def encode(header: Header, labels: Sequence[str], pages: Iterable[PageDigest]) -> bytes:
-    """Convert a tree to bytes.
-
-    Args:
-        header: The limits of the tree.
-        labels: The labels by number.
-        pages: The pages, in the order of their keys.
-
-    """
+    """Convert a tree to bytes: its limits, its labels by number, its pages in the order of their keys."""
     pages = list(pages)
     used = np.unique(np.concatenate([np.empty(0, np.uint8), *(np.unique(page.labels) for page in pages)]))
     order = sorted(used.tolist(), key=labels.__getitem__)
     places = np.zeros(len(labels), np.uint32)
     places[order] = np.arange(len(order))
     records = [_record_of(page, places) for page in pages]
-    return _FORMAT.write(
-        _TreeRecord(header.max_pages, header.features_per_leaf, [labels[number] for number in order], records)
-    )
+    names = [labels[number] for number in order]
+    return _FORMAT.write(_TreeRecord(header.max_pages, header.features_per_leaf, names, records))
 
 
 def decode(data: bytes) -> tuple[Header, list[str], list[PageDigest]]:
-    """Read what :func:`encode` returned; raise :class:`TreeFormatError` for anything else.
-
-    Returns:
-        The limits, the labels by number, the pages.
-
-    """
+    """Read what :func:`encode` returned, part by part; raise :class:`TreeFormatError` for anything else."""
     return _FORMAT.read(data, _TreeRecord, _digests)
 
 
 def _record_of(page: PageDigest, numbers: NDArray[np.uint32]) -> _PageRecord:
-    return _PageRecord(
-        page.key,
-        pack_numbers(numbers[page.labels]),
-        pack_numbers(_differences(page.ends)),
-        pack_numbers(_differences(np.concatenate([[0], np.cumsum(page.features, dtype=np.int64)]))),
-        pack_numbers(page.hashes),
-        pack_numbers(page.counts),
-    )
+    starts = np.concatenate([[0], np.cumsum(page.features, dtype=np.int64)])
+    columns = numbers[page.labels], _differences(page.ends), _differences(starts), page.hashes, page.counts
+    return _PageRecord(page.key, *map(pack_numbers, columns))
 
 
 def _digests(record: _TreeRecord) -> tuple[Header, list[str], list[PageDigest]]:

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass
 from functools import lru_cache
 from math import log
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from denoise_crawler.core import loops
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from denoise_crawler.methods.style_tree.digest import PageDigest
+from denoise_crawler.methods.style_tree.digest import PageDigest
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,19 +64,10 @@ class TreeColumns:
 
     def rate(self, rules: ImportanceRules) -> None:
         """Compute the importances that are out of date."""
-        loops.style_tree.rate(
-            self.elements[: self.used],
-            self.styles[: self.made],
-            self.scores,
-            self.style_scores,
-            self.rows,
-            rules.gamma,
-            rules.single_page,
-            rules.presence,
-            rules.data_node,
-            rules.features_per_leaf,
-            _logarithms(max(int(self.elements[0, PAGES]), _MAX_OCCURRENCES).bit_length()),
-        )
+        elements, styles = self.elements[: self.used], self.styles[: self.made]
+        logarithms = _logarithms(max(int(self.elements[0, PAGES]), _MAX_OCCURRENCES).bit_length())
+        columns = elements, styles, self.scores, self.style_scores, self.rows
+        loops.style_tree.rate(*columns, *astuple(rules), logarithms)
 
     def find(self, page: PageTree, found: NDArray[np.int32]) -> NDArray[np.int32]:
         """Find the nodes of a page's tree in this one.
@@ -198,22 +185,9 @@ class SiteColumns(TreeColumns):
         page, (elements, styles, keys, style_scores, rows), tops, bases = pages[0][1], *_laid_end_to_end(pages)
         self._make_room(page.used, len(styles))
         joined = np.empty((len(elements), 2), np.int32)
-        self.used, self.made, count = loops.style_tree.merge(
-            self.elements,
-            *self._table(),
-            self.owners,
-            self.style_scores,
-            self.used,
-            self.made,
-            elements,
-            styles,
-            keys,
-            style_scores,
-            tops,
-            bases,
-            np.array([key for key, _ in pages], np.uint64),
-            joined,
-        )
+        own = self.elements, *self._table(), self.owners, self.style_scores, self.used, self.made
+        theirs = elements, styles, keys, style_scores, tops, bases, np.array([key for key, _ in pages], np.uint64)
+        self.used, self.made, count = loops.style_tree.merge(*own, *theirs, joined)
         self._add_features(elements, rows, joined[:count])
 
     def take_out(self, page: PageTree) -> None:
@@ -281,9 +255,8 @@ def _laid_end_to_end(
 ) -> tuple[list[NDArray[Any]], NDArray[np.int64], NDArray[np.int64]]:
     """Return the columns of trees as one, and by tree its first element node and its first style node."""
     trees = [tree for _, tree in pages]
-    tops, bases, first_rows = np.cumsum(
-        [(0, 0, 0), *((tree.used, tree.made, tree.rows_used) for tree in trees)], 0
-    ).T
+    sizes = [(0, 0, 0), *((tree.used, tree.made, tree.rows_used) for tree in trees)]
+    tops, bases, first_rows = np.cumsum(sizes, 0).T
     names = "elements", "styles", "keys", "style_scores", "rows"
     if len(trees) == 1:
         return [getattr(trees[0], name) for name in names], tops[:1].copy(), bases[:1].copy()

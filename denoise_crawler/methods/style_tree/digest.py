@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import chain
-from typing import TYPE_CHECKING, Any, TypeAlias
+from re import Pattern
+from typing import Any, TypeAlias
 from urllib.parse import quote
 
 import numpy as np
+from numpy.typing import NDArray
 
 from denoise_crawler.core import compiled
-from denoise_crawler.page import TEXT
+from denoise_crawler.page import TEXT, Page
 from denoise_crawler.page.text import HAN, KANA, hash32, words
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from re import Pattern
-
-    from numpy.typing import NDArray
-
-    from denoise_crawler.page import Page
 
 # The attributes that decide how an element looks. Inline ``style`` is left out: scripts and editors put positions,
 # colours and images there, which would give each page a template of its own.
@@ -68,12 +63,6 @@ def outline_of(page: Page) -> Outline:
     numbers = np.array(of_looks, np.int32)[numbers]
     numbers[0] = by_label.setdefault("body", len(by_label))
     return Outline(list(by_label), numbers, ends, linked, links, sources)
-
-
-def labels_of(page: Page) -> list[str]:
-    """Return the label of each node of ``page``, in document order."""
-    outline = page.once(outline_of)
-    return [outline.labels[number] for number in outline.numbers.tolist()]
 
 
 def _read_looks(
@@ -142,14 +131,7 @@ def narrow(numbers: NDArray[Any]) -> NDArray[np.unsignedinteger]:
 
 
 def digest_page(page: Page, features_per_leaf: int, numbers: NDArray[np.uint32]) -> PageDigest:
-    """Reduce ``page`` to what a tree keeps.
-
-    Args:
-        page: The page.
-        features_per_leaf: The most features of a leaf.
-        numbers: The tree's numbers of the labels of the page's outline.
-
-    """
+    """Reduce ``page`` to what a tree keeps; ``numbers`` are the tree's of the labels of the page's outline."""
     outline, nodes = page.once(outline_of), page.nodes
     leaves = np.flatnonzero(outline.ends == np.arange(1, len(nodes) + 1))
     sizes, hashes = _word_hashes(nodes.texts, leaves)
@@ -158,14 +140,8 @@ def digest_page(page: Page, features_per_leaf: int, numbers: NDArray[np.uint32])
     features, found, counts = _count(of_leaf, np.concatenate([hashes, of_hash]), len(leaves), features_per_leaf)
     by_node = np.zeros(len(nodes), np.int64)
     by_node[leaves] = features
-    return PageDigest(
-        page.key,
-        narrow(numbers[outline.numbers]),
-        narrow(outline.ends - np.arange(len(nodes))),
-        narrow(by_node),
-        found,
-        narrow(counts),
-    )
+    labels, shape = narrow(numbers[outline.numbers]), narrow(outline.ends - np.arange(len(nodes)))
+    return PageDigest(page.key, labels, shape, narrow(by_node), found, narrow(counts))
 
 
 def _count(

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, ClassVar
 from denoise_crawler.methods.base import Judgement, Method, inherit
 from denoise_crawler.methods.style_tree import SiteStyleTree
 from denoise_crawler.methods.style_tree.digest import outline_of
+from denoise_crawler.page import Page
 from denoise_crawler.page.text import load_dictionary
 
 if TYPE_CHECKING:
     from typing_extensions import Self
-
-    from denoise_crawler.page import Page
 
 THRESHOLD = 0.8
 

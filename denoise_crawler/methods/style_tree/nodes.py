@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from denoise_crawler.methods.style_tree.columns import COUNT, EMPTY, LABEL, PAGES, TreeColumns
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 Labels: TypeAlias = "tuple[str, ...]"
 
@@ -115,13 +113,3 @@ class StyleNode:
     def unfolded(self) -> Sequence[ElementNode]:
         """Its children, whatever tree has them."""
         return self.children or (self.view.unfold(self.row) if self.row >= 0 else ())
-
-
-def walk(root: ElementNode) -> Iterator[tuple[int, ElementNode]]:
-    """Yield (depth, element node) for ``root`` and the unfolded nodes below it, parents first."""
-    waiting = [(0, root)]
-    while waiting:
-        depth, element = waiting.pop()
-        yield depth, element
-        below = [child for style in element.styles.values() for child in style.children]
-        waiting.extend((depth + 1, child) for child in reversed(below))

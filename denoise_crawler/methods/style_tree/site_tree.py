@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from denoise_crawler.methods.base import inherit
 from denoise_crawler.methods.style_tree import codec
@@ -16,19 +17,12 @@ from denoise_crawler.methods.style_tree.columns import (
     ImportanceRules,
     PageTree,
     SiteColumns,
+    TreeColumns,
 )
-from denoise_crawler.methods.style_tree.digest import digest_page, outline_of
+from denoise_crawler.methods.style_tree.digest import PageDigest, digest_page, outline_of
 from denoise_crawler.methods.style_tree.nodes import ElementNode, TreeView
 from denoise_crawler.methods.style_tree.sample import ROOT, TEXTS, PageSample, label_hash
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from denoise_crawler.methods.style_tree.columns import TreeColumns
-    from denoise_crawler.methods.style_tree.digest import PageDigest
-    from denoise_crawler.page import Page
+from denoise_crawler.page import Page
 
 MAX_PAGES = 128
 _MAX_ROWS = 300_000  # of the trees of single pages that are kept while pages are added
@@ -202,10 +196,8 @@ class SiteStyleTree:
         first[own.places[::-1]] = np.arange(len(own.places))[::-1]
         for key, columns, found in self._found(own):
             view, rows = self._view(columns, key), found.tolist()
-            yield from (
-                (ElementNode(view, rows[element]), int(first[element]))
-                for element in np.flatnonzero(found >= 0).tolist()
-            )
+            for element in np.flatnonzero(found >= 0).tolist():
+                yield ElementNode(view, rows[element]), int(first[element])
 
     def refresh(self) -> None:
         """Update the importance of all nodes that changed since the last time."""
