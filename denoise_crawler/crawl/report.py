@@ -183,8 +183,7 @@ class CrawlReport:
             logger.error("%s cannot be cleaned: %s; its items go on as they are", printable(url), printable(error))
             return
         logger.exception(
-            "%s cannot be cleaned because of a bug in denoise_crawler; its items go on as they are",
-            printable(url),
+            "%s cannot be cleaned because of a bug in denoise_crawler; its items go on as they are", printable(url)
         )
 
     def release_failed(self) -> None:

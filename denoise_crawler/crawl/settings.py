@@ -42,11 +42,7 @@ _PAGES = ".pages"  # added to the name of the store: the file that remembers wha
 
 @dataclass(frozen=True)
 class DenoiseSettings(
-    table.LiveSettings,
-    table.RulesSettings,
-    table.WarmupSettings,
-    table.ItemSettings,
-    table.SwitchSettings,
+    table.LiveSettings, table.RulesSettings, table.WarmupSettings, table.ItemSettings, table.SwitchSettings
 ):
     """What cleaning in a crawl needs: sections of the table of settings, and what is made of other sections.
 

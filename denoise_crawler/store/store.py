@@ -57,13 +57,7 @@ class Store:
     """
 
     def __init__(
-        self,
-        path: str | Path,
-        *,
-        owner: str = "",
-        job: str = "",
-        check: bool = False,
-        read_only: bool = False,
+        self, path: str | Path, *, owner: str = "", job: str = "", check: bool = False, read_only: bool = False
     ) -> None:
         self.path = real_path(Path(path))
         self.owner, self.job = owner, job
