@@ -6,6 +6,8 @@ import logging
 from typing import TYPE_CHECKING
 
 import scrapy
+from scrapy.crawler import Crawler
+from scrapy.settings import BaseSettings
 
 from denoise_crawler.crawl.middleware import WarmupMiddleware
 from denoise_crawler.crawl.scrapy_internals import ignores_start_requests
@@ -14,8 +16,6 @@ from denoise_crawler.crawl.settings import DenoiseSettings, is_live, is_off
 from denoise_crawler.crawl.setup_errors import abort_on_missing_extra, is_scrapy_command
 
 if TYPE_CHECKING:
-    from scrapy.crawler import Crawler
-    from scrapy.settings import BaseSettings
     from typing_extensions import Self
 
 logger = logging.getLogger(__name__)

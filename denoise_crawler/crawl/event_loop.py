@@ -5,29 +5,22 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import defaultdict, deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import TYPE_CHECKING
 
 from scrapy import signals
+from scrapy.crawler import Crawler
 from scrapy.utils.asyncio import create_looping_call, is_asyncio_available
 from scrapy.utils.defer import deferred_from_coro
 
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
-
-    from scrapy.crawler import Crawler
-
-    from denoise_crawler.crawl.source_page import SourcePage
+from denoise_crawler.crawl.source_page import SourcePage
 
 logger = logging.getLogger(__name__)
 
 _SLICE_SECONDS = 0.005
 _MAX_CALLS_PER_SLICE = 10
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Iterable
 
 
 class TimeSlice:

@@ -17,8 +17,10 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple, Union, get_args, get_orig
 
 from itemadapter import ItemAdapter
 from scrapy import Item
+from scrapy.crawler import Crawler
 from scrapy.exporters import CsvItemExporter
 
+from denoise_crawler.crawl.report import CrawlReport
 from denoise_crawler.crawl.scrapy_internals import replace_exporter
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.crawl.stored_values import class_path
@@ -26,11 +28,7 @@ from denoise_crawler.errors import PartError
 from denoise_crawler.output.clean_page import CleanPage, by_record
 
 if TYPE_CHECKING:
-    from scrapy.crawler import Crawler
     from typing_extensions import Self
-
-    from denoise_crawler.crawl.report import CrawlReport
-    from denoise_crawler.crawl.settings import DenoiseSettings
 
 
 class FillResult(NamedTuple):

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
+from pathlib import Path
+from typing import Concatenate, ParamSpec, TypeVar
 
+from denoise_crawler.denoiser import Cleaning, Denoiser
 from denoise_crawler.errors import DamagedRowError
+from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.base import InMemoryKnowledge
 from denoise_crawler.store import Store
+from denoise_crawler.store.parked_rows import Parked, ParkedPage
 from denoise_crawler.store.stored_knowledge import StoredKnowledge
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from denoise_crawler.denoiser import Cleaning, Denoiser
-    from denoise_crawler.methods import MethodChoice
-    from denoise_crawler.store.parked_rows import Parked, ParkedPage
 
 P = ParamSpec("P")
 T = TypeVar("T")

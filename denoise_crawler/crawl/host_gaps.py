@@ -7,17 +7,14 @@ import random
 from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
 from time import monotonic
-from typing import TYPE_CHECKING
 
 from scrapy.core.downloader import Slot
+from scrapy.settings import BaseSettings
+from scrapy.statscollectors import StatsCollector
 
 from denoise_crawler.crawl.settings_table import PolitenessSettings
 from denoise_crawler.output.options import SECONDS
 from denoise_crawler.page.site import canonical_host
-
-if TYPE_CHECKING:
-    from scrapy.settings import BaseSettings
-    from scrapy.statscollectors import StatsCollector
 
 # A delay of 0 makes Scrapy send a whole slot queue at once, whatever the concurrency of the slot is.
 MIN_GAP_SECONDS = 0.001

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from itemadapter import is_item
 from scrapy import signals
+from scrapy.crawler import Crawler
+from scrapy.http import Response
 from scrapy.utils.asyncio import is_asyncio_available
 
 from denoise_crawler.crawl.filling import keep_text_column
@@ -32,8 +34,6 @@ from denoise_crawler.page import Page
 from denoise_crawler.page.text import printable
 
 if TYPE_CHECKING:
-    from scrapy.crawler import Crawler
-    from scrapy.http import Response
     from typing_extensions import Self
 
 logger = logging.getLogger(__name__)

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
-from denoise_crawler.denoiser import MAX_LAYOUTS, MAX_NOVELTY, Cleaned
+from denoise_crawler.denoiser import MAX_LAYOUTS, MAX_NOVELTY, Cleaned, Cleaning, Denoiser
+from denoise_crawler.methods import Method
+from denoise_crawler.methods.base import Knowledge
+from denoise_crawler.output.clean_page import CleanPage
+from denoise_crawler.page import Page
 from denoise_crawler.page.site import layout_name
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from denoise_crawler.denoiser import Cleaning, Denoiser
-    from denoise_crawler.methods import Method
-    from denoise_crawler.methods.base import Knowledge
-    from denoise_crawler.output.clean_page import CleanPage
-    from denoise_crawler.page import Page
-
-    Timed: TypeAlias = Callable[[str], AbstractContextManager[None]]
+Timed: TypeAlias = Callable[[str], AbstractContextManager[None]]
 
 
 class Learned(NamedTuple):

@@ -4,30 +4,25 @@ from __future__ import annotations
 
 import logging
 from collections import Counter, deque
+from collections.abc import Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
+from scrapy.crawler import Crawler
 from scrapy.extensions.closespider import CloseSpider
 
+from denoise_crawler.crawl.guarded_store import GuardedStore
 from denoise_crawler.crawl.item_codec import pack, unpack
-from denoise_crawler.crawl.source_page import source_of_parked
+from denoise_crawler.crawl.report import CrawlReport
+from denoise_crawler.crawl.source_page import SourcePage, source_of_parked
 from denoise_crawler.crawl.stored_values import class_path
 from denoise_crawler.errors import UnparkableError
 from denoise_crawler.methods.versioned_format import MAX_BYTES, decode_msgpack
 from denoise_crawler.page.held_pages import PageWindow
 from denoise_crawler.page.text import printable
 from denoise_crawler.store import Store
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from scrapy.crawler import Crawler
-
-    from denoise_crawler.crawl.guarded_store import GuardedStore
-    from denoise_crawler.crawl.report import CrawlReport
-    from denoise_crawler.crawl.source_page import SourcePage
-    from denoise_crawler.store.parked_rows import Parked
+from denoise_crawler.store.parked_rows import Parked
 
 logger = logging.getLogger(__name__)
 

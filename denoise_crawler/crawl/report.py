@@ -4,30 +4,24 @@ from __future__ import annotations
 
 import logging
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING
 
+from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem
 
+from denoise_crawler.crawl.source_page import SourcePage
+from denoise_crawler.denoiser import Cleaned
 from denoise_crawler.errors import WorkerError
 from denoise_crawler.output.clean_page import CleanPage
 from denoise_crawler.output.clean_text import noise_ratio
 from denoise_crawler.output.extractors import DROP, is_fallback
-from denoise_crawler.output.writing import DROP_UNCHANGED
+from denoise_crawler.output.writing import DROP_UNCHANGED, Writing
 from denoise_crawler.page import MAX_ATTRIBUTES, MAX_ELEMENTS, MAX_HTML_BYTES, MAX_TEXT_BYTES
 from denoise_crawler.page.text import printable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from scrapy.crawler import Crawler
-
-    from denoise_crawler.crawl.source_page import SourcePage
-    from denoise_crawler.denoiser import Cleaned
-    from denoise_crawler.output.writing import Writing
 
 logger = logging.getLogger(__name__)
 

@@ -17,35 +17,30 @@ import logging
 import math
 from dataclasses import dataclass
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from scrapy import Request, signals
+from scrapy.crawler import Crawler
 from scrapy.exceptions import CannotResolveHostError, DownloadCancelledError, IgnoreRequest
 from scrapy.http import Response
 from scrapy.http.request import NO_CALLBACK
+from scrapy.robotstxt import RobotParser
+from scrapy.settings import BaseSettings
 from scrapy.settings.default_settings import RETRY_EXCEPTIONS
 from scrapy.utils.defer import ensure_awaitable
 from scrapy.utils.deprecate import argument_is_required
 from scrapy.utils.httpobj import urlparse_cached
 from scrapy.utils.misc import load_object
+from twisted.internet.defer import Deferred
+from twisted.python.failure import Failure
 
+from denoise_crawler.crawl.host_gaps import HostGaps
 from denoise_crawler.crawl.scrapy_internals import RobotsMiddleware
+from denoise_crawler.crawl.settings_table import PolitenessSettings
 from denoise_crawler.errors import DenoiseError
 from denoise_crawler.page.site import DEFAULT_PORTS
 
-if TYPE_CHECKING:
-    from typing import TypeAlias
-
-    from scrapy.crawler import Crawler
-    from scrapy.robotstxt import RobotParser
-    from scrapy.settings import BaseSettings
-    from twisted.internet.defer import Deferred
-    from twisted.python.failure import Failure
-
-    from denoise_crawler.crawl.host_gaps import HostGaps
-    from denoise_crawler.crawl.settings_table import PolitenessSettings
-
-    Answer: TypeAlias = Response | Request
+Answer: TypeAlias = Response | Request
 
 logger = logging.getLogger(__name__)
 

@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
+from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 import scrapy
-from scrapy import Request
+from scrapy import Request, Spider
 from scrapy.core.downloader import Downloader, Slot
 from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
 from scrapy.extensions.feedexport import FeedExporter
+from scrapy.http import Response
 from scrapy.pipelines.media import MediaPipeline
 from scrapy.pqueues import DownloaderAwarePriorityQueue, DownloaderInterface
 
 from denoise_crawler.errors import OldScrapyError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Iterator
-    from types import CodeType
-
-    from scrapy import Spider
     from scrapy.core.scheduler import BaseScheduler
     from scrapy.crawler import Crawler, CrawlerProcessBase
-    from scrapy.http import Response
 
 # --- the engine: its slot holds the requests in progress and the reason why the crawl ends
 
@@ -81,7 +79,6 @@ class RequestInProgress:
 
     Args:
         crawler: A crawl whose spider is open.
-
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -169,7 +166,6 @@ class DownloaderOfSlots(Downloader):
 
     Raises:
         RuntimeError: This version of Scrapy makes them elsewhere.
-
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -228,7 +224,6 @@ class RobotsMiddleware:
     Raises:
         LookupError: The crawl has none.
         RuntimeError: This version of Scrapy keeps what it knows elsewhere.
-
     """
 
     def __init__(self, middlewares: Any, process_request: Callable[..., Any]) -> None:

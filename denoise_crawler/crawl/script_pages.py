@@ -8,15 +8,14 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from lxml import etree
-from scrapy.http import HtmlResponse
+from scrapy.crawler import Crawler
+from scrapy.http import HtmlResponse, Response
 
 from denoise_crawler.crawl.source_page import is_opted_out
 from denoise_crawler.page import MAX_HTML_BYTES
 from denoise_crawler.page.text import printable
 
 if TYPE_CHECKING:
-    from scrapy.crawler import Crawler
-    from scrapy.http import Response
     from typing_extensions import Self
 
 logger = logging.getLogger(__name__)

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from scrapy.exceptions import NotConfigured
+from scrapy.settings import BaseSettings
 from scrapy.utils.project import data_path
 
 from denoise_crawler.core import choose
@@ -28,10 +28,6 @@ from denoise_crawler.output.extractors import RENDER
 from denoise_crawler.output.writing import NO_CHANGES, Writing
 from denoise_crawler.page.metadata import MORE_FIELDS
 from denoise_crawler.rules import SiteRules
-
-if TYPE_CHECKING:
-    from scrapy.settings import BaseSettings
-
 
 logger = logging.getLogger(__name__)
 

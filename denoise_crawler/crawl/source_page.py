@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
+from scrapy.crawler import Crawler
 from scrapy.http import HtmlResponse, Request, Response
 
 from denoise_crawler.crawl.stored_response import PAGE_KEY, response_as_bytes, response_from_bytes
+from denoise_crawler.denoiser import Cleaned
 from denoise_crawler.errors import GivenPageError
 from denoise_crawler.page import MAX_HTML_BYTES, Page
 from denoise_crawler.page.parsing import has_endless_tag, is_utf8, parse
 from denoise_crawler.store.parked_rows import ParkedPage, ParkedResponse
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from scrapy.crawler import Crawler
-    from scrapy.http import Response
-
-    from denoise_crawler.denoiser import Cleaned
-
 
 # --- the page: the body of the response, or what the spider named instead
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from denoise_crawler.output.clean_text import noise_ratio
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 # Items that lack something they should have, or that are missing.
 _LOSS_STATS = ("failed", "unfilled", "parts_missing", "unreadable", "store_errors")

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 from scrapy import http
-from scrapy.http import Request, Response
+from scrapy.http import Headers, Request, Response
 
 from denoise_crawler.crawl.item_codec import pack, unpack
 from denoise_crawler.errors import DamagedRowError, UnparkableError
 from denoise_crawler.methods.versioned_format import decode_msgpack
 from denoise_crawler.page.parsing import is_charset
-
-if TYPE_CHECKING:
-    from scrapy.http import Headers
 
 PAGE_KEY = "denoise_page"  # in the meta of a response: the page that the spider names instead of the body
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import date, datetime, time, timedelta, timezone, tzinfo
 from decimal import Decimal
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID, SafeUUID
 from zoneinfo import ZoneInfo
 
 from denoise_crawler.errors import DenoiseError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _MAX_STEPS_SHOWN = 4
 

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from lxml import etree
 
-from denoise_crawler.page.nodes import TEXT
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from denoise_crawler.page.nodes import Element, Nodes
-    from denoise_crawler.page.self_description import SelfDescription
+from denoise_crawler.page.nodes import TEXT, Element, Nodes
+from denoise_crawler.page.self_description import SelfDescription
 
 MAX_CHARACTERS = 10_000  # of a wall; a page with more text is none
 _LEAST_INSIDE = 60  # characters of the dialog

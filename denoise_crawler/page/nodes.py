@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+from lxml.etree import _Element
 
 from denoise_crawler.core import compiled
 from denoise_crawler.page.opaque import BLOCKS, NOTICE, OPAQUE, LineNumbers, is_no_notice, is_read
 from denoise_crawler.page.parsing import parse
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from lxml.etree import _Element
     from numpy.typing import NDArray
     from typing_extensions import Self
 
@@ -189,7 +188,6 @@ def nodes_of(root: Element, skipped: frozenset[str] = _SKIPPED, *, is_shared: bo
 
     Returns:
         The nodes, and the depth of the tree.
-
     """
     if (core := compiled.walk) is None:
         nodes, depth = _walk_tree(root, skipped)
@@ -285,7 +283,6 @@ def hidden_nodes(
 
     Returns:
         The nodes; None if the hidden markup is too large.
-
     """
     nodes, _ = nodes_of(root, _NEVER_TEXT | {"title", "noframes"}, is_shared=is_shared)
     if nodes.has_text:

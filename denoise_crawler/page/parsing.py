@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Callable, Iterator
 from functools import cache, cached_property, lru_cache
 from html import escape
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from lxml import etree
+from lxml.etree import _Element
 from w3lib.encoding import html_body_declared_encoding, html_to_unicode, read_bom
 
 from denoise_crawler.page.text import without_lone_surrogates
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     import numpy.typing as npt
-    from lxml.etree import _Element
 
 _MAX_FLATTENED_DEPTH = 200
 _LONG_TAG_BYTES = 60_000  # bytes
@@ -49,7 +48,6 @@ def parse(html: str | bytes) -> _Element | None:
 
     Args:
         html: Text, or bytes that are decoded as they declare.
-
     """
     return _parse_utf8(_to_clean_utf8(html))
 
@@ -89,7 +87,6 @@ def decode_html(body: bytes) -> str:
     Example:
         >>> decode_html("海港".encode()), decode_html(b'<meta charset="latin-2"><p>caf\xe9')
         ('海港', '<meta charset="latin-2"><p>café')
-
     """
     if is_utf8(body):
         return body.decode("utf-8")
@@ -131,7 +128,6 @@ class Markup:
     Args:
         html: Text, or bytes that are decoded as they declare.
         make: Returns the root of its tree; it is parsed here if not given.
-
     """
 
     def __init__(self, html: str | bytes, make: Callable[[], _Element | None] | None = None) -> None:
@@ -157,7 +153,6 @@ class Markup:
             size: The most bytes, in UTF-8.
             tags: The most tags; every ``<`` counts as one.
             attributes: The most attributes.
-
         """
         if len(self._html) > size or len(self._utf8) > size:
             return True

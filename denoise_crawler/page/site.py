@@ -39,7 +39,6 @@ def private_part(labels: list[str]) -> str:
     Example:
         >>> private_part(["www", "bbc", "co", "uk"]), private_part(["co", "uk"])
         ('bbc.co.uk', '')
-
     """
     rules = _rules()
     for start in range(len(labels)):
@@ -76,7 +75,6 @@ def canonical_host(host: str) -> str:
     Example:
         >>> canonical_host("Example.COM."), canonical_host("2130706433"), canonical_host("例子.中国")
         ('example.com', '127.0.0.1', 'xn--fsqu00a.xn--fiqs8s')
-
     """
     host = without_lone_surrogates(host)
     if not host.isascii() and len(host) <= MAX_HOST_CHARACTERS:
@@ -134,7 +132,6 @@ def host_of(url: str) -> str:
     Example:
         >>> host_of("https://News.Example:443/1"), host_of("http://127.1:8000/")
         ('news.example', '127.0.0.1:8000')
-
     """
     if plain := _PLAIN_HOST.match(url):
         return canonical_host(plain[1])
@@ -157,7 +154,6 @@ def site_of(url: str) -> str:
     Example:
         >>> site_of("https://www.bbc.co.uk/news"), site_of("https://anna.wordpress.com/1")
         ('bbc.co.uk', 'anna.wordpress.com')
-
     """
     return site_of_host(host_of(url))
 

@@ -6,9 +6,9 @@ import logging
 import sqlite3
 import uuid
 import zlib
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from denoise_crawler.errors import DamagedRowError
 from denoise_crawler.methods.versioned_format import deflate, inflate
@@ -22,14 +22,9 @@ from denoise_crawler.store.file import (
     transaction,
     unusable_store,
 )
+from denoise_crawler.store.history import SiteRun
 from denoise_crawler.store.parked_rows import Parked, ParkedPage, ParkedResponse, SiteState, StoredSite
 from denoise_crawler.store.run_files import RunFiles
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from contextlib import AbstractContextManager
-
-    from denoise_crawler.store.history import SiteRun
 
 logger = logging.getLogger(__name__)
 
@@ -53,7 +48,6 @@ class Store:
     Raises:
         StoreError: The file cannot be used.
         DamagedStoreError: A part of the file is damaged.
-
     """
 
     def __init__(
@@ -72,7 +66,6 @@ class Store:
 
         Args:
             safe: False if a feed failed: then the released rows wait again, for the next run.
-
         """
         if self._read_only:
             self._db.close()
@@ -231,7 +224,6 @@ class Store:
         Args:
             site: The site of the items; all sites if not given.
             inherited: Whether to yield items of earlier runs, too.
-
         """
         for batch in self.waiting_batches(site, inherited=inherited):
             yield from batch

@@ -5,18 +5,16 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections import deque
+from collections.abc import Callable
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from denoise_crawler.errors import AskAgainError, TaskError, WorkerError
-from denoise_crawler.workers.process import LENGTH, Begin, Done, decode, encode
+from denoise_crawler.workers.process import LENGTH, Begin, Call, Done, Reply, decode, encode
 from denoise_crawler.workers.start import PATIENCE_SECONDS, POLL_SECONDS, START_SECONDS, death_error, start_bare
 
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Callable
-
-    from denoise_crawler.workers.process import Call, Reply
 
 _MAX_FAILED_STARTS = 3
 

@@ -11,6 +11,7 @@ import pickle
 import signal
 import struct
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from queue import SimpleQueue
@@ -21,7 +22,6 @@ from denoise_crawler.errors import describe_error
 
 if TYPE_CHECKING:
     import socket
-    from collections.abc import Callable
 
 OVER_TIME = getattr(signal, "SIGPROF", 0)  # 0: a system without it
 LENGTH = struct.Struct("!Q")
@@ -35,7 +35,6 @@ class Limits:
         seconds: CPU time, where the system counts it (not on Windows).
         memory: Bytes that the process may hold, where the system counts them.
         clock: Seconds by the clock, for a task that waits instead of working.
-
     """
 
     seconds: float = 60.0

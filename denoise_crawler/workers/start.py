@@ -8,18 +8,14 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
 from multiprocessing import resource_tracker
 from multiprocessing.spawn import get_executable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from denoise_crawler.errors import WorkerDiedError
-from denoise_crawler.workers.process import OVER_TIME, main
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from denoise_crawler.workers.process import Limits
+from denoise_crawler.workers.process import OVER_TIME, Limits, main
 
 _CODE = (
     "import sys; sys.path[:] = {path!r}\n"

@@ -7,6 +7,9 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from scrapy.crawler import Crawler
+from scrapy.settings import BaseSettings
+
 from denoise_crawler.crawl.private_addresses import is_private, literal_address
 from denoise_crawler.crawl.scrapy_internals import require_scrapy
 from denoise_crawler.crawl.script_pages import ScriptPagesMiddleware
@@ -16,8 +19,6 @@ from denoise_crawler.errors import SettingError
 if TYPE_CHECKING:
     from playwright.async_api import Frame
     from playwright.async_api import Request as BrowserRequest
-    from scrapy.crawler import Crawler
-    from scrapy.settings import BaseSettings
     from typing_extensions import Self
 
 # A response reaches it after decompression, redirects and retries.

@@ -10,8 +10,11 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
+from playwright.async_api import Page as BrowserPage
 from playwright.async_api import TimeoutError as BrowserTimeout
-from scrapy.http import HtmlResponse
+from scrapy import Request
+from scrapy.crawler import Crawler
+from scrapy.http import HtmlResponse, Response
 from scrapy_playwright.page import PageMethod
 
 from denoise_crawler.crawl.item_fate import ItemFate
@@ -24,10 +27,6 @@ from denoise_crawler.output.extractors import RENDER
 from denoise_crawler.output.writing import Writing
 
 if TYPE_CHECKING:
-    from playwright.async_api import Page as BrowserPage
-    from scrapy import Request
-    from scrapy.crawler import Crawler
-    from scrapy.http import Response
     from typing_extensions import Self
 
 TIMEOUT_SECONDS = 30.0

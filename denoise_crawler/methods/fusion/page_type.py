@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from math import log1p
 from typing import TYPE_CHECKING, NamedTuple
@@ -13,18 +14,15 @@ from denoise_crawler.core import loops
 from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.methods.fusion.declared import linked_data_of
 from denoise_crawler.methods.fusion.kinds import KINDS, MOST_TYPE_SCORE, said_words_of
-from denoise_crawler.methods.fusion.trees import BoostedTrees
+from denoise_crawler.methods.fusion.look import Look
+from denoise_crawler.methods.fusion.site_sums import Standing
+from denoise_crawler.methods.fusion.trees import BoostedTrees, Tree
+from denoise_crawler.page import Page
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from denoise_crawler.methods.fusion.blocks import Numbers
-    from denoise_crawler.methods.fusion.look import Look
-    from denoise_crawler.methods.fusion.site_sums import Standing
-    from denoise_crawler.methods.fusion.trees import Tree
-    from denoise_crawler.page import Page
 
 _COUNTED_TAGS = (
     "form",
