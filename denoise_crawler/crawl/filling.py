@@ -111,13 +111,6 @@ class ItemFiller:
 
         A field that holds an empty list, or is declared as a list, gets a list. If the class refuses a value, this
         is logged once per class, and the item goes on without the value.
-
-        Args:
-            item: An item of any kind.
-            clean_page: Its clean page.
-
-        Returns:
-            The item to pass on, and whether it has text.
         """
         has_text = wrote = False
         for source, target in self._targets_of(item).items():
@@ -147,16 +140,7 @@ class ItemFiller:
     # --- items that go on, counted
 
     def fill_each(self, item: Any, clean_page: CleanPage, *, whole: bool) -> list[Any]:
-        """Fill an item; or copies of it, one for each record of its page, if the settings say so.
-
-        Args:
-            item: An item of any kind.
-            clean_page: Its clean page.
-            whole: Whether the item stands for the whole page and may become several.
-
-        Returns:
-            The items to pass on.
-        """
+        """Fill an item; if the settings say so and it stands for its ``whole`` page, a copy for each record."""
         if whole and self._by_record and clean_page.records:
             results = [self.fill(_copy(item), record) for record in by_record(clean_page)]
         else:
@@ -303,14 +287,7 @@ _LIST_ANNOTATION = re.compile(r"\s*(\w+\.)*(list|List|Sequence|MutableSequence)\
 
 @lru_cache(maxsize=1_024)
 def takes_list(kind: type, name: str) -> bool:
-    """Return True if a class declares a field as a list, or as a list or None.
-
-    Args:
-        kind: The class of an item.
-        name: The name of a field.
-
-    Returns:
-        False also for a field that takes a string besides a list.
+    """Return True if a class declares a field as a list, or as a list or None; False if it takes a string too.
 
     Example:
         >>> from dataclasses import dataclass

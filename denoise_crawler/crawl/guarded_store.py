@@ -21,12 +21,7 @@ T = TypeVar("T")
 
 
 class GuardedStore:
-    """A store whose errors are reported and then answered with a default.
-
-    Args:
-        store: The store.
-        on_error: Called with each error.
-    """
+    """A store whose errors are handed to ``on_error`` and then answered with a default."""
 
     def __init__(self, store: Store, on_error: Callable[[Exception], None]) -> None:
         self._store = store
@@ -111,12 +106,7 @@ class GuardedStore:
 def open_denoiser(path: Path | None, cleaning: Cleaning) -> Iterator[Denoiser]:
     """Open the store of a crawl, read-only, and make a denoiser that knows its sites.
 
-    Args:
-        path: The file of the store, None if there is none.
-        cleaning: How pages are cleaned.
-
-    Yields:
-        The denoiser. What it learns stays in memory.
+    What it learns stays in memory. Without a path it knows none.
 
     Raises:
         StoreError: The file cannot be read.

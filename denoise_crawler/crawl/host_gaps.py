@@ -125,13 +125,7 @@ class PoliteSlot(Slot):
 
 
 def parse_retry_after(value: str) -> float | None:
-    """Return the seconds that a Retry-After header asks for.
-
-    Args:
-        value: The header, a number of seconds or an HTTP date.
-
-    Returns:
-        The seconds from now, None if the header is unreadable.
+    """Return the seconds that a Retry-After header (seconds or an HTTP date) asks for, None if it is unreadable.
 
     Example:
         >>> parse_retry_after("120"), parse_retry_after("soon")

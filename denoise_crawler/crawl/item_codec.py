@@ -76,12 +76,6 @@ def unpack(data: bytes) -> Any:
 
     Modules that the program has not loaded itself are not imported, because an import runs code.
 
-    Args:
-        data: The bytes.
-
-    Returns:
-        The item.
-
     Raises:
         UnparkableError: The class is gone, belongs to another script or is no class of items; or the bytes are
             damaged.

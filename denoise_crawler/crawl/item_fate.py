@@ -88,10 +88,6 @@ class ItemFate:
     async def take(self, item: Any, source: SourcePage | None) -> list[Any]:
         """Take an item from the spider.
 
-        Args:
-            item: The item.
-            source: The page it came from, None if there is none.
-
         Returns:
             The items that go on now, filled where possible: the item; several if each record of its page is an
             item; none if it waits or is dropped. A waiting item is later sent through the pipelines from here.

@@ -77,11 +77,7 @@ class RecentPage:
 
 
 class CleanedPages:
-    """What a crawl has cleaned: sums by site, and the recent pages.
-
-    Args:
-        crawler: The crawl.
-    """
+    """What a crawl has cleaned: sums by site, and the recent pages."""
 
     def __init__(self, crawler: Crawler) -> None:
         self.fate = ItemFate.of(crawler)

@@ -39,10 +39,7 @@ class Learned(NamedTuple):
 class PageCleaner:
     """Learns pages and judges them by what is known of their sites.
 
-    Args:
-        cleaning: How pages are cleaned.
-        knowledge: What is known of sites.
-        timed: Measures the time of a stage.
+    ``timed`` measures the time of a stage.
     """
 
     def __init__(self, cleaning: Cleaning, knowledge: Knowledge, timed: Timed) -> None:

@@ -105,13 +105,7 @@ class HeldPage:
 
 
 def begin(cleaning: Cleaning, core: str | None, line: Line) -> PageTasks:
-    """Make ready a worker process of a crawl.
-
-    Args:
-        cleaning: How pages are cleaned.
-        core: Whether the compiled core is used, None for what is found.
-        line: The socket to the crawl.
-    """
+    """Make ready a worker process of a crawl; ``core`` is None where it uses what it finds."""
     faulthandler.enable()
     os.dup2(2, 1)  # what a user's function prints must not come between the items of a feed on the standard output
     logging.basicConfig(level=logging.WARNING, handlers=[LogToCrawl(line)], format="%(message)s")

@@ -53,12 +53,7 @@ class WaitingItems:
     def park(self, item: Any, source: SourcePage) -> bool:
         """Let an item wait: it is in the file of the store when this returns.
 
-        Args:
-            item: The item.
-            source: Its page.
-
-        Returns:
-            False if it cannot be stored; then it must go on now.
+        Return False if it cannot be stored, and must go on now.
         """
         try:
             data = _pack(item, source)
@@ -85,10 +80,6 @@ class WaitingItems:
 
     def release(self, site: str | None = None, *, inherited: bool = True) -> Iterator[WaitingItem]:
         """Release waiting items in order, also those that are parked meanwhile.
-
-        Args:
-            site: Whose items to release, None for all.
-            inherited: Whether to release the items of earlier runs too.
 
         Yields:
             The items with their pages. A yielded item waits no longer. One that cannot be read stays in the store.
@@ -234,14 +225,7 @@ def _pack(item: Any, source: SourcePage) -> bytes:
 
 
 def cut_html(item: bytes, html: str) -> bytes:
-    """Cut the HTML of a page out of the bytes of an item.
-
-    Args:
-        item: An item as bytes, in which text is UTF-8.
-        html: The HTML of its page.
-
-    Returns:
-        Bytes for :func:`paste_html`.
+    """Cut the HTML of a page out of the bytes of an item; :func:`paste_html` puts it back.
 
     Example:
         >>> packed = b"before " + 400 * b"<p>" + b" after"
@@ -260,13 +244,6 @@ def cut_html(item: bytes, html: str) -> bytes:
 
 def paste_html(data: bytes, html: str) -> bytes:
     """Return the bytes of an item as they were before :func:`cut_html`.
-
-    Args:
-        data: What :func:`cut_html` returned.
-        html: The HTML of the page.
-
-    Returns:
-        The item as bytes.
 
     Raises:
         ValueError: ``data`` is damaged, or the item has more than 64 MB.

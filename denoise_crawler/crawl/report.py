@@ -43,9 +43,6 @@ class CrawlReport:
     """Counts what happens in a crawl, in its stats under ``denoise/``, and logs the first time of each kind.
 
     ``docs/stats.md`` explains each count.
-
-    Args:
-        crawler: The crawl.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -115,14 +112,7 @@ class CrawlReport:
         self.first(f"skipped/{why}", message, printable(url), _WHY_SKIPPED.get(why, why))
 
     def page_cleaned(self, source: SourcePage, cleaned: Cleaned, writing: Writing, method: str) -> None:
-        """Count a cleaned page, and send the signal :data:`page_cleaned`.
-
-        Args:
-            source: The page.
-            cleaned: What came of it.
-            writing: How its text was to be written.
-            method: The method that was to judge it.
-        """
+        """Count a cleaned page, and send the signal :data:`page_cleaned`."""
         self.count("characters_before", cleaned.visible)
         self.count("characters_after", cleaned.kept)
         self._count_judgement(cleaned)
@@ -186,11 +176,7 @@ class CrawlReport:
         logger.exception("Some waiting items could not be released because of a bug in denoise_crawler; they stay")
 
     def isolate_step(self, what: str) -> IsolatedStep:
-        """Log an error inside the block and go on behind it.
-
-        Args:
-            what: The step, as the log names it: "denoise_crawler cannot …".
-        """
+        """Log an error inside the block ("denoise_crawler cannot WHAT") and go on behind it."""
         return IsolatedStep(self, what)
 
     # --- the end
@@ -258,14 +244,7 @@ class LowConfidenceItem(UnwantedItem):
 
 
 def check_wanted(clean_page: CleanPage, writing: Writing, report: CrawlReport, *, has_text: bool) -> None:
-    """Raise LowConfidenceItem or UnchangedItem if an item of this page is to be dropped.
-
-    Args:
-        clean_page: The page.
-        writing: What the settings say of such pages.
-        report: Counts the item.
-        has_text: Whether the item has a text of its own.
-    """
+    """Raise LowConfidenceItem or UnchangedItem if an item of this page is to be dropped."""
     if clean_page.low_confidence and not has_text and writing.low_confidence == DROP:
         report.count("unsure_dropped")
         raise LowConfidenceItem(clean_page)

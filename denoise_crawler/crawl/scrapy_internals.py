@@ -75,11 +75,7 @@ def kept_open(crawler: Crawler) -> Iterator[None]:
 
 
 class RequestInProgress:
-    """A request in progress that is never sent: while it is there, the spider is not closed.
-
-    Args:
-        crawler: A crawl whose spider is open.
-    """
+    """A request in progress that is never sent: while it is there, the spider is not closed."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._slot: Any = _slot_of(crawler)
@@ -217,10 +213,6 @@ class SlotChoice(DownloaderInterface):
 class RobotsMiddleware:
     """The ``RobotsTxtMiddleware`` of a crawl, whose place ``process_request`` takes.
 
-    Args:
-        middlewares: The middlewares of the downloader.
-        process_request: Called for each request instead of the middleware.
-
     Raises:
         LookupError: The crawl has none.
         RuntimeError: This version of Scrapy keeps what it knows elsewhere.
@@ -273,15 +265,7 @@ POLITE_SINCE = (2, 18)
 
 
 def require_scrapy(part: str, least: tuple[int, int] = POLITE_SINCE) -> None:
-    """Check that this version of Scrapy is new enough.
-
-    Args:
-        part: What needs it, for the message.
-        least: The first version that will do.
-
-    Raises:
-        OldScrapyError: Scrapy is older.
-    """
+    """Raise OldScrapyError, which names the ``part`` that needs it, if Scrapy is older than the ``least`` version."""
     if scrapy.version_info[:2] < least:
         version = ".".join(map(str, least))
         raise OldScrapyError(

@@ -51,9 +51,6 @@ def abort_on_setup_error(
 def abort_on_missing_extra(extra: str) -> Iterator[None]:
     """Let no crawl begin if a package of an extra is missing that a component imports inside the block.
 
-    Args:
-        extra: The name of an extra of the package.
-
     Raises:
         CrawlError: A package is missing.
         MissingExtraError: The same, where no CrawlerProcess runs the crawl.

@@ -61,10 +61,7 @@ class SiteProgress:
 class Sites:
     """Has the pages of sites learned and judged, here or by worker processes.
 
-    Args:
-        settings: The settings of the crawl.
-        store: Keeps the progress of the sites, and what was learned of them unless DENOISE_SHARED_STORE is set.
-        report: The report of the crawl.
+    ``store`` keeps the progress of the sites, and what was learned of them unless DENOISE_SHARED_STORE is set.
 
     Attributes:
         turns: The turns in which pages are learned and judged.

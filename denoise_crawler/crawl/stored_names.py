@@ -96,11 +96,7 @@ class ItemClass:
     weak_references: int
 
     def new(self, content: Any) -> Any:
-        """Return an instance without attributes.
-
-        Args:
-            content: The pairs of a dict or the values of a tuple.
-        """
+        """Return an instance with the pairs of a dict or the values of a tuple, without attributes."""
         if self.content_type is tuple:
             return tuple.__new__(self.kind, content)
         if issubclass(self.kind, Item):

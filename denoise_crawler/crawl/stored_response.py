@@ -81,12 +81,7 @@ def response_as_bytes(response: Response, html: str | None = None) -> bytes:
 def response_from_bytes(data: bytes, html: str) -> Response:
     """Decode what :func:`response_as_bytes` returned.
 
-    Args:
-        data: The bytes.
-        html: The HTML of the page, from which a body that was left out is rebuilt.
-
-    Returns:
-        A response like the original, with a request.
+    A body that was left out is rebuilt from the HTML of the page.
 
     Raises:
         DamagedRowError: The bytes are damaged.

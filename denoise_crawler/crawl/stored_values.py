@@ -23,15 +23,7 @@ class UnstorableError(DenoiseError, ValueError):
         self._steps: list[tuple[int, str]] = []
 
     def inside(self, holder: Any, step: str) -> UnstorableError:
-        """Add where the value is.
-
-        Args:
-            holder: The object that holds it.
-            step: How to get from ``holder`` to it, such as ``[0]`` or ``.name``.
-
-        Returns:
-            This error.
-        """
+        """Add how to get from its holder to the value, such as ``[0]`` or ``.name``; return this error."""
         self._steps.append((id(holder), step))
         return self
 

@@ -75,12 +75,6 @@ def should_abort(request: BrowserRequest) -> bool:
 
     Images, media and fonts are not fetched. No page may reach this machine or its network, by IP address or as
     ``localhost``, unless it comes from that very host.
-
-    Args:
-        request: The request that the browser is about to send.
-
-    Returns:
-        True if it must not be sent.
     """
     return request.resource_type in UNNEEDED_TYPES or (_is_private_url(request.url) and not _is_own_host(request))
 

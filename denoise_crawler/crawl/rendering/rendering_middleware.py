@@ -50,15 +50,7 @@ class PageSnapshot:
 async def take_snapshot(
     page: BrowserPage, wait_seconds: float = 0.0, timeout_seconds: float = TIMEOUT_SECONDS
 ) -> PageSnapshot:
-    """Read a page.
-
-    Args:
-        page: The page in the browser.
-        wait_seconds: How long to wait until its network is idle.
-        timeout_seconds: How long the reading itself may take.
-
-    Returns:
-        The snapshot.
+    """Read a page, when its network is idle or ``wait_seconds`` are over.
 
     Raises:
         RenderingError: The scripts of the page keep the browser busy for longer.
