@@ -265,7 +265,7 @@ POLITE_SINCE = (2, 18)
 
 
 def require_scrapy(part: str, least: tuple[int, int] = POLITE_SINCE) -> None:
-    """Raise OldScrapyError, which names the ``part`` that needs it, if Scrapy is older than the ``least`` version."""
+    """Raise OldScrapyError, which names the ``part`` that needs it, if Scrapy is older than ``least``."""
     if scrapy.version_info[:2] < least:
         version = ".".join(map(str, least))
         raise OldScrapyError(

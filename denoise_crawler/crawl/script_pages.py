@@ -96,6 +96,9 @@ def _has_enough_text(root: etree._Element) -> bool:
     return False
 
 
+SCRIPT_PAGES_ORDER = 90  # among the spider middlewares
+
+
 class ScriptPagesMiddleware:
     """Spider middleware that counts pages that need a browser, and warns of the first."""
 

@@ -39,9 +39,9 @@ def noise_share(stats: Mapping[str, Any]) -> float | None:
 
 
 def unread_share(stats: Mapping[str, Any]) -> float | None:
-    """Return the share (0 to 1) of the pages that have no readable text: skipped pages, and pages built by scripts.
+    """Return the share (0 to 1) of the pages that have no readable text, None if there was no page.
 
-    Those are skipped pages, and pages built by scripts. None if there was no page.
+    Those are skipped pages, and pages built by scripts.
 
     Example:
         >>> unread_share({"denoise/pages": 8, "denoise/skipped/empty": 2})

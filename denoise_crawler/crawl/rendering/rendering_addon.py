@@ -12,7 +12,7 @@ from scrapy.settings import BaseSettings
 
 from denoise_crawler.crawl.private_addresses import is_private, literal_address
 from denoise_crawler.crawl.scrapy_internals import require_scrapy
-from denoise_crawler.crawl.script_pages import ScriptPagesMiddleware
+from denoise_crawler.crawl.script_pages import SCRIPT_PAGES_ORDER, ScriptPagesMiddleware
 from denoise_crawler.crawl.setup_errors import abort_on_setup_error
 from denoise_crawler.errors import SettingError
 
@@ -50,13 +50,14 @@ class Rendering:
 
     def update_settings(self, settings: BaseSettings) -> None:
         """Add the components."""
-        from denoise_crawler.crawl.rendering.rendering_addon import should_abort
         from denoise_crawler.crawl.rendering.rendering_middleware import RenderingMiddleware
 
         settings.setdefault_in_component_priority_dict(
             "DOWNLOADER_MIDDLEWARES", RenderingMiddleware, MIDDLEWARE_ORDER
         )
-        settings.setdefault_in_component_priority_dict("SPIDER_MIDDLEWARES", ScriptPagesMiddleware, 90)
+        settings.setdefault_in_component_priority_dict(
+            "SPIDER_MIDDLEWARES", ScriptPagesMiddleware, SCRIPT_PAGES_ORDER
+        )
         settings.set("PLAYWRIGHT_ABORT_REQUEST", should_abort, "addon")
         if (browser := next(filter(None, map(shutil.which, _BROWSERS)), None)) is not None:
             settings.set("PLAYWRIGHT_LAUNCH_OPTIONS", {"executable_path": browser}, "addon")
