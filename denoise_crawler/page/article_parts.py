@@ -68,13 +68,7 @@ def part_of(page: Page) -> ArticlePart | None:
 
 
 def part_among(url: str, root: Element, absolute: Callable[[str], str]) -> ArticlePart | None:
-    """Return which part of an article the page at ``url`` is.
-
-    Args:
-        url: The address of the page.
-        root: Its tree.
-        absolute: Returns the whole address of a link.
-    """
+    """Return which part of an article the page at ``url`` is."""
     following = next((one for one in _addresses(root, _NEXT, absolute) if number_behind(url, one)), None)
     previous = next((one for one in _addresses(root, _PREVIOUS, absolute) if number_behind(one, url)), None)
     if following is not None:

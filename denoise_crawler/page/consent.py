@@ -43,12 +43,6 @@ def is_consent_wall(url: str, nodes: Nodes, root: Element, said: Callable[[], Se
     Words alone are no evidence. Either the element of a consent platform holds nearly all text of the page, or the
     page has the address of such a dialog; and it declares no article, product or other work. Pages with more text
     than MAX_CHARACTERS are not asked about.
-
-    Args:
-        url: The address of the page.
-        nodes: Its nodes.
-        root: Its tree.
-        said: Returns what it declares.
     """
     by_address = _ADDRESS.match(url) is not None and next(root.iter(*_ASKS), None) is not None
     return (by_address or _is_all_dialog(nodes, root)) and not _declares_work(said())

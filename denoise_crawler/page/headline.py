@@ -109,12 +109,7 @@ def _without_site(title: str, names: set[str]) -> str:
 
 
 def _most_like(headings: dict[str, str], titles: list[str]) -> list[tuple[str, str]]:
-    """Return the heading that is most like one of the titles, with its letters; none if no heading is like one.
-
-    Args:
-        headings: The headings, each with its letters.
-        titles: The letters of the titles.
-    """
+    """Return the heading, with its letters, that is most like the letters of a title; none if none is like one."""
     pairs = [_pairs(title) for title in titles] if headings else []
     found = [(_likeness(_pairs(own), pairs), (heading, own)) for heading, own in headings.items()]
     best = max((likeness for likeness, _ in found), default=0.0)

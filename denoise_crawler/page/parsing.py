@@ -44,11 +44,7 @@ _COMMON_HAN = re.compile("[的一是不了在人有我他这为之大来以个�
 
 
 def parse(html: str | bytes) -> _Element | None:
-    """Parse ``html`` and return the root of its tree; None if there is nothing in it.
-
-    Args:
-        html: Text, or bytes that are decoded as they declare.
-    """
+    """Parse ``html``, decoded as it declares, and return the root of its tree; None if there is nothing in it."""
     return _parse_utf8(_to_clean_utf8(html))
 
 
@@ -145,14 +141,9 @@ class Markup:
         return root
 
     def is_larger(self, *, size: int, tags: int, attributes: int) -> bool:
-        """Tell whether it exceeds a limit.
+        """Tell whether it exceeds a limit: of bytes in UTF-8, of tags (every ``<`` is one), or of attributes.
 
         Its tree is not made for this, unless it surely holds few attributes beyond the limit.
-
-        Args:
-            size: The most bytes, in UTF-8.
-            tags: The most tags; every ``<`` counts as one.
-            attributes: The most attributes.
         """
         if len(self._html) > size or len(self._utf8) > size:
             return True

@@ -28,13 +28,9 @@ HOSTS_OF_ONE_TEMPLATE = frozenset({"gitbook.io"})
 def private_part(labels: list[str]) -> str:
     """Return the name that somebody has registered: one label below the longest public suffix.
 
+    Return "" for a public suffix, and where the list lacks the top-level domain.
+
     Private suffixes of the list count, such as ``github.io``.
-
-    Args:
-        labels: The labels of a host, in small letters.
-
-    Returns:
-        The name; "" for a public suffix, and where the list lacks the top-level domain.
 
     Example:
         >>> private_part(["www", "bbc", "co", "uk"]), private_part(["co", "uk"])

@@ -63,14 +63,9 @@ def open_store(path: Path, *, owner: str, job: str) -> Store:
 
 
 def salvage(aside: Path, store: Store) -> tuple[int, int]:
-    """Copy the readable rows of a damaged store, whose items then wait as those of a killed run.
+    """Copy the readable rows of a damaged store, ``aside``, whose items then wait as those of a killed run.
 
-    Args:
-        aside: The damaged file.
-        store: The new store.
-
-    Returns:
-        The numbers of waiting items and of sites that were copied.
+    Return the numbers of waiting items and of sites that were copied.
     """
     uri = f"{aside.absolute().as_uri()}?mode=ro"
     with closing(sqlite3.connect(uri, uri=True)) as db, closing(sqlite3.connect(store.path, timeout=60)) as new:

@@ -99,15 +99,7 @@ def _use_wal(db: sqlite3.Connection) -> None:
 
 
 def open_database(path: Path, *, check: bool) -> sqlite3.Connection:
-    """Open the file of a store, made if it is missing.
-
-    Args:
-        path: The file.
-        check: Whether to read the whole file for damage.
-
-    Raises:
-        StoreError: The file cannot be used.
-    """
+    """Open the file of a store, made if it is missing; ``check`` reads all of it for damage. Raise StoreError."""
     db = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

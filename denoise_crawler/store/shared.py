@@ -40,9 +40,6 @@ class SharedStore:
 
     Other entries (damaged, too large, of another site, or no file) are skipped with a warning and stay.
 
-    Args:
-        address: The path or address of the folder, made if it is missing.
-
     Raises:
         SharedStoreError: The folder cannot be reached, read or written, here or in a method.
     """

@@ -62,11 +62,7 @@ class Store:
         self._db = open_read_only(self.path) if read_only else open_database(self.path, check=check)
 
     def close(self, *, safe: bool = True) -> None:
-        """Close the file and delete this run's released rows.
-
-        Args:
-            safe: False if a feed failed: then the released rows wait again, for the next run.
-        """
+        """Close the file; delete this run's released rows, or, where that is not ``safe``, let them wait again."""
         if self._read_only:
             self._db.close()
             return
@@ -219,12 +215,7 @@ class Store:
         ).fetchall()
 
     def waiting(self, site: str | None = None, *, inherited: bool = True) -> Iterator[Parked]:
-        """Yield this run's waiting items in order, also those parked meanwhile. Damaged items are logged and stay.
-
-        Args:
-            site: The site of the items; all sites if not given.
-            inherited: Whether to yield items of earlier runs, too.
-        """
+        """Yield waiting items in order, also those parked meanwhile. Damaged items are logged and stay."""
         for batch in self.waiting_batches(site, inherited=inherited):
             yield from batch
 

@@ -24,10 +24,7 @@ class NoWorkerError(WorkerError):
 
 
 class Connection(asyncio.Protocol):
-    """The socket to one process, as asyncio serves it.
-
-    Args:
-        heard: Called with each message.
+    """The socket to one process, as asyncio serves it; ``heard`` is called with each message.
 
     Attributes:
         lost: Done when the process is gone.
@@ -113,10 +110,7 @@ class AsyncWorker:
         return self._connection is not None
 
     async def do(self, make: Callable[[], Call]) -> Any:
-        """Have a task done and return its result.
-
-        Args:
-            make: Returns the task; called once for each process that gets it.
+        """Have a task done and return its result; it is made once for each process that gets it.
 
         Raises:
             TaskError: The task raised.

@@ -262,13 +262,7 @@ class Workers(Generic[State]):
 def running(make: Callable[[int], State], count: int, end: Callable[[State], Any]) -> Iterator[Run]:
     """Have tasks run by ``count`` workers, or in this process if it is one.
 
-    Args:
-        make: As for :class:`Workers`.
-        count: The number of workers.
-        end: Ends a state that was made in this process.
-
-    Yields:
-        A function that runs tasks as :meth:`Workers.run` does.
+    Yield a function that runs tasks as :meth:`Workers.run` does. ``end`` ends a state that was made here.
 
     Example:
         >>> with running(lambda number: [number], 1, list.clear) as run:
@@ -287,12 +281,7 @@ def running(make: Callable[[int], State], count: int, end: Callable[[State], Any
 
 
 def side_by_side(runs: Iterable[Generator[Future[Any], None, None]], at_a_time: int) -> None:
-    """Run generators to their end, some ``at_a_time``.
-
-    Args:
-        runs: The generators; each yields the futures that it waits for.
-        at_a_time: How many run at the same time.
-    """
+    """Run generators, which yield the futures that they wait for, to their end, some ``at_a_time``."""
     to_come = iter(runs)
     waiting: dict[Future[Any], Generator[Future[Any], None, None]] = {}
 

@@ -169,11 +169,7 @@ def main(connected: socket.socket) -> None:
 
 
 def inherited_socket(number: int) -> socket.socket:
-    """Return the socket that this process was started with.
-
-    Args:
-        number: Its file number; -1 on Windows, where its description comes by the standard input.
-    """
+    """Return the socket that this process was started with: of this number, or (-1) told by the standard input."""
     import socket
 
     return socket.socket(fileno=number) if number >= 0 else socket.fromshare(sys.stdin.buffer.read())  # type: ignore[attr-defined, unused-ignore]

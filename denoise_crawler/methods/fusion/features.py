@@ -242,12 +242,9 @@ def fill_site(rows: Table, evidence: Evidence) -> None:
 
 
 def table_of(evidence: Evidence, wishes: tuple[float, float], of_page: Table | None = None) -> Table:
-    """Return all features as a table, a row for each block.
+    """Return all features as a table, a row for each block; ``of_page`` holds those of the page alone if known.
 
-    Args:
-        evidence: What is known of the page.
-        wishes: Whether title and comments are wished: 1, 0, or ``UNSAID``.
-        of_page: The features that the page alone says, by feature, where they are known.
+    Whether title and comments are wished is 1, 0, or ``UNSAID``.
     """
     by_feature = np.empty((len(block_names()), len(evidence.blocks)), np.float32)
     own = len(page_names())

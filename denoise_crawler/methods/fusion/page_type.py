@@ -131,12 +131,7 @@ class PageTypeTrees:
         self._trees = BoostedTrees(trees)
 
     def scores(self, traits: Sequence[float], look: Look) -> Numbers:
-        """Return the score of each kind, their mean 0.
-
-        Args:
-            traits: What the page says of itself: :func:`page_type_features.traits_of`.
-            look: What the trees say of its blocks.
-        """
+        """Return the score of each kind, their mean 0, by what the page says of itself and the trees of blocks."""
         scores = (
             self._trees.leaves(page_type_row(traits, look).reshape(1, -1))[:, 0]
             .reshape(-1, len(KINDS))
