@@ -49,11 +49,9 @@ class ItemFiller:
     """Fills the empty fields of items. The settings name the fields; values that an item has stay."""
 
     def __init__(self, settings: DenoiseSettings, report: CrawlReport) -> None:
-        self._report = report
-        self._html_field = settings.html_field
-        self._url_field = settings.url_field
+        self._report, self._by_record = report, settings.by_record
+        self._html_field, self._url_field = settings.html_field, settings.url_field
         self._part_field = settings.part_field
-        self._by_record = settings.by_record
         self._targets = {"text": settings.text_field, **settings.extra_fields}
         self._clean_page_targets = {field.name: field.name for field in fields(CleanPage)}
 
@@ -304,7 +302,8 @@ def takes_list(kind: type, name: str) -> bool:
     if isinstance(declared, str):
         return bool(_LIST_ANNOTATION.match(declared))
     options = get_args(declared) if get_origin(declared) in (Union, UnionType) else (declared,)
-    return all(each is type(None) or _is_list(each) for each in options) and declared is not None
+    fits = (each is type(None) or (get_origin(each) or each) in _LISTS for each in options)
+    return declared is not None and all(fits)
 
 
 def _annotations(kind: type) -> dict[str, Any]:
@@ -312,10 +311,6 @@ def _annotations(kind: type) -> dict[str, Any]:
         return dict(get_annotations(kind))
     except Exception:  # Python 3.14 evaluates them here
         return {}
-
-
-def _is_list(declared: Any) -> bool:
-    return (get_origin(declared) or declared) in _LISTS
 
 
 # --- CSV feeds get a column for the text, whichever item comes first

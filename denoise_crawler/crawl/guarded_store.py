@@ -24,8 +24,7 @@ class GuardedStore:
     """A store whose errors are handed to ``on_error`` and then answered with a default."""
 
     def __init__(self, store: Store, on_error: Callable[[Exception], None]) -> None:
-        self._store = store
-        self._on_error = on_error
+        self._store, self._on_error = store, on_error
         self._hidden_origins: set[bytes] = set()
 
     def safely(

@@ -43,8 +43,7 @@ class HostGaps:
                 f"DENOISE_DELAY_MIN ({low:g}) is greater than DENOISE_DELAY_MAX ({high:g}): "
                 "set the minimum to at most the maximum"
             )
-        self.low = low
-        self.high = high
+        self.low, self.high = low, high
         self.random = random.Random(seed)
         self.floors: dict[str, float] = {}
         self.not_before: dict[str, float] = {}
@@ -88,9 +87,7 @@ class PoliteSlot(Slot):
     """
 
     def __init__(self, host: str, gaps: HostGaps, stats: StatsCollector | None = None) -> None:
-        self._host = host
-        self._gaps = gaps
-        self._stats = stats
+        self._host, self._gaps, self._stats = host, gaps, stats
         self._draw = gaps.random.random()
         self._drawn_after = 0.0
         super().__init__(1, 0.0, 0.0)  # positional, because 2.19 renamed the third parameter

@@ -140,17 +140,11 @@ PATIENCE_QUOTAS = 10
 
 @dataclass
 class _NewLayout:
-    """Pages that fit no known layout, and the method that learned them.
-
-    Attributes:
-        method: What was learned from them.
-        matching: How many of them matched those before.
-        pages_since: How many pages of the site came since the first of them.
-    """
+    """Pages that fit no known layout, and the method that learned them."""
 
     method: Method
-    matching: int = 0
-    pages_since: int = 0
+    matching: int = 0  # how many of them matched those before
+    pages_since: int = 0  # of the site, since the first of them
 
 
 class Layouts:
