@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from denoise_crawler.methods import DEFAULT_METHOD, Judgement, Method, MethodChoice, apply_guard
 from denoise_crawler.methods.base import InMemoryKnowledge, Knowledge
@@ -22,10 +23,6 @@ from denoise_crawler.page.metadata import metadata_fields
 from denoise_crawler.page.site import layout_name
 from denoise_crawler.rules import NO_RULES, SiteRules
 from denoise_crawler.rules.obeying import obey, values_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from pathlib import Path
 
 SITES_IN_MEMORY = 100
 PLAIN_TEXT = Writing()
@@ -49,7 +46,6 @@ class Cleaned:
         >>> cleaned = Denoiser("link_ratio").clean(Page.parse("", "<nav><a href=/>Home</a></nav><p>A story.</p>"))
         >>> cleaned.clean_page.text, cleaned.visible, cleaned.kept
         ('A story.', 11, 7)
-
     """
 
     page: Page
@@ -98,7 +94,6 @@ class Denoiser:
         ...     denoiser.learn(page)
         >>> denoiser.clean(page).clean_page.text
         'The council met yesterday.'
-
     """
 
     def __init__(
@@ -329,7 +324,6 @@ class Cleaning:
         ValueError: There is no such ``short_sites``.
         ExtractorError: The extractor that ``writing`` names cannot be used.
         LowConfidenceError: What ``writing`` wishes for unsure pages cannot be done.
-
     """
 
     choice: MethodChoice = field(default_factory=MethodChoice)
@@ -384,7 +378,6 @@ def denoise_pages(
         ExtractorError: The extractor cannot be used. Raised at once.
         LowConfidenceError: What ``writing`` wishes for unsure pages cannot be done. Raised at once.
         RulesError: The folder of rules cannot be read. Raised at once.
-
     """
     denoiser = Cleaning(MethodChoice(method, options), writing, SiteRules.of_folder(rules)).denoiser()
     return (page for page in _denoise(denoiser, pages) if not denoiser.drops(page))

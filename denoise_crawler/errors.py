@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import traceback
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 class DenoiseError(Exception):
@@ -216,7 +213,6 @@ def needs(extra: str) -> Iterator[None]:
     Example:
         >>> with needs("parquet"):
         ...     import pyarrow
-
     """
     try:
         yield

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from argparse import ArgumentParser
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import asdict, replace
 from inspect import iscoroutinefunction
@@ -15,7 +16,14 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal
 
-from denoise_crawler.commands.known_site import clean_known, derived_rules, existing_store, kept_pages, read_rules
+from denoise_crawler.commands.known_site import (
+    Explained,
+    clean_known,
+    derived_rules,
+    existing_store,
+    kept_pages,
+    read_rules,
+)
 from denoise_crawler.commands.robot_fetching import RobotFetcher
 from denoise_crawler.crawl.guarded_store import open_denoiser
 from denoise_crawler.denoiser import Cleaning
@@ -25,18 +33,13 @@ from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import MAX_HTML_BYTES, Page
 from denoise_crawler.page.site import site_of
 from denoise_crawler.page.text import printable
-from denoise_crawler.rules import NO_RULES
+from denoise_crawler.rules import NO_RULES, SiteRules
 from denoise_crawler.rules.derive import MAX_PAGES
 from denoise_crawler.rules.learned import as_data
 from denoise_crawler.store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from mcp.server.mcpserver import MCPServer
-
-    from denoise_crawler.commands.known_site import Explained
-    from denoise_crawler.rules import SiteRules
 
 PROGRAM, USER_AGENT = "denoise-crawler mcp", "denoise-crawler"
 _INSTRUCTIONS = (
@@ -55,7 +58,6 @@ class Tools:
         choice: The method.
         store: The store of a crawl, None for none.
         rules: The site rules that are obeyed.
-
     """
 
     def __init__(
@@ -148,7 +150,6 @@ def make_server(tools: Tools) -> MCPServer[Any]:
 
     Raises:
         MissingExtraError: The SDK is not installed.
-
     """
     with needs("mcp"):
         from mcp.server.mcpserver import MCPServer
@@ -185,7 +186,6 @@ def run(words: Sequence[str]) -> int:
 
     Returns:
         The exit code: 0, or 1 if the server cannot begin.
-
     """
     parser = ArgumentParser(prog=PROGRAM, description=__doc__.partition("\n")[0])
     add = parser.add_argument

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import io
 import tempfile
+from collections.abc import Iterator
 from datetime import date, datetime, timezone
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 import msgspec
 from scrapy.exporters import BaseItemExporter
@@ -18,8 +19,6 @@ with abort_on_missing_extra("parquet"):
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 ROWS_PER_GROUP = 2_000
 _COLUMN_TYPES: dict[str, Any] = {

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from scrapy.http import Response
+from scrapy.settings import BaseSettings
 from scrapy.utils.project import get_project_settings
 
 from denoise_crawler.crawl.guarded_store import open_denoiser
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.crawl.source_page import page_of_response
-
-if TYPE_CHECKING:
-    from scrapy.http import Response
-    from scrapy.settings import BaseSettings
-
-    from denoise_crawler.output.clean_page import CleanPage
+from denoise_crawler.output.clean_page import CleanPage
 
 
 def clean(response: Response, *, explain: bool = False, settings: BaseSettings | None = None) -> CleanPage:

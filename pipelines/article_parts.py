@@ -4,29 +4,26 @@ from __future__ import annotations
 
 import logging
 from collections import OrderedDict
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem, NotConfigured
-from scrapy.http import HtmlResponse
+from scrapy.http import HtmlResponse, Response
 
 from denoise_crawler.crawl.item_fate import ItemFate
 from denoise_crawler.crawl.report import page_cleaned
 from denoise_crawler.crawl.settings import is_off
 from denoise_crawler.crawl.setup_errors import abort_on_setup_error
+from denoise_crawler.crawl.source_page import SourcePage
+from denoise_crawler.output.writing import Writing
+from denoise_crawler.page import Page
 from denoise_crawler.page.article_parts import ArticlePart, part_among, part_of
 from denoise_crawler.page.text import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from scrapy.crawler import Crawler
-    from scrapy.http import Response
     from typing_extensions import Self
-
-    from denoise_crawler.crawl.source_page import SourcePage
-    from denoise_crawler.output.writing import Writing
-    from denoise_crawler.page import Page
 
 logger = logging.getLogger(__name__)
 

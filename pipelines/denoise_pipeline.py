@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem
 
 from denoise_crawler.pipelines.item_pages import ItemPages
 
 if TYPE_CHECKING:
-    from scrapy.crawler import Crawler
     from typing_extensions import Self
 
 

@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 from weakref import WeakKeyDictionary
 
 from itemadapter import ItemAdapter
+from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
+from scrapy.settings import BaseSettings
 from scrapy.utils.conf import build_component_list
 from scrapy.utils.misc import load_object
 
 from denoise_crawler.crawl.filling import keep_text_column
 from denoise_crawler.crawl.item_fate import ItemFate
-from denoise_crawler.crawl.settings import is_off
+from denoise_crawler.crawl.settings import DenoiseSettings, is_off
 from denoise_crawler.crawl.setup_errors import abort_on_setup_error
 from denoise_crawler.crawl.source_page import Origin, SourcePage
 from denoise_crawler.page import Page
 from denoise_crawler.page.held_pages import PageWindow
-
-if TYPE_CHECKING:
-    from scrapy.crawler import Crawler
-    from scrapy.settings import BaseSettings
-
-    from denoise_crawler.crawl.settings import DenoiseSettings
 
 _MAX_CACHED_PAGES = 32
 _MAX_CACHED_CHARACTERS = 8_000_000

@@ -6,23 +6,22 @@ import logging
 from typing import TYPE_CHECKING
 
 import scrapy
+from scrapy.crawler import Crawler
+from scrapy.settings import BaseSettings
 
 from denoise_crawler.crawl.middleware import WarmupMiddleware
 from denoise_crawler.crawl.scrapy_internals import ignores_start_requests
-from denoise_crawler.crawl.script_pages import ScriptPagesMiddleware
+from denoise_crawler.crawl.script_pages import SCRIPT_PAGES_ORDER, ScriptPagesMiddleware
 from denoise_crawler.crawl.settings import DenoiseSettings, is_live, is_off
 from denoise_crawler.crawl.setup_errors import abort_on_missing_extra, is_scrapy_command
 
 if TYPE_CHECKING:
-    from scrapy.crawler import Crawler
-    from scrapy.settings import BaseSettings
     from typing_extensions import Self
 
 logger = logging.getLogger(__name__)
 
 # Nearer to the engine than any middleware of a project, so that these see each item once, with its own response.
 MIDDLEWARE_ORDER = -1_000_000
-SCRIPT_PAGES_ORDER = 90
 
 
 class Addon:

@@ -5,29 +5,22 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import defaultdict, deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import TYPE_CHECKING
 
 from scrapy import signals
+from scrapy.crawler import Crawler
 from scrapy.utils.asyncio import create_looping_call, is_asyncio_available
 from scrapy.utils.defer import deferred_from_coro
 
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
-
-    from scrapy.crawler import Crawler
-
-    from denoise_crawler.crawl.source_page import SourcePage
+from denoise_crawler.crawl.source_page import SourcePage
 
 logger = logging.getLogger(__name__)
 
 _SLICE_SECONDS = 0.005
 _MAX_CALLS_PER_SLICE = 10
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Iterable
 
 
 class TimeSlice:
@@ -50,12 +43,7 @@ async def pause() -> None:
 
 
 async def run_concurrently(calls: Iterable[Awaitable[None]], limit: int) -> None:
-    """Start calls in order and wait until all are done.
-
-    Args:
-        calls: Coroutines, taken one by one.
-        limit: How many may run at a time. Without an asyncio loop it is one.
-    """
+    """Start coroutines in order, at most ``limit`` at a time (without an asyncio loop one), and wait for all."""
     if not is_asyncio_available():
         for call in calls:
             await call
@@ -92,9 +80,7 @@ _INTERVAL_SECONDS = 1.0
 class PeriodicTask:
     """Calls ``work`` once a second while the spider is open, and never twice at the same time.
 
-    Args:
-        crawler: The crawl.
-        work: The task. If it raises, the error is logged and the task is not called again.
+    If it raises, the error is logged and it is not called again.
     """
 
     def __init__(self, crawler: Crawler, work: Callable[[], Awaitable[None]]) -> None:
@@ -216,9 +202,6 @@ class SharedTurn:
 
     Without the event loop of asyncio it is over at once: there items are sent one after the other, and nobody can
     wait for a turn.
-
-    Args:
-        turn: The turn; None if each item has its own.
 
     Attributes:
         of_site: Held by site while an item is judged and filled, so that those that began before go first.

@@ -17,8 +17,10 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple, Union, get_args, get_orig
 
 from itemadapter import ItemAdapter
 from scrapy import Item
+from scrapy.crawler import Crawler
 from scrapy.exporters import CsvItemExporter
 
+from denoise_crawler.crawl.report import CrawlReport
 from denoise_crawler.crawl.scrapy_internals import replace_exporter
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.crawl.stored_values import class_path
@@ -26,11 +28,7 @@ from denoise_crawler.errors import PartError
 from denoise_crawler.output.clean_page import CleanPage, by_record
 
 if TYPE_CHECKING:
-    from scrapy.crawler import Crawler
     from typing_extensions import Self
-
-    from denoise_crawler.crawl.report import CrawlReport
-    from denoise_crawler.crawl.settings import DenoiseSettings
 
 
 class FillResult(NamedTuple):
@@ -51,11 +49,9 @@ class ItemFiller:
     """Fills the empty fields of items. The settings name the fields; values that an item has stay."""
 
     def __init__(self, settings: DenoiseSettings, report: CrawlReport) -> None:
-        self._report = report
-        self._html_field = settings.html_field
-        self._url_field = settings.url_field
+        self._report, self._by_record = report, settings.by_record
+        self._html_field, self._url_field = settings.html_field, settings.url_field
         self._part_field = settings.part_field
-        self._by_record = settings.by_record
         self._targets = {"text": settings.text_field, **settings.extra_fields}
         self._clean_page_targets = {field.name: field.name for field in fields(CleanPage)}
 
@@ -113,13 +109,6 @@ class ItemFiller:
 
         A field that holds an empty list, or is declared as a list, gets a list. If the class refuses a value, this
         is logged once per class, and the item goes on without the value.
-
-        Args:
-            item: An item of any kind.
-            clean_page: Its clean page.
-
-        Returns:
-            The item to pass on, and whether it has text.
         """
         has_text = wrote = False
         for source, target in self._targets_of(item).items():
@@ -149,16 +138,7 @@ class ItemFiller:
     # --- items that go on, counted
 
     def fill_each(self, item: Any, clean_page: CleanPage, *, whole: bool) -> list[Any]:
-        """Fill an item; or copies of it, one for each record of its page, if the settings say so.
-
-        Args:
-            item: An item of any kind.
-            clean_page: Its clean page.
-            whole: Whether the item stands for the whole page and may become several.
-
-        Returns:
-            The items to pass on.
-        """
+        """Fill an item; if the settings say so and it stands for its ``whole`` page, a copy for each record."""
         if whole and self._by_record and clean_page.records:
             results = [self.fill(_copy(item), record) for record in by_record(clean_page)]
         else:
@@ -305,14 +285,7 @@ _LIST_ANNOTATION = re.compile(r"\s*(\w+\.)*(list|List|Sequence|MutableSequence)\
 
 @lru_cache(maxsize=1_024)
 def takes_list(kind: type, name: str) -> bool:
-    """Return True if a class declares a field as a list, or as a list or None.
-
-    Args:
-        kind: The class of an item.
-        name: The name of a field.
-
-    Returns:
-        False also for a field that takes a string besides a list.
+    """Return True if a class declares a field as a list, or as a list or None; False if it takes a string too.
 
     Example:
         >>> from dataclasses import dataclass
@@ -329,7 +302,8 @@ def takes_list(kind: type, name: str) -> bool:
     if isinstance(declared, str):
         return bool(_LIST_ANNOTATION.match(declared))
     options = get_args(declared) if get_origin(declared) in (Union, UnionType) else (declared,)
-    return all(each is type(None) or _is_list(each) for each in options) and declared is not None
+    fits = (each is type(None) or (get_origin(each) or each) in _LISTS for each in options)
+    return declared is not None and all(fits)
 
 
 def _annotations(kind: type) -> dict[str, Any]:
@@ -337,10 +311,6 @@ def _annotations(kind: type) -> dict[str, Any]:
         return dict(get_annotations(kind))
     except Exception:  # Python 3.14 evaluates them here
         return {}
-
-
-def _is_list(declared: Any) -> bool:
-    return (get_origin(declared) or declared) in _LISTS
 
 
 # --- CSV feeds get a column for the text, whichever item comes first

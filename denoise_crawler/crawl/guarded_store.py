@@ -2,38 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
+from pathlib import Path
+from typing import Concatenate, ParamSpec, TypeVar
 
+from denoise_crawler.denoiser import Cleaning, Denoiser
 from denoise_crawler.errors import DamagedRowError
+from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.base import InMemoryKnowledge
 from denoise_crawler.store import Store
+from denoise_crawler.store.parked_rows import Parked, ParkedPage
 from denoise_crawler.store.stored_knowledge import StoredKnowledge
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from denoise_crawler.denoiser import Cleaning, Denoiser
-    from denoise_crawler.methods import MethodChoice
-    from denoise_crawler.store.parked_rows import Parked, ParkedPage
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
 class GuardedStore:
-    """A store whose errors are reported and then answered with a default.
-
-    Args:
-        store: The store.
-        on_error: Called with each error.
-    """
+    """A store whose errors are handed to ``on_error`` and then answered with a default."""
 
     def __init__(self, store: Store, on_error: Callable[[Exception], None]) -> None:
-        self._store = store
-        self._on_error = on_error
+        self._store, self._on_error = store, on_error
         self._hidden_origins: set[bytes] = set()
 
     def safely(
@@ -114,12 +105,7 @@ class GuardedStore:
 def open_denoiser(path: Path | None, cleaning: Cleaning) -> Iterator[Denoiser]:
     """Open the store of a crawl, read-only, and make a denoiser that knows its sites.
 
-    Args:
-        path: The file of the store, None if there is none.
-        cleaning: How pages are cleaned.
-
-    Yields:
-        The denoiser. What it learns stays in memory.
+    What it learns stays in memory. Without a path it knows none.
 
     Raises:
         StoreError: The file cannot be read.

@@ -7,17 +7,14 @@ import random
 from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
 from time import monotonic
-from typing import TYPE_CHECKING
 
 from scrapy.core.downloader import Slot
+from scrapy.settings import BaseSettings
+from scrapy.statscollectors import StatsCollector
 
 from denoise_crawler.crawl.settings_table import PolitenessSettings
 from denoise_crawler.output.options import SECONDS
 from denoise_crawler.page.site import canonical_host
-
-if TYPE_CHECKING:
-    from scrapy.settings import BaseSettings
-    from scrapy.statscollectors import StatsCollector
 
 # A delay of 0 makes Scrapy send a whole slot queue at once, whatever the concurrency of the slot is.
 MIN_GAP_SECONDS = 0.001
@@ -46,8 +43,7 @@ class HostGaps:
                 f"DENOISE_DELAY_MIN ({low:g}) is greater than DENOISE_DELAY_MAX ({high:g}): "
                 "set the minimum to at most the maximum"
             )
-        self.low = low
-        self.high = high
+        self.low, self.high = low, high
         self.random = random.Random(seed)
         self.floors: dict[str, float] = {}
         self.not_before: dict[str, float] = {}
@@ -91,9 +87,7 @@ class PoliteSlot(Slot):
     """
 
     def __init__(self, host: str, gaps: HostGaps, stats: StatsCollector | None = None) -> None:
-        self._host = host
-        self._gaps = gaps
-        self._stats = stats
+        self._host, self._gaps, self._stats = host, gaps, stats
         self._draw = gaps.random.random()
         self._drawn_after = 0.0
         super().__init__(1, 0.0, 0.0)  # positional, because 2.19 renamed the third parameter
@@ -128,13 +122,7 @@ class PoliteSlot(Slot):
 
 
 def parse_retry_after(value: str) -> float | None:
-    """Return the seconds that a Retry-After header asks for.
-
-    Args:
-        value: The header, a number of seconds or an HTTP date.
-
-    Returns:
-        The seconds from now, None if the header is unreadable.
+    """Return the seconds that a Retry-After header (seconds or an HTTP date) asks for, None if it is unreadable.
 
     Example:
         >>> parse_retry_after("120"), parse_retry_after("soon")

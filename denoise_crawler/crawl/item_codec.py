@@ -8,9 +8,10 @@ class keeps besides the fields, or :func:`pack` refuses it.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from enum import Enum
 from types import WrapperDescriptorType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
 import msgspec
@@ -20,9 +21,6 @@ from denoise_crawler.crawl.stored_names import describe_item_class, enum_name, l
 from denoise_crawler.crawl.stored_values import VALUE_KINDS, VALUE_TYPES, UnstorableError, class_path
 from denoise_crawler.errors import UnparkableError
 from denoise_crawler.methods.versioned_format import decode_msgpack
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
 
 __all__ = ["UnparkableError", "pack", "unpack"]
 
@@ -77,12 +75,6 @@ def unpack(data: bytes) -> Any:
     """Decode what :func:`pack` returned. No code of the item's class runs.
 
     Modules that the program has not loaded itself are not imported, because an import runs code.
-
-    Args:
-        data: The bytes.
-
-    Returns:
-        The item.
 
     Raises:
         UnparkableError: The class is gone, belongs to another script or is no class of items; or the bytes are

@@ -3,39 +3,33 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import nullcontext
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 from weakref import WeakKeyDictionary
 
 from scrapy import signals
+from scrapy.crawler import Crawler
 
 from denoise_crawler.crawl.ending import CloseHook, feeds_are_safe
-from denoise_crawler.crawl.event_loop import PeriodicTask, SharedTurn, TimeSlice, run_concurrently
+from denoise_crawler.crawl.event_loop import PeriodicTask, SharedTurn, TimeSlice, Turn, run_concurrently
 from denoise_crawler.crawl.filling import ItemFiller
 from denoise_crawler.crawl.guarded_store import GuardedStore
-from denoise_crawler.crawl.parking import WaitingItems
+from denoise_crawler.crawl.parking import WaitingItem, WaitingItems
 from denoise_crawler.crawl.report import CrawlReport, UnwantedItem, check_wanted
 from denoise_crawler.crawl.scrapy_internals import SentItems
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.crawl.sites import Sites
+from denoise_crawler.crawl.source_page import SourcePage
 from denoise_crawler.crawl.stored_names import owner_of
+from denoise_crawler.denoiser import Cleaned
 from denoise_crawler.errors import GivenUpError, PartError, describe_error
 from denoise_crawler.page.text import printable
 from denoise_crawler.store import Store
 from denoise_crawler.store.damage import open_store
 
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Iterator
-
-    from scrapy.crawler import Crawler
-
-    from denoise_crawler.crawl.event_loop import Turn
-    from denoise_crawler.crawl.parking import WaitingItem
-    from denoise_crawler.crawl.source_page import SourcePage
-    from denoise_crawler.denoiser import Cleaned
-
-    Fill: TypeAlias = Callable[..., Awaitable[list[Any]]]
+Fill: TypeAlias = Callable[..., Awaitable[list[Any]]]
 
 logger = logging.getLogger(__name__)
 
@@ -93,10 +87,6 @@ class ItemFate:
 
     async def take(self, item: Any, source: SourcePage | None) -> list[Any]:
         """Take an item from the spider.
-
-        Args:
-            item: The item.
-            source: The page it came from, None if there is none.
 
         Returns:
             The items that go on now, filled where possible: the item; several if each record of its page is an

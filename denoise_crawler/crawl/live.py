@@ -16,25 +16,24 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
+from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.reactor import listen_tcp
 from twisted.internet.error import CannotListenError
+from twisted.web.http import Request
 from twisted.web.resource import Resource
 from twisted.web.server import Site
 
 from denoise_crawler.crawl.item_fate import ItemFate
 from denoise_crawler.crawl.report import page_cleaned
 from denoise_crawler.crawl.settings import DenoiseSettings
+from denoise_crawler.denoiser import Cleaned
 from denoise_crawler.page import Page
 from denoise_crawler.report.figures import PageFigures, Sizes
 from denoise_crawler.report.rendering import page_view, render_page
 
 if TYPE_CHECKING:
-    from scrapy.crawler import Crawler
-    from twisted.web.http import Request
     from typing_extensions import Self
-
-    from denoise_crawler.denoiser import Cleaned
 
 logger = logging.getLogger(__name__)
 
@@ -78,11 +77,7 @@ class RecentPage:
 
 
 class CleanedPages:
-    """What a crawl has cleaned: sums by site, and the recent pages.
-
-    Args:
-        crawler: The crawl.
-    """
+    """What a crawl has cleaned: sums by site, and the recent pages."""
 
     def __init__(self, crawler: Crawler) -> None:
         self.fate = ItemFate.of(crawler)

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from itemadapter import is_item
 from scrapy import signals
+from scrapy.crawler import Crawler
+from scrapy.http import Response
 from scrapy.utils.asyncio import is_asyncio_available
 
 from denoise_crawler.crawl.filling import keep_text_column
@@ -32,8 +34,6 @@ from denoise_crawler.page import Page
 from denoise_crawler.page.text import printable
 
 if TYPE_CHECKING:
-    from scrapy.crawler import Crawler
-    from scrapy.http import Response
     from typing_extensions import Self
 
 logger = logging.getLogger(__name__)
@@ -43,11 +43,7 @@ _MAX_OUTPUTS = 100  # that wait for Scrapy
 
 
 class OutputAhead:
-    """Wraps ``Scraper.handle_spider_output_async`` of a crawl. Without the event loop of asyncio it does nothing.
-
-    Args:
-        crawler: The crawl.
-    """
+    """Wraps ``Scraper.handle_spider_output_async`` of a crawl, if it has the event loop of asyncio."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
@@ -86,11 +82,7 @@ _END = _Step(None)
 
 
 class BegunOutput(AsyncIterator[Any]):
-    """The output of a callback. One task runs the callback from its begin to its end, as Scrapy has it.
-
-    Args:
-        output: The output.
-    """
+    """The output of a callback. One task runs the callback from its begin to its end, as Scrapy has it."""
 
     def __init__(self, output: AsyncIterator[Any]) -> None:
         self._output = output
@@ -153,15 +145,7 @@ class WarmupMiddleware:
         return cls(crawler)
 
     async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
-        """Pass requests on; clean items or let them wait.
-
-        Args:
-            response: The response that the callback got.
-            result: What the callback yields.
-
-        Yields:
-            The requests, and the items that do not wait.
-        """
+        """Pass on the requests, and the items that do not wait, cleaned."""
         sources = None if is_opted_out(response) else ResponseSources(self._fate, response, self._crawler)
         async for output in result:
             if type(output) is not dict and not is_item(output):

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, ParamSpec, TypeAlias, TypeVar
 
-from denoise_crawler.denoiser import MAX_LAYOUTS, MAX_NOVELTY, Cleaned
+from denoise_crawler.denoiser import MAX_LAYOUTS, MAX_NOVELTY, Cleaned, Cleaning, Denoiser
+from denoise_crawler.methods import Method
+from denoise_crawler.methods.base import Knowledge
+from denoise_crawler.output.clean_page import CleanPage
+from denoise_crawler.page import Page
 from denoise_crawler.page.site import layout_name
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from denoise_crawler.denoiser import Cleaning, Denoiser
-    from denoise_crawler.methods import Method
-    from denoise_crawler.methods.base import Knowledge
-    from denoise_crawler.output.clean_page import CleanPage
-    from denoise_crawler.page import Page
-
-    Timed: TypeAlias = Callable[[str], AbstractContextManager[None]]
+P = ParamSpec("P")
+T = TypeVar("T")
+Timed: TypeAlias = Callable[[str], AbstractContextManager[None]]
 
 
 class Learned(NamedTuple):
@@ -43,10 +41,7 @@ class Learned(NamedTuple):
 class PageCleaner:
     """Learns pages and judges them by what is known of their sites.
 
-    Args:
-        cleaning: How pages are cleaned.
-        knowledge: What is known of sites.
-        timed: Measures the time of a stage.
+    ``timed`` measures the time of a stage.
     """
 
     def __init__(self, cleaning: Cleaning, knowledge: Knowledge, timed: Timed) -> None:
@@ -107,6 +102,15 @@ class PageCleaner:
         self._new_layout = layout
 
 
+def _at_once(call: Callable[P, T]) -> Callable[P, Awaitable[T]]:
+    """Return ``call`` for those who await what it returns."""
+
+    async def called(*values: P.args, **named: P.kwargs) -> T:
+        return call(*values, **named)
+
+    return called
+
+
 class InlineCleaner:
     """Does all at once, by the methods that ``WorkersCleaner`` has too.
 
@@ -114,10 +118,11 @@ class InlineCleaner:
     """
 
     def __init__(self, cleaning: Cleaning, knowledge: Knowledge, timed: Timed) -> None:
-        self._pages = PageCleaner(cleaning, knowledge, timed)
+        pages = PageCleaner(cleaning, knowledge, timed)
         self.lost: set[str] = set()
-        self.pages_known = self._pages.pages_known
-        self.view = self._pages.preview
+        self.pages_known, self.view, self.preview = pages.pages_known, pages.preview, _at_once(pages.preview)
+        self.learn, self.clean, self.raw = _at_once(pages.learn), _at_once(pages.clean), _at_once(pages.raw)
+        self.part, self.save = _at_once(pages.part), _at_once(pages.save)
 
     async def start(self) -> None:
         """Do nothing: it is ready."""
@@ -125,30 +130,6 @@ class InlineCleaner:
     async def skipped(self, page: Page) -> str | None:
         """Return why ``page`` has nothing to read. This parses it, unless the spider has done so."""
         return page.skipped
-
-    async def learn(self, page: Page, *, ready: bool) -> Learned:
-        """Learn ``page``."""
-        return self._pages.learn(page, ready=ready)
-
-    async def clean(self, page: Page, *, warm: bool) -> Cleaned:
-        """Clean ``page``."""
-        return self._pages.clean(page, warm=warm)
-
-    async def raw(self, page: Page) -> Cleaned:
-        """Return ``page`` with all of its text."""
-        return self._pages.raw(page)
-
-    async def part(self, cleaned: Cleaned, part: str) -> CleanPage:
-        """Return the clean text of a part of a cleaned page; raise PartError if the part is not there."""
-        return self._pages.part(cleaned, part)
-
-    async def preview(self, page: Page) -> Cleaned:
-        """Clean ``page`` for somebody who looks at it."""
-        return self._pages.preview(page)
-
-    async def save(self, site: str | None) -> None:
-        """Write what is known of ``site``, None: of all sites."""
-        self._pages.save(site)
 
     async def close(self) -> None:
         """Do nothing: there is nothing to end."""
@@ -159,17 +140,11 @@ PATIENCE_QUOTAS = 10
 
 @dataclass
 class _NewLayout:
-    """Pages that fit no known layout, and the method that learned them.
-
-    Attributes:
-        method: What was learned from them.
-        matching: How many of them matched those before.
-        pages_since: How many pages of the site came since the first of them.
-    """
+    """Pages that fit no known layout, and the method that learned them."""
 
     method: Method
-    matching: int = 0
-    pages_since: int = 0
+    matching: int = 0  # how many of them matched those before
+    pages_since: int = 0  # of the site, since the first of them
 
 
 class Layouts:

@@ -9,6 +9,7 @@ import faulthandler
 import logging
 import os
 from collections import defaultdict
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from time import perf_counter
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from denoise_crawler.core import choose
 from denoise_crawler.crawl.page_cleaner import Learned, PageCleaner
-from denoise_crawler.denoiser import RAW
+from denoise_crawler.denoiser import RAW, Cleaned, Cleaning
 from denoise_crawler.errors import PartError
 from denoise_crawler.methods import Judgement
 from denoise_crawler.output.clean_page import CleanPage
@@ -24,9 +25,6 @@ from denoise_crawler.page import Page
 from denoise_crawler.page.held_pages import PageWindow
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from denoise_crawler.denoiser import Cleaned, Cleaning
     from denoise_crawler.workers.process import Line
 
 # what is sent of a cleaned page: its judgement without the nodes, its record, and what ``Cleaned`` counts
@@ -107,13 +105,7 @@ class HeldPage:
 
 
 def begin(cleaning: Cleaning, core: str | None, line: Line) -> PageTasks:
-    """Make ready a worker process of a crawl.
-
-    Args:
-        cleaning: How pages are cleaned.
-        core: Whether the compiled core is used, None for what is found.
-        line: The socket to the crawl.
-    """
+    """Make ready a worker process of a crawl; ``core`` is None where it uses what it finds."""
     faulthandler.enable()
     os.dup2(2, 1)  # what a user's function prints must not come between the items of a feed on the standard output
     logging.basicConfig(level=logging.WARNING, handlers=[LogToCrawl(line)], format="%(message)s")

@@ -4,30 +4,25 @@ from __future__ import annotations
 
 import logging
 from collections import Counter, deque
+from collections.abc import Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
+from scrapy.crawler import Crawler
 from scrapy.extensions.closespider import CloseSpider
 
+from denoise_crawler.crawl.guarded_store import GuardedStore
 from denoise_crawler.crawl.item_codec import pack, unpack
-from denoise_crawler.crawl.source_page import source_of_parked
+from denoise_crawler.crawl.report import CrawlReport
+from denoise_crawler.crawl.source_page import SourcePage, source_of_parked
 from denoise_crawler.crawl.stored_values import class_path
 from denoise_crawler.errors import UnparkableError
 from denoise_crawler.methods.versioned_format import MAX_BYTES, decode_msgpack
 from denoise_crawler.page.held_pages import PageWindow
 from denoise_crawler.page.text import printable
 from denoise_crawler.store import Store
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from scrapy.crawler import Crawler
-
-    from denoise_crawler.crawl.guarded_store import GuardedStore
-    from denoise_crawler.crawl.report import CrawlReport
-    from denoise_crawler.crawl.source_page import SourcePage
-    from denoise_crawler.store.parked_rows import Parked
+from denoise_crawler.store.parked_rows import Parked
 
 logger = logging.getLogger(__name__)
 
@@ -58,12 +53,7 @@ class WaitingItems:
     def park(self, item: Any, source: SourcePage) -> bool:
         """Let an item wait: it is in the file of the store when this returns.
 
-        Args:
-            item: The item.
-            source: Its page.
-
-        Returns:
-            False if it cannot be stored; then it must go on now.
+        Return False if it cannot be stored, and must go on now.
         """
         try:
             data = _pack(item, source)
@@ -90,10 +80,6 @@ class WaitingItems:
 
     def release(self, site: str | None = None, *, inherited: bool = True) -> Iterator[WaitingItem]:
         """Release waiting items in order, also those that are parked meanwhile.
-
-        Args:
-            site: Whose items to release, None for all.
-            inherited: Whether to release the items of earlier runs too.
 
         Yields:
             The items with their pages. A yielded item waits no longer. One that cannot be read stays in the store.
@@ -239,14 +225,7 @@ def _pack(item: Any, source: SourcePage) -> bytes:
 
 
 def cut_html(item: bytes, html: str) -> bytes:
-    """Cut the HTML of a page out of the bytes of an item.
-
-    Args:
-        item: An item as bytes, in which text is UTF-8.
-        html: The HTML of its page.
-
-    Returns:
-        Bytes for :func:`paste_html`.
+    """Cut the HTML of a page out of the bytes of an item; :func:`paste_html` puts it back.
 
     Example:
         >>> packed = b"before " + 400 * b"<p>" + b" after"
@@ -265,13 +244,6 @@ def cut_html(item: bytes, html: str) -> bytes:
 
 def paste_html(data: bytes, html: str) -> bytes:
     """Return the bytes of an item as they were before :func:`cut_html`.
-
-    Args:
-        data: What :func:`cut_html` returned.
-        html: The HTML of the page.
-
-    Returns:
-        The item as bytes.
 
     Raises:
         ValueError: ``data`` is damaged, or the item has more than 64 MB.

@@ -34,15 +34,21 @@ from __future__ import annotations
 
 import logging
 import math
+from collections.abc import Iterable
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import WeakSet
 
-from scrapy import signals
+from scrapy import Request, Spider, signals
+from scrapy.core.downloader import Slot
+from scrapy.crawler import Crawler
 from scrapy.exceptions import IgnoreRequest
-from scrapy.utils.asyncio import call_later
+from scrapy.http import Response
+from scrapy.settings import BaseSettings
+from scrapy.utils.asyncio import CallLaterResult, call_later
 from scrapy.utils.httpobj import urlparse_cached
 from scrapy.utils.misc import load_object
+from twisted.internet.defer import Deferred
 
 from denoise_crawler.crawl.host_gaps import MIN_GAP_SECONDS, HostGaps, PoliteSlot, parse_retry_after
 from denoise_crawler.crawl.robots_guard import RobotsGuard, authority_of
@@ -58,17 +64,6 @@ from denoise_crawler.crawl.settings_table import PolitenessSettings
 from denoise_crawler.crawl.setup_errors import abort_on_setup_error
 from denoise_crawler.errors import DenoiseError
 from denoise_crawler.page.site import canonical_host, without_port
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from scrapy import Request, Spider
-    from scrapy.core.downloader import Slot
-    from scrapy.crawler import Crawler
-    from scrapy.http import Response
-    from scrapy.settings import BaseSettings
-    from scrapy.utils.asyncio import CallLaterResult
-    from twisted.internet.defer import Deferred
 
 logger = logging.getLogger(__name__)
 

@@ -4,30 +4,24 @@ from __future__ import annotations
 
 import logging
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING
 
+from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem
 
+from denoise_crawler.crawl.source_page import SourcePage
+from denoise_crawler.denoiser import Cleaned
 from denoise_crawler.errors import WorkerError
 from denoise_crawler.output.clean_page import CleanPage
 from denoise_crawler.output.clean_text import noise_ratio
 from denoise_crawler.output.extractors import DROP, is_fallback
-from denoise_crawler.output.writing import DROP_UNCHANGED
+from denoise_crawler.output.writing import DROP_UNCHANGED, Writing
 from denoise_crawler.page import MAX_ATTRIBUTES, MAX_ELEMENTS, MAX_HTML_BYTES, MAX_TEXT_BYTES
 from denoise_crawler.page.text import printable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from scrapy.crawler import Crawler
-
-    from denoise_crawler.crawl.source_page import SourcePage
-    from denoise_crawler.denoiser import Cleaned
-    from denoise_crawler.output.writing import Writing
 
 logger = logging.getLogger(__name__)
 
@@ -49,9 +43,6 @@ class CrawlReport:
     """Counts what happens in a crawl, in its stats under ``denoise/``, and logs the first time of each kind.
 
     ``docs/stats.md`` explains each count.
-
-    Args:
-        crawler: The crawl.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -121,14 +112,7 @@ class CrawlReport:
         self.first(f"skipped/{why}", message, printable(url), _WHY_SKIPPED.get(why, why))
 
     def page_cleaned(self, source: SourcePage, cleaned: Cleaned, writing: Writing, method: str) -> None:
-        """Count a cleaned page, and send the signal :data:`page_cleaned`.
-
-        Args:
-            source: The page.
-            cleaned: What came of it.
-            writing: How its text was to be written.
-            method: The method that was to judge it.
-        """
+        """Count a cleaned page, and send the signal :data:`page_cleaned`."""
         self.count("characters_before", cleaned.visible)
         self.count("characters_after", cleaned.kept)
         self._count_judgement(cleaned)
@@ -183,8 +167,7 @@ class CrawlReport:
             logger.error("%s cannot be cleaned: %s; its items go on as they are", printable(url), printable(error))
             return
         logger.exception(
-            "%s cannot be cleaned because of a bug in denoise_crawler; its items go on as they are",
-            printable(url),
+            "%s cannot be cleaned because of a bug in denoise_crawler; its items go on as they are", printable(url)
         )
 
     def release_failed(self) -> None:
@@ -193,11 +176,7 @@ class CrawlReport:
         logger.exception("Some waiting items could not be released because of a bug in denoise_crawler; they stay")
 
     def isolate_step(self, what: str) -> IsolatedStep:
-        """Log an error inside the block and go on behind it.
-
-        Args:
-            what: The step, as the log names it: "denoise_crawler cannot …".
-        """
+        """Log an error inside the block ("denoise_crawler cannot WHAT") and go on behind it."""
         return IsolatedStep(self, what)
 
     # --- the end
@@ -265,14 +244,7 @@ class LowConfidenceItem(UnwantedItem):
 
 
 def check_wanted(clean_page: CleanPage, writing: Writing, report: CrawlReport, *, has_text: bool) -> None:
-    """Raise LowConfidenceItem or UnchangedItem if an item of this page is to be dropped.
-
-    Args:
-        clean_page: The page.
-        writing: What the settings say of such pages.
-        report: Counts the item.
-        has_text: Whether the item has a text of its own.
-    """
+    """Raise LowConfidenceItem or UnchangedItem if an item of this page is to be dropped."""
     if clean_page.low_confidence and not has_text and writing.low_confidence == DROP:
         report.count("unsure_dropped")
         raise LowConfidenceItem(clean_page)

@@ -17,35 +17,30 @@ import logging
 import math
 from dataclasses import dataclass
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from scrapy import Request, signals
+from scrapy.crawler import Crawler
 from scrapy.exceptions import CannotResolveHostError, DownloadCancelledError, IgnoreRequest
 from scrapy.http import Response
 from scrapy.http.request import NO_CALLBACK
+from scrapy.robotstxt import RobotParser
+from scrapy.settings import BaseSettings
 from scrapy.settings.default_settings import RETRY_EXCEPTIONS
 from scrapy.utils.defer import ensure_awaitable
 from scrapy.utils.deprecate import argument_is_required
 from scrapy.utils.httpobj import urlparse_cached
 from scrapy.utils.misc import load_object
+from twisted.internet.defer import Deferred
+from twisted.python.failure import Failure
 
+from denoise_crawler.crawl.host_gaps import HostGaps
 from denoise_crawler.crawl.scrapy_internals import RobotsMiddleware
+from denoise_crawler.crawl.settings_table import PolitenessSettings
 from denoise_crawler.errors import DenoiseError
 from denoise_crawler.page.site import DEFAULT_PORTS
 
-if TYPE_CHECKING:
-    from typing import TypeAlias
-
-    from scrapy.crawler import Crawler
-    from scrapy.robotstxt import RobotParser
-    from scrapy.settings import BaseSettings
-    from twisted.internet.defer import Deferred
-    from twisted.python.failure import Failure
-
-    from denoise_crawler.crawl.host_gaps import HostGaps
-    from denoise_crawler.crawl.settings_table import PolitenessSettings
-
-    Answer: TypeAlias = Response | Request
+Answer: TypeAlias = Response | Request
 
 logger = logging.getLogger(__name__)
 
@@ -69,17 +64,10 @@ class RobotsUnreachableError(DenoiseError, IgnoreRequest):
 
 @dataclass(slots=True)
 class _UnreachableRobots:
-    """A robots.txt that could not be read.
-
-    Attributes:
-        why: The reason.
-        retry_at: When to request it again, in monotonic seconds.
-        tries: How often it was requested.
-        has_no_address: Whether the host name has no address.
-    """
+    """A robots.txt that could not be read when it was last requested."""
 
     why: str
-    retry_at: float
+    retry_at: float  # in monotonic seconds
     tries: int = 0
     has_no_address: bool = False
 
@@ -93,7 +81,7 @@ def authority_of(request: Request) -> str:
     return urlparse_cached(request).netloc.rpartition("@")[2].lower()
 
 
-class GuardedDownloader(Protocol):
+class _GuardedDownloader(Protocol):
     """What the guard asks of the downloader: see ``PoliteDownloader``."""
 
     crawler: Crawler
@@ -102,20 +90,11 @@ class GuardedDownloader(Protocol):
     gaps: HostGaps
 
     @property
-    def closing(self) -> bool:
-        """Whether the crawl ends."""
-
-    def get_slot_key(self, request: Request) -> str:
-        """Return the host of a request."""
-
-    def seconds_until_turn(self, host: str, now: float) -> float:
-        """Return the seconds until the turn of a host."""
-
-    def put_back(self, request: Request) -> Request | None:
-        """Return the request for the scheduler, None for one that did not come from there."""
-
-    def empty_slot(self, host: str, error: IgnoreRequest) -> int:
-        """Send away what waits for the turn of a host."""
+    def closing(self) -> bool: ...
+    def get_slot_key(self, request: Request) -> str: ...
+    def seconds_until_turn(self, host: str, now: float) -> float: ...
+    def put_back(self, request: Request) -> Request | None: ...
+    def empty_slot(self, host: str, error: IgnoreRequest) -> int: ...
 
 
 class RobotsGuard:
@@ -125,9 +104,8 @@ class RobotsGuard:
     port or spelling of a host must not hold up the host. The entries are forgotten between the runs of a JOBDIR.
     """
 
-    def __init__(self, downloader: GuardedDownloader, polite: PolitenessSettings) -> None:
-        self._downloader = downloader
-        self._polite = polite
+    def __init__(self, downloader: _GuardedDownloader, polite: PolitenessSettings) -> None:
+        self._downloader, self._polite = downloader, polite
         self._stats = downloader.crawler.stats
         self._unreachable: dict[str, _UnreachableRobots] = {}
         self._too_slow: dict[str, float] = {}
@@ -156,19 +134,16 @@ class RobotsGuard:
         self._drop_if_too_slow(host)
         if obeys and not self._may_fetch_robots(authority):
             return self._put_back_or_drop(authority, request)
-        if (
-            own := await self._call_robots_middleware(request)
-        ) is not None:  # a subclass of Scrapy's may return a response
+        own = await self._call_robots_middleware(request)
+        if own is not None:  # a subclass of Scrapy's may return a response
             return own
         self._drop_if_too_slow(host)
         if obeys and authority in self._unreachable:
             # The middleware forgets it, so that it requests it again when the time has come.
             self._robots.forget(urlparse_cached(request).netloc)  # type: ignore[union-attr]
             return self._put_back_or_drop(authority, request)
-        if (
-            self._downloader.closing
-            or self._downloader.seconds_until_turn(host, monotonic()) > _MAX_SLOT_WAIT_SECONDS
-        ):
+        closing = self._downloader.closing
+        if closing or self._downloader.seconds_until_turn(host, monotonic()) > _MAX_SLOT_WAIT_SECONDS:
             return self._downloader.put_back(request)
         return None
 
@@ -241,11 +216,9 @@ class RobotsGuard:
     def watch(self, request: Request, answer: Deferred[Answer]) -> Deferred[Answer]:
         """Follow what happens to a request for robots.txt; leave other requests alone."""
         authority = self._robots_authority(request) if self._robots else None
-        return (
+        if authority:
             answer.addCallbacks(self._on_answer, self._on_failure, (authority,), {}, (authority,))
-            if authority
-            else answer
-        )
+        return answer
 
     def _robots_authority(self, request: Request) -> str | None:
         parts = urlparse_cached(request)

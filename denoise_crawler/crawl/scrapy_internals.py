@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
+from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 import scrapy
-from scrapy import Request
+from scrapy import Request, Spider
 from scrapy.core.downloader import Downloader, Slot
 from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
 from scrapy.extensions.feedexport import FeedExporter
+from scrapy.http import Response
 from scrapy.pipelines.media import MediaPipeline
 from scrapy.pqueues import DownloaderAwarePriorityQueue, DownloaderInterface
 
 from denoise_crawler.errors import OldScrapyError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Iterator
-    from types import CodeType
-
-    from scrapy import Spider
     from scrapy.core.scheduler import BaseScheduler
     from scrapy.crawler import Crawler, CrawlerProcessBase
-    from scrapy.http import Response
 
 # --- the engine: its slot holds the requests in progress and the reason why the crawl ends
 
@@ -77,12 +75,7 @@ def kept_open(crawler: Crawler) -> Iterator[None]:
 
 
 class RequestInProgress:
-    """A request in progress that is never sent: while it is there, the spider is not closed.
-
-    Args:
-        crawler: A crawl whose spider is open.
-
-    """
+    """A request in progress that is never sent: while it is there, the spider is not closed."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._slot: Any = _slot_of(crawler)
@@ -169,7 +162,6 @@ class DownloaderOfSlots(Downloader):
 
     Raises:
         RuntimeError: This version of Scrapy makes them elsewhere.
-
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -221,14 +213,9 @@ class SlotChoice(DownloaderInterface):
 class RobotsMiddleware:
     """The ``RobotsTxtMiddleware`` of a crawl, whose place ``process_request`` takes.
 
-    Args:
-        middlewares: The middlewares of the downloader.
-        process_request: Called for each request instead of the middleware.
-
     Raises:
         LookupError: The crawl has none.
         RuntimeError: This version of Scrapy keeps what it knows elsewhere.
-
     """
 
     def __init__(self, middlewares: Any, process_request: Callable[..., Any]) -> None:
@@ -278,15 +265,7 @@ POLITE_SINCE = (2, 18)
 
 
 def require_scrapy(part: str, least: tuple[int, int] = POLITE_SINCE) -> None:
-    """Check that this version of Scrapy is new enough.
-
-    Args:
-        part: What needs it, for the message.
-        least: The first version that will do.
-
-    Raises:
-        OldScrapyError: Scrapy is older.
-    """
+    """Raise OldScrapyError, which names the ``part`` that needs it, if Scrapy is older than ``least``."""
     if scrapy.version_info[:2] < least:
         version = ".".join(map(str, least))
         raise OldScrapyError(

@@ -8,15 +8,14 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from lxml import etree
-from scrapy.http import HtmlResponse
+from scrapy.crawler import Crawler
+from scrapy.http import HtmlResponse, Response
 
 from denoise_crawler.crawl.source_page import is_opted_out
 from denoise_crawler.page import MAX_HTML_BYTES
 from denoise_crawler.page.text import printable
 
 if TYPE_CHECKING:
-    from scrapy.crawler import Crawler
-    from scrapy.http import Response
     from typing_extensions import Self
 
 logger = logging.getLogger(__name__)
@@ -95,6 +94,9 @@ def _has_enough_text(root: etree._Element) -> bool:
         if characters >= MIN_CHARACTERS:
             return True
     return False
+
+
+SCRIPT_PAGES_ORDER = 90  # among the spider middlewares
 
 
 class ScriptPagesMiddleware:

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from scrapy.exceptions import NotConfigured
+from scrapy.settings import BaseSettings
 from scrapy.utils.project import data_path
 
 from denoise_crawler.core import choose
@@ -29,10 +29,6 @@ from denoise_crawler.output.writing import NO_CHANGES, Writing
 from denoise_crawler.page.metadata import MORE_FIELDS
 from denoise_crawler.rules import SiteRules
 
-if TYPE_CHECKING:
-    from scrapy.settings import BaseSettings
-
-
 logger = logging.getLogger(__name__)
 
 PREFIX = "DENOISE_"
@@ -42,11 +38,7 @@ _PAGES = ".pages"  # added to the name of the store: the file that remembers wha
 
 @dataclass(frozen=True)
 class DenoiseSettings(
-    table.LiveSettings,
-    table.RulesSettings,
-    table.WarmupSettings,
-    table.ItemSettings,
-    table.SwitchSettings,
+    table.LiveSettings, table.RulesSettings, table.WarmupSettings, table.ItemSettings, table.SwitchSettings
 ):
     """What cleaning in a crawl needs: sections of the table of settings, and what is made of other sections.
 

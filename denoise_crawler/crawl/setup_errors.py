@@ -5,21 +5,16 @@ from __future__ import annotations
 import asyncio
 import logging
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from types import FrameType
 from weakref import WeakSet
 
-from scrapy.crawler import CrawlerProcessBase
+from scrapy.crawler import Crawler, CrawlerProcessBase
 
 from denoise_crawler.crawl.scrapy_internals import code_of_command, raise_after_start
 from denoise_crawler.crawl.settings import warn_of_unknown
 from denoise_crawler.errors import CrawlError, MissingExtraError, StoreError, needs
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from types import FrameType
-
-    from scrapy.crawler import Crawler
 
 logger = logging.getLogger(__name__)
 _started: WeakSet[Crawler] = WeakSet()
@@ -55,9 +50,6 @@ def abort_on_setup_error(
 @contextmanager
 def abort_on_missing_extra(extra: str) -> Iterator[None]:
     """Let no crawl begin if a package of an extra is missing that a component imports inside the block.
-
-    Args:
-        extra: The name of an extra of the package.
 
     Raises:
         CrawlError: A package is missing.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from math import ceil
@@ -13,27 +14,23 @@ from typing import TYPE_CHECKING
 from scrapy.utils.asyncio import is_asyncio_available
 
 from denoise_crawler.crawl.event_loop import SiteTurns
-from denoise_crawler.crawl.page_cleaner import InlineCleaner
-from denoise_crawler.crawl.warmup_clocks import WarmupClocks
+from denoise_crawler.crawl.guarded_store import GuardedStore
+from denoise_crawler.crawl.page_cleaner import InlineCleaner, Learned
+from denoise_crawler.crawl.report import CrawlReport
+from denoise_crawler.crawl.settings import DenoiseSettings
+from denoise_crawler.crawl.source_page import SourcePage
+from denoise_crawler.crawl.warmup_clocks import OverdueSite, WarmupClocks
+from denoise_crawler.denoiser import Cleaned
 from denoise_crawler.errors import AskAgainError, GivenUpError, WorkerError, describe_error
+from denoise_crawler.methods.base import Knowledge
+from denoise_crawler.page import Page
 from denoise_crawler.page.text import printable
 from denoise_crawler.store import SiteRun, SiteState, Store
 from denoise_crawler.store.shared import SharedStore
 from denoise_crawler.store.stored_knowledge import StoredKnowledge
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from denoise_crawler.crawl.guarded_store import GuardedStore
-    from denoise_crawler.crawl.page_cleaner import Learned
-    from denoise_crawler.crawl.report import CrawlReport
-    from denoise_crawler.crawl.settings import DenoiseSettings
-    from denoise_crawler.crawl.source_page import SourcePage
-    from denoise_crawler.crawl.warmup_clocks import OverdueSite
     from denoise_crawler.crawl.workers_cleaner import WorkersCleaner
-    from denoise_crawler.denoiser import Cleaned
-    from denoise_crawler.methods.base import Knowledge
-    from denoise_crawler.page import Page
 
 logger = logging.getLogger(__name__)
 
@@ -64,10 +61,7 @@ class SiteProgress:
 class Sites:
     """Has the pages of sites learned and judged, here or by worker processes.
 
-    Args:
-        settings: The settings of the crawl.
-        store: Keeps the progress of the sites, and what was learned of them unless DENOISE_SHARED_STORE is set.
-        report: The report of the crawl.
+    ``store`` keeps the progress of the sites, and what was learned of them unless DENOISE_SHARED_STORE is set.
 
     Attributes:
         turns: The turns in which pages are learned and judged.

@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
+from scrapy.crawler import Crawler
 from scrapy.http import HtmlResponse, Request, Response
 
 from denoise_crawler.crawl.stored_response import PAGE_KEY, response_as_bytes, response_from_bytes
+from denoise_crawler.denoiser import Cleaned
 from denoise_crawler.errors import GivenPageError
 from denoise_crawler.page import MAX_HTML_BYTES, Page
 from denoise_crawler.page.parsing import has_endless_tag, is_utf8, parse
 from denoise_crawler.store.parked_rows import ParkedPage, ParkedResponse
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from scrapy.crawler import Crawler
-    from scrapy.http import Response
-
-    from denoise_crawler.denoiser import Cleaned
-
 
 # --- the page: the body of the response, or what the spider named instead
 
@@ -40,20 +34,13 @@ def given_page(response: Response) -> Any:
 
 
 def page_of_response(response: Response, site_of: Callable[[str], str]) -> Page | None:
-    """Return the page of a response.
+    """Return the page of a response, None if there is none (JSON, images, …).
 
     If the items of a spider belong to another page, the spider puts that page into
     ``response.meta["denoise_page"]``: a response, or, for HTML inside something else such as JSON, a dict
     ``{"url": …, "html": …, "site": …}``. ``site`` may be left out. An HTML response is not parsed again: the
     tree of the spider's selectors is read. Only where Scrapy cannot read the page, because of its charset or base
     URL, it is parsed here.
-
-    Args:
-        response: The response.
-        site_of: Returns the site of a URL.
-
-    Returns:
-        The page, None if there is none (JSON, images, …).
 
     Raises:
         GivenPageError: The spider named something that is no page.
@@ -123,9 +110,7 @@ class Origin:
     def to_parked(self, body: str | None) -> ParkedResponse | None:
         """Return the response as the store keeps it, None where there is none.
 
-        Args:
-            body: The body as text if the page is the body. The store keeps it with the page, so it is left out
-                here.
+        If the page is the body, ``body`` is its text: the store keeps it with the page, so it is left out here.
         """
         if self.response is None:
             return None
@@ -234,35 +219,13 @@ def response_origin(response: Response, crawler: Crawler) -> Origin:
 
 
 def source_of_response(response: Response, site_of: Callable[[str], str], origin: Origin) -> SourcePage | None:
-    """Return the page that the items of a response came from.
-
-    Args:
-        response: The response.
-        site_of: Returns the site of a URL.
-        origin: The origin made of the response.
-
-    Returns:
-        The page, None if the response has none.
-
-    Raises:
-        GivenPageError: The spider named something else as its page.
-    """
+    """Return the page that the items of a response came from, None if it has none; raise GivenPageError."""
     page = page_of_response(response, site_of)
     return None if page is None else SourcePage(page, origin, is_body=given_page(response) is None)
 
 
 def source_of_parked(parked: ParkedPage) -> SourcePage:
-    """Return the page of items that waited, with its response rebuilt from the store.
-
-    Args:
-        parked: The page as the store keeps it.
-
-    Returns:
-        The page. It counts as learned.
-
-    Raises:
-        DamagedRowError: The stored response cannot be read.
-    """
+    """Return the page of items that waited, learned, with its response rebuilt from the store."""
     response = None
     if parked.response is not None:
         response = response_from_bytes(parked.response.data, parked.html)

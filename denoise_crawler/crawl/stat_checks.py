@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from denoise_crawler.output.clean_text import noise_ratio
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 # Items that lack something they should have, or that are missing.
 _LOSS_STATS = ("failed", "unfilled", "parts_missing", "unreadable", "store_errors")
@@ -30,13 +28,7 @@ def count_losses(stats: Mapping[str, Any]) -> dict[str, int]:
 
 
 def noise_share(stats: Mapping[str, Any]) -> float | None:
-    """Return the share of the visible characters that was removed.
-
-    Args:
-        stats: Scrapy's stats.
-
-    Returns:
-        The share (0 to 1), None if no page was judged.
+    """Return the share (0 to 1) of the visible characters that was removed, None if no page was judged.
 
     Example:
         >>> noise_share({"denoise/characters_before": 1_000, "denoise/characters_after": 400})
@@ -47,13 +39,9 @@ def noise_share(stats: Mapping[str, Any]) -> float | None:
 
 
 def unread_share(stats: Mapping[str, Any]) -> float | None:
-    """Return the share of the pages that have no readable text: skipped pages, and pages built by scripts.
+    """Return the share (0 to 1) of the pages that have no readable text, None if there was no page.
 
-    Args:
-        stats: Scrapy's stats.
-
-    Returns:
-        The share (0 to 1), None if there was no page.
+    Those are skipped pages, and pages built by scripts.
 
     Example:
         >>> unread_share({"denoise/pages": 8, "denoise/skipped/empty": 2})

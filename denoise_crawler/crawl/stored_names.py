@@ -12,21 +12,17 @@ from enum import Enum
 from functools import lru_cache
 from pathlib import Path
 from types import GetSetDescriptorType, MemberDescriptorType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import getweakrefcount
 
 from itemadapter import ItemAdapter
-from scrapy import Item
+from scrapy import Item, Spider
+from scrapy.crawler import Crawler
 from scrapy.utils.conf import closest_scrapy_cfg
 from scrapy.utils.trackref import object_ref
 
 from denoise_crawler.crawl.stored_values import UnstorableError, class_path
 from denoise_crawler.errors import UnparkableError
-
-if TYPE_CHECKING:
-    from scrapy import Spider
-    from scrapy.crawler import Crawler
-
 
 # --- the script that was started, to which the classes of __main__ belong
 
@@ -100,11 +96,7 @@ class ItemClass:
     weak_references: int
 
     def new(self, content: Any) -> Any:
-        """Return an instance without attributes.
-
-        Args:
-            content: The pairs of a dict or the values of a tuple.
-        """
+        """Return an instance with the pairs of a dict or the values of a tuple, without attributes."""
         if self.content_type is tuple:
             return tuple.__new__(self.kind, content)
         if issubclass(self.kind, Item):

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 from scrapy import http
-from scrapy.http import Request, Response
+from scrapy.http import Headers, Request, Response
 
 from denoise_crawler.crawl.item_codec import pack, unpack
 from denoise_crawler.errors import DamagedRowError, UnparkableError
 from denoise_crawler.methods.versioned_format import decode_msgpack
 from denoise_crawler.page.parsing import is_charset
-
-if TYPE_CHECKING:
-    from scrapy.http import Headers
 
 PAGE_KEY = "denoise_page"  # in the meta of a response: the page that the spider names instead of the body
 
@@ -84,12 +81,7 @@ def response_as_bytes(response: Response, html: str | None = None) -> bytes:
 def response_from_bytes(data: bytes, html: str) -> Response:
     """Decode what :func:`response_as_bytes` returned.
 
-    Args:
-        data: The bytes.
-        html: The HTML of the page, from which a body that was left out is rebuilt.
-
-    Returns:
-        A response like the original, with a request.
+    A body that was left out is rebuilt from the HTML of the page.
 
     Raises:
         DamagedRowError: The bytes are damaged.

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import date, datetime, time, timedelta, timezone, tzinfo
 from decimal import Decimal
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID, SafeUUID
 from zoneinfo import ZoneInfo
 
 from denoise_crawler.errors import DenoiseError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _MAX_STEPS_SHOWN = 4
 
@@ -25,15 +23,7 @@ class UnstorableError(DenoiseError, ValueError):
         self._steps: list[tuple[int, str]] = []
 
     def inside(self, holder: Any, step: str) -> UnstorableError:
-        """Add where the value is.
-
-        Args:
-            holder: The object that holds it.
-            step: How to get from ``holder`` to it, such as ``[0]`` or ``.name``.
-
-        Returns:
-            This error.
-        """
+        """Add how to get from its holder to the value, such as ``[0]`` or ``.name``; return this error."""
         self._steps.append((id(holder), step))
         return self
 

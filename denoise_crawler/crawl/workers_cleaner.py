@@ -10,27 +10,22 @@ from dataclasses import replace
 from functools import partial
 from itertools import count
 from math import ceil
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import WeakKeyDictionary
 
-from denoise_crawler.crawl.page_cleaner import PageCleaner
+from denoise_crawler.crawl.page_cleaner import Learned, PageCleaner
 from denoise_crawler.crawl.page_tasks import Ask, HandedPage, Keep, MissingPart, PageTasks, begin
-from denoise_crawler.denoiser import Cleaned
+from denoise_crawler.crawl.report import CrawlReport
+from denoise_crawler.denoiser import Cleaned, Cleaning
 from denoise_crawler.errors import AskAgainError, GivenUpError, PartError, SettingError, WorkerDiedError
-from denoise_crawler.methods.base import InMemoryKnowledge
+from denoise_crawler.methods.base import InMemoryKnowledge, Knowledge
+from denoise_crawler.output.clean_page import CleanPage
+from denoise_crawler.page import Page
 from denoise_crawler.page.held_pages import PageWindow
 from denoise_crawler.page.text import printable
 from denoise_crawler.workers import Limits, worker_number
 from denoise_crawler.workers.async_worker import AsyncWorker
 from denoise_crawler.workers.process import Begin, Call, Reply, encode
-
-if TYPE_CHECKING:
-    from denoise_crawler.crawl.page_cleaner import Learned
-    from denoise_crawler.crawl.report import CrawlReport
-    from denoise_crawler.denoiser import Cleaning
-    from denoise_crawler.methods.base import Knowledge
-    from denoise_crawler.output.clean_page import CleanPage
-    from denoise_crawler.page import Page
 
 logger = logging.getLogger(__name__)
 

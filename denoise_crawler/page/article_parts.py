@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 from lxml import etree
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from denoise_crawler.page.nodes import Element
-    from denoise_crawler.page.page import Page
+from denoise_crawler.page.nodes import Element
+from denoise_crawler.page.page import Page
 
 _RELATED = etree.XPath("/descendant::*[self::link or self::a][@rel and @href]")
 _HINT = re.compile(r"""\brel\s*=\s*["']?[^"'<>]*\b(?:next|prev)""", re.IGNORECASE)
@@ -51,7 +49,6 @@ def number_behind(url: str, other: str) -> int | None:
         >>> number_behind("https://a.example/story-2.html", "https://a.example/story-3.html")
         3
         >>> number_behind("https://a.example/monday", "https://a.example/tuesday")
-
     """
     for kind, (number, bare) in _numbered(other):
         if number == 2 and bare == _bare(url):
@@ -71,13 +68,7 @@ def part_of(page: Page) -> ArticlePart | None:
 
 
 def part_among(url: str, root: Element, absolute: Callable[[str], str]) -> ArticlePart | None:
-    """Return which part of an article the page at ``url`` is.
-
-    Args:
-        url: The address of the page.
-        root: Its tree.
-        absolute: Returns the whole address of a link.
-    """
+    """Return which part of an article the page at ``url`` is."""
     following = next((one for one in _addresses(root, _NEXT, absolute) if number_behind(url, one)), None)
     previous = next((one for one in _addresses(root, _PREVIOUS, absolute) if number_behind(one, url)), None)
     if following is not None:

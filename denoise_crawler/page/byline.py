@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta, timezone
 from functools import lru_cache
 from itertools import chain
-from typing import TYPE_CHECKING
 
-from denoise_crawler.page.page import self_description_of
+from denoise_crawler.page.nodes import Nodes
+from denoise_crawler.page.page import Page, self_description_of
 from denoise_crawler.page.text import collapse_spaces
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from denoise_crawler.page.nodes import Nodes
-    from denoise_crawler.page.page import Page
 
 MAX_DATE_CHARACTERS = 100
 # By month, how its name begins in English, French, German, Spanish, Italian, Portuguese and Dutch
@@ -71,7 +66,6 @@ def iso_date(text: str) -> str | None:
     Example:
         >>> iso_date("Posted on Dec 15, 2011 at 10:03 pm"), iso_date("03/04/2011")
         ('2011-12-15T22:03:00', None)
-
     """
     text = text.strip()
     if len(text) > MAX_DATE_CHARACTERS or not _HAS_YEAR.search(text):

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from lxml import etree
 
-from denoise_crawler.page.nodes import TEXT
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from denoise_crawler.page.nodes import Element, Nodes
-    from denoise_crawler.page.self_description import SelfDescription
+from denoise_crawler.page.nodes import TEXT, Element, Nodes
+from denoise_crawler.page.self_description import SelfDescription
 
 MAX_CHARACTERS = 10_000  # of a wall; a page with more text is none
 _LEAST_INSIDE = 60  # characters of the dialog
@@ -47,12 +43,6 @@ def is_consent_wall(url: str, nodes: Nodes, root: Element, said: Callable[[], Se
     Words alone are no evidence. Either the element of a consent platform holds nearly all text of the page, or the
     page has the address of such a dialog; and it declares no article, product or other work. Pages with more text
     than MAX_CHARACTERS are not asked about.
-
-    Args:
-        url: The address of the page.
-        nodes: Its nodes.
-        root: Its tree.
-        said: Returns what it declares.
     """
     by_address = _ADDRESS.match(url) is not None and next(root.iter(*_ASKS), None) is not None
     return (by_address or _is_all_dialog(nodes, root)) and not _declares_work(said())

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
-from denoise_crawler.page.nodes import TEXT
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from denoise_crawler.page.nodes import Nodes
+from denoise_crawler.page.nodes import TEXT, Nodes
 
 _CELLS = frozenset({"td", "th"})
 TABLE_PARTS = _CELLS | {"table", "tr", "thead", "tbody", "tfoot", "caption", "colgroup", "col"}
@@ -44,7 +40,6 @@ def is_data_table(nodes: Nodes, table: int) -> bool:
         >>> from denoise_crawler import Page
         >>> is_data_table(Page.parse("", "<table><tr><th>Day<th>Ships<tr><td>Monday<td>3</table>").nodes, 1)
         True
-
     """
     element = nodes.elements[table]
     if (

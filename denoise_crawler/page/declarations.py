@@ -8,28 +8,22 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from html import unescape
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 from lxml import etree
+from lxml.etree import _Element
 
-from denoise_crawler.page.page import self_description_of
+from denoise_crawler.page.nodes import Element
+from denoise_crawler.page.page import Page, self_description_of
+from denoise_crawler.page.self_description import Meta
 from denoise_crawler.page.text import collapse_spaces, without_controls, without_lone_surrogates
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from typing import TypeAlias
-
-    from lxml.etree import _Element
-
-    from denoise_crawler.page.nodes import Element
-    from denoise_crawler.page.page import Page
-    from denoise_crawler.page.self_description import Meta
-
-    Item: TypeAlias = dict[str, Any]
+Item: TypeAlias = dict[str, Any]
 
 MAX_JSON_LD_CHARACTERS = 2_000_000  # per page
 MAX_VALUES = 20  # of one kind
@@ -54,7 +48,6 @@ class Declarations:
         work: The item that the page is about; an empty one if none is, or several might be.
         titles: The ``title`` elements.
         headings: The ``h1`` elements.
-
     """
 
     metas: dict[str, list[str]]
@@ -258,7 +251,6 @@ def declared_texts_of(page: Page) -> tuple[DeclaredText, ...]:
         >>> page = Page.parse("https://a.example/", "<p itemprop='recipeIngredient'>2 eggs")
         >>> declared_texts_of(page)
         (DeclaredText(field=2, text='2 eggs'),)
-
     """
     said, found, left = page.once(self_description_of), list[DeclaredText](), _MOST_CHARACTERS
     if not (said.texts or said.scripts or any(meta.itemprop for meta in said.metas)):

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lxml import etree
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from denoise_crawler.page import Element, Page
 
 BOX_ATTRIBUTE = "data-box"
@@ -55,7 +54,6 @@ def parse_length(text: str | None) -> Length | None:
     Example:
         >>> parse_length("98%"), parse_length("2em"), parse_length("auto")
         (Length(value=98.0, percent=True), Length(value=32.0, percent=False), None)
-
     """
     match = _LENGTH.match(text or "")
     if match is None:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from denoise_crawler.page.declarations import declarations_of, first, strings, text_of, without_markup
+from denoise_crawler.page.declarations import (
+    Declarations,
+    declarations_of,
+    first,
+    strings,
+    text_of,
+    without_markup,
+)
+from denoise_crawler.page.page import Page
 from denoise_crawler.page.site import host_of, site_of_host
 from denoise_crawler.page.text import without_controls
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from denoise_crawler.page.declarations import Declarations
-    from denoise_crawler.page.page import Page
 
 MAX_CHARACTERS = 400
 # An h1 whose letter pairs are shared to this degree with a declared title says the same in other words.
@@ -106,13 +109,7 @@ def _without_site(title: str, names: set[str]) -> str:
 
 
 def _most_like(headings: dict[str, str], titles: list[str]) -> list[tuple[str, str]]:
-    """Return the heading that is most like one of the titles, with its letters; none if no heading is like one.
-
-    Args:
-        headings: The headings, each with its letters.
-        titles: The letters of the titles.
-
-    """
+    """Return the heading, with its letters, that is most like the letters of a title; none if none is like one."""
     pairs = [_pairs(title) for title in titles] if headings else []
     found = [(_likeness(_pairs(own), pairs), (heading, own)) for heading, own in headings.items()]
     best = max((likeness for likeness, _ in found), default=0.0)

@@ -5,19 +5,15 @@ from __future__ import annotations
 import pickle
 from array import array
 from collections import OrderedDict, deque
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from sys import getsizeof
 from typing import TYPE_CHECKING, Generic, TypeVar, overload
 
-from denoise_crawler.page.nodes import Nodes
+from denoise_crawler.page.nodes import Element, Nodes
 from denoise_crawler.page.page import Page
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
     from typing_extensions import Self
-
-    from denoise_crawler.page.nodes import Element
 
 _BYTES_OF_NODE = 60  # its tag, its numbers, and what is worked out of it
 
@@ -37,7 +33,6 @@ class PageColumns:
         >>> columns = PageColumns(page, known=[])
         >>> columns.page(html).title, columns.page(html).nodes.texts[-1]
         ('One', 'A story.')
-
     """
 
     def __init__(self, page: Page, known: Iterable[Callable[[Page], object]]) -> None:
@@ -103,7 +98,6 @@ class KeptPages(Generic[Key]):
         True
         >>> kept.take(1, html).title, kept.take(1, html)
         ('One', None)
-
     """
 
     def __init__(self, most: int | None = None) -> None:
@@ -150,7 +144,6 @@ class PageWindow(Generic[Key, T]):
         (None, 'two')
         >>> window.has(2)
         True
-
     """
 
     def __init__(self, pages: int = WINDOW_PAGES, characters: int = WINDOW_CHARACTERS) -> None:
@@ -187,7 +180,6 @@ class HeldPages:
         ...     first = held.add("https://a.example/", "<title>One</title>")
         ...     [page.title for page in held]
         ['One']
-
     """
 
     def __init__(self) -> None:

@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lxml import etree
+from lxml.etree import _Element
 
 from denoise_crawler.page.byline import authors_beside, date_beside, iso_date
-from denoise_crawler.page.declarations import MAX_VALUES, declarations_of, first, strings, without_markup
+from denoise_crawler.page.declarations import (
+    MAX_VALUES,
+    Declarations,
+    declarations_of,
+    first,
+    strings,
+    without_markup,
+)
 from denoise_crawler.page.headline import headline_of, letters, site_names
-from denoise_crawler.page.page import self_description_of
+from denoise_crawler.page.page import Page, self_description_of
+from denoise_crawler.page.self_description import SelfDescription
 from denoise_crawler.page.text import without_controls
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from lxml.etree import _Element
-
-    from denoise_crawler.page.declarations import Declarations
-    from denoise_crawler.page.page import Page
-    from denoise_crawler.page.self_description import SelfDescription
 
 _MAX_TIME_ELEMENTS = 1_000
 _BEFORE_THE_WEB = "1991"  # the first of January 1970 is a clock that was never set
@@ -149,7 +150,6 @@ def names_in(text: str) -> list[str]:
     Example:
         >>> names_in("By Ann Lee and Bo Ek, Senior Editor"), names_in("https://a.example/ann")
         (['Ann Lee', 'Bo Ek'], [])
-
     """
     if not text or len(text) > _MAX_NAME_CHARACTERS or _looks_like_url(text):
         return []
@@ -272,7 +272,6 @@ def metadata_of(page: Page) -> Metadata:
         >>> from denoise_crawler import Page
         >>> metadata_of(Page.parse("", '<title>News</title><meta name="author" content="A. Ruiz">')).author
         'A. Ruiz'
-
     """
     if page.tree is None:
         return Metadata(without_controls(page.title))
@@ -293,7 +292,6 @@ def more_metadata_of(page: Page) -> MoreMetadata:
         >>> page = Page.parse("https://a.test/1", '<meta property="og:image" content="/boat.jpg"><p>A boat.')
         >>> more_metadata_of(page).image
         'https://a.test/boat.jpg'
-
     """
     declared = page.once(declarations_of)
     work = declared.work

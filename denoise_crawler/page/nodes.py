@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+from lxml.etree import _Element
 
 from denoise_crawler.core import compiled
 from denoise_crawler.page.opaque import BLOCKS, NOTICE, OPAQUE, LineNumbers, is_no_notice, is_read
 from denoise_crawler.page.parsing import parse
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from lxml.etree import _Element
     from numpy.typing import NDArray
     from typing_extensions import Self
 
@@ -180,16 +179,9 @@ class Nodes:
 
 
 def nodes_of(root: Element, skipped: frozenset[str] = _SKIPPED, *, is_shared: bool = True) -> tuple[Nodes, int]:
-    """Walk a tree once, without recursion.
+    """Walk a tree once, without recursion; return its nodes, without ``skipped`` tags, and its depth.
 
-    Args:
-        root: The root of the tree.
-        skipped: The tags that are left out with all that is below them.
-        is_shared: Whether somebody else has the tree, too, and may change it.
-
-    Returns:
-        The nodes, and the depth of the tree.
-
+    ``is_shared`` tells whether somebody else has the tree, too, and may change it.
     """
     if (core := compiled.walk) is None:
         nodes, depth = _walk_tree(root, skipped)
@@ -277,15 +269,7 @@ def hidden_nodes(
 ) -> Nodes | None:
     """Find the text of a page that broken markup hides in head, noscript or an unclosed raw-text element.
 
-    Args:
-        root: The root of the tree.
-        otherwise: The nodes to return if no text is hidden.
-        too_much: Tells whether some hidden markup is too large to parse.
-        is_shared: Whether somebody else has the tree, too, and may change it.
-
-    Returns:
-        The nodes; None if the hidden markup is too large.
-
+    Return its nodes, ``otherwise`` if no text is hidden, None if some hidden markup is ``too_much`` to parse.
     """
     nodes, _ = nodes_of(root, _NEVER_TEXT | {"title", "noframes"}, is_shared=is_shared)
     if nodes.has_text:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import re
 from itertools import islice, pairwise
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from lxml.etree import _Element as Element
+from lxml.etree import _Element as Element
 
 # A noscript is a notice or a picture's stand-in. One with more text was never closed, or a forum writes its
 # posts there for those without scripts.
@@ -96,7 +94,6 @@ class LineNumbers:
             >>> row = html.fromstring("<table><tr><td>1\n2<td><pre>a = 1\nb = 2</pre></table>").find(".//tr")
             >>> [LineNumbers().fill(cell) for cell in row]
             [True, False]
-
         """
         named = self._left > 0 and _is_named(element)
         beside_code = self._left > 0 and not named and element.tag in _CELLS and _is_beside_code(element)

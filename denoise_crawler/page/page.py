@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, lru_cache, partial
-from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
+from typing import TypeAlias, TypeVar, cast
 from urllib.parse import urljoin
 
 from lxml import etree
@@ -15,9 +16,6 @@ from denoise_crawler.page.parsing import Markup, decode_html, parse_flattened
 from denoise_crawler.page.self_description import SelfDescription
 from denoise_crawler.page.site import site_name, site_of
 from denoise_crawler.page.text import collapse_spaces, hash64, without_lone_surrogates
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
 
 __all__ = ["MAX_DEPTH", "MAX_ELEMENTS", "MAX_HTML_BYTES", "TEXT", "Boxes", "Element", "Nodes", "Page"]
 
@@ -48,7 +46,6 @@ class Page:
         site: The site; that of ``url`` if not given.
         source: The HTML that the tree comes from, if known.
         boxes: Where a browser drew elements: (left, top, width, height) in CSS pixels by XPath.
-
     """
 
     def __init__(
@@ -83,7 +80,6 @@ class Page:
         Example:
             >>> Page.parse("https://news.example/1", "<title>News</title><p>A story.").title
             'News'
-
         """
         page = cls(url, None, site=site, source=html, boxes=boxes)
         page._markup = Markup(html)

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Callable, Iterator
 from functools import cache, cached_property, lru_cache
 from html import escape
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from lxml import etree
+from lxml.etree import _Element
 from w3lib.encoding import html_body_declared_encoding, html_to_unicode, read_bom
 
 from denoise_crawler.page.text import without_lone_surrogates
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     import numpy.typing as npt
-    from lxml.etree import _Element
 
 _MAX_FLATTENED_DEPTH = 200
 _LONG_TAG_BYTES = 60_000  # bytes
@@ -45,12 +44,7 @@ _COMMON_HAN = re.compile("[的一是不了在人有我他这为之大来以个�
 
 
 def parse(html: str | bytes) -> _Element | None:
-    """Parse ``html`` and return the root of its tree; None if there is nothing in it.
-
-    Args:
-        html: Text, or bytes that are decoded as they declare.
-
-    """
+    """Parse ``html``, decoded as it declares, and return the root of its tree; None if there is nothing in it."""
     return _parse_utf8(_to_clean_utf8(html))
 
 
@@ -89,7 +83,6 @@ def decode_html(body: bytes) -> str:
     Example:
         >>> decode_html("海港".encode()), decode_html(b'<meta charset="latin-2"><p>caf\xe9')
         ('海港', '<meta charset="latin-2"><p>café')
-
     """
     if is_utf8(body):
         return body.decode("utf-8")
@@ -131,7 +124,6 @@ class Markup:
     Args:
         html: Text, or bytes that are decoded as they declare.
         make: Returns the root of its tree; it is parsed here if not given.
-
     """
 
     def __init__(self, html: str | bytes, make: Callable[[], _Element | None] | None = None) -> None:
@@ -149,15 +141,9 @@ class Markup:
         return root
 
     def is_larger(self, *, size: int, tags: int, attributes: int) -> bool:
-        """Tell whether it exceeds a limit.
+        """Tell whether it exceeds a limit: of bytes in UTF-8, of tags (every ``<`` is one), or of attributes.
 
         Its tree is not made for this, unless it surely holds few attributes beyond the limit.
-
-        Args:
-            size: The most bytes, in UTF-8.
-            tags: The most tags; every ``<`` counts as one.
-            attributes: The most attributes.
-
         """
         if len(self._html) > size or len(self._utf8) > size:
             return True

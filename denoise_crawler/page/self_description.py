@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from functools import lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from lxml import etree
 
 from denoise_crawler.core import compiled
-
-if TYPE_CHECKING:
-    from denoise_crawler.page.nodes import Element, Nodes
+from denoise_crawler.page.nodes import Element, Nodes
 
 MARKUP = frozenset({"math", "mjx-container"})
 ADDRESS_HINTS = ("atex", "aTeX", "%5C", "%5c", "math", "Math", "imetex", "formula", "equation", "cht=tx", "exvc")

@@ -28,18 +28,13 @@ HOSTS_OF_ONE_TEMPLATE = frozenset({"gitbook.io"})
 def private_part(labels: list[str]) -> str:
     """Return the name that somebody has registered: one label below the longest public suffix.
 
+    Return "" for a public suffix, and where the list lacks the top-level domain.
+
     Private suffixes of the list count, such as ``github.io``.
-
-    Args:
-        labels: The labels of a host, in small letters.
-
-    Returns:
-        The name; "" for a public suffix, and where the list lacks the top-level domain.
 
     Example:
         >>> private_part(["www", "bbc", "co", "uk"]), private_part(["co", "uk"])
         ('bbc.co.uk', '')
-
     """
     rules = _rules()
     for start in range(len(labels)):
@@ -76,7 +71,6 @@ def canonical_host(host: str) -> str:
     Example:
         >>> canonical_host("Example.COM."), canonical_host("2130706433"), canonical_host("例子.中国")
         ('example.com', '127.0.0.1', 'xn--fsqu00a.xn--fiqs8s')
-
     """
     host = without_lone_surrogates(host)
     if not host.isascii() and len(host) <= MAX_HOST_CHARACTERS:
@@ -134,7 +128,6 @@ def host_of(url: str) -> str:
     Example:
         >>> host_of("https://News.Example:443/1"), host_of("http://127.1:8000/")
         ('news.example', '127.0.0.1:8000')
-
     """
     if plain := _PLAIN_HOST.match(url):
         return canonical_host(plain[1])
@@ -157,7 +150,6 @@ def site_of(url: str) -> str:
     Example:
         >>> site_of("https://www.bbc.co.uk/news"), site_of("https://anna.wordpress.com/1")
         ('bbc.co.uk', 'anna.wordpress.com')
-
     """
     return site_of_host(host_of(url))
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 import logging
 import os
 import re
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from denoise_crawler.loops.hashes import hash32, hash64
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 __all__ = [
     "HAN",
@@ -55,7 +53,6 @@ def printable(text: object, most: int = 1_000) -> str:
     Example:
         >>> printable("Story\x1b[2J"), printable("abcdef", most=4)
         ('Story�[2J', 'abc…')
-
     """
     full = str(text)
     shown = full if len(full) <= most else f"{full[: most - 1]}…"
@@ -68,7 +65,6 @@ def counted(number: int, noun: str) -> str:
     Example:
         >>> counted(1, "page"), counted(2_000, "site")
         ('1 page', '2,000 sites')
-
     """
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
@@ -86,7 +82,6 @@ def without_controls(text: str) -> str:
     Example:
         >>> without_controls("Story\x1b[2J\x9b")
         'Story�[2J�'
-
     """
     return text if text.isprintable() else _CONTROLS.sub("\ufffd", text)
 
@@ -100,7 +95,6 @@ def words(text: str) -> list[str]:
     Example:
         >>> words("The Harbour, 2011")
         ['the', 'harbour', '2011']
-
     """
     if len(text) <= _MAX_CACHED_CHARACTERS:
         return list(_cached_words(text))

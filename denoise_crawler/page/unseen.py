@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from denoise_crawler.core import compiled, loops
-from denoise_crawler.page.nodes import TEXT
-from denoise_crawler.page.page import self_description_of
+from denoise_crawler.page.nodes import TEXT, Element, Nodes
+from denoise_crawler.page.page import Page, self_description_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
     from numpy.typing import NDArray
-
-    from denoise_crawler.page.nodes import Element, Nodes
-    from denoise_crawler.page.page import Page
 
     Hints = Mapping[str, tuple[str, ...]]
 
@@ -51,7 +47,6 @@ def is_hiding(style: str) -> bool:
     Example:
         >>> is_hiding("color: red; display: none"), is_hiding("position:absolute;left:-9999px"), is_hiding("top:0")
         (True, True, False)
-
     """
     style = style.lower()
     if _HIDES.search(style):
@@ -70,7 +65,6 @@ def hiding_selectors(sheets: Iterable[str]) -> Mapping[str, str]:
     Example:
         >>> hiding_selectors([".a, p.b { display: none } .b.open { display: block }"])
         {'.a': 'hides', 'p.b': 'opens'}
-
     """
     written = tuple(sheets)
     key = hash(written)
@@ -183,7 +177,6 @@ def unseen_of(page: Page) -> Unseen | None:
         >>> page = Page.parse("https://a.example/", "<div>Seen</div><div hidden>Spam</div>")
         >>> unseen_of(page).hidden.tolist()
         [False, False, False, True, True]
-
     """
     nodes, styles = page.nodes, page.once(self_description_of).styles
     selectors = hiding_selectors(sheet.text or "" for sheet in styles if _applies(sheet))

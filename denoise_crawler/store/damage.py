@@ -5,19 +5,17 @@ from __future__ import annotations
 import logging
 import sqlite3
 import zlib
+from collections.abc import Iterator
 from contextlib import closing
 from itertools import count, islice
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from denoise_crawler.errors import DamagedStoreError
 from denoise_crawler.methods.versioned_format import inflate
 from denoise_crawler.store import Store
 from denoise_crawler.store.file import check_schema, invalid_rows, real_path, restrict, unusable_store
 from denoise_crawler.store.run_files import RunFiles
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 logger = logging.getLogger(__name__)
 
@@ -40,7 +38,6 @@ def open_store(path: Path, *, owner: str, job: str) -> Store:
 
     Raises:
         StoreError: The file cannot be used.
-
     """
     path = real_path(path)
     inode = _inode(path)
@@ -66,15 +63,9 @@ def open_store(path: Path, *, owner: str, job: str) -> Store:
 
 
 def salvage(aside: Path, store: Store) -> tuple[int, int]:
-    """Copy the readable rows of a damaged store, whose items then wait as those of a killed run.
+    """Copy the readable rows of a damaged store, ``aside``, whose items then wait as those of a killed run.
 
-    Args:
-        aside: The damaged file.
-        store: The new store.
-
-    Returns:
-        The numbers of waiting items and of sites that were copied.
-
+    Return the numbers of waiting items and of sites that were copied.
     """
     uri = f"{aside.absolute().as_uri()}?mode=ro"
     with closing(sqlite3.connect(uri, uri=True)) as db, closing(sqlite3.connect(store.path, timeout=60)) as new:

@@ -6,16 +6,13 @@ import os
 import sqlite3
 import stat
 import time
+from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from denoise_crawler.errors import DamagedStoreError, StoreError
 from denoise_crawler.methods.versioned_format import MAX_BYTES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 VERSION = 4
 _BEFORE_HISTORY = 3  # the version that had no such table
@@ -102,16 +99,7 @@ def _use_wal(db: sqlite3.Connection) -> None:
 
 
 def open_database(path: Path, *, check: bool) -> sqlite3.Connection:
-    """Open the file of a store, made if it is missing.
-
-    Args:
-        path: The file.
-        check: Whether to read the whole file for damage.
-
-    Raises:
-        StoreError: The file cannot be used.
-
-    """
+    """Open the file of a store, made if it is missing; ``check`` reads all of it for damage. Raise StoreError."""
     db = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -140,7 +128,6 @@ def open_read_only(path: Path) -> sqlite3.Connection:
 
     Raises:
         StoreError: The file is missing, empty or no store of this version.
-
     """
     # unless told that nobody writes, SQLite makes files beside it and leaves them there
     alone = "" if path.with_name(f"{path.name}-wal").exists() else "&immutable=1"
@@ -203,7 +190,6 @@ def real_path(path: Path) -> Path:
 
     Raises:
         StoreError: The link leads to no file or to an empty one.
-
     """
     if not path.is_symlink():
         return path

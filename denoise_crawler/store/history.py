@@ -51,7 +51,6 @@ class SiteRun:
         Example:
             >>> SiteRun(0, compared=4, novelty=1_000).drift
             0.25
-
         """
         return self.novelty / 1_000 / self.compared if self.compared else None
 

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import sqlite3
 import zlib
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
 from denoise_crawler.methods.versioned_format import MAX_BYTES, decode_msgpack, deflate, inflate
 from denoise_crawler.page.text import without_lone_surrogates
 from denoise_crawler.store.file import transaction
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 
 @dataclass(slots=True, eq=False)
@@ -228,7 +226,6 @@ class StoredSite:
         states: Its progress, by the store key of the method.
         known_by: The store keys of the methods that know it.
         waiting: How many of its items wait, of all runs.
-
     """
 
     states: dict[str, SiteState] = field(default_factory=dict)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import logging
 import uuid
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
 import msgspec
@@ -14,9 +15,6 @@ import msgspec
 from denoise_crawler.errors import SharedStoreError
 from denoise_crawler.methods.versioned_format import MAX_BYTES, decode_msgpack
 from denoise_crawler.page.text import printable
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 logger = logging.getLogger(__name__)
 
@@ -42,12 +40,8 @@ class SharedStore:
 
     Other entries (damaged, too large, of another site, or no file) are skipped with a warning and stay.
 
-    Args:
-        address: The path or address of the folder, made if it is missing.
-
     Raises:
         SharedStoreError: The folder cannot be reached, read or written, here or in a method.
-
     """
 
     def __init__(self, address: str) -> None:

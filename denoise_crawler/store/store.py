@@ -6,9 +6,9 @@ import logging
 import sqlite3
 import uuid
 import zlib
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from denoise_crawler.errors import DamagedRowError
 from denoise_crawler.methods.versioned_format import deflate, inflate
@@ -22,14 +22,9 @@ from denoise_crawler.store.file import (
     transaction,
     unusable_store,
 )
+from denoise_crawler.store.history import SiteRun
 from denoise_crawler.store.parked_rows import Parked, ParkedPage, ParkedResponse, SiteState, StoredSite
 from denoise_crawler.store.run_files import RunFiles
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from contextlib import AbstractContextManager
-
-    from denoise_crawler.store.history import SiteRun
 
 logger = logging.getLogger(__name__)
 
@@ -53,17 +48,10 @@ class Store:
     Raises:
         StoreError: The file cannot be used.
         DamagedStoreError: A part of the file is damaged.
-
     """
 
     def __init__(
-        self,
-        path: str | Path,
-        *,
-        owner: str = "",
-        job: str = "",
-        check: bool = False,
-        read_only: bool = False,
+        self, path: str | Path, *, owner: str = "", job: str = "", check: bool = False, read_only: bool = False
     ) -> None:
         self.path = real_path(Path(path))
         self.owner, self.job = owner, job
@@ -74,12 +62,7 @@ class Store:
         self._db = open_read_only(self.path) if read_only else open_database(self.path, check=check)
 
     def close(self, *, safe: bool = True) -> None:
-        """Close the file and delete this run's released rows.
-
-        Args:
-            safe: False if a feed failed: then the released rows wait again, for the next run.
-
-        """
+        """Close the file; delete this run's released rows, or, where that is not ``safe``, let them wait again."""
         if self._read_only:
             self._db.close()
             return
@@ -232,13 +215,7 @@ class Store:
         ).fetchall()
 
     def waiting(self, site: str | None = None, *, inherited: bool = True) -> Iterator[Parked]:
-        """Yield this run's waiting items in order, also those parked meanwhile. Damaged items are logged and stay.
-
-        Args:
-            site: The site of the items; all sites if not given.
-            inherited: Whether to yield items of earlier runs, too.
-
-        """
+        """Yield waiting items in order, also those parked meanwhile. Damaged items are logged and stay."""
         for batch in self.waiting_batches(site, inherited=inherited):
             yield from batch
 

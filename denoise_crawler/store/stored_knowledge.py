@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from collections.abc import Callable
+from typing import Protocol, TypeVar
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from denoise_crawler.methods import MethodChoice
 
-    from denoise_crawler.methods import MethodChoice
 T = TypeVar("T")
 
 
@@ -30,7 +29,6 @@ class StoredKnowledge:
         on_error: Called with each error, which is then as if nothing were known, or nothing stored; without it,
             errors are raised.
         read_only: Whether what is put is dropped.
-
     """
 
     def __init__(

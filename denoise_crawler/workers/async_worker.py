@@ -5,18 +5,16 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections import deque
+from collections.abc import Callable
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from denoise_crawler.errors import AskAgainError, TaskError, WorkerError
-from denoise_crawler.workers.process import LENGTH, Begin, Done, decode, encode
+from denoise_crawler.workers.process import LENGTH, Begin, Call, Done, Reply, decode, encode
 from denoise_crawler.workers.start import PATIENCE_SECONDS, POLL_SECONDS, START_SECONDS, death_error, start_bare
 
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Callable
-
-    from denoise_crawler.workers.process import Call, Reply
 
 _MAX_FAILED_STARTS = 3
 
@@ -26,10 +24,7 @@ class NoWorkerError(WorkerError):
 
 
 class Connection(asyncio.Protocol):
-    """The socket to one process, as asyncio serves it.
-
-    Args:
-        heard: Called with each message.
+    """The socket to one process, as asyncio serves it; ``heard`` is called with each message.
 
     Attributes:
         lost: Done when the process is gone.
@@ -115,10 +110,7 @@ class AsyncWorker:
         return self._connection is not None
 
     async def do(self, make: Callable[[], Call]) -> Any:
-        """Have a task done and return its result.
-
-        Args:
-            make: Returns the task; called once for each process that gets it.
+        """Have a task done and return its result; it is made once for each process that gets it.
 
         Raises:
             TaskError: The task raised.

@@ -5,17 +5,19 @@ from __future__ import annotations
 import socket
 import time
 from collections import Counter, deque
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent import futures
+from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from itertools import islice
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar
 
 from denoise_crawler.errors import TaskError, WorkerDiedError, WorkerError
 from denoise_crawler.page.text import hash64
-from denoise_crawler.workers.process import LENGTH, NO_LIMITS, Begin, Call, Done, Limits, decode, encode
+from denoise_crawler.workers.process import LENGTH, NO_LIMITS, Begin, Call, Done, Limits, Line, decode, encode
 from denoise_crawler.workers.start import (
     PATIENCE_SECONDS,
     POLL_SECONDS,
@@ -25,16 +27,9 @@ from denoise_crawler.workers.start import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Iterator
-    from concurrent.futures import Future
-    from typing import Concatenate, ParamSpec
-
     from typing_extensions import Self
 
-    from denoise_crawler.workers.process import Line
-
-    Given = ParamSpec("Given")
-
+Given = ParamSpec("Given")
 State = TypeVar("State")
 Result = TypeVar("Result")
 
@@ -53,8 +48,7 @@ class Task(NamedTuple):
     about: str = ""
 
 
-if TYPE_CHECKING:
-    Run = Callable[[Iterable[Task]], Iterator[Any]]
+Run = Callable[[Iterable[Task]], Iterator[Any]]
 
 
 class _Process:
@@ -134,7 +128,6 @@ class Worker(Generic[State]):
         ...     worker.call(list.append, "page")
         ...     worker.submit(len).result()
         1
-
     """
 
     def __init__(self, make: Callable[[], State], limits: Limits = NO_LIMITS, *, tries: int = 1) -> None:
@@ -162,7 +155,6 @@ class Worker(Generic[State]):
         Raises:
             TaskError: The function raised.
             WorkerDiedError: The process died in each try, or the task took too long.
-
         """
         task = Call(function, given, named)
         for _ in range(self._tries - 1):
@@ -235,7 +227,6 @@ class Workers(Generic[State]):
         make: Makes the state of a worker from its number, in its process.
         count: The number of workers.
         limits: The limits of one task.
-
     """
 
     def __init__(self, make: Callable[[int], State], count: int, limits: Limits = NO_LIMITS) -> None:
@@ -253,7 +244,6 @@ class Workers(Generic[State]):
 
         Raises:
             WorkerError: A task has no result. The tasks behind it are not run.
-
         """
         ahead: deque[tuple[int, Task, Future[Any]]] = deque()
         for task in tasks:
@@ -272,19 +262,12 @@ class Workers(Generic[State]):
 def running(make: Callable[[int], State], count: int, end: Callable[[State], Any]) -> Iterator[Run]:
     """Have tasks run by ``count`` workers, or in this process if it is one.
 
-    Args:
-        make: As for :class:`Workers`.
-        count: The number of workers.
-        end: Ends a state that was made in this process.
-
-    Yields:
-        A function that runs tasks as :meth:`Workers.run` does.
+    Yield a function that runs tasks as :meth:`Workers.run` does. ``end`` ends a state that was made here.
 
     Example:
         >>> with running(lambda number: [number], 1, list.clear) as run:
         ...     list(run([Task(list.append, ("page",)), Task(len)]))
         [None, 2]
-
     """
     if count > 1:
         with Workers(make, count) as workers:
@@ -298,13 +281,7 @@ def running(make: Callable[[int], State], count: int, end: Callable[[State], Any
 
 
 def side_by_side(runs: Iterable[Generator[Future[Any], None, None]], at_a_time: int) -> None:
-    """Run generators to their end, some ``at_a_time``.
-
-    Args:
-        runs: The generators; each yields the futures that it waits for.
-        at_a_time: How many run at the same time.
-
-    """
+    """Run generators, which yield the futures that they wait for, to their end, some ``at_a_time``."""
     to_come = iter(runs)
     waiting: dict[Future[Any], Generator[Future[Any], None, None]] = {}
 

@@ -11,6 +11,7 @@ import pickle
 import signal
 import struct
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from queue import SimpleQueue
@@ -21,7 +22,6 @@ from denoise_crawler.errors import describe_error
 
 if TYPE_CHECKING:
     import socket
-    from collections.abc import Callable
 
 OVER_TIME = getattr(signal, "SIGPROF", 0)  # 0: a system without it
 LENGTH = struct.Struct("!Q")
@@ -35,7 +35,6 @@ class Limits:
         seconds: CPU time, where the system counts it (not on Windows).
         memory: Bytes that the process may hold, where the system counts them.
         clock: Seconds by the clock, for a task that waits instead of working.
-
     """
 
     seconds: float = 60.0
@@ -170,11 +169,7 @@ def main(connected: socket.socket) -> None:
 
 
 def inherited_socket(number: int) -> socket.socket:
-    """Return the socket that this process was started with.
-
-    Args:
-        number: Its file number; -1 on Windows, where its description comes by the standard input.
-    """
+    """Return the socket that this process was started with: of this number, or (-1) told by the standard input."""
     import socket
 
     return socket.socket(fileno=number) if number >= 0 else socket.fromshare(sys.stdin.buffer.read())  # type: ignore[attr-defined, unused-ignore]

@@ -8,18 +8,14 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
 from multiprocessing import resource_tracker
 from multiprocessing.spawn import get_executable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from denoise_crawler.errors import WorkerDiedError
-from denoise_crawler.workers.process import OVER_TIME, main
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from denoise_crawler.workers.process import Limits
+from denoise_crawler.workers.process import OVER_TIME, Limits, main
 
 _CODE = (
     "import sys; sys.path[:] = {path!r}\n"
@@ -33,14 +29,7 @@ PATIENCE_SECONDS = 2.0  # for a process whose socket is closed; then it is kille
 
 
 def start_with_script(theirs: socket.socket) -> Any:
-    """Start a process that can import the functions of the user's script, as ``multiprocessing`` does it.
-
-    Args:
-        theirs: The end of a socket that the process gets.
-
-    Returns:
-        The process, of ``multiprocessing``.
-    """
+    """Start a process that can import the functions of the user's script, as ``multiprocessing`` does it."""
     process = _SPAWN.Process(target=main, args=(theirs,), daemon=True)
     resource_tracker.ensure_running()  # where start() has to start it, it lets Ctrl-C through again
     with _no_interrupts():
@@ -50,9 +39,6 @@ def start_with_script(theirs: socket.socket) -> Any:
 
 def start_bare(theirs: socket.socket) -> subprocess.Popen[bytes]:
     """Start a new Python, in which the user's script is not run again. It ends when its socket does.
-
-    Args:
-        theirs: The end of a socket that the process gets.
 
     Raises:
         OSError: The system allows no more processes or files.
@@ -72,13 +58,7 @@ def start_bare(theirs: socket.socket) -> subprocess.Popen[bytes]:
 
 
 def death_error(code: int, limits: Limits, *, over_clock: bool = False) -> WorkerDiedError:
-    """Return the error of a task whose process died.
-
-    Args:
-        code: The exit code.
-        limits: The limits of the task.
-        over_clock: Whether it was ended because it took too long by the clock.
-    """
+    """Return the error of a task whose process died with this exit code, or took too long by the clock."""
     over_time = OVER_TIME > 0 and code == -OVER_TIME
     if over_clock:
         how = f"took more than {limits.clock:g} s"

@@ -7,17 +7,18 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from scrapy.crawler import Crawler
+from scrapy.settings import BaseSettings
+
 from denoise_crawler.crawl.private_addresses import is_private, literal_address
 from denoise_crawler.crawl.scrapy_internals import require_scrapy
-from denoise_crawler.crawl.script_pages import ScriptPagesMiddleware
+from denoise_crawler.crawl.script_pages import SCRIPT_PAGES_ORDER, ScriptPagesMiddleware
 from denoise_crawler.crawl.setup_errors import abort_on_setup_error
 from denoise_crawler.errors import SettingError
 
 if TYPE_CHECKING:
     from playwright.async_api import Frame
     from playwright.async_api import Request as BrowserRequest
-    from scrapy.crawler import Crawler
-    from scrapy.settings import BaseSettings
     from typing_extensions import Self
 
 # A response reaches it after decompression, redirects and retries.
@@ -49,13 +50,14 @@ class Rendering:
 
     def update_settings(self, settings: BaseSettings) -> None:
         """Add the components."""
-        from denoise_crawler.crawl.rendering.rendering_addon import should_abort
         from denoise_crawler.crawl.rendering.rendering_middleware import RenderingMiddleware
 
         settings.setdefault_in_component_priority_dict(
             "DOWNLOADER_MIDDLEWARES", RenderingMiddleware, MIDDLEWARE_ORDER
         )
-        settings.setdefault_in_component_priority_dict("SPIDER_MIDDLEWARES", ScriptPagesMiddleware, 90)
+        settings.setdefault_in_component_priority_dict(
+            "SPIDER_MIDDLEWARES", ScriptPagesMiddleware, SCRIPT_PAGES_ORDER
+        )
         settings.set("PLAYWRIGHT_ABORT_REQUEST", should_abort, "addon")
         if (browser := next(filter(None, map(shutil.which, _BROWSERS)), None)) is not None:
             settings.set("PLAYWRIGHT_LAUNCH_OPTIONS", {"executable_path": browser}, "addon")
@@ -74,12 +76,6 @@ def should_abort(request: BrowserRequest) -> bool:
 
     Images, media and fonts are not fetched. No page may reach this machine or its network, by IP address or as
     ``localhost``, unless it comes from that very host.
-
-    Args:
-        request: The request that the browser is about to send.
-
-    Returns:
-        True if it must not be sent.
     """
     return request.resource_type in UNNEEDED_TYPES or (_is_private_url(request.url) and not _is_own_host(request))
 

@@ -10,8 +10,11 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
+from playwright.async_api import Page as BrowserPage
 from playwright.async_api import TimeoutError as BrowserTimeout
-from scrapy.http import HtmlResponse
+from scrapy import Request
+from scrapy.crawler import Crawler
+from scrapy.http import HtmlResponse, Response
 from scrapy_playwright.page import PageMethod
 
 from denoise_crawler.crawl.item_fate import ItemFate
@@ -24,10 +27,6 @@ from denoise_crawler.output.extractors import RENDER
 from denoise_crawler.output.writing import Writing
 
 if TYPE_CHECKING:
-    from playwright.async_api import Page as BrowserPage
-    from scrapy import Request
-    from scrapy.crawler import Crawler
-    from scrapy.http import Response
     from typing_extensions import Self
 
 TIMEOUT_SECONDS = 30.0
@@ -51,15 +50,7 @@ class PageSnapshot:
 async def take_snapshot(
     page: BrowserPage, wait_seconds: float = 0.0, timeout_seconds: float = TIMEOUT_SECONDS
 ) -> PageSnapshot:
-    """Read a page.
-
-    Args:
-        page: The page in the browser.
-        wait_seconds: How long to wait until its network is idle.
-        timeout_seconds: How long the reading itself may take.
-
-    Returns:
-        The snapshot.
+    """Read a page, when its network is idle or ``wait_seconds`` are over.
 
     Raises:
         RenderingError: The scripts of the page keep the browser busy for longer.

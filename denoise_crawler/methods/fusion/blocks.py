@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, TypeAlias
@@ -23,20 +24,18 @@ from denoise_crawler.methods.fusion.names import (
     spoken_names,
     words_of,
 )
-from denoise_crawler.page import TEXT
+from denoise_crawler.page import TEXT, Nodes, Page
 from denoise_crawler.page.data_table import TABLE_PARTS, is_data_table
 from denoise_crawler.page.markup import INLINE
 from denoise_crawler.page.text import hash32
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from numpy.typing import NDArray
 
-    from denoise_crawler.page import Nodes, Page
-
     Numbers: TypeAlias = NDArray[np.float64]
+
     Indices: TypeAlias = NDArray[np.int64]
+
     Hashes: TypeAlias = NDArray[np.uint32]
 
 TAGS = ("", "p", "h1", "h2", "h3", "li", "td", "div", "body", "br", "pre", "section", "dd", "blockquote")
@@ -260,7 +259,6 @@ def units_of(page: Page) -> list[Unit]:
         >>> from denoise_crawler import Page
         >>> units_of(Page.parse("https://a.example/", "<p>So:<pre>one<br>two</pre>"))
         [Unit(kind='code block', first=1, last=3, silent=frozenset())]
-
     """
     nodes = page.nodes
     if not (maybe := nodes.tagged(_UNITS)):

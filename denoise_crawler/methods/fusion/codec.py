@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -14,8 +15,6 @@ from denoise_crawler.methods.versioned_format import VersionedFormat
 from denoise_crawler.page import MAX_ELEMENTS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from denoise_crawler.methods.fusion.blocks import Hashes, Indices

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -10,21 +11,17 @@ import numpy as np
 
 from denoise_crawler.core import loops
 from denoise_crawler.methods.base import Judgement
-from denoise_crawler.methods.fusion.features import KEEP
-from denoise_crawler.methods.fusion.parts import INTRODUCTION, NO_PARTS
+from denoise_crawler.methods.fusion.features import KEEP, Wishes
+from denoise_crawler.methods.fusion.look import Look
+from denoise_crawler.methods.fusion.parts import INTRODUCTION, NO_PARTS, Parts
 from denoise_crawler.methods.fusion.records import FIELD, field_reason
 from denoise_crawler.methods.fusion.tellers import TELLERS, Case
+from denoise_crawler.page import Nodes, Page
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from numpy.typing import NDArray
 
     from denoise_crawler.methods.fusion.blocks import Blocks, Numbers
-    from denoise_crawler.methods.fusion.features import Wishes
-    from denoise_crawler.methods.fusion.look import Look
-    from denoise_crawler.methods.fusion.parts import Parts
-    from denoise_crawler.page import Nodes, Page
 
     Flags = NDArray[np.bool_]
 
@@ -71,7 +68,6 @@ def most_f1(chances: Numbers, tokens: Numbers, shift: float = 0.0) -> tuple[Flag
 
     Returns:
         Whether each block is taken, the F1 to be expected, and the lowest chance that is taken.
-
     """
     taken = np.empty(len(chances), bool)
     expected, lowest = loops.deciding.most_f1(chances, tokens, shift, taken.view(np.uint8))
@@ -111,7 +107,6 @@ def take(
     Returns:
         The blocks to take of the units, the same without what stands there twice, and with headings as their
         sections.
-
     """
     around, marks = blocks.around, np.empty((3, len(blocks)), bool)
     loops.deciding.take(
@@ -143,7 +138,6 @@ def decide(
         because: Blocks that are taken in any case, by the reason.
         shift: What is added to the log odds of all blocks before the cut, for pages of this type.
         repeating: Whether what stands there twice is taken twice.
-
     """
     blocks, because = look.evidence.blocks, because or {}
     own = content_chances(look, wishes)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from html import unescape
@@ -17,19 +18,16 @@ import numpy as np
 
 from denoise_crawler.core import compiled, loops
 from denoise_crawler.methods.fusion.blocks import IDEOGRAPH, TAGS, blocks_of
-from denoise_crawler.page.declarations import COMMENT, DESCRIPTION, FIELDS, declared_texts_of
+from denoise_crawler.page import Page
+from denoise_crawler.page.declarations import COMMENT, DESCRIPTION, FIELDS, DeclaredText, declared_texts_of
 from denoise_crawler.page.page import self_description_of
 from denoise_crawler.page.text import collapse_spaces
 from denoise_crawler.page.unseen import unseen_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from denoise_crawler.methods.fusion.blocks import Blocks, Elements, Indices, Numbers
-    from denoise_crawler.page import Page
-    from denoise_crawler.page.declarations import DeclaredText
 
 UNSAID = -1.0
 BODY_COLUMNS = "in body declared", "share declared", "blocks to end declared"

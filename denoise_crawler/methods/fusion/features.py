@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -19,16 +19,14 @@ from denoise_crawler.methods.fusion.declared import (
 )
 from denoise_crawler.methods.fusion.kinds import KINDS, KindWords
 from denoise_crawler.methods.fusion.names import PLACES, ClassWords
+from denoise_crawler.methods.fusion.site_sums import Standing
+from denoise_crawler.page import Page
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from numpy.typing import NDArray
 
     from denoise_crawler.methods.fusion.blocks import Blocks, Numbers
-    from denoise_crawler.methods.fusion.site_sums import Standing
     from denoise_crawler.methods.fusion.trees import Table
-    from denoise_crawler.page import Page
 
 WORDS = KEEP, LEAVE = "keep", "leave"
 # What is added to the log odds of every block before the best text is chosen.
@@ -244,13 +242,9 @@ def fill_site(rows: Table, evidence: Evidence) -> None:
 
 
 def table_of(evidence: Evidence, wishes: tuple[float, float], of_page: Table | None = None) -> Table:
-    """Return all features as a table, a row for each block.
+    """Return all features as a table, a row for each block; ``of_page`` holds those of the page alone if known.
 
-    Args:
-        evidence: What is known of the page.
-        wishes: Whether title and comments are wished: 1, 0, or ``UNSAID``.
-        of_page: The features that the page alone says, by feature, where they are known.
-
+    Whether title and comments are wished is 1, 0, or ``UNSAID``.
     """
     by_feature = np.empty((len(block_names()), len(evidence.blocks)), np.float32)
     own = len(page_names())

@@ -6,6 +6,7 @@ Learned from gold pages, as the worth of class words is: by word, how much more 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -15,13 +16,11 @@ from denoise_crawler.core import loops
 from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.methods.fusion.declared import linked_data_of
 from denoise_crawler.methods.fusion.names import words_of
+from denoise_crawler.page import Page
 from denoise_crawler.page.page import self_description_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
     from denoise_crawler.methods.fusion.blocks import Numbers
-    from denoise_crawler.page import Page
 
 KINDS = ("article", "forum", "product", "listing", "collection", "documentation", "service")
 MOST_TYPE_SCORE = 8.0

@@ -8,12 +8,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from denoise_crawler.methods.fusion.features import NO_WISHES, block_names, fill_page, page_names, table_of
+from denoise_crawler.methods.fusion.features import (
+    NO_WISHES,
+    Evidence,
+    block_names,
+    fill_page,
+    page_names,
+    table_of,
+)
+from denoise_crawler.methods.fusion.site_sums import Standing
 
 if TYPE_CHECKING:
     from denoise_crawler.methods.fusion.blocks import Numbers
-    from denoise_crawler.methods.fusion.features import Evidence
-    from denoise_crawler.methods.fusion.site_sums import Standing
     from denoise_crawler.methods.fusion.trees import BoostedTrees, Table
 
 _KEPT_BLOCKS = 2_000

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from denoise_crawler.methods.base import Method
+from denoise_crawler.methods.base import Judgement, Method
 from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.methods.fusion.decision import decide, judgement_of
 from denoise_crawler.methods.fusion.declared import declared_of, description_of, linked_data_of
@@ -16,16 +18,11 @@ from denoise_crawler.methods.fusion.records import COMMENT, FIELD, VALUE, produc
 from denoise_crawler.methods.fusion.records import comments as comments_of
 from denoise_crawler.methods.fusion.site_evidence import SiteEvidence
 from denoise_crawler.methods.fusion.weights import model_of_file, shipped_model
+from denoise_crawler.page import Page
 from denoise_crawler.page.unseen import unseen_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
     from typing_extensions import Self
-
-    from denoise_crawler.methods.base import Judgement
-    from denoise_crawler.page import Page
 
 MAX_PAGES = 128
 REPEATING = ("forum", "documentation")  # types of pages that quote themselves: a post in its answer, a step again

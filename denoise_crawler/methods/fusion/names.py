@@ -7,6 +7,7 @@ Names that the page's own text made say nothing: Markdown, Sphinx, Pandoc and th
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Collection, Mapping
 from functools import lru_cache
 from math import fsum
 from typing import TYPE_CHECKING
@@ -16,8 +17,6 @@ import numpy as np
 from denoise_crawler.core import loops
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
-
     from numpy.typing import NDArray
 
 _LIMIT = 6.0
@@ -77,7 +76,6 @@ def spoken_names(tag: str, class_name: str, identity: str, heading: str, title: 
         'level2'
         >>> spoken_names("div", "box", "comments", "Comments", frozenset())
         'box comments'
-
     """
     if heading and identity and _is_of_heading(tag, class_name, identity, heading):
         identity = ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from math import log1p
 from typing import TYPE_CHECKING, NamedTuple
@@ -13,18 +14,15 @@ from denoise_crawler.core import loops
 from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.methods.fusion.declared import linked_data_of
 from denoise_crawler.methods.fusion.kinds import KINDS, MOST_TYPE_SCORE, said_words_of
-from denoise_crawler.methods.fusion.trees import BoostedTrees
+from denoise_crawler.methods.fusion.look import Look
+from denoise_crawler.methods.fusion.site_sums import Standing
+from denoise_crawler.methods.fusion.trees import BoostedTrees, Tree
+from denoise_crawler.page import Page
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from denoise_crawler.methods.fusion.blocks import Numbers
-    from denoise_crawler.methods.fusion.look import Look
-    from denoise_crawler.methods.fusion.site_sums import Standing
-    from denoise_crawler.methods.fusion.trees import Tree
-    from denoise_crawler.page import Page
 
 _COUNTED_TAGS = (
     "form",
@@ -133,12 +131,7 @@ class PageTypeTrees:
         self._trees = BoostedTrees(trees)
 
     def scores(self, traits: Sequence[float], look: Look) -> Numbers:
-        """Return the score of each kind, their mean 0.
-
-        Args:
-            traits: What the page says of itself: :func:`page_type_features.traits_of`.
-            look: What the trees say of its blocks.
-        """
+        """Return the score of each kind, their mean 0, by what the page says of itself and the trees of blocks."""
         scores = (
             self._trees.leaves(page_type_row(traits, look).reshape(1, -1))[:, 0]
             .reshape(-1, len(KINDS))

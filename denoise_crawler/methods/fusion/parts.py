@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -10,13 +11,11 @@ import numpy as np
 
 from denoise_crawler.core import loops
 from denoise_crawler.methods.fusion.blocks import TAGS, UNITS, blocks_of, units_of
+from denoise_crawler.page import Page
 from denoise_crawler.page.site import site_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from denoise_crawler.methods.fusion.blocks import Indices
-    from denoise_crawler.page import Page
 
 _LISTS = frozenset({"ul", "ol"})
 _PARTS_OF_PAGES = frozenset({"h1", "h2", "h3", "article", "main", "nav", "header", "footer", "aside", "form"})
@@ -39,7 +38,6 @@ def introduced_lists(page: Page) -> list[Introduced]:
         >>> from denoise_crawler import Page
         >>> introduced_lists(Page.parse("https://a.example/", "<p>It has:<ul><li>one<li>two</ul><p>So."))
         [Introduced(first=1, last=3)]
-
     """
     nodes, blocks = page.nodes, page.once(blocks_of)
     starts, found = blocks.starts, list[Introduced]()

@@ -9,20 +9,19 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Collection
 from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from denoise_crawler.methods.fusion.features import Evidence
 from denoise_crawler.methods.fusion.names import PLACES, said_by
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from numpy.typing import NDArray
 
     from denoise_crawler.methods.fusion.blocks import Blocks, Indices
-    from denoise_crawler.methods.fusion.features import Evidence
 
     Flags = NDArray[np.bool_]
 
@@ -76,7 +75,6 @@ def has_price(text: str) -> bool:
     Example:
         >>> has_price("from 12 €"), has_price("12 pages")
         (True, False)
-
     """
     return _DIGIT.search(text) is not None and _PRICE.search(text) is not None  # most texts have no digit
 

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from denoise_crawler.methods.bottom_k import BottomK
 from denoise_crawler.methods.fusion import codec
 from denoise_crawler.methods.fusion.kinds import NO_KINDS
-from denoise_crawler.methods.fusion.site_sums import SiteSums
-from denoise_crawler.methods.fusion.sketch import MAX_BLOCKS, Copies, distinct, sketch, texts_digest
+from denoise_crawler.methods.fusion.site_sums import SiteSums, Standing
+from denoise_crawler.methods.fusion.sketch import MAX_BLOCKS, Copies, Sketch, distinct, sketch, texts_digest
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from denoise_crawler.methods.fusion.blocks import Blocks, Numbers
-    from denoise_crawler.methods.fusion.site_sums import Standing
-    from denoise_crawler.methods.fusion.sketch import Sketch
 
 
 class SiteEvidence:

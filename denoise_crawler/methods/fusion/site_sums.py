@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from denoise_crawler.core import loops
 from denoise_crawler.methods.fusion.blocks import SPREAD
 from denoise_crawler.methods.fusion.kinds import KINDS
-from denoise_crawler.methods.fusion.sketch import Numbered, PageCounts, distinct, groups_of, grown
+from denoise_crawler.methods.fusion.sketch import Numbered, PageCounts, Sketch, distinct, groups_of, grown
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
-
     from numpy.typing import NDArray
 
     from denoise_crawler.methods.fusion.blocks import Blocks, Hashes, Indices, Numbers
-    from denoise_crawler.methods.fusion.sketch import Sketch
 
     Kept: TypeAlias = NDArray[np.int32]  # numbers of a page, in half of their bytes
 

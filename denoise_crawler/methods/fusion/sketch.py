@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
@@ -10,8 +11,6 @@ import numpy as np
 from denoise_crawler.core import loops
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from numpy.typing import NDArray
 
     from denoise_crawler.methods.fusion.blocks import Blocks, Hashes, Indices, Numbers

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import expm1
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
+from denoise_crawler.methods.fusion.features import Evidence
 from denoise_crawler.methods.fusion.names import PLACES, words_of
 from denoise_crawler.page.declarations import FIELDS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from denoise_crawler.methods.fusion.features import Evidence
 
 _CLOSE = 3
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from math import fsum
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -12,8 +13,6 @@ import numpy as np
 from denoise_crawler.core import compiled
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from denoise_crawler.methods.fusion.blocks import Numbers

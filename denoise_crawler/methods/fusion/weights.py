@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -23,12 +24,10 @@ from denoise_crawler.methods.fusion.page_type import (
     traits_of,
 )
 from denoise_crawler.methods.fusion.trees import BoostedTrees, Tree
+from denoise_crawler.page import Page
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from denoise_crawler.methods.fusion.blocks import Numbers
-    from denoise_crawler.page import Page
 
 FILE = "weights.json"
 VERSION = 3
