@@ -14,8 +14,7 @@ import numpy as np
 
 from benchmarks.bench import say, table
 from denoise_crawler.evaluation.contenders import Extractor, PageSource
-from denoise_crawler.evaluation.gold import GoldPage
-from denoise_crawler.evaluation.measures import Score, mean, score
+from denoise_crawler.evaluation.gold import GoldPage, Score, mean, score
 
 DRAWS, SEED = 1_000, 1
 OURS = ("fusion", "fusion cold", "one_look")

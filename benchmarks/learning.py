@@ -22,10 +22,19 @@ from pathlib import Path
 from benchmarks.bench import folder_with, options, say, table, write_figures
 from benchmarks.text import folds_of
 from denoise_crawler.denoiser import Denoiser
-from denoise_crawler.evaluation.contenders import PageSource
-from denoise_crawler.evaluation.gold import REPORTING, GoldPage, addressed, by_site, half, read_gold
-from denoise_crawler.evaluation.measures import Score, mean, score, token_sequence
-from denoise_crawler.evaluation.peers import PEERS
+from denoise_crawler.evaluation.contenders import PEERS, PageSource
+from denoise_crawler.evaluation.gold import (
+    REPORTING,
+    GoldPage,
+    Score,
+    addressed,
+    by_site,
+    half,
+    mean,
+    read_gold,
+    score,
+    token_sequence,
+)
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.fusion.features import LEAVE
 from denoise_crawler.page import Page

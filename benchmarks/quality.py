@@ -17,10 +17,9 @@ from benchmarks.bench import addressed, folder_with, options, say, table, write_
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.evaluation.contenders import Contender
 from denoise_crawler.evaluation.contenders import method as method_contender
-from denoise_crawler.evaluation.gold import REPORTING, TUNING, GoldPage, by_site, half, read_gold
-from denoise_crawler.evaluation.measures import mean, score
-from denoise_crawler.evaluation.reports import figures, html_report, markdown
-from denoise_crawler.evaluation.results import groups_of
+from denoise_crawler.evaluation.contest import groups_of
+from denoise_crawler.evaluation.gold import REPORTING, TUNING, GoldPage, by_site, half, mean, read_gold, score
+from denoise_crawler.evaluation.tables import figures, html_report, markdown
 from denoise_crawler.evaluation.terminal import (
     add_choices,
     contenders,

@@ -14,8 +14,17 @@ from dataclasses import dataclass, field
 
 from benchmarks.bench import folder_with, options, say, table, write_figures
 from denoise_crawler.denoiser import Denoiser
-from denoise_crawler.evaluation.gold import REPORTING, GoldPage, addressed, by_site, half, read_gold
-from denoise_crawler.evaluation.measures import Score, mean, score
+from denoise_crawler.evaluation.gold import (
+    REPORTING,
+    GoldPage,
+    Score,
+    addressed,
+    by_site,
+    half,
+    mean,
+    read_gold,
+    score,
+)
 from denoise_crawler.methods import Judgement
 from denoise_crawler.page import Page
 from denoise_crawler.rules.derive import Agreement, JudgedPage, agreement, derive_rules

@@ -38,7 +38,7 @@ from denoise_crawler.methods.fusion.method import Fusion
 from denoise_crawler.methods.style_tree.method import StyleTree
 from denoise_crawler.page import Page
 from denoise_crawler.store import Store
-from denoise_crawler.store.stored_knowledge import StoredKnowledge
+from denoise_crawler.store.shared import StoredKnowledge
 from tests.memory import bytes_held
 
 P = ParamSpec("P")

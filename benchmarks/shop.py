@@ -16,10 +16,8 @@ from itertools import islice
 
 from benchmarks.bench import folder_with, options, say, table, write_figures
 from denoise_crawler.denoiser import Denoiser
-from denoise_crawler.evaluation.contenders import PageSource
-from denoise_crawler.evaluation.gold import GoldPage, read_gold
-from denoise_crawler.evaluation.measures import token_sequence
-from denoise_crawler.evaluation.peers import PEERS
+from denoise_crawler.evaluation.contenders import PEERS, PageSource
+from denoise_crawler.evaluation.gold import GoldPage, read_gold, token_sequence
 from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.page import Page
 

@@ -29,7 +29,7 @@ from benchmarks.text import folds_of
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.evaluation.gold import GoldPage, read_gold
 from denoise_crawler.methods import MethodChoice
-from denoise_crawler.output.clean_html import clean_html
+from denoise_crawler.output.safe_markup import clean_html
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
 

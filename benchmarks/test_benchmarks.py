@@ -24,8 +24,7 @@ from benchmarks.scale import renumber
 from benchmarks.text import Row, standard_error
 from benchmarks.thread import ThreadScore, in_order, score_thread
 from denoise_crawler.evaluation.contenders import Extractor, PageSource, page_by_page
-from denoise_crawler.evaluation.gold import CORPUS_VARIABLE, REPORTING, TUNING, GoldPage, Post, half
-from denoise_crawler.evaluation.measures import Score
+from denoise_crawler.evaluation.gold import CORPUS_VARIABLE, REPORTING, TUNING, GoldPage, Post, Score, half
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.page import Page
 from tests.fuzz.costs import measure

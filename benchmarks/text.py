@@ -27,10 +27,20 @@ from benchmarks.node_peers import extractors_in
 from benchmarks.page_types import told_of_types
 from benchmarks.thread import ThreadScore, score_thread
 from denoise_crawler.denoiser import Denoiser
-from denoise_crawler.evaluation.gold import HALVES, REPORTING, GoldPage, by_site, half, read_gold
-from denoise_crawler.evaluation.measures import Score, mean, score, token_sequence
-from denoise_crawler.evaluation.peers import PEERS
-from denoise_crawler.evaluation.training.calibration import fold, fold_file
+from denoise_crawler.evaluation.contenders import PEERS
+from denoise_crawler.evaluation.gold import (
+    HALVES,
+    REPORTING,
+    GoldPage,
+    Score,
+    by_site,
+    half,
+    mean,
+    read_gold,
+    score,
+    token_sequence,
+)
+from denoise_crawler.evaluation.training.fitting import fold, fold_file
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.base import InMemoryKnowledge
 from denoise_crawler.methods.fusion.features import LEAVE

@@ -11,7 +11,7 @@ from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
 
 if TYPE_CHECKING:
-    from denoise_crawler.crawl.addon import Addon
+    from denoise_crawler.crawl.middleware import Addon
     from denoise_crawler.crawl.politeness import Politeness
     from denoise_crawler.crawl.rendering.rendering_addon import Rendering
     from denoise_crawler.methods.style_tree import SiteStyleTree
@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 _LATE = {
-    "Addon": "denoise_crawler.crawl.addon",
+    "Addon": "denoise_crawler.crawl.middleware",
     "Chunk": "denoise_crawler.output.content.chunks",
     "Politeness": "denoise_crawler.crawl.politeness",
     "Rendering": "denoise_crawler.crawl.rendering.rendering_addon",

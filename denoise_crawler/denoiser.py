@@ -10,12 +10,10 @@ from pathlib import Path
 from denoise_crawler.methods import DEFAULT_METHOD, Judgement, Method, MethodChoice, apply_guard
 from denoise_crawler.methods.base import InMemoryKnowledge, Knowledge
 from denoise_crawler.output import extractors
-from denoise_crawler.output.clean_page import CleanPage, clean_or_fail, learn_or_fail
-from denoise_crawler.output.clean_text import count_characters, noise_ratio
+from denoise_crawler.output.clean_page import CleanPage, PageData, clean_or_fail, front_matter, learn_or_fail
+from denoise_crawler.output.clean_text import count_characters, find_part, noise_outside_part, noise_ratio
 from denoise_crawler.output.explanation import explanation
 from denoise_crawler.output.extractors import DROP, fallback_text, is_fallback, is_low
-from denoise_crawler.output.page_data import PageData, front_matter
-from denoise_crawler.output.part import find_part, noise_outside_part
 from denoise_crawler.output.writing import DROP_UNCHANGED, LEAVE, Content, Writing, type_with_posts, write_content
 from denoise_crawler.page import Page
 from denoise_crawler.page.held_pages import HeldPages

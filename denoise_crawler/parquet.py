@@ -12,7 +12,7 @@ import msgspec
 from scrapy.exporters import BaseItemExporter
 from scrapy.utils.serialize import ScrapyJSONEncoder
 
-from denoise_crawler.crawl.setup_errors import abort_on_missing_extra
+from denoise_crawler.crawl.settings import abort_on_missing_extra
 from denoise_crawler.errors import AppendError
 
 with abort_on_missing_extra("parquet"):

@@ -14,7 +14,7 @@ import msgspec
 from scrapy.http import Response
 
 from denoise_crawler.crawl.item_fate import ItemFate
-from denoise_crawler.crawl.setup_errors import abort_on_missing_extra
+from denoise_crawler.crawl.settings import abort_on_missing_extra
 from denoise_crawler.crawl.source_page import response_origin, source_of_response
 from denoise_crawler.output.clean_page import CleanPage
 

@@ -14,8 +14,7 @@ from scrapy.http import HtmlResponse, Response
 
 from denoise_crawler.crawl.item_fate import ItemFate
 from denoise_crawler.crawl.report import page_cleaned
-from denoise_crawler.crawl.settings import is_off
-from denoise_crawler.crawl.setup_errors import abort_on_setup_error
+from denoise_crawler.crawl.settings import abort_on_setup_error, is_off
 from denoise_crawler.crawl.source_page import SourcePage
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page

@@ -15,9 +15,8 @@ from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IResolutionReceiver
 from zope.interface import implementer
 
-from denoise_crawler.crawl.private_addresses import is_private, literal_address
 from denoise_crawler.errors import DenoiseError
-from denoise_crawler.page.site import DEFAULT_PORTS, host_of
+from denoise_crawler.page.site import DEFAULT_PORTS, host_of, is_private, literal_address
 from denoise_crawler.spiders.links import split_http
 
 Endpoint: TypeAlias = tuple[str, int]  # an IP address and a port

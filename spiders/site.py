@@ -10,8 +10,14 @@ from scrapy.http import HtmlResponse, Response
 from denoise_crawler.errors import BadArgumentError
 from denoise_crawler.output.clean_page import CleanPage
 from denoise_crawler.spiders.links import LinkFilter, page_links, scope_of
-from denoise_crawler.spiders.page_spider import PageSpider, now_utc
-from denoise_crawler.spiders.spider_arguments import read_count, read_patterns, read_urls, reject_unknown
+from denoise_crawler.spiders.page_spider import (
+    PageSpider,
+    now_utc,
+    read_count,
+    read_patterns,
+    read_urls,
+    reject_unknown,
+)
 
 _ARGUMENTS = ("start_url", "max_pages", "allow", "deny")
 

@@ -32,7 +32,7 @@ _STARTER.set_forkserver_preload(
         "scrapy.extensions.feedexport",
         "scrapy.extensions.telnet",
         "scrapy_poet.commands",  # Scrapy imports it for each command, where it is installed
-        *("denoise_crawler.crawl.addon", "denoise_crawler.commands.denoise", "denoise_crawler.crawl.middleware"),
+        *("denoise_crawler.crawl.middleware", "denoise_crawler.commands.denoise"),
         *("denoise_crawler.spiders.msn_news", "denoise_crawler.spiders.site"),
         # what tests/guests crawls with
         *("django.db.models", "PIL.Image", "pydantic", "scrapy.pipelines.images", "sqlalchemy.orm"),

@@ -14,12 +14,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from denoise_crawler import CleanPage, denoise_pages
-from denoise_crawler.demo.feeds import article_page
+from denoise_crawler.demo.pages import article_page
 from denoise_crawler.demo.replies import Article, article_path, articles, gold_text, respond
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.errors import MethodError
-from denoise_crawler.evaluation.gold import REPORTING, GoldPage, addressed, by_site, half, read_gold
-from denoise_crawler.evaluation.measures import Score, mean, score
+from denoise_crawler.evaluation.gold import (
+    REPORTING,
+    GoldPage,
+    Score,
+    addressed,
+    by_site,
+    half,
+    mean,
+    read_gold,
+    score,
+)
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.base import InMemoryKnowledge
 from denoise_crawler.output.clean_text import clean_text

@@ -15,7 +15,7 @@ from denoise_crawler.page.held_pages import KeptPages
 from denoise_crawler.page.site import site_name
 from denoise_crawler.page.text import hash64, without_lone_surrogates
 from denoise_crawler.store import SiteState, Store
-from denoise_crawler.store.stored_knowledge import StoredKnowledge
+from denoise_crawler.store.shared import StoredKnowledge
 from denoise_crawler.workers import worker_number
 
 Batch = list[tuple[str, str | bytes]]

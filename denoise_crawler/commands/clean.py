@@ -16,7 +16,14 @@ from scrapy.settings import BaseSettings
 
 from denoise_crawler.batch import Job, Tally, clean_as, cores
 from denoise_crawler.commands.known_site import add_run_rules
-from denoise_crawler.commands.method_choice import add_method_choice, add_output, rules_of, settings_with_method
+from denoise_crawler.commands.method_choice import (
+    WritePage,
+    add_method_choice,
+    add_output,
+    output_to,
+    rules_of,
+    settings_with_method,
+)
 from denoise_crawler.commands.page_input import (
     DONE,
     FAILED,
@@ -29,7 +36,6 @@ from denoise_crawler.commands.page_input import (
     read_named_pages,
     reading_bar,
 )
-from denoise_crawler.commands.page_output import WritePage, output_to
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.errors import BatchError, OutputError, SourceError
 from denoise_crawler.output.extractors import DROP, is_fallback

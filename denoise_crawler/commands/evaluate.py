@@ -10,11 +10,9 @@ from scrapy.settings import BaseSettings
 
 from denoise_crawler.commands.page_input import fail, help_text
 from denoise_crawler.errors import GoldError
-from denoise_crawler.evaluation.contest import Selection
+from denoise_crawler.evaluation.contest import Evaluation, Selection
 from denoise_crawler.evaluation.gold import HALVES, Broken, gold_sets
-from denoise_crawler.evaluation.reports import figures, html_report, markdown
-from denoise_crawler.evaluation.results import Evaluation
-from denoise_crawler.evaluation.tables import main_tables, notes, site_table
+from denoise_crawler.evaluation.tables import figures, html_report, main_tables, markdown, notes, site_table
 from denoise_crawler.evaluation.terminal import (
     add_choices,
     contenders,

@@ -18,9 +18,8 @@ import httpcore2
 import httpx2
 from httpcore2 import AnyIOBackend, AsyncConnectionPool, AsyncNetworkBackend, AsyncNetworkStream
 
-from denoise_crawler.crawl.private_addresses import is_private
 from denoise_crawler.errors import FetchError, PrivateHostError
-from denoise_crawler.page.site import DEFAULT_PORTS
+from denoise_crawler.page.site import DEFAULT_PORTS, is_private
 from denoise_crawler.reading.compression import decompress
 
 MayBePrivate: TypeAlias = Callable[[str, int], bool]  # of a host and a port

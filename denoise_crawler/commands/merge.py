@@ -24,8 +24,7 @@ from denoise_crawler.errors import OutputError, StoreError
 from denoise_crawler.methods import METHODS, MethodChoice
 from denoise_crawler.page.text import printable
 from denoise_crawler.store import SiteRun, SiteState, Store
-from denoise_crawler.store.shared import SharedStore
-from denoise_crawler.store.stored_knowledge import StoredKnowledge
+from denoise_crawler.store.shared import SharedStore, StoredKnowledge
 
 EPILOG = help_text(
     {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from argparse import Action, ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
@@ -12,7 +12,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import NoReturn
 
-from denoise_crawler.commands.completion import SHELLS, Completion
 from denoise_crawler.commands.fetching import fetch, is_url
 from denoise_crawler.commands.known_site import (
     KnownSite,
@@ -24,7 +23,15 @@ from denoise_crawler.commands.known_site import (
 )
 from denoise_crawler.commands.page_input import DONE, INTERRUPTED, discard_stdout, fail, help_text
 from denoise_crawler.denoiser import Cleaning
-from denoise_crawler.errors import FetchError, MethodError, MissingExtraError, RulesError, SourceError, StoreError
+from denoise_crawler.errors import (
+    FetchError,
+    MethodError,
+    MissingExtraError,
+    RulesError,
+    SourceError,
+    StoreError,
+    needs,
+)
 from denoise_crawler.methods import DEFAULT_METHOD, METHODS, MethodChoice
 from denoise_crawler.methods.fusion.features import FAVOUR, WORDS
 from denoise_crawler.output.clean_page import CleanPage
@@ -34,6 +41,31 @@ from denoise_crawler.page.text import printable
 from denoise_crawler.reading import FORMATS, Reading, read_pages
 from denoise_crawler.reading.formats import format_of
 from denoise_crawler.reading.http_response import looks_like_html
+
+# --- ``denoise-crawler --completion``: what bash or zsh needs to complete the command's words
+
+SHELLS = ("bash", "zsh")
+_NAMES_OF_FILES, _NAMES_OF_FOLDERS = ("FILE", "PAGE", "PATH"), ("FOLDER",)
+
+
+class Completion(Action):
+    """Prints the script of a shell and exits, as ``--help`` does."""
+
+    def __call__(self, parser: ArgumentParser, _: object, values: object, __: str | None = None) -> None:
+        """Print the script that completes the options of ``parser``, names of files and of folders."""
+        try:
+            with needs("commands"):
+                import shtab
+        except MissingExtraError as error:
+            parser.error(str(error))
+        for action in parser._actions:  # argparse has no other list
+            if action.metavar in _NAMES_OF_FILES:
+                vars(action)["complete"] = shtab.FILE
+            elif action.metavar in _NAMES_OF_FOLDERS:
+                vars(action)["complete"] = shtab.DIRECTORY
+        print(shtab.complete(parser, shell=str(values)))
+        sys.exit(0)
+
 
 PROGRAM, STDIN, WRONG_USAGE = "denoise-crawler", "-", 2
 USER_AGENT = PROGRAM

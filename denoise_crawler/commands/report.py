@@ -17,7 +17,7 @@ from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
 
 from denoise_crawler.batch import cores
-from denoise_crawler.commands.method_choice import add_method_choice, add_output, settings_with_method
+from denoise_crawler.commands.method_choice import add_method_choice, add_output, output_to, settings_with_method
 from denoise_crawler.commands.page_input import (
     DONE,
     FAILED,
@@ -29,7 +29,6 @@ from denoise_crawler.commands.page_input import (
     read_named_pages,
     reading_bar,
 )
-from denoise_crawler.commands.page_output import output_to
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.crawl.settings_table import ItemSettings
 from denoise_crawler.errors import FeedError, OutputError, SourceError, StoreError, WorkerError

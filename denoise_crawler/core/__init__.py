@@ -12,16 +12,136 @@ import os
 import sys
 from functools import lru_cache
 from importlib import import_module
+from pathlib import Path
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
+from zlib import crc32
 
+import numpy as np
 from lxml import etree
 
-from denoise_crawler.core.loop_modules import built_loops, interpreted_loops
-from denoise_crawler.core.probe import check_modules
 from denoise_crawler.errors import CoreError, StaleCoreError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from types import ModuleType
+
+
+# --- the loops of ``loops/`` as modules: built, or interpreted
+
+LOOPS = "blocks", "deciding", "features", "keys", "runs", "sheets", "site", "style_tree", "texts", "writing"
+_PACKAGE = __name__.partition(".")[0]
+_FOLDER = Path(__file__).parents[1]
+
+
+class InterpretedLoops:
+    """A module of loops whose functions are given memoryviews of numpy's arrays.
+
+    Their cells take half the time of numpy's, and they are Python's numbers: float32 would calculate as such.
+    """
+
+    def __init__(self, module: ModuleType) -> None:
+        for name, value in vars(module).items():
+            setattr(self, name, _with_views(value) if isinstance(value, FunctionType) else value)
+
+
+def interpreted_loops() -> dict[str, Any]:
+    """Return all loops, interpreted."""
+    return {name: InterpretedLoops(import_module(f"{_PACKAGE}.loops.{name}")) for name in LOOPS}
+
+
+def built_loops() -> dict[str, Any]:
+    """Return all loops as they were built.
+
+    Raises:
+        StaleCoreError: They were built from another source than that of this checkout.
+        CoreError: They are not built, or from the source of another version of this package.
+
+    """
+    if not getattr(sys, "_is_gil_enabled", lambda: True)():
+        raise CoreError("this Python has no global lock, so a page may change while it is judged")
+    return {name: _built(name) for name in LOOPS}
+
+
+def source_hash(name: str) -> str:
+    """Return the hash of the source of a module of loops, as ``setup.py`` writes it into what it builds."""
+    return f"{crc32((_FOLDER / 'loops' / f'{name}.py').read_bytes()):08x}"
+
+
+def _built(name: str) -> ModuleType:
+    try:
+        module = import_module(f"{_PACKAGE}.core._{name}")
+    except ImportError as error:
+        raise CoreError(f"the loops are not built for this Python ({error})") from error
+    if source_hash(name) != module.SOURCE:
+        what = f"{module.__file__} was built from another source than loops/{name}.py"
+        if (_FOLDER.parent / "setup.py").exists():
+            raise StaleCoreError(f"{what}: run `make core`")
+        raise CoreError(f"{what} of this package")
+    return module
+
+
+def _with_views(function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda *columns: function(*map(_view, columns))
+
+
+def _view(column: Any) -> Any:
+    if isinstance(column, np.ndarray):
+        return column.data
+    return tuple(map(_view, column)) if isinstance(column, tuple) else column
+
+
+# --- a small page whose nodes, lines and scores are known: shows whether the core fits this machine
+
+_PAGE = "<body class='a'><p>One <b>two</b><!-- x --> three<ul><li>four</ul>"
+_TAGS = ["body", "p", "#text", "b", "#text", "#text", "ul", "li", "#text"]
+_TEXTS = ["", "", "One ", "", "two", " three", "", "", "four"]
+_HASH = 0xF018871D64733110  # of b"denoise"
+
+
+def check_modules(modules: dict[str, Any]) -> None:
+    """Compare what the ``modules`` of the core make of a known page with what they should.
+
+    Raises:
+        CoreError: They differ.
+
+    """
+    if (hashed := modules["hashing"].hash64(b"denoise")) != _HASH:
+        raise CoreError(f"it hashes bytes wrongly: {hashed:x}")
+    tags, texts = _nodes(modules["walk"])
+    if (tags, texts) != (_TAGS, _TEXTS):
+        raise CoreError(f"it reads a known page wrongly: {tags} {texts}")
+    columns = _columns(modules["walk"])
+    if (said := columns.attributes_of(0, {})) != ("a", "", 0):
+        raise CoreError(f"it reads the attributes of a known page wrongly: {said}")
+    if (scores := _scores(modules["trees"])) != [1.0, 2.0]:
+        raise CoreError(f"it adds up known trees wrongly: {scores}")
+
+
+def _columns(nodes: Any) -> Any:
+    root = etree.fromstring(_PAGE, etree.HTMLParser())
+    columns, _ = nodes.walk_tree(root, frozenset(), frozenset(), frozenset(), "#text", 0, *3 * [_never], False)
+    return columns
+
+
+def _nodes(nodes: Any) -> tuple[list[str], list[str]]:
+    columns = _columns(nodes)
+    return columns.tags(), columns.texts
+
+
+def _scores(trees: Any) -> list[float]:
+    total = np.zeros(2)
+    leaves = np.zeros((1, 32))
+    leaves[0, :2] = 1.0, 2.0
+    split = np.zeros((1, 1), np.int32), np.full((1, 1), 0.5, np.float32), np.ones((1, 1), np.uint32)
+    trees.Trees(*split, leaves).add_scores(np.array([[0.0, 1.0]], np.float32), total)
+    scores: list[float] = total.tolist()
+    return scores
+
+
+def _never(*_: object) -> bool:
+    return False
+
 
 logger = logging.getLogger(__name__)
 

@@ -1,10 +1,14 @@
-"""The end of a crawl: waiting items are released while requests can still be made."""
+"""When items stop waiting: their time is over, or the crawl ends, while requests can still be made."""
 
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
-from typing import Any
+from dataclasses import dataclass
+from heapq import heappop, heappush
+from math import inf
+from typing import Any, NamedTuple
 
 from scrapy import signals
 from scrapy.crawler import Crawler
@@ -150,3 +154,84 @@ def feeds_are_safe(crawler: Crawler) -> bool:
     exporter = crawler.get_extension(FeedExporter)
     got_items = exporter is not None and any(slot.itemcount for slot in exporter.slots)
     return not failed and (stored > 0 or not got_items)
+
+
+# --- how long the sites of a crawl have been in their warm-up, by a clock that only goes forward
+
+
+class OverdueSite(NamedTuple):
+    """A site whose warm-up has taken too long, and how long, in words."""
+
+    site: str
+    after: str
+
+
+@dataclass(slots=True)
+class _Clock:
+    """When the first page and the last new page of a site came."""
+
+    first: float
+    last: float
+
+
+class WarmupClocks:
+    """Tells which sites have waited too long for a new page, or for all of their pages.
+
+    Args:
+        pause: The longest time without a new page, in seconds; 0 for no limit.
+        longest: The longest time since the first page; 0 for no limit.
+        now: The clock.
+
+    Example:
+        >>> time = 0.0
+        >>> clocks = WarmupClocks(30, 300, now=lambda: time)
+        >>> clocks.note("example.com")
+        >>> time = 20.0
+        >>> clocks.note("example.com")
+        >>> time = 45.0
+        >>> clocks.take_overdue()
+        []
+        >>> time = 51.0
+        >>> clocks.take_overdue()
+        [OverdueSite(site='example.com', after='30 seconds without a new page')]
+    """
+
+    def __init__(self, pause: float, longest: float, *, now: Callable[[], float] = time.monotonic) -> None:
+        self._pause, self._longest, self._now = pause or inf, longest or inf, now
+        self._clocks: dict[str, _Clock] = {}
+        self._deadlines: list[tuple[float, str]] = []  # a heap; a deadline may have moved on since, never back
+
+    def note(self, site: str, *, new: bool = True) -> None:
+        """Note that a page of a site has come; ``new`` tells whether it was another one than those before."""
+        now, clock = self._now(), self._clocks.get(site)
+        if clock is None:
+            clock = self._clocks[site] = _Clock(now, now)
+            heappush(self._deadlines, (self._deadline(clock), site))
+        elif new:
+            clock.last = now
+
+    def stop(self, site: str) -> None:
+        """Forget a site: its warm-up is over."""
+        self._clocks.pop(site, None)
+
+    def take_overdue(self) -> list[OverdueSite]:
+        """Return the sites whose time is over, those that were due first at the front, and forget them."""
+        found, now = [], self._now()
+        while self._deadlines and self._deadlines[0][0] < now:
+            _, site = heappop(self._deadlines)
+            if (clock := self._clocks.get(site)) is None:
+                continue
+            if (deadline := self._deadline(clock)) >= now:
+                heappush(self._deadlines, (deadline, site))
+                continue
+            del self._clocks[site]
+            found.append(OverdueSite(site, self._after(clock, now)))
+        return found
+
+    def _deadline(self, clock: _Clock) -> float:
+        return min(clock.last + self._pause, clock.first + self._longest)
+
+    def _after(self, clock: _Clock, now: float) -> str:
+        if now - clock.last > self._pause:
+            return f"{self._pause:g} seconds without a new page"
+        return f"{self._longest:g} seconds"

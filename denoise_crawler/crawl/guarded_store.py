@@ -14,7 +14,7 @@ from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.base import InMemoryKnowledge
 from denoise_crawler.store import Store
 from denoise_crawler.store.parked_rows import Parked, ParkedPage
-from denoise_crawler.store.stored_knowledge import StoredKnowledge
+from denoise_crawler.store.shared import StoredKnowledge
 
 P = ParamSpec("P")
 T = TypeVar("T")

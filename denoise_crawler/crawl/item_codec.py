@@ -20,7 +20,7 @@ from itemadapter import ItemAdapter
 from denoise_crawler.crawl.stored_names import describe_item_class, enum_name, load_enum, load_item_class
 from denoise_crawler.crawl.stored_values import VALUE_KINDS, VALUE_TYPES, UnstorableError, class_path
 from denoise_crawler.errors import UnparkableError
-from denoise_crawler.methods.versioned_format import decode_msgpack
+from denoise_crawler.methods.keeping import decode_msgpack
 
 __all__ = ["UnparkableError", "pack", "unpack"]
 

@@ -18,7 +18,7 @@ from denoise_crawler.crawl.report import CrawlReport
 from denoise_crawler.crawl.source_page import SourcePage, source_of_parked
 from denoise_crawler.crawl.stored_values import class_path
 from denoise_crawler.errors import UnparkableError
-from denoise_crawler.methods.versioned_format import MAX_BYTES, decode_msgpack
+from denoise_crawler.methods.keeping import MAX_BYTES, decode_msgpack
 from denoise_crawler.page.held_pages import PageWindow
 from denoise_crawler.page.text import printable
 from denoise_crawler.store import Store

@@ -60,8 +60,8 @@ from denoise_crawler.crawl.scrapy_internals import (
     require_scrapy,
     wake,
 )
+from denoise_crawler.crawl.settings import abort_on_setup_error
 from denoise_crawler.crawl.settings_table import PolitenessSettings
-from denoise_crawler.crawl.setup_errors import abort_on_setup_error
 from denoise_crawler.errors import DenoiseError
 from denoise_crawler.page.site import canonical_host, without_port
 

@@ -13,21 +13,20 @@ from typing import TYPE_CHECKING
 
 from scrapy.utils.asyncio import is_asyncio_available
 
+from denoise_crawler.crawl.ending import OverdueSite, WarmupClocks
 from denoise_crawler.crawl.event_loop import SiteTurns
 from denoise_crawler.crawl.guarded_store import GuardedStore
 from denoise_crawler.crawl.page_cleaner import InlineCleaner, Learned
 from denoise_crawler.crawl.report import CrawlReport
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.crawl.source_page import SourcePage
-from denoise_crawler.crawl.warmup_clocks import OverdueSite, WarmupClocks
 from denoise_crawler.denoiser import Cleaned
 from denoise_crawler.errors import AskAgainError, GivenUpError, WorkerError, describe_error
 from denoise_crawler.methods.base import Knowledge
 from denoise_crawler.page import Page
 from denoise_crawler.page.text import printable
 from denoise_crawler.store import SiteRun, SiteState, Store
-from denoise_crawler.store.shared import SharedStore
-from denoise_crawler.store.stored_knowledge import StoredKnowledge
+from denoise_crawler.store.shared import SharedStore, StoredKnowledge
 
 if TYPE_CHECKING:
     from denoise_crawler.crawl.workers_cleaner import WorkersCleaner

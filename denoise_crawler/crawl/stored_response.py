@@ -10,7 +10,7 @@ from scrapy.http import Headers, Request, Response
 
 from denoise_crawler.crawl.item_codec import pack, unpack
 from denoise_crawler.errors import DamagedRowError, UnparkableError
-from denoise_crawler.methods.versioned_format import decode_msgpack
+from denoise_crawler.methods.keeping import decode_msgpack
 from denoise_crawler.page.parsing import is_charset
 
 PAGE_KEY = "denoise_page"  # in the meta of a response: the page that the spider names instead of the body

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from denoise_crawler.demo.replies import respond
 from denoise_crawler.demo.server import DemoServer
-from denoise_crawler.demo.stats_file import SETTING
+from denoise_crawler.demo.settings import SETTING
 from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.page import Page
 

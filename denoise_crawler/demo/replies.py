@@ -10,7 +10,7 @@ from html import escape
 from importlib import resources
 from urllib.parse import parse_qs
 
-from denoise_crawler.demo import feeds
+from denoise_crawler.demo import pages
 from denoise_crawler.demo.articles import (
     ABOUT,
     LOCALES,
@@ -26,8 +26,7 @@ from denoise_crawler.demo.articles import (
     newest,
     seeded_number,
 )
-from denoise_crawler.demo.feeds import article_page, charset_of, period_of, slideshow_page
-from denoise_crawler.demo.frame import Frame, render_in_frame
+from denoise_crawler.demo.pages import Frame, article_page, charset_of, period_of, render_in_frame, slideshow_page
 
 __all__ = ["Article", "Reply", "article_path", "articles", "gold_text", "respond"]
 
@@ -155,7 +154,7 @@ def _gallery(request: _Request, _: re.Match[str]) -> Reply:
 
 def _shell(request: _Request, found: re.Match[str]) -> Reply:
     article = _in_locale(found)
-    return _missing(request) if article is None else _html(feeds.shell(article))
+    return _missing(request) if article is None else _html(pages.shell(article))
 
 
 def _in_locale(found: re.Match[str]) -> Article | None:
@@ -175,18 +174,18 @@ def _detail(request: _Request, found: re.Match[str]) -> Reply:
     kind = "application/json; charset=utf-8"
     if found["locale"] not in LOCALES.values():
         return Reply(400, kind, b'{"error": "invalid locale"}')
-    answer = feeds.detail(found["id"], request.base)
+    answer = pages.detail(found["id"], request.base)
     if answer is None:
         return Reply(410, kind, b'{"error": "content is gone"}')
     return Reply(200, kind, answer.encode())
 
 
 def _rss(request: _Request, found: re.Match[str]) -> Reply:
-    return Reply(200, "application/rss+xml; charset=utf-8", feeds.rss(found["locale"], request.base).encode())
+    return Reply(200, "application/rss+xml; charset=utf-8", pages.rss(found["locale"], request.base).encode())
 
 
 def _robots(_request: _Request, _: re.Match[str]) -> Reply:
-    return Reply(200, "text/plain; charset=utf-8", feeds.ROBOTS.encode())
+    return Reply(200, "text/plain; charset=utf-8", pages.ROBOTS.encode())
 
 
 def _private(request: _Request, _: re.Match[str]) -> Reply:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from denoise_crawler.evaluation.contenders import Contender, all_methods, method, visible_text
-from denoise_crawler.evaluation.contest import Selection, evaluate
+from denoise_crawler.evaluation.contenders import PEERS, Contender, all_methods, method, visible_text
+from denoise_crawler.evaluation.contest import Evaluation, Selection, evaluate, groups_of, summarize
 from denoise_crawler.evaluation.gold import GoldPage, gold_sets
-from denoise_crawler.evaluation.peers import PEERS
-from denoise_crawler.evaluation.results import Evaluation, groups_of, summarize
 
 __all__ = [
     "PEERS",

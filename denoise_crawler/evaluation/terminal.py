@@ -12,11 +12,16 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from denoise_crawler.evaluation.contenders import Contender, extractor_after, extractor_alone, method, visible_text
-from denoise_crawler.evaluation.contest import Selection, evaluate
+from denoise_crawler.evaluation.contenders import (
+    PEERS,
+    Contender,
+    extractor_after,
+    extractor_alone,
+    method,
+    visible_text,
+)
+from denoise_crawler.evaluation.contest import Evaluation, Selection, evaluate
 from denoise_crawler.evaluation.gold import GoldPage
-from denoise_crawler.evaluation.peers import PEERS
-from denoise_crawler.evaluation.results import Evaluation
 from denoise_crawler.evaluation.tables import Table
 from denoise_crawler.methods import DEFAULT_METHOD, METHODS
 from denoise_crawler.output.extractors import EXTRACTORS

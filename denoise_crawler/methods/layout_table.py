@@ -14,7 +14,7 @@ from typing import ClassVar, TypeAlias
 from denoise_crawler.methods.base import Judgement, Method, spare_holders
 from denoise_crawler.page import Nodes, Page
 from denoise_crawler.page.geometry import Length, declared_length, drawn_boxes
-from denoise_crawler.page.markup import INLINE
+from denoise_crawler.page.nodes import INLINE
 
 MIN_WIDTH = 300.0
 MIN_WIDTH_PERCENT = 60.0

@@ -8,7 +8,7 @@ import numpy as np
 
 from denoise_crawler.methods.base import Judgement, Method, inherit, subtree_sums
 from denoise_crawler.page import Page
-from denoise_crawler.page.markup import INLINE
+from denoise_crawler.page.nodes import INLINE
 
 THRESHOLD = 0.7
 

@@ -30,7 +30,7 @@ class MethodTable(UserDict[str, "type[Method]"]):
 
 _PLACES: dict[str, Any] = {
     "fusion": "fusion.method:Fusion",
-    "one_look": "one_look:OneLook",
+    "one_look": "fusion.method:OneLook",
     "style_tree": "style_tree.method:StyleTree",
     "style_tree_data": "style_tree.method:StyleTreeData",
     "layout_table": "layout_table:LayoutTable",

@@ -6,8 +6,7 @@ from lxml import etree
 from lxml.etree import _Element
 
 from denoise_crawler.methods.node_type.method import Annotation, annotate
-from denoise_crawler.output.clean_html import repair_page
-from denoise_crawler.output.safe_markup import markup_of
+from denoise_crawler.output.safe_markup import markup_of, repair_page
 from denoise_crawler.page import TEXT, Page
 
 TYPE = "data-node-type"

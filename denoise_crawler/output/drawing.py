@@ -15,8 +15,16 @@ with needs("commands"):
 from denoise_crawler.errors import DrawingError
 from denoise_crawler.methods.style_tree import SiteStyleTree
 from denoise_crawler.methods.style_tree.method import THRESHOLD
-from denoise_crawler.methods.style_tree.nodes import ElementNode, Labels, StyleNode
-from denoise_crawler.output.tree_queue import QueuedNode, TreeQueue, run_name, sequence_names, styles_by_pages
+from denoise_crawler.methods.style_tree.nodes import (
+    ElementNode,
+    Labels,
+    QueuedNode,
+    StyleNode,
+    TreeQueue,
+    run_name,
+    sequence_names,
+    styles_by_pages,
+)
 from denoise_crawler.page.text import counted
 
 FORMATS = ("svg", "pdf", "png")

@@ -8,7 +8,7 @@ from typing import TypedDict
 
 from denoise_crawler.methods.base import Judgement
 from denoise_crawler.page import TEXT, Nodes, Page
-from denoise_crawler.page.markup import INLINE
+from denoise_crawler.page.nodes import INLINE
 from denoise_crawler.page.text import collapse_spaces
 
 MAX_BLOCK_CHARACTERS = 120

@@ -16,7 +16,7 @@ from pkgutil import resolve_name
 from typing import Any, TypeAlias
 
 from denoise_crawler.errors import ExtractorError, ExtractorOptionsError, LowConfidenceError
-from denoise_crawler.output.clean_html import clean_document, clean_html
+from denoise_crawler.output.safe_markup import clean_document, clean_html
 from denoise_crawler.page import Page
 from denoise_crawler.page.text import printable
 

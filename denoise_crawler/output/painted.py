@@ -10,8 +10,7 @@ from lxml.etree import _Element
 from denoise_crawler.methods.base import Judgement
 from denoise_crawler.output.clean_text import count_characters, noise_ratio
 from denoise_crawler.output.explanation import first_reasons
-from denoise_crawler.output.nesting import CLOSES_PARAGRAPH, VOID, find_misnested
-from denoise_crawler.output.regions import joined_sides, regions
+from denoise_crawler.output.nesting import CLOSES_PARAGRAPH, VOID, find_misnested, joined_sides, regions
 from denoise_crawler.output.safe_markup import (
     CONTROLS,
     DROPPED,
@@ -29,7 +28,7 @@ from denoise_crawler.output.safe_markup import (
     start_tag,
 )
 from denoise_crawler.page import TEXT, Page
-from denoise_crawler.page.markup import INLINE
+from denoise_crawler.page.nodes import INLINE
 
 REGION_ATTRIBUTE = "data-denoise"  # "content" or "noise", on the root of each region
 # The parents of elements that are no nodes: those in a control and those in a drawing.

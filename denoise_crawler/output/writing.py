@@ -15,7 +15,6 @@ from typing import Any, TypeVar
 from denoise_crawler.changes import MAX_PAGES
 from denoise_crawler.methods import Judgement, MethodChoice
 from denoise_crawler.output import extractors
-from denoise_crawler.output.clean_html import clean_html
 from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.output.content.blocks import Block, BlockList, to_dicts
 from denoise_crawler.output.content.formulas import formulas_of
@@ -32,7 +31,7 @@ from denoise_crawler.output.options import (
     some_of,
     whole_number,
 )
-from denoise_crawler.output.safe_markup import security_metas
+from denoise_crawler.output.safe_markup import clean_html, security_metas
 from denoise_crawler.page import Page
 from denoise_crawler.page.held_pages import PageColumns
 from denoise_crawler.page.metadata import metadata_of, more_metadata_of

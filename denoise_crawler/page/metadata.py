@@ -11,7 +11,6 @@ from typing import Any
 from lxml import etree
 from lxml.etree import _Element
 
-from denoise_crawler.page.byline import authors_beside, date_beside, iso_date
 from denoise_crawler.page.declarations import (
     MAX_VALUES,
     Declarations,
@@ -20,7 +19,7 @@ from denoise_crawler.page.declarations import (
     strings,
     without_markup,
 )
-from denoise_crawler.page.headline import headline_of, letters, site_names
+from denoise_crawler.page.headline import authors_beside, date_beside, headline_of, iso_date, letters, site_names
 from denoise_crawler.page.page import Page, self_description_of
 from denoise_crawler.page.self_description import SelfDescription
 from denoise_crawler.page.text import without_controls

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Self
 
+
 Element: TypeAlias = "_Element"
 TEXT = "#text"
 _NEVER_TEXT = frozenset({"script", "style"})
@@ -331,3 +332,16 @@ class _TextRuns:
                 self.pending[last].append(" ")
         elif last and not texts[last][-1].isspace():
             texts[last] += " "
+
+
+# --- which HTML elements are inline, and which attributes hold URLs
+
+# Text and elements inside a line; every other element starts and ends a line.
+INLINE = frozenset(
+    {TEXT, "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em", "font"}
+    | {"i", "img", "ins", "kbd", "label", "mark", "nobr", "q", "rp", "rt", "ruby", "s", "samp", "small", "span"}
+    | {"strike", "strong", "sub", "sup", "time", "tt", "u", "var", "wbr"}
+)
+URL_ATTRIBUTES = frozenset(
+    {"href", "src", "action", "background", "cite", "data", "data-src", "poster", "longdesc"}
+)

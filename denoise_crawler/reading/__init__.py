@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from denoise_crawler.errors import SourceError
-from denoise_crawler.reading import html_file
-from denoise_crawler.reading.account import DamageExample, Notes, Reading, ReadOptions
-from denoise_crawler.reading.compression import windows
+from denoise_crawler.reading import formats
+from denoise_crawler.reading.compression import DamageExample, Notes, Reading, ReadOptions, windows
 from denoise_crawler.reading.formats import FORMATS, UNDERSTOOD, format_of
 
 __all__ = ["FORMATS", "DamageExample", "Reading", "SourceError", "read_pages", "total_bytes"]
@@ -58,7 +57,7 @@ def total_bytes(paths: Iterable[str | Path]) -> int:
 
 
 def _files(path: Path, reading: Reading) -> Iterable[Path]:
-    return html_file.files(path, reading) if path.is_dir() else [path]
+    return formats.files(path, reading) if path.is_dir() else [path]
 
 
 def _check_path(path: Path, options: ReadOptions) -> None:

@@ -2,14 +2,306 @@
 
 from __future__ import annotations
 
+import json
+import os
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
+from io import BytesIO
 from itertools import chain
 from pathlib import Path
+from typing import Any
+from urllib.parse import quote
 
-from denoise_crawler.reading import html_file, json_lines, tianwang, warc
-from denoise_crawler.reading.account import Notes, Reading, ReadOptions
-from denoise_crawler.reading.compression import SUFFIXES, Window, windows
+from denoise_crawler.errors import needs
+from denoise_crawler.page.text import without_lone_surrogates
+from denoise_crawler.reading.compression import SUFFIXES, Notes, Reading, ReadOptions, Window, decompress, windows
+from denoise_crawler.reading.http_response import (
+    HTML_TYPES,
+    MAX_RECORD_BYTES,
+    extract_html,
+    looks_like_html,
+    pages_of_records,
+    parse_content_length,
+    parse_response,
+    take_body,
+    url_or_placeholder,
+)
+
+# --- reads HTML files, one page each, in the folders that wget and other mirrors leave
+
+_PAGE = re.compile(rb"<(?:!doctype\s+html|html|head|body|title|meta|frameset)\b", re.IGNORECASE)
+
+
+def files(folder: Path, reading: Reading) -> Iterator[Path]:
+    """Yield the files below ``folder`` by name, those of a folder before those of its subfolders.
+
+    Links to folders are not followed. Unreadable folders are noted in ``reading``.
+    """
+
+    def unreadable(error: OSError) -> None:
+        Notes(Path(error.filename or folder), reading).note_damage(
+            "unreadable folder", 0, str(error.strerror or error)
+        )
+
+    for place, subfolders, names in os.walk(folder, onerror=unreadable):
+        subfolders.sort()
+        for name in sorted(names):
+            yield Path(place, name)
+
+
+def is_html(head: bytes) -> bool:
+    """Return True if a file starts like a page."""
+    return looks_like_html(head) and _PAGE.search(head[:4096]) is not None
+
+
+def html_pages(windows: Iterator[Window], notes: Notes, options: ReadOptions) -> Iterator[tuple[str, bytes]]:
+    """Yield the page up to the first damage; nothing, with a note, if it is too large or binary."""
+    body = next(windows).take(MAX_RECORD_BYTES + 1)
+    if len(body) > MAX_RECORD_BYTES:
+        notes.note_damage("file too large", 0, f"more than {MAX_RECORD_BYTES} bytes")
+    elif b"\0" in body[:4096] and not body.startswith((b"\xff\xfe", b"\xfe\xff")):
+        notes.note_damage("binary file", 0, repr(body[:20]))
+    else:
+        yield _file_url(notes, options.base), body
+
+
+def _file_url(notes: Notes, base: str | None) -> str:
+    """Return the URL of a file: ``base`` and its path in the folder that is read.
+
+    Without a ``base`` the first folder in it is the host, as in mirrors: ``https://HOST/PATH``. For a file right
+    in that folder its name is the host; such an address is made up, as is one whose host has no dot.
+    """
+    folder = notes.top or notes.path.parent
+    parts = notes.path.relative_to(folder).parts
+    is_made_up = base is None and (len(parts) == 1 or "." not in parts[0])
+    if base is None:
+        parts = parts if len(parts) > 1 else (folder.resolve().name, *parts)
+        base = "https:/"
+    elif "://" not in base:
+        base = f"https://{base}"
+    path = [quote(os.fsencode(part), safe="") for part in parts]
+    url = "/".join([base.rstrip("/") if base != "https:/" else base, *path])
+    return notes.note_made_up(url) if is_made_up else url
+
+
+# --- reads JSON Lines: one page a line, as in feeds and gold sets
+
+
+def is_json_lines(head: bytes) -> bool:
+    """Return True if a file starts with a JSON object."""
+    return head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b'{"')
+
+
+def json_pages(windows: Iterator[Window], notes: Notes, options: ReadOptions) -> Iterator[tuple[str, str]]:
+    """Yield the pages of the lines that are JSON objects with HTML in the field of HTML.
+
+    Without a URL in its field the URL is made of ``site`` and ``id``, as in gold sets.
+    """
+    for window in windows:
+        yield from _pages_of_lines(window, notes, options)
+
+
+def _pages_of_lines(window: Window, notes: Notes, options: ReadOptions) -> Iterator[tuple[str, str]]:
+    number = 0
+    while True:
+        at, line = window.offset, window.line(MAX_RECORD_BYTES)
+        if not line:
+            return
+        number += 1
+        if len(line) >= MAX_RECORD_BYTES and not line.endswith(b"\n"):
+            notes.note_damage("line too long", at, f"line {number}: more than {MAX_RECORD_BYTES} bytes")
+            while (rest := window.line(1 << 16)) and not rest.endswith(b"\n"):
+                pass
+            continue
+        if not (text := _decode_line(line, number, at, notes)):
+            continue
+        record = _parse_record(text, number, at, notes)
+        html = record.get(options.html_field)
+        if isinstance(html, str):
+            yield _page_url(record, options.url_field, number, at, notes), html
+        elif record:
+            notes.note_damage("no HTML in line", at, f"line {number}: no text in {options.html_field!r}")
+
+
+def _decode_line(line: bytes, number: int, at: int, notes: Notes) -> str:
+    line = line.strip().removeprefix(b"\xef\xbb\xbf")
+    try:
+        return line.decode()
+    except UnicodeDecodeError as error:
+        notes.note_damage("line not in UTF-8", at, f"line {number}: {error}")
+        return line.decode("utf-8", "replace")
+
+
+def _parse_record(text: str, number: int, at: int, notes: Notes) -> dict[str, Any]:
+    try:
+        record = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        notes.note_damage("broken line", at, f"line {number}: {error}")
+        return {}
+    if isinstance(record, dict):
+        return record
+    notes.note_damage("broken line", at, f"line {number}: no JSON object")
+    return {}
+
+
+def _page_url(record: dict[str, Any], url_field: str, number: int, at: int, notes: Notes) -> str:
+    url = record.get(url_field)
+    if isinstance(url, str) and url:
+        return without_lone_surrogates(url)
+    site, name = record.get("site"), record.get("id")
+    if isinstance(site, str) and site and isinstance(name, (str, int)):
+        return without_lone_surrogates(f"https://{site}/{name}")
+    notes.note_damage("no url in line", at, f"line {number}: no text in {url_field!r}, no site and id")
+    return notes.placeholder_url(number)
+
+
+# --- reads Tianwang files, the format of the Chinese Web Test collections (CWT)
+# A record is lines of fields (``version`` first, ``url``, ``date``, ``ip`` …, ``length`` last), an empty line and
+# ``length`` bytes: the HTTP headers, an empty line and the body, all compressed if there is an ``unzip-length``.
+
+_TIANWANG_RECORD = re.compile(
+    rb"^version[ \t]*:[^\r\n]{0,60}\r?\n(?=[A-Za-z][A-Za-z-]{0,30}[ \t]*:)", re.MULTILINE | re.IGNORECASE
+)
+_FIELD = re.compile(rb"([A-Za-z][A-Za-z-]{0,30})[ \t]*:(.*)", re.DOTALL)
+_MAX_LINE_BYTES = 1 << 16
+_MAX_FIELDS = 100
+
+
+def is_tianwang(head: bytes) -> bool:
+    """Return True if one of the first lines of a file starts a record."""
+    return _TIANWANG_RECORD.search(head) is not None
+
+
+def tianwang_pages(
+    windows: Iterator[Window], notes: Notes, _options: ReadOptions
+) -> Iterator[tuple[str, str | bytes]]:
+    """Yield the pages of the records; after damage continue at the next line that starts with ``version:``."""
+    return pages_of_records(windows, _TIANWANG_RECORD, _take_page, notes)
+
+
+def _take_page(window: Window, notes: Notes, at: int) -> tuple[str, str | bytes] | None:
+    fields = _take_fields(window)
+    raw = take_body(window, parse_content_length(fields.get("length", "")), _TIANWANG_RECORD, notes)
+    raw, problem = decompress(raw, MAX_RECORD_BYTES)
+    if problem:
+        notes.note_damage("damaged body", at, problem)
+    html = extract_html(raw, notes, at)
+    return None if html is None else (url_or_placeholder(fields.get("url", ""), at, notes), html)
+
+
+def _take_fields(window: Window) -> dict[str, str]:
+    """Take the lines of fields and the empty line after them; stop before any other line."""
+    fields: dict[str, str] = {}
+    for number in range(_MAX_FIELDS):
+        if number and _TIANWANG_RECORD.match(window.peek(128)):
+            break
+        if not (field := _FIELD.match(window.peek(64))) or field[1].lower() == b"http":
+            line = window.peek(2)
+            window.skip(1 if line[:1] == b"\n" else 2 if line == b"\r\n" else 0)
+            break
+        field = _FIELD.match(window.line(_MAX_LINE_BYTES))
+        if field:
+            fields.setdefault(field[1].decode().lower(), _decode_field(field[2]).strip())
+    return fields
+
+
+def _decode_field(value: bytes) -> str:
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return value.decode("gb18030", "replace")
+
+
+# --- reads WARC files (ISO 28500), plain or gzipped record by record
+
+_WARC_RECORD = re.compile(rb"^WARC/\d\.\d+[ \t]*\r?\n", re.MULTILINE)
+_LOOKAHEAD_BYTES = 4096
+_MAX_HEADERS = 200
+_KINDS = frozenset(
+    {"warcinfo", "response", "resource", "request", "metadata", "revisit", "conversion", "continuation"}
+)
+
+
+def is_warc(head: bytes) -> bool:
+    """Return True if a file starts with a record.
+
+    Raises:
+        MissingExtraError: It does, and warcio is not installed.
+    """
+    return _WARC_RECORD.match(head) is not None and _header_reader() is not None
+
+
+def warc_pages(
+    windows: Iterator[Window], notes: Notes, _options: ReadOptions
+) -> Iterator[tuple[str, str | bytes]]:
+    """Yield the HTML pages of response records, unless their status says that the request failed."""
+    return pages_of_records(windows, _WARC_RECORD, _take_response, notes)
+
+
+def _take_response(window: Window, notes: Notes, at: int) -> tuple[str, str | bytes] | None:
+    headers = _take_headers(window, notes)
+    length, kind = parse_content_length(headers.get("content-length", "")), headers.get("warc-type", "").lower()
+    kind = kind if kind in _KINDS else "unknown"
+    if length is not None and length > MAX_RECORD_BYTES:
+        _skip_record(window, length, kind, notes)
+        return None
+    raw = take_body(window, length, _WARC_RECORD, notes)
+    if kind != "response":
+        notes.note_skipped(f"{kind} record")
+        return None
+    html = extract_html(raw, notes, at)
+    return None if html is None else (url_or_placeholder(headers.get("warc-target-uri", ""), at, notes), html)
+
+
+def _take_headers(window: Window, notes: Notes) -> dict[str, str]:
+    """Take the headers of a record and the empty line after them."""
+    at, lines = window.offset, [window.line(_MAX_LINE_BYTES)]
+    while len(lines) < _MAX_HEADERS and not _WARC_RECORD.match(window.peek(_LOOKAHEAD_BYTES)):
+        line = window.line(_MAX_LINE_BYTES)
+        if not line.strip():
+            break
+        lines.append(_without_spaces_in_address(line))
+    else:
+        notes.note_damage("damaged record headers", at, "no empty line behind them")
+    stream = BytesIO(b"".join(lines) + b"\r\n")
+    loader, broken = _header_reader()
+    try:
+        headers = loader.parse_record_stream(stream, no_record_parse=True, known_format="warc").rec_headers
+    except broken as error:
+        notes.note_damage("damaged record headers", at, str(error).strip())
+        return {}
+    return {name.lower(): value for name, value in headers.headers}
+
+
+def _without_spaces_in_address(line: bytes) -> bytes:
+    """Write spaces in a page's address as %20, as warcio does: it prints such an address as it stands."""
+    name, colon, value = line.partition(b":")
+    if name.strip().lower() != b"warc-target-uri":
+        return line
+    return name + colon + b" " + value.strip().replace(b" ", b"%20") + b"\r\n"
+
+
+@lru_cache(maxsize=1)
+def _header_reader() -> tuple[Any, type[Exception]]:
+    """Return warcio's reader of record headers and the error it raises: only WARC files need the package."""
+    with needs("commands"):
+        from warcio.exceptions import ArchiveLoadFailed
+        from warcio.recordloader import ArcWarcRecordLoader
+    return ArcWarcRecordLoader(), ArchiveLoadFailed
+
+
+def _skip_record(window: Window, length: int, kind: str, notes: Notes) -> None:
+    """Skip a record that is too large for a page; note damage only if it declares to be a page."""
+    response = parse_response(window.peek(_LOOKAHEAD_BYTES))
+    if kind == "response" and response.content_type in HTML_TYPES:
+        notes.note_damage("record too large", window.offset, f"{length} bytes")
+    else:
+        notes.note_skipped("not HTML" if kind == "response" else f"{kind} record")
+    if (passed := window.skip(length)) < length:
+        notes.note_damage("file cut off", window.offset, f"{passed} bytes of {length}")
+
 
 _HEAD_BYTES = 1 << 16
 
@@ -35,10 +327,10 @@ class Format:
 
 # The first that recognizes a file is taken.
 FORMATS = {
-    "warc": Format("WARC", (".warc",), warc.recognize, warc.pages, outweighs_name=True),
-    "tianwang": Format("Tianwang", (".tianwang", ".cwt"), tianwang.recognize, tianwang.pages),
-    "jsonl": Format("JSON Lines", (".jsonl", ".jl", ".ndjson"), json_lines.recognize, json_lines.pages),
-    "html": Format("HTML", (".html", ".htm", ".xhtml", ".shtml"), html_file.recognize, html_file.pages),
+    "warc": Format("WARC", (".warc",), is_warc, warc_pages, outweighs_name=True),
+    "tianwang": Format("Tianwang", (".tianwang", ".cwt"), is_tianwang, tianwang_pages),
+    "jsonl": Format("JSON Lines", (".jsonl", ".jl", ".ndjson"), is_json_lines, json_pages),
+    "html": Format("HTML", (".html", ".htm", ".xhtml", ".shtml"), is_html, html_pages),
 }
 UNDERSTOOD = "a folder, {}; each also compressed ({})".format(
     ", ".join(f"{known.title} ({', '.join(known.endings)})" for known in FORMATS.values()), ", ".join(SUFFIXES)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from denoise_crawler.page import Page
-from denoise_crawler.records.alike import FoundRecord
-from denoise_crawler.records.listings import find_items
+from denoise_crawler.records.listings import FoundRecord, find_items
 from denoise_crawler.records.thread import find_posts, thread_of
 
 __all__ = ["LISTS", "FoundRecord", "find_records", "posts_of"]

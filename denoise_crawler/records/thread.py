@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
 from denoise_crawler.page import TEXT, Nodes, Page
-from denoise_crawler.page.byline import AGO
+from denoise_crawler.page.headline import AGO
 from denoise_crawler.page.text import collapse_spaces
-from denoise_crawler.records.alike import POST, FoundRecord, alike_elements, names_of, outermost, texts_of_most
+from denoise_crawler.records.listings import POST, FoundRecord, alike_elements, names_of, outermost, texts_of_most
 
 _MAX_DATE_CHARACTERS = 60
 _MONTH = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from denoise_crawler.errors import FeedError
-from denoise_crawler.report.feed import feed_chart
+from denoise_crawler.report.charts import feed_chart
 from denoise_crawler.report.figures import RunFigures
 from denoise_crawler.report.report_writer import Bounds, Plan, write_report
 

@@ -8,8 +8,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from denoise_crawler.methods.style_tree import SiteStyleTree
-from denoise_crawler.methods.style_tree.nodes import StyleNode
-from denoise_crawler.output.tree_queue import QueuedNode, TreeQueue, selector, sequence_names, styles_by_pages
+from denoise_crawler.methods.style_tree.nodes import (
+    QueuedNode,
+    StyleNode,
+    TreeQueue,
+    selector,
+    sequence_names,
+    styles_by_pages,
+)
 from denoise_crawler.page import Page
 from denoise_crawler.page.text import collapse_spaces
 

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 from denoise_crawler.output.safe_markup import write_below
 from denoise_crawler.report.figures import Chart, PageFigures, RunFigures, SiteFigures, findings
 from denoise_crawler.report.rendering import render_page
-from denoise_crawler.report.site_samples import SampledSites, sample_sites
-from denoise_crawler.report.site_writer import Frame, Place, SiteWriter
+from denoise_crawler.report.site_writer import Frame, Place, SampledSites, SiteWriter, sample_sites
 from denoise_crawler.workers import Task, running
 
 if TYPE_CHECKING:
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from denoise_crawler.methods import MethodChoice
-    from denoise_crawler.report.site_samples import SitedPages
+    from denoise_crawler.report.site_writer import SitedPages
     from denoise_crawler.store import Store, StoredSite
     from denoise_crawler.workers.pool import Run
 

@@ -10,12 +10,11 @@ from denoise_crawler.workers import Limits
 
 if TYPE_CHECKING:
     from denoise_crawler.spark.archive import read_archive
-    from denoise_crawler.spark.cleaning import clean
-    from denoise_crawler.spark.learning import learn
+    from denoise_crawler.spark.cleaning import clean, learn
 
 __all__ = ["Limits", "clean", "learn", "read_archive"]
 
-_MODULES = {"clean": "cleaning", "learn": "learning", "read_archive": "archive"}
+_MODULES = {"clean": "cleaning", "learn": "cleaning", "read_archive": "archive"}
 
 
 def __getattr__(name: str) -> Any:

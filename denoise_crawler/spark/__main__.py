@@ -25,8 +25,7 @@ try:
         from pyspark.sql.functions import sum as total
 
         from denoise_crawler.spark.archive import BY_SPARK, read_archive
-        from denoise_crawler.spark.cleaning import SHARD_PAGES, clean
-        from denoise_crawler.spark.learning import learn
+        from denoise_crawler.spark.cleaning import SHARD_PAGES, clean, learn
 except MissingExtraError as error:
     sys.exit(f"denoise_crawler.spark: {error}")
 

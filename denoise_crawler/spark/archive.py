@@ -19,7 +19,7 @@ from pyspark.sql.pandas.functions import arrow_udf
 from denoise_crawler.batch import batches_of
 from denoise_crawler.batch.worker import site_by
 from denoise_crawler.errors import SourceError
-from denoise_crawler.methods.bottom_k import BottomK
+from denoise_crawler.methods.keeping import BottomK
 from denoise_crawler.page.parsing import decode_html
 from denoise_crawler.page.text import hash64, without_lone_surrogates
 from denoise_crawler.reading import FORMATS, Reading, read_pages

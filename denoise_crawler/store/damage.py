@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from denoise_crawler.errors import DamagedStoreError
-from denoise_crawler.methods.versioned_format import inflate
+from denoise_crawler.methods.keeping import inflate
 from denoise_crawler.store import Store
 from denoise_crawler.store.file import check_schema, invalid_rows, real_path, restrict, unusable_store
-from denoise_crawler.store.run_files import RunFiles
+from denoise_crawler.store.runs import RunFiles
 
 logger = logging.getLogger(__name__)
 

@@ -12,7 +12,7 @@ from functools import cache, partial
 from pathlib import Path
 
 from denoise_crawler.errors import DamagedStoreError, StoreError
-from denoise_crawler.methods.versioned_format import MAX_BYTES
+from denoise_crawler.methods.keeping import MAX_BYTES
 
 VERSION = 4
 _BEFORE_HISTORY = 3  # the version that had no such table

@@ -11,9 +11,9 @@ from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 
 from denoise_crawler.errors import DamagedRowError
-from denoise_crawler.methods.versioned_format import deflate, inflate
+from denoise_crawler.methods.keeping import deflate, inflate
 from denoise_crawler.page.text import without_lone_surrogates
-from denoise_crawler.store import history, parked_rows
+from denoise_crawler.store import parked_rows, runs
 from denoise_crawler.store.file import (
     compact,
     open_database,
@@ -22,9 +22,8 @@ from denoise_crawler.store.file import (
     transaction,
     unusable_store,
 )
-from denoise_crawler.store.history import SiteRun
 from denoise_crawler.store.parked_rows import Parked, ParkedPage, ParkedResponse, SiteState, StoredSite
-from denoise_crawler.store.run_files import RunFiles
+from denoise_crawler.store.runs import RunFiles, SiteRun
 
 logger = logging.getLogger(__name__)
 
@@ -153,11 +152,11 @@ class Store:
     def save_run(self, site: str, method: str, one: SiteRun) -> None:
         """Keep what a run saw of a site: this run, unless ``one`` names another."""
         with transaction(self._db) as db:
-            history.save(db, site, method, one, self.run)
+            runs.save(db, site, method, one, self.run)
 
     def history(self, site: str, method: str) -> list[SiteRun]:
         """Return what each run saw of a site, in the order of time."""
-        return history.of_site(self._db, site, method)
+        return runs.of_site(self._db, site, method)
 
     def keep_sample(self, site: str, url: str, html: str, most: int) -> bool:
         """Keep a page as one of ``most`` samples of its site; return whether there is room for another one."""

@@ -10,8 +10,20 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from denoise_crawler.errors import AskAgainError, TaskError, WorkerError
-from denoise_crawler.workers.process import LENGTH, Begin, Call, Done, Reply, decode, encode
-from denoise_crawler.workers.start import PATIENCE_SECONDS, POLL_SECONDS, START_SECONDS, death_error, start_bare
+from denoise_crawler.workers.process import (
+    LENGTH,
+    PATIENCE_SECONDS,
+    POLL_SECONDS,
+    START_SECONDS,
+    Begin,
+    Call,
+    Done,
+    Reply,
+    death_error,
+    decode,
+    encode,
+    start_bare,
+)
 
 if TYPE_CHECKING:
     import subprocess

@@ -17,12 +17,20 @@ from typing import TYPE_CHECKING, Any, Concatenate, Generic, NamedTuple, ParamSp
 
 from denoise_crawler.errors import TaskError, WorkerDiedError, WorkerError
 from denoise_crawler.page.text import hash64
-from denoise_crawler.workers.process import LENGTH, NO_LIMITS, Begin, Call, Done, Limits, Line, decode, encode
-from denoise_crawler.workers.start import (
+from denoise_crawler.workers.process import (
+    LENGTH,
+    NO_LIMITS,
     PATIENCE_SECONDS,
     POLL_SECONDS,
     START_SECONDS,
+    Begin,
+    Call,
+    Done,
+    Limits,
+    Line,
     death_error,
+    decode,
+    encode,
     start_with_script,
 )
 

@@ -9,9 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from denoise_crawler import Denoiser, Page, Writing, denoise_pages
-from denoise_crawler.changes.copies import Copies, SeenTexts, simhash
-from denoise_crawler.changes.fingerprint import MAX_LINES, Fingerprint, stable_lines
-from denoise_crawler.changes.page_changes import PageHistory
+from denoise_crawler.changes.page_changes import (
+    MAX_LINES,
+    Copies,
+    Fingerprint,
+    PageHistory,
+    SeenTexts,
+    simhash,
+    stable_lines,
+)
 from denoise_crawler.crawl.guarded_store import open_denoiser
 from denoise_crawler.denoiser import Cleaning
 

@@ -22,8 +22,7 @@ from scrapy.exporters import JsonLinesItemExporter
 from scrapy.settings import Settings
 
 from denoise_crawler import CleanPage, denoise_pages
-from denoise_crawler.commands.method_choice import settings_with_method
-from denoise_crawler.commands.page_output import readable_name, site_folder
+from denoise_crawler.commands.method_choice import readable_name, settings_with_method, site_folder
 from denoise_crawler.demo.replies import article_path, articles, respond
 from denoise_crawler.demo.server import DemoServer
 from denoise_crawler.methods import MethodChoice

@@ -17,7 +17,7 @@ from scrapy.settings import Settings
 
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.demo.articles import gold_text
-from denoise_crawler.demo.feeds import article_page
+from denoise_crawler.demo.pages import article_page
 from denoise_crawler.demo.replies import article_path, articles, respond
 from denoise_crawler.demo.server import DemoServer
 from denoise_crawler.denoiser import Denoiser

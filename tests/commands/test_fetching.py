@@ -14,8 +14,7 @@ from typing import Any
 import pytest
 
 from denoise_crawler.commands import exchange
-from denoise_crawler.commands.fetching import MAX_REDIRECTIONS, SECONDS, TimeLimit, fetch
-from denoise_crawler.commands.robot_fetching import RobotFetcher
+from denoise_crawler.commands.fetching import MAX_REDIRECTIONS, SECONDS, RobotFetcher, TimeLimit, fetch
 from denoise_crawler.errors import FetchError
 from tests.loopback import HTML, SHAPES, Answer, Shape, certificate, serving, slow_server
 

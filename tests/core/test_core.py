@@ -18,7 +18,6 @@ from lxml import etree
 from scrapy.settings import Settings
 
 from denoise_crawler import core, denoise_pages
-from denoise_crawler.core import probe
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.errors import CoreError, SettingError
@@ -35,7 +34,7 @@ from denoise_crawler.methods.fusion.weights import feature_names, shipped_model
 from denoise_crawler.output.clean_text import clean_text, clean_texts
 from denoise_crawler.output.content import formulas
 from denoise_crawler.output.content.formulas import formulas_of
-from denoise_crawler.page import Nodes, Page, data_table
+from denoise_crawler.page import Nodes, Page, geometry
 from denoise_crawler.page import nodes as page_nodes
 from denoise_crawler.page.self_description import SelfDescription
 from tests.strategies import html_pages
@@ -110,7 +109,7 @@ def assert_same_answers(found: Nodes, expected: Nodes) -> None:
         for other in (False, True):
             assert found.holds(*below, tags, other=other) == expected.holds(*below, tags, other=other)
         assert found.tags_between(*below) == expected.tags_between(*below)
-        assert list(data_table._cells(found, index)) == list(data_table._cells(expected, index))
+        assert list(geometry._cells(found, index)) == list(geometry._cells(expected, index))
 
 
 def assert_same_declared(html: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -296,7 +295,7 @@ def test_a_mode_that_there_is_not_is_named(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_a_core_that_reads_a_known_page_wrongly_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(probe, "_TEXTS", ["another text"])
+    monkeypatch.setattr(core, "_TEXTS", ["another text"])
     assert "reads a known page wrongly" in str(core.why_not())
 
 

@@ -14,7 +14,6 @@ import pytest
 from hypothesis import given, settings
 
 from denoise_crawler import core
-from denoise_crawler.core import loop_modules
 from denoise_crawler.errors import CoreError, StaleCoreError
 from denoise_crawler.methods.fusion.features import Evidence, fill_page, fill_site, page_names
 from denoise_crawler.methods.fusion.method import Fusion
@@ -22,7 +21,7 @@ from denoise_crawler.methods.fusion.weights import feature_names, shipped_model
 from denoise_crawler.page import Page
 from tests.strategies import html_pages
 
-SOURCES = sorted((Path(loop_modules.__file__).parents[1] / "loops").glob("*.py"))
+SOURCES = sorted((Path(core.__file__).parents[1] / "loops").glob("*.py"))
 ROADS = "require", "off"
 PAGE = (
     "<title>A title</title><div class=post><h1>A title</h1><p>One, two. <a href=/>Three</a><p>Four.</div><p>Five"
@@ -65,9 +64,9 @@ def test_the_trainer_and_the_judge_read_the_names_of_features_from_the_loops() -
 
 
 @is_built
-@pytest.mark.parametrize("name", loop_modules.LOOPS)
+@pytest.mark.parametrize("name", core.LOOPS)
 def test_both_roads_offer_the_same(name: str) -> None:
-    one, other = loop_modules.built_loops()[name], loop_modules.interpreted_loops()[name]
+    one, other = core.built_loops()[name], core.interpreted_loops()[name]
     assert one.__file__.endswith((".so", ".pyd"))
     assert other.__file__.endswith(f"loops/{name}.py")
     offered = [{key for key, value in vars(loops).items() if callable(value)} for loops in (one, other)]
@@ -105,12 +104,12 @@ def test_a_source_that_was_changed_after_the_build_is_an_error_that_says_what_to
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shutil.copytree(SOURCES[0].parent, tmp_path / "package" / "loops")
-    monkeypatch.setattr(loop_modules, "_FOLDER", tmp_path / "package")
-    loop_modules.built_loops()
+    monkeypatch.setattr(core, "_FOLDER", tmp_path / "package")
+    core.built_loops()
     with (tmp_path / "package" / "loops" / "features.py").open("a") as source:
         source.write("# changed\n")
     with pytest.raises(CoreError, match=r"another source than loops/features\.py of this package") as installed:
-        loop_modules.built_loops()
+        core.built_loops()
     assert not isinstance(installed.value, StaleCoreError)
     (tmp_path / "setup.py").touch()
     for mode in ("auto", "require"):
@@ -123,10 +122,10 @@ def test_a_source_that_was_changed_after_the_build_is_an_error_that_says_what_to
 
 
 def test_loops_that_are_not_built_are_interpreted_or_required(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loop_modules, "LOOPS", ("features", "of_nothing"))
+    monkeypatch.setattr(core, "LOOPS", ("features", "of_nothing"))
     core._loops.cache_clear()
     with pytest.raises(CoreError, match="the loops are not built"):
-        loop_modules.built_loops()
+        core.built_loops()
     monkeypatch.setattr(core, "interpreted_loops", lambda: {"features": "interpreted"})
     monkeypatch.setattr(core.chosen, "mode", "auto")
     assert core.loops.features == "interpreted"

@@ -57,9 +57,7 @@ BREAKS = {
 }
 
 # Where the limit of 64 MB is looked up.
-LIMITED = [
-    f"denoise_crawler.{name}" for name in ("methods.versioned_format", "store.parked_rows", "crawl.parking")
-]
+LIMITED = [f"denoise_crawler.{name}" for name in ("methods.keeping", "store.parked_rows", "crawl.parking")]
 
 
 def broken(what: str, module: str) -> str:

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scrapy.settings import Settings
 
+from denoise_crawler.crawl.ending import WarmupClocks
 from denoise_crawler.crawl.settings import DenoiseSettings
-from denoise_crawler.crawl.warmup_clocks import WarmupClocks
 from denoise_crawler.demo.server import DemoServer
 from denoise_crawler.errors import SettingError
 from tests.article_spider import SPIDER

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from denoise_crawler.demo.feeds import article_page
+from denoise_crawler.demo.pages import article_page
 from denoise_crawler.demo.replies import articles
 from denoise_crawler.page import Page
 from denoise_crawler.page.article_parts import part_of

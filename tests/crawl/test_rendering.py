@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from scrapy.http import HtmlResponse
 from scrapy.utils.test import get_crawler
 
-from denoise_crawler.crawl import script_pages
+from denoise_crawler.crawl import middleware
+from denoise_crawler.crawl.middleware import MIN_CHARACTERS, needs_script
 from denoise_crawler.crawl.rendering.rendering_addon import Rendering
-from denoise_crawler.crawl.script_pages import MIN_CHARACTERS, needs_script
 from denoise_crawler.errors import SettingError
 from denoise_crawler.methods.feature_tree.nodes import build_target
 from denoise_crawler.methods.fusion.blocks import blocks_of
@@ -27,7 +27,7 @@ from tests.conftest import Project
 from tests.loopback import Answer, Served, serving
 
 if TYPE_CHECKING:
-    from denoise_crawler.crawl.rendering.rendering_middleware import PageSnapshot
+    from denoise_crawler.crawl.rendering.rendering_addon import PageSnapshot
 
 
 CHROMIUM = chromium.program()
@@ -106,7 +106,7 @@ def test_without_a_browser_such_a_page_is_empty_and_that_is_said_and_counted(
         tmp_path,
         pages,
         'ADDONS = {"denoise_crawler.Addon": 300}\n'
-        'SPIDER_MIDDLEWARES = {"denoise_crawler.crawl.script_pages.ScriptPagesMiddleware": 90}\n',
+        'SPIDER_MIDDLEWARES = {"denoise_crawler.crawl.middleware.ScriptPagesMiddleware": 90}\n',
     )
     assert item_of(project, "/shell")["text"] == ""
     assert item_of(project, "/plain")["text"].splitlines() == REPORT
@@ -185,7 +185,7 @@ def test_feature_tree_gets_the_geometry_of_the_rendered_page(rendered: Project) 
 def take_snapshots(*pages: str, seconds: float = 20.0) -> list[PageSnapshot]:
     from playwright.async_api import async_playwright
 
-    from denoise_crawler.crawl.rendering.rendering_middleware import take_snapshot
+    from denoise_crawler.crawl.rendering.rendering_addon import take_snapshot
 
     async def in_browser() -> list[PageSnapshot]:
         async with async_playwright() as playwright:
@@ -330,8 +330,8 @@ MARKUP = st.sampled_from(
 def test_what_the_markup_says_of_the_text_is_what_its_tree_says(html: str, encoding: str) -> None:
     html = f"<body><script></script>{html}"
     page = HtmlResponse("https://example.com/", body=html.encode(encoding, "replace"), encoding=encoding)
-    wanted = page.selector.root.find("body") is not None and script_pages._has_enough_text(page.selector.root)
-    assert wanted or not script_pages._surely_has_enough_text(page.body)
+    wanted = page.selector.root.find("body") is not None and middleware._has_enough_text(page.selector.root)
+    assert wanted or not middleware._surely_has_enough_text(page.body)
 
 
 def test_a_page_with_text_is_told_without_the_spiders_tree() -> None:
@@ -343,7 +343,7 @@ def test_a_page_with_text_is_told_without_the_spiders_tree() -> None:
 
 @pytest.mark.parametrize("part", ['<a "', "<!--", "<script", "<svg>", "&", "<a b='", "<!-- -", "<p>"])
 def test_hostile_markup_is_looked_at_once(part: str) -> None:
-    assert not script_pages._surely_has_enough_text(b"<body>" + part.encode() * 200_000)
+    assert not middleware._surely_has_enough_text(b"<body>" + part.encode() * 200_000)
 
 
 # --- settings
@@ -359,7 +359,7 @@ def test_hostile_markup_is_looked_at_once(part: str) -> None:
     ],
 )
 def test_a_wrong_setting_is_named_with_what_to_set(name: str, value: object, message: str) -> None:
-    from denoise_crawler.crawl.rendering.rendering_middleware import RenderingMiddleware
+    from denoise_crawler.crawl.rendering.rendering_addon import RenderingMiddleware
 
     with pytest.raises(SettingError, match=f"{name} is .*: {message}"):
         RenderingMiddleware.from_crawler(get_crawler(settings_dict={name: value}))

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from scrapy.utils.test import get_crawler
 
-from denoise_crawler.crawl.setup_errors import abort_on_setup_error
+from denoise_crawler.crawl.settings import abort_on_setup_error
 from denoise_crawler.errors import CrawlError, SettingError
 from tests.loopback import HTML, Answer, serving
 from tests.programs import run_program, run_python

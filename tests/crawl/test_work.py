@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from denoise_crawler.core import compiled
-from denoise_crawler.demo.feeds import article_page, charset_of
+from denoise_crawler.demo.pages import article_page, charset_of
 from denoise_crawler.demo.replies import article_path, articles
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.methods import METHODS as ALL

@@ -178,7 +178,7 @@ async def test_an_option_that_another_process_cannot_get_is_refused() -> None:
 
 
 async def test_where_no_process_can_be_started_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("denoise_crawler.workers.start.get_executable", lambda: b"/nowhere/python")
+    monkeypatch.setattr("denoise_crawler.workers.process.get_executable", lambda: b"/nowhere/python")
     async with workers() as cleaner:
         with pytest.raises(WorkerError, match=r"no worker process can be started: .*/nowhere/python"):
             await cleaner.start()

@@ -19,8 +19,7 @@ import pytest
 from lxml import etree, html
 
 from denoise_crawler.demo.articles import WORDS, Slideshow, load_json, slideshow_path, slideshows
-from denoise_crawler.demo.feeds import article_page, breakage_of, charset_of
-from denoise_crawler.demo.frame import BREAKAGES
+from denoise_crawler.demo.pages import BREAKAGES, article_page, breakage_of, charset_of
 from denoise_crawler.demo.replies import Article, Reply, article_path, articles, gold_text, respond
 from denoise_crawler.demo.server import DemoServer
 from denoise_crawler.denoiser import Denoiser

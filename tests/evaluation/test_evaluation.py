@@ -13,7 +13,7 @@ import pytest
 from lxml import html as lxml_html
 
 from denoise_crawler.demo.articles import article_path, articles, gold_text
-from denoise_crawler.demo.feeds import article_page
+from denoise_crawler.demo.pages import article_page
 from denoise_crawler.errors import GoldError, MethodError
 from denoise_crawler.evaluation import (
     Contender,
@@ -25,26 +25,34 @@ from denoise_crawler.evaluation import (
     summarize,
     visible_text,
 )
-from denoise_crawler.evaluation.contenders import Extractor, PageSource, page_by_page
+from denoise_crawler.evaluation.contenders import PEERS, Extractor, PageSource, declared_language, page_by_page
+from denoise_crawler.evaluation.contest import Evaluation, sites_of, whole, worst
 from denoise_crawler.evaluation.gold import (
     HALVES,
     TUNING,
     Broken,
     GoldPage,
+    Score,
     addresses,
     gold_pages,
     half,
     html_pages,
 )
-from denoise_crawler.evaluation.measures import Score
-from denoise_crawler.evaluation.peers import PEERS, declared_language
-from denoise_crawler.evaluation.reports import Figures, escape_cell, figures, html_report, markdown
-from denoise_crawler.evaluation.results import Evaluation, sites_of, whole, worst
-from denoise_crawler.evaluation.tables import cost_table, main_tables, notes, printable, quality_table
+from denoise_crawler.evaluation.tables import (
+    Figures,
+    cost_table,
+    escape_cell,
+    figures,
+    html_report,
+    main_tables,
+    markdown,
+    notes,
+    printable,
+    quality_table,
+)
 from denoise_crawler.evaluation.terminal import contenders
-from denoise_crawler.evaluation.training.calibration import FOLDS, fold, fold_file
 from denoise_crawler.evaluation.training.examples import labelled, sample_of, wishes_of
-from denoise_crawler.evaluation.training.odds import kind_odds
+from denoise_crawler.evaluation.training.fitting import FOLDS, fold, fold_file, kind_odds
 from denoise_crawler.methods import METHODS
 from denoise_crawler.methods.fusion.features import UNSAID, Words
 from denoise_crawler.methods.fusion.weights import Model, read_weights

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from denoise_crawler.evaluation.gold import GoldPage
-from denoise_crawler.evaluation.measures import (
+from denoise_crawler.evaluation.gold import (
     GRADES,
     GRADES_IN_ENGLISH,
     MIN_F1,
+    GoldPage,
     Score,
     characters,
     grade,
@@ -21,8 +21,7 @@ from denoise_crawler.evaluation.measures import (
     score_by_characters,
     tokens,
 )
-from denoise_crawler.evaluation.training.examples import labelled
-from denoise_crawler.evaluation.training.planted import LEAST_PAGES, planted
+from denoise_crawler.evaluation.training.examples import LEAST_PAGES, labelled, planted
 from tests.evaluation.test_evaluation import STORY
 
 TEXTS = st.text(st.sampled_from("abB 港湾ニュ。.1\n")) | st.text()

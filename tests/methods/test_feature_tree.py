@@ -18,7 +18,7 @@ from denoise_crawler.methods.feature_tree.matching import (
 from denoise_crawler.methods.feature_tree.nodes import CONTENT_TAGS, FeatureTree, build_target
 from denoise_crawler.page import TEXT, Boxes, Page
 from denoise_crawler.page.geometry import BOX_ATTRIBUTE, declared_length
-from denoise_crawler.page.markup import URL_ATTRIBUTES
+from denoise_crawler.page.nodes import URL_ATTRIBUTES
 from denoise_crawler.page.text import collapse_spaces
 from tests.strategies import html_pages
 

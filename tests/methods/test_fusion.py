@@ -15,9 +15,8 @@ from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.fusion.blocks import Blocks, blocks_of
 from denoise_crawler.methods.fusion.decision import most_f1, take
 from denoise_crawler.methods.fusion.declared import title_overlap
-from denoise_crawler.methods.fusion.features import Evidence, Wishes, Words
+from denoise_crawler.methods.fusion.features import Evidence, Look, Wishes, Words
 from denoise_crawler.methods.fusion.kinds import KindWords
-from denoise_crawler.methods.fusion.look import Look
 from denoise_crawler.methods.fusion.names import PLACES, ClassWords, words_of
 from denoise_crawler.methods.fusion.parts import parts_of
 from denoise_crawler.methods.fusion.records import field_reason, record_fields
@@ -437,8 +436,7 @@ def test_3000_levels_and_20000_siblings_are_judged() -> None:
 
 def test_knowing_the_site_makes_the_text_of_real_pages_better(corpus: Path) -> None:
     from denoise_crawler.denoiser import Denoiser
-    from denoise_crawler.evaluation.gold import REPORTING, addressed, half
-    from denoise_crawler.evaluation.measures import Score, mean, score
+    from denoise_crawler.evaluation.gold import REPORTING, Score, addressed, half, mean, score
 
     sites = by_site(read_gold(corpus, "dragnet"), 12)
     scores: dict[str, list[Score]] = {"cold": [], "warm": []}

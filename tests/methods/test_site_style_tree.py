@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from denoise_crawler import SiteStyleTree
 from denoise_crawler.errors import TreeFormatError
-from denoise_crawler.methods.bottom_k import BottomK
-from denoise_crawler.methods.style_tree import codec
+from denoise_crawler.methods.keeping import BottomK
+from denoise_crawler.methods.style_tree import sample as codec
 from denoise_crawler.methods.style_tree.nodes import ElementNode
 from denoise_crawler.page import Page
 from tests.methods.style_tree_definition import Definition, combine_importance, entropy, labels_of, node_importance

@@ -20,7 +20,7 @@ from denoise_crawler.methods.fusion.method import Fusion
 from denoise_crawler.methods.fusion.parts import headings_of, introduced_lists, parts_of
 from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.page import TEXT, Page
-from denoise_crawler.page.data_table import is_data_table
+from denoise_crawler.page.geometry import is_data_table
 
 BEFORE = """<p>The harbour board measured every crane on the northern quay last week, and the engineers found that
 most of them still lift what they were built for, although two have been out of use since the storm.</p>"""

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from denoise_crawler import core
 from denoise_crawler.demo.articles import article_path, articles
-from denoise_crawler.demo.feeds import article_page
+from denoise_crawler.demo.pages import article_page
 from denoise_crawler.denoiser import Denoiser, denoise_pages
 from denoise_crawler.errors import MethodError
 from denoise_crawler.evaluation.gold import addressed, by_site, read_gold

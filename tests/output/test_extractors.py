@@ -20,11 +20,10 @@ from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.errors import ExtractorError, ExtractorOptionsError, SettingError
 from denoise_crawler.evaluation import evaluate
 from denoise_crawler.evaluation.contenders import extractor_after, extractor_alone
-from denoise_crawler.evaluation.gold import REPORTING, GoldPage, by_site, half, read_gold
-from denoise_crawler.evaluation.measures import mean, score
+from denoise_crawler.evaluation.gold import REPORTING, GoldPage, by_site, half, mean, read_gold, score
 from denoise_crawler.evaluation.terminal import contenders
-from denoise_crawler.output.clean_html import clean_document
 from denoise_crawler.output.extractors import EXTRACTORS, MAX_MARKUP_CHARACTERS, check, run_extractor
+from denoise_crawler.output.safe_markup import clean_document
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
 from tests.article_spider import SPIDER

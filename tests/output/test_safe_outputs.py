@@ -12,12 +12,11 @@ from markdown_it import MarkdownIt
 
 from denoise_crawler.errors import LinkedOutputError
 from denoise_crawler.methods import Judgement, MethodChoice
-from denoise_crawler.output.clean_html import clean_document, clean_html
 from denoise_crawler.output.content.blocks import to_dicts
 from denoise_crawler.output.content.builder import content_blocks
 from denoise_crawler.output.content.html import to_html
 from denoise_crawler.output.content.markdown import to_markdown
-from denoise_crawler.output.safe_markup import write_below
+from denoise_crawler.output.safe_markup import clean_document, clean_html, write_below
 from denoise_crawler.output.writing import RENDERINGS
 from denoise_crawler.page import Page
 from denoise_crawler.report import Plan, RunFigures, write_report

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from denoise_crawler import denoise_pages
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
-from denoise_crawler.page.byline import iso_date
 from denoise_crawler.page.declarations import MAX_JSON_LD_CHARACTERS
+from denoise_crawler.page.headline import iso_date
 from denoise_crawler.page.metadata import (
     MORE_FIELDS,
     Metadata,

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from lxml import etree
 from parsel import Selector
 
-from denoise_crawler.output.clean_html import clean_html, clean_tree
 from denoise_crawler.output.clean_text import clean_text
+from denoise_crawler.output.safe_markup import clean_html, clean_tree
 from denoise_crawler.page import Page, parsing
 from denoise_crawler.page.nodes import TEXT, Element
 from denoise_crawler.page.opaque import is_no_notice, swallows

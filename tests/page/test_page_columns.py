@@ -15,8 +15,8 @@ from denoise_crawler.core import MODES, choose, compiled
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.fusion.blocks import blocks_of
-from denoise_crawler.output.clean_html import clean_html
 from denoise_crawler.output.clean_text import clean_text
+from denoise_crawler.output.safe_markup import clean_html
 from denoise_crawler.output.writing import FORMS, Writing, columns_for, write_content
 from denoise_crawler.page import Page
 from denoise_crawler.page.declarations import FIELDS, declared_texts_of

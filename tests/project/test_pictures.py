@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from denoise_crawler.demo.articles import article_path, articles, load_json
-from denoise_crawler.demo.feeds import article_page
+from denoise_crawler.demo.pages import article_page
 from denoise_crawler.demo.replies import respond
 from denoise_crawler.denoiser import Cleaned, Denoiser
 from denoise_crawler.methods import MethodChoice

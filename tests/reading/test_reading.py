@@ -18,7 +18,7 @@ from warcio.warcwriter import WARCWriter
 
 from denoise_crawler.errors import SourceError
 from denoise_crawler.page import Page
-from denoise_crawler.reading import Reading, archive_records, http_response, read_pages
+from denoise_crawler.reading import Reading, http_response, read_pages
 
 CHINESE = "<html><head><meta charset=gb2312></head><body><p>中文网页的正文</p></body></html>"
 UNDECLARED = "<html><body><p>这是一个没有声明编码的网页，人们还是要能读它。</p></body></html>"
@@ -329,8 +329,7 @@ def test_a_record_that_makes_the_reader_raise_is_named_and_costs_no_other(
             raise RuntimeError("\x1b[31m" + "x" * 1_000)
         return http_response.extract_html(raw, notes, at)
 
-    for reader in ("warc", "tianwang"):
-        monkeypatch.setattr(f"denoise_crawler.reading.{reader}.extract_html", extract_all_but_one)
+    monkeypatch.setattr("denoise_crawler.reading.formats.extract_html", extract_all_but_one)
     found = [(f"https://a.example/{word}", http(page(word))) for word in ("first", "second", "third")]
     parts = warc(*found, compressed=False) if name == "a.warc" else [tianwang(*one) for one in found]
     pages, reading = read(write(tmp_path / name, *parts))
@@ -482,7 +481,7 @@ def test_a_cut_or_damaged_compressed_file_gives_the_lines_before(
 
 
 def test_a_line_beyond_the_limit_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("denoise_crawler.reading.json_lines.MAX_RECORD_BYTES", 100)
+    monkeypatch.setattr("denoise_crawler.reading.formats.MAX_RECORD_BYTES", 100)
     long = lines({"url": "https://a.example/long", "html": "x" * 200_000})
     pages, reading = read(write(tmp_path / "a.jsonl", long, JSON_PAGES))
     assert list(pages) == ["https://a.example/1", "https://a.example/2"]
@@ -490,8 +489,8 @@ def test_a_line_beyond_the_limit_is_passed_over(tmp_path: Path, monkeypatch: pyt
 
 
 def test_records_beyond_the_limit_are_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archive_records, "MAX_RECORD_BYTES", 1000)
-    monkeypatch.setattr("denoise_crawler.reading.warc.MAX_RECORD_BYTES", 1000)
+    monkeypatch.setattr(http_response, "MAX_RECORD_BYTES", 1000)
+    monkeypatch.setattr("denoise_crawler.reading.formats.MAX_RECORD_BYTES", 1000)
     large = http(page("x" * 200_000))
     small = http(page("small"))
     video = http(b"\0" * 200_000, kind="video/mp4")

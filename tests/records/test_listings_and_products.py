@@ -5,7 +5,7 @@ import json
 import pytest
 
 from denoise_crawler import Page, Writing, denoise_pages
-from denoise_crawler.output.page_data import page_records
+from denoise_crawler.output.clean_page import page_records
 from denoise_crawler.records.product import (
     amount_of,
     availability_of,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 
 from denoise_crawler import Page, Writing, by_record, denoise_pages
-from denoise_crawler.output.page_data import MAX_RECORDS, page_records
+from denoise_crawler.output.clean_page import MAX_RECORDS, page_records
 from denoise_crawler.records.thread import find_date, find_posts
 from tests.strategies import html_pages
 

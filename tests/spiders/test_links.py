@@ -12,12 +12,12 @@ from scrapy.exceptions import CannotResolveHostError
 from scrapy.http import HtmlResponse
 from scrapy.utils.test import get_crawler
 
-from denoise_crawler.crawl.private_addresses import is_private
 from denoise_crawler.errors import BadArgumentError
+from denoise_crawler.page.site import is_private
 from denoise_crawler.spiders.links import LinkFilter, canonical_url, page_links, scope_of, without_tracking
+from denoise_crawler.spiders.page_spider import read_count, read_patterns, read_urls
 from denoise_crawler.spiders.private_hosts import PrivateAddressError, PrivateHostsMiddleware, resolve_endpoints
 from denoise_crawler.spiders.site import SiteSpider
-from denoise_crawler.spiders.spider_arguments import read_count, read_patterns, read_urls
 
 URLISH = st.one_of(
     st.text(),

@@ -16,7 +16,7 @@ import pytest
 
 from denoise_crawler.demo.articles import articles
 from denoise_crawler.demo.server import DemoServer
-from denoise_crawler.spiders.msn_detail import article_id
+from denoise_crawler.spiders.msn_news import article_id
 from tests import loopback
 from tests.loopback import HTML, Answer
 

@@ -10,8 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from denoise_crawler.errors import BadArgumentError
-from denoise_crawler.spiders.msn_detail import article_id, detail_url_of, read_detail
-from denoise_crawler.spiders.msn_news import MsnNewsSpider
+from denoise_crawler.spiders.msn_news import MsnNewsSpider, article_id, detail_url_of, read_detail
 from tests.spiders.test_spiders_loopback import HTML, Crawl, Pages, crawl, repeated, serving
 
 SHELL = b"<html><head><title>MSN</title></head><body><div id=root></div><script>go()</script></body></html>"

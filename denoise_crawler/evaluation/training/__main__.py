@@ -26,15 +26,33 @@ from rich.progress import track
 
 from denoise_crawler.errors import MissingExtraError
 from denoise_crawler.evaluation.gold import TUNING, by_site, gold_sets, half
-from denoise_crawler.evaluation.training.boosting import Boosting
-from denoise_crawler.evaluation.training.calibration import FOLDS, expected_and_found, fold, fold_file, knots
-from denoise_crawler.evaluation.training.examples import LabelledPage, Rows, labelled, rows
-from denoise_crawler.evaluation.training.odds import Voices, kind_odds, log_odds, voices, votes
-from denoise_crawler.evaluation.training.page_types import TypedPage, page_type_forests, typed_pages
-from denoise_crawler.evaluation.training.planted import LEAST_KNOWN, PLANTINGS, planted
-from denoise_crawler.methods.fusion.features import Words
+from denoise_crawler.evaluation.training.examples import (
+    LEAST_KNOWN,
+    PLANTINGS,
+    LabelledPage,
+    Rows,
+    labelled,
+    planted,
+    rows,
+)
+from denoise_crawler.evaluation.training.fitting import (
+    FOLDS,
+    Boosting,
+    TypedPage,
+    Voices,
+    expected_and_found,
+    fold,
+    fold_file,
+    kind_odds,
+    knots,
+    log_odds,
+    page_type_forests,
+    typed_pages,
+    voices,
+    votes,
+)
+from denoise_crawler.methods.fusion.features import Look, Words
 from denoise_crawler.methods.fusion.kinds import KindWords
-from denoise_crawler.methods.fusion.look import Look
 from denoise_crawler.methods.fusion.names import ClassWords
 from denoise_crawler.methods.fusion.trees import BoostedTrees, Tree
 from denoise_crawler.methods.fusion.weights import VERSION, Weights, WrittenForest, feature_names, write_weights

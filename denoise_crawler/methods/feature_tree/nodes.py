@@ -12,7 +12,7 @@ import numpy.typing as npt
 from denoise_crawler.methods.base import subtree_sums
 from denoise_crawler.page import TEXT, Element, Page
 from denoise_crawler.page.geometry import BOX_ATTRIBUTE, Box, declared_length, drawn_boxes
-from denoise_crawler.page.markup import URL_ATTRIBUTES
+from denoise_crawler.page.nodes import URL_ATTRIBUTES
 from denoise_crawler.page.text import collapse_spaces, hash64
 
 Features: TypeAlias = npt.NDArray[np.uint64]

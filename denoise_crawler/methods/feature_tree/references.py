@@ -8,7 +8,6 @@ import msgspec
 import numpy as np
 
 from denoise_crawler.errors import ReferencesFormatError
-from denoise_crawler.methods.bottom_k import BottomK
 from denoise_crawler.methods.feature_tree.nodes import (
     CLASS,
     DEPTH,
@@ -21,7 +20,7 @@ from denoise_crawler.methods.feature_tree.nodes import (
     build_target,
     depths_of,
 )
-from denoise_crawler.methods.versioned_format import VersionedFormat, pack_numbers, unpack_numbers
+from denoise_crawler.methods.keeping import BottomK, VersionedFormat, pack_numbers, unpack_numbers
 from denoise_crawler.page import Page
 
 _PRIMES = np.array([0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x27D4EB2F165667C5], np.uint64)

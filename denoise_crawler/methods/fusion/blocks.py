@@ -25,8 +25,8 @@ from denoise_crawler.methods.fusion.names import (
     words_of,
 )
 from denoise_crawler.page import TEXT, Nodes, Page
-from denoise_crawler.page.data_table import TABLE_PARTS, is_data_table
-from denoise_crawler.page.markup import INLINE
+from denoise_crawler.page.geometry import TABLE_PARTS, is_data_table
+from denoise_crawler.page.nodes import INLINE
 from denoise_crawler.page.text import hash32
 
 if TYPE_CHECKING:

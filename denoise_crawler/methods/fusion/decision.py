@@ -11,8 +11,7 @@ import numpy as np
 
 from denoise_crawler.core import loops
 from denoise_crawler.methods.base import Judgement
-from denoise_crawler.methods.fusion.features import KEEP, Wishes
-from denoise_crawler.methods.fusion.look import Look
+from denoise_crawler.methods.fusion.features import KEEP, Look, Wishes
 from denoise_crawler.methods.fusion.parts import INTRODUCTION, NO_PARTS, Parts
 from denoise_crawler.methods.fusion.records import FIELD, field_reason
 from denoise_crawler.methods.fusion.tellers import TELLERS, Case

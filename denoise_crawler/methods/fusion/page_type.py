@@ -13,8 +13,8 @@ import numpy as np
 from denoise_crawler.core import loops
 from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.methods.fusion.declared import linked_data_of
+from denoise_crawler.methods.fusion.features import Look
 from denoise_crawler.methods.fusion.kinds import KINDS, MOST_TYPE_SCORE, said_words_of
-from denoise_crawler.methods.fusion.look import Look
 from denoise_crawler.methods.fusion.site_sums import Standing
 from denoise_crawler.methods.fusion.trees import BoostedTrees, Tree
 from denoise_crawler.page import Page

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from denoise_crawler.methods.bottom_k import BottomK
-from denoise_crawler.methods.fusion import codec
+from denoise_crawler.methods.fusion import sketch as codec
 from denoise_crawler.methods.fusion.kinds import NO_KINDS
 from denoise_crawler.methods.fusion.site_sums import SiteSums, Standing
 from denoise_crawler.methods.fusion.sketch import MAX_BLOCKS, Copies, Sketch, distinct, sketch, texts_digest
+from denoise_crawler.methods.keeping import BottomK
 
 if TYPE_CHECKING:
     from denoise_crawler.methods.fusion.blocks import Blocks, Numbers

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
+import msgspec
 import numpy as np
 
 from denoise_crawler.core import loops
+from denoise_crawler.errors import EvidenceFormatError
+from denoise_crawler.methods.fusion.kinds import KINDS, MOST_TYPE_SCORE
+from denoise_crawler.methods.keeping import VersionedFormat
+from denoise_crawler.page import MAX_ELEMENTS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -238,3 +243,102 @@ class Copies:
         if not keys:
             del self._keys[common]
         return min(keys, default=None)
+
+
+# --- the bytes of a site's sketches: versioned, compressed, data only
+
+_FORMAT = VersionedFormat(b"FSE\x03", "site evidence", EvidenceFormatError)
+
+
+_OLD_COLUMNS = 13
+_MOST_PATHS = 2 * MAX_ELEMENTS  # the parser adds elements that the page leaves out
+
+
+class _Record(msgspec.Struct, array_like=True):
+    key: int
+    columns: list[bytes]  # those of a sketch, in its order, as 32-bit numbers
+
+
+def encode(sketches: Sequence[Sketch]) -> bytes:
+    """Write ``sketches``, which come in the order of their keys."""
+    return _FORMAT.write([_Record(one.key, [_pack(column) for column in _columns(one)]) for one in sketches])
+
+
+def decode(data: bytes) -> list[Sketch]:
+    """Read what :func:`encode` wrote; raise :class:`EvidenceFormatError` for anything else."""
+    return _FORMAT.read(data, list[_Record], lambda records: [_sketch(record) for record in records])
+
+
+def _columns(one: Sketch) -> list[NDArray[Any]]:
+    of_paths: list[NDArray[Any]] = [one.paths, one.parents, one.elements]
+    of_styles: list[NDArray[Any]] = [one.styles, one.style_tokens, one.style_scores]
+    of_blocks: list[NDArray[Any]] = [one.homes, one.texts, one.characters, one.linked, one.masked, one.links]
+    return [*of_paths, *of_blocks, *of_styles, one.kinds, one.shapes]
+
+
+def _sketch(record: _Record) -> Sketch:
+    columns = record.columns
+    if len(columns) == _OLD_COLUMNS:  # of a release that knew no shapes
+        columns = [*columns, bytes(len(columns[4]))]
+    if len(columns) != _OLD_COLUMNS + 1 or not 0 <= record.key < 1 << 64:
+        raise ValueError("a page that does not fit together")
+    paths, parents, elements, homes, texts, characters, linked, masked, links, *of_styles = columns
+    styles, style_tokens, style_scores, kinds, shapes = of_styles
+    one = Sketch(
+        key=record.key,
+        paths=_hashes(paths),
+        parents=_numbers(parents),
+        elements=_numbers(elements),
+        homes=_numbers(homes),
+        texts=_hashes(texts),
+        characters=_numbers(characters),
+        linked=_numbers(linked),
+        shapes=_hashes(shapes),
+        masked=_hashes(masked),
+        links=_hashes(links),
+        styles=_hashes(styles),
+        style_tokens=_numbers(style_tokens),
+        style_scores=_numbers(style_scores),
+        kinds=_numbers(kinds),
+    )
+    _check(one)
+    return one
+
+
+def _check(one: Sketch) -> None:
+    """Raise an error unless paths come after their parents and blocks stand on known paths."""
+    paths, blocks = len(one.paths), len(one.homes)
+    if max(blocks, len(one.masked), len(one.links), len(one.styles)) > MAX_BLOCKS or paths > _MOST_PATHS:
+        raise ValueError("a page larger than any that is learned")
+    lengths = [len(one.parents), len(one.elements)], [
+        len(one.texts), len(one.characters), len(one.linked), len(one.shapes),
+    ]  # fmt: skip
+    fits = all(length == paths for length in lengths[0]) and all(length == blocks for length in lengths[1])
+    fits = fits and len(one.styles) == len(one.style_tokens) == len(one.style_scores)
+    if not fits or (blocks and not paths):
+        raise ValueError("a page whose columns differ in length")
+    if paths and (one.parents[0] != -1 or (one.parents[1:] < 0).any() or (one.parents >= np.arange(paths)).any()):
+        raise ValueError("a page whose paths are not in order")
+    if blocks and not (one.homes.min() >= 0 and one.homes.max() < paths):
+        raise ValueError("a page whose blocks stand on no path")
+    if any((column < 0).any() for column in (one.elements, one.characters, one.linked, one.style_tokens)):
+        raise ValueError("a page with negative counts")
+    if (np.abs(one.style_scores) > HUNDREDTHS * MOST_SCORE * one.style_tokens + 1).any():
+        raise ValueError("a page with scores that no page has")
+    if len(one.kinds) != len(KINDS) or (np.abs(one.kinds) > HUNDREDTHS * MOST_TYPE_SCORE).any():
+        raise ValueError("a page of a type that there is not")
+    if (one.styles[1:] <= one.styles[:-1]).any():
+        raise ValueError("a page whose styles are not in order")
+
+
+def _pack(numbers: NDArray[Any]) -> bytes:
+    kind = np.dtype("<u4" if numbers.dtype == np.uint32 else "<i4")
+    return bytes(np.clip(numbers, np.iinfo(kind).min, np.iinfo(kind).max).astype(kind).tobytes())
+
+
+def _hashes(data: bytes) -> Hashes:
+    return np.frombuffer(data, "<u4").astype(np.uint32)
+
+
+def _numbers(data: bytes) -> Indices:
+    return np.frombuffer(data, "<i4").astype(np.int64)

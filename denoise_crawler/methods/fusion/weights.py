@@ -12,9 +12,8 @@ import numpy as np
 
 from denoise_crawler.errors import WeightsError
 from denoise_crawler.methods.fusion.blocks import blocks_of
-from denoise_crawler.methods.fusion.features import Evidence, Words, block_names
+from denoise_crawler.methods.fusion.features import Evidence, Look, Words, block_names
 from denoise_crawler.methods.fusion.kinds import NO_KINDS, KindWords
-from denoise_crawler.methods.fusion.look import Look
 from denoise_crawler.methods.fusion.names import ClassWords
 from denoise_crawler.methods.fusion.page_type import (
     PageType,

@@ -9,7 +9,7 @@ from typing import ClassVar
 from denoise_crawler.methods.base import Judgement, Method, spare_holders
 from denoise_crawler.page import TEXT, Nodes, Page
 from denoise_crawler.page.geometry import declared_length, drawn_boxes
-from denoise_crawler.page.markup import INLINE
+from denoise_crawler.page.nodes import INLINE
 
 
 @dataclass(frozen=True, slots=True)

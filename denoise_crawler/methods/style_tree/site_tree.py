@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from denoise_crawler.methods.base import inherit
-from denoise_crawler.methods.style_tree import codec
+from denoise_crawler.methods.style_tree import sample
 from denoise_crawler.methods.style_tree.columns import (
     MAX_TREE_PAGES,
     OWN,
@@ -134,11 +134,11 @@ class SiteStyleTree:
 
     def merge_bytes(self, data: bytes) -> None:
         """Learn all pages of a tree as bytes; raise :class:`TreeFormatError` for other bytes."""
-        self._merge_digests(*codec.decode(data))
+        self._merge_digests(*sample.decode(data))
 
     def to_bytes(self) -> bytes:
         """Return the tree as bytes; equal trees give equal bytes."""
-        return codec.encode(self._header, self._sample.labels, self._sample)
+        return sample.encode(self._header, self._sample.labels, self._sample)
 
     @classmethod
     def from_bytes(cls, data: bytes, **options: object) -> SiteStyleTree:
@@ -152,7 +152,7 @@ class SiteStyleTree:
             TreeFormatError: The bytes are no tree, damaged, or of a newer version.
 
         """
-        header, labels, digests = codec.decode(data)
+        header, labels, digests = sample.decode(data)
         options.update(max_pages=header.max_pages, features_per_leaf=header.features_per_leaf)
         tree = cls(**options)  # type: ignore[arg-type]
         tree._merge_digests(header, labels, digests)
@@ -242,10 +242,10 @@ class SiteStyleTree:
         return [ElementNode(view, row) for row in tree.children(columns.styles[[style], OWN]).tolist()]
 
     @property
-    def _header(self) -> codec.Header:
-        return codec.Header(self.max_pages, self.rules.features_per_leaf)
+    def _header(self) -> sample.Header:
+        return sample.Header(self.max_pages, self.rules.features_per_leaf)
 
-    def _merge_digests(self, header: codec.Header, labels: Sequence[str], digests: Sequence[PageDigest]) -> None:
+    def _merge_digests(self, header: sample.Header, labels: Sequence[str], digests: Sequence[PageDigest]) -> None:
         """Add the pages of another tree with this ``header`` and these ``labels``."""
         if header.features_per_leaf != self.rules.features_per_leaf:
             raise ValueError("trees with another features_per_leaf cannot be merged")

@@ -15,20 +15,23 @@ from denoise_crawler.output.content.blocks import (
     Picture,
     Rule,
     Text,
+    heading_levels,
+    paragraphs,
+    style_in,
+    text_styles,
     without_empty_headings,
 )
 from denoise_crawler.output.content.code import is_code
 from denoise_crawler.output.content.elements import Gathering, begin_element
 from denoise_crawler.output.content.footnotes import without_label, without_number
 from denoise_crawler.output.content.formulas import Place, formulas_of
-from denoise_crawler.output.content.line import heading_levels, paragraphs, style_in, text_styles
 from denoise_crawler.output.content.links import Links, is_control, is_permalink, is_share_link
 from denoise_crawler.output.content.nested import note_source
 from denoise_crawler.output.content.pictures import is_embedded, is_picture, picture_of
 from denoise_crawler.output.content.posts import quote_controls
 from denoise_crawler.output.inline import text_of
 from denoise_crawler.page import TEXT, Page
-from denoise_crawler.page.markup import INLINE
+from denoise_crawler.page.nodes import INLINE
 from denoise_crawler.page.site import site_of
 from denoise_crawler.records import FoundRecord
 

@@ -13,7 +13,7 @@ from lxml.etree import _Element
 
 from denoise_crawler.output.content.blocks import Code
 from denoise_crawler.page import TEXT, Nodes
-from denoise_crawler.page.markup import INLINE
+from denoise_crawler.page.nodes import INLINE
 from denoise_crawler.page.opaque import LINE_NUMBER_NAMES
 
 _ROWS = frozenset({"div", "li", "tr", "p"})

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from denoise_crawler.output.content.belonging import Belonging
 from denoise_crawler.output.content.blocks import (
     MAX_CONTAINERS,
     Block,
@@ -21,10 +20,10 @@ from denoise_crawler.output.content.blocks import (
     Quote,
     Rule,
     Text,
+    paragraphs,
 )
 from denoise_crawler.output.content.code import MIN_KEPT_SHARE, code_of, is_code, is_verse, kept_share
 from denoise_crawler.output.content.footnotes import footnotes_of
-from denoise_crawler.output.content.line import paragraphs
 from denoise_crawler.output.content.links import as_list, links_of_contents, safe_url
 from denoise_crawler.output.content.nested import (
     BOXES,
@@ -38,12 +37,12 @@ from denoise_crawler.output.content.nested import (
     is_title,
     note_source,
 )
-from denoise_crawler.output.content.pictures import EMBEDS, any_size, embed_of
+from denoise_crawler.output.content.pictures import EMBEDS, Belonging, any_size, embed_of
 from denoise_crawler.output.content.posts import Posts
 from denoise_crawler.output.content.tex_in_text import loads_math, with_formulas
 from denoise_crawler.output.inline import WordJoiner, preformatted_text
 from denoise_crawler.page import Page
-from denoise_crawler.page.data_table import is_data_table
+from denoise_crawler.page.geometry import is_data_table
 from denoise_crawler.records import FoundRecord
 
 _CAPTION = re.compile(r"(?:^|[-_\s])caption(?:$|[-_\s])", re.IGNORECASE)

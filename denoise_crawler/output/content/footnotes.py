@@ -11,12 +11,11 @@ from typing import Any
 
 from lxml.etree import _Element
 
-from denoise_crawler.output.content.blocks import Inline, Text
+from denoise_crawler.output.content.blocks import Inline, Text, block_around
 from denoise_crawler.output.content.formulas import hinted
-from denoise_crawler.output.content.line import block_around
 from denoise_crawler.output.content.nested import first_number
 from denoise_crawler.page import TEXT, Nodes, Page
-from denoise_crawler.page.markup import INLINE
+from denoise_crawler.page.nodes import INLINE
 
 MAX_NOTE_CHARACTERS = 5_000
 MAX_REFERENCES = 3_000

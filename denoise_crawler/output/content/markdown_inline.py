@@ -8,8 +8,16 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from denoise_crawler.output.content.blocks import FootnoteMark, Formula, Inline, LineBreak, Picture, Text
-from denoise_crawler.output.content.line import RAISED, collapse
+from denoise_crawler.output.content.blocks import (
+    RAISED,
+    FootnoteMark,
+    Formula,
+    Inline,
+    LineBreak,
+    Picture,
+    Text,
+    collapse,
+)
 
 _MARKS = {"strong": "**", "em": "*"}
 _SPECIAL = re.compile(r"[\\`*<~]|(?<![^\W_])_|_(?![^\W_])|&(?=[#\w]|\Z)")

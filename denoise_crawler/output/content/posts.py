@@ -8,12 +8,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 
-from denoise_crawler.output.content.belonging import Belonging
-from denoise_crawler.output.content.blocks import Block, Inline, Paragraph, Rule, Text
-from denoise_crawler.output.content.line import block_around
+from denoise_crawler.output.content.blocks import Block, Inline, Paragraph, Rule, Text, block_around
+from denoise_crawler.output.content.pictures import Belonging
 from denoise_crawler.page import TEXT, Nodes, Page
-from denoise_crawler.page.byline import iso_date
-from denoise_crawler.page.markup import INLINE
+from denoise_crawler.page.headline import iso_date
+from denoise_crawler.page.nodes import INLINE
 from denoise_crawler.records import FoundRecord
 
 _MOST_CHARACTERS = 40

@@ -17,11 +17,11 @@ from scrapy.settings import Settings
 from denoise_crawler import CleanPage, Denoiser, Page, Writing, chunks, denoise_pages
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.errors import SettingError
+from denoise_crawler.output.clean_page import front_matter
 from denoise_crawler.output.clean_text import clean_texts
 from denoise_crawler.output.content.blocks import from_dicts, to_dicts
 from denoise_crawler.output.content.builder import content_blocks
 from denoise_crawler.output.content.chunks import plain_text
-from denoise_crawler.output.page_data import front_matter
 from denoise_crawler.output.writing import FORMS, write_content
 from denoise_crawler.page.text import words
 from denoise_crawler.rules.selectors import find_nodes
