@@ -214,12 +214,12 @@ _ENOUGH = 2 * MIN_CHARACTERS  # for a look at the markup: some encodings write a
 _MOST_PARTS = 10_000
 _IGNORED = "|".join(sorted(_IGNORED_TAGS))
 _TAG_END = rb"""[^>"']*(?:(?:"[^"]*"|'[^']*')[^>"']*)*>"""
-# Markup in a row, up to a text, an entity, the body or what is not plain. What repeats begins with another letter
-# than what stands before it, and nothing has to follow: no backtracking.
+# Markup in a row, up to a text, an entity, the bounds of the body or what is not plain. What repeats begins with
+# another letter than what stands before it, and nothing has to follow: no backtracking.
 _MARKUP = re.compile(
     rb"\s*(?:<(?:!--[^-]*(?:-(?!->)[^-]*)*--|(?:!(?!--)|\?)[^>]*)>\s*"
     + rf"|<(?P<ignored>{_IGNORED})(?=[\s>/])[^<]*(?:<(?!/?(?P=ignored))[^<]*)*</(?P=ignored)\s*>\s*".encode()
-    + rf"|<(?!(?:{_IGNORED})[\s>/]|body(?![a-z0-9]))/?[a-z]".encode()
+    + rf"|<(?!(?:{_IGNORED})[\s>/]|/?body(?![a-z0-9])|/html(?![a-z0-9]))/?[a-z]".encode()
     + _TAG_END
     + rb"\s*){0,100}",
     re.IGNORECASE,

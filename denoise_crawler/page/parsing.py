@@ -39,7 +39,6 @@ _VOID = frozenset(
     {"area", "base", "basefont", "br", "col", "embed", "frame", "hr", "img", "input", "isindex", "link", "meta"}
     | {"param", "source", "track", "wbr"}
 )
-_LESS_THAN = ord("<")
 _COMMON_HAN = re.compile("[的一是不了在人有我他这为之大来以个中上们]")
 
 
@@ -145,10 +144,9 @@ class Markup:
 
         Its tree is not made for this, unless it surely holds few attributes beyond the limit.
         """
-        if len(self._html) > size or len(self._utf8) > size:
+        if len(self._html) > size or (len(self._html) > tags and _count_tags(self._html) > tags):
             return True
-        # a search for each of many costs more than a look at every byte
-        if len(self._utf8) > tags and np.count_nonzero(np.frombuffer(self._utf8, np.uint8) == _LESS_THAN) > tags:
+        if isinstance(self._html, str) and len(self._utf8) > size:
             return True
         if len(self._utf8) <= 2 * attributes or (most := _most_attributes(self._utf8, attributes)) <= attributes:
             return False
@@ -159,6 +157,14 @@ class Markup:
 
     def _make(self) -> _Element | None:
         return _parse_utf8(self._utf8) if self._given is None else self._given()
+
+
+def _count_tags(html: str | bytes) -> int:
+    """Return the number of ``<``, without a copy of what may be far too large."""
+    if isinstance(html, str):
+        return html.count("<")
+    # a search for each of many costs more than a look at every byte
+    return sum(_count(part == ord("<")) for part in _parts(html))
 
 
 def _most_attributes(source: bytes, at_least: int) -> int:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scrapy.http import HtmlResponse
 from scrapy.utils.test import get_crawler
@@ -27,7 +27,7 @@ from tests.conftest import Project
 from tests.loopback import Answer, Served, serving
 
 if TYPE_CHECKING:
-    from denoise_crawler.crawl.rendering.rendering_addon import PageSnapshot
+    from denoise_crawler.crawl.rendering.rendering_middleware import PageSnapshot
 
 
 CHROMIUM = chromium.program()
@@ -185,7 +185,7 @@ def test_feature_tree_gets_the_geometry_of_the_rendered_page(rendered: Project) 
 def take_snapshots(*pages: str, seconds: float = 20.0) -> list[PageSnapshot]:
     from playwright.async_api import async_playwright
 
-    from denoise_crawler.crawl.rendering.rendering_addon import take_snapshot
+    from denoise_crawler.crawl.rendering.rendering_middleware import take_snapshot
 
     async def in_browser() -> list[PageSnapshot]:
         async with async_playwright() as playwright:
@@ -326,6 +326,7 @@ MARKUP = st.sampled_from(
 
 
 @settings(max_examples=300)
+@example("</body>" + "words " * 100, "utf-8")
 @given(st.lists(MARKUP, max_size=12).map("".join), st.sampled_from(["utf-8", "gb18030", "cp1252", "shift_jis"]))
 def test_what_the_markup_says_of_the_text_is_what_its_tree_says(html: str, encoding: str) -> None:
     html = f"<body><script></script>{html}"
@@ -359,7 +360,7 @@ def test_hostile_markup_is_looked_at_once(part: str) -> None:
     ],
 )
 def test_a_wrong_setting_is_named_with_what_to_set(name: str, value: object, message: str) -> None:
-    from denoise_crawler.crawl.rendering.rendering_addon import RenderingMiddleware
+    from denoise_crawler.crawl.rendering.rendering_middleware import RenderingMiddleware
 
     with pytest.raises(SettingError, match=f"{name} is .*: {message}"):
         RenderingMiddleware.from_crawler(get_crawler(settings_dict={name: value}))

@@ -251,6 +251,7 @@ class Killing:
             await asyncio.sleep(0.001)
         worker = ItemFate.of(self.crawler).sites.cleaner._workers[0]
         worker._process.send_signal(signal.SIGSTOP)
+        await asyncio.sleep(0.1)  # what it had answered before is heard
         while not worker._waiting:  # until it has a page in hand
             await asyncio.sleep(0.001)
         worker._process.kill()

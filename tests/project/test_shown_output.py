@@ -106,7 +106,7 @@ def item(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def _run(command: list[str], folder: Path) -> str:
-    ran = run_program(*command, folder=folder, **environment(), COLUMNS="80")
+    ran = run_program(*command, folder=folder, **{**environment(), "COLUMNS": "80"})
     return ran.stdout
 
 
