@@ -169,13 +169,8 @@ class ParkedItem(DropItem):
         super().__init__(f"waits until {site} is known", log_level="DEBUG")
 
 
-class StyleTreePipeline:
-    """Learns the page that an item carries in its HTML field (``DENOISE_HTML_FIELD``).
-
-    The items of a site wait in the store until the site is known. For Scrapy they are dropped, and pass through
-    the pipelines a second time when the quota of pages is reached or before the crawl ends. So put this pipeline
-    before all others. If the add-on is enabled, the pipeline does nothing.
-    """
+class _Pipeline:
+    """A pipeline for items that carry their page."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._pages = ItemPages.of(crawler)
@@ -184,6 +179,15 @@ class StyleTreePipeline:
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Make the pipeline; raise what :meth:`ItemPages.of` raises."""
         return cls(crawler)
+
+
+class StyleTreePipeline(_Pipeline):
+    """Learns the page that an item carries in its HTML field (``DENOISE_HTML_FIELD``).
+
+    The items of a site wait in the store until the site is known. For Scrapy they are dropped, and pass through
+    the pipelines a second time when the quota of pages is reached or before the crawl ends. So put this pipeline
+    before all others. If the add-on is enabled, the pipeline does nothing.
+    """
 
     async def process_item(self, item: Any) -> Any:
         """Learn the page of an item.
@@ -203,20 +207,12 @@ class StyleTreePipeline:
         raise ParkedItem(source.page.site)
 
 
-class DenoisePipeline:
+class DenoisePipeline(_Pipeline):
     """Writes the clean text into the text field of an item (``DENOISE_TEXT_FIELD``), if that is empty.
 
     Put it behind :class:`StyleTreePipeline`. Without that pipeline, pages are judged by what the store already
     knows.
     """
-
-    def __init__(self, crawler: Crawler) -> None:
-        self._pages = ItemPages.of(crawler)
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        """Make the pipeline; raise what :meth:`ItemPages.of` raises."""
-        return cls(crawler)
 
     async def process_item(self, item: Any) -> Any:
         """Return ``item`` filled; as it is if it has no page. Raise what :meth:`ItemFate.fill` raises."""

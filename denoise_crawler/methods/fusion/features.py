@@ -286,9 +286,10 @@ class Look:
 
     def knowing(self, standing: Standing | None, wishes: tuple[float, float]) -> Look:
         """Look at the same page again, with what its site says and what is wished."""
-        if standing is None and wishes == self.wishes:
+        evidence = self.evidence.knowing(standing)
+        if evidence is self.evidence and wishes == self.wishes:
             return self
-        return Look(self.trees, self.evidence.knowing(standing), wishes, self.of_page)
+        return Look(self.trees, evidence, wishes, self.of_page)
 
     @cached_property
     def table(self) -> Table:
