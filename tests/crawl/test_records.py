@@ -96,11 +96,6 @@ def test_by_record_each_item_becomes_one_for_each_post(project: Project, forum: 
     assert "denoise/failed" not in project.stats
 
 
-def test_by_record_works_where_worker_processes_clean(project: Project, forum: str) -> None:
-    items = project.crawl("articles", "-s", "DENOISE_BY_RECORD=1", "-s", "DENOISE_WORKERS=2")
-    assert sorted_items(items) == expected(forum)
-
-
 @needs_new_scrapy
 def test_the_site_spider_yields_a_page_for_each_post(project: Project, forum: str) -> None:
     items = project.crawl("site", "-a", f"start_url={forum}/topic", "-s", "DENOISE_BY_RECORD=1")
@@ -239,14 +234,13 @@ def test_parts_are_joined_into_the_item_of_the_first_in_whatever_order_they_come
     assert "denoise/parts_apart" not in crawls.stats
 
 
-@pytest.mark.parametrize("workers", ["0", "1"])
-def test_a_spider_follows_the_parts_of_its_articles(crawls: Project, workers: str) -> None:
+def test_a_spider_follows_the_parts_of_its_articles(crawls: Project) -> None:
     with site() as base:
         crawls.write(
             "test_spiders.py",
             SPIDER + FOLLOWING + f"    start_urls = {[base + path for path in [*ALL, STORY[0]]]!r}\n",
         )
-        crawled = crawls.crawl("following", "-s", f"DENOISE_WORKERS={workers}")
+        crawled = crawls.crawl("following")
     items = {item["url"].removeprefix(base): item for item in crawled}
     assert set(items) == {STORY[0], *ALL}
     assert_joined(items[STORY[0]]["text"])

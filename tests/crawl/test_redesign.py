@@ -310,14 +310,6 @@ def test_exactly_the_pages_are_marked_changed_whose_text_is_new(
     assert all(item["unchanged"] for item in third)
 
 
-def test_worker_processes_share_what_was_seen(project: Project, site: tuple[ChangesSite, str]) -> None:
-    made, url = site
-    crawl(project, url, "first.jsonl", "-s", "DENOISE_WORKERS=2")
-    made.edition, made.edited = 2, {4, 11}
-    second = crawl(project, url, "second.jsonl", "-s", "DENOISE_WORKERS=2")
-    assert {number for number, item in enumerate(second) if not item["unchanged"]} == made.edited
-
-
 def test_items_of_unchanged_pages_are_dropped_on_wish(project: Project, site: tuple[ChangesSite, str]) -> None:
     made, url = site
     crawl(project, url, "first.jsonl")
