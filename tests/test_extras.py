@@ -9,7 +9,6 @@ from denoise_crawler.errors import MissingExtraError
 from tests.conftest import ADDON, SETTINGS, Project, needs_new_scrapy
 from tests.programs import run_python
 
-PARQUET = 'FEED_EXPORTERS = {"parquet": "denoise_crawler.parquet.ParquetItemExporter"}\n'
 RENDERING = 'ADDONS = {"denoise_crawler.Rendering": 320}\n'
 
 
@@ -21,7 +20,6 @@ def python(folder: Path, code: str, missing: str) -> subprocess.CompletedProcess
 @pytest.mark.parametrize(
     ("settings", "missing", "extra"),
     [
-        (PARQUET, "pyarrow", "parquet"),
         pytest.param(RENDERING, "scrapy_playwright", "playwright", marks=needs_new_scrapy),
         (ADDON + "DENOISE_EXTRACTOR = 'trafilatura'\n", "trafilatura", "trafilatura"),
         (ADDON + "DENOISE_SHARED_STORE = 'shared'\n", "fsspec", "shared"),
@@ -44,7 +42,7 @@ def test_a_crawl_without_the_package_of_an_extra_ends_in_a_line_that_names_it(
 
 @pytest.mark.parametrize(
     ("module", "missing", "extra"),
-    [("parquet", "pyarrow", "parquet"), ("poet", "scrapy_poet", "poet"), ("monitors", "spidermon", "monitors")],
+    [("poet", "scrapy_poet", "poet"), ("monitors", "spidermon", "monitors")],
 )
 def test_a_module_without_the_package_of_its_extra_says_what_to_install(
     tmp_path: Path, module: str, missing: str, extra: str

@@ -37,7 +37,7 @@ from denoise_crawler.errors import (
 )
 from denoise_crawler.methods import METHODS, MethodChoice
 from denoise_crawler.output.extractors import RENDER
-from denoise_crawler.output.writing import NO_CHANGES, Writing
+from denoise_crawler.output.writing import Writing
 from denoise_crawler.page.metadata import MORE_FIELDS
 from denoise_crawler.rules import SiteRules
 
@@ -45,7 +45,6 @@ logger = logging.getLogger(__name__)
 
 PREFIX = "DENOISE_"
 INTERNAL = frozenset({"DENOISE_STATS_FILE"})  # set by the demonstration, not by users
-_PAGES = ".pages"  # added to the name of the store: the file that remembers what pages said
 
 
 @dataclass(frozen=True)
@@ -135,7 +134,6 @@ def _writing(settings: BaseSettings, chosen: DenoiseSettings) -> Writing:
         writing,
         more_metadata=writing.more_metadata or any(name in MORE_FIELDS for name in chosen.extra_fields),
         records=writing.records or chosen.by_record,
-        history=None if writing.changes == NO_CHANGES else f"{chosen.store}{_PAGES}",
     )
 
 

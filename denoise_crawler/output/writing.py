@@ -12,7 +12,6 @@ from html import escape
 from itertools import islice
 from typing import Any, TypeVar
 
-from denoise_crawler.changes import MAX_PAGES
 from denoise_crawler.methods import Judgement, MethodChoice
 from denoise_crawler.output import extractors
 from denoise_crawler.output.clean_text import clean_text
@@ -42,7 +41,6 @@ T = TypeVar("T")
 KEEP, LEAVE = "keep", "leave"
 CHOICES = (KEEP, LEAVE)
 REFERENCES = "references"
-CHANGES = NO_CHANGES, MARK_UNCHANGED, DROP_UNCHANGED = "no", "mark", "drop"
 
 
 def _text(content: Content) -> str:
@@ -182,18 +180,6 @@ class Writing(OptionTable):
 
     json_ld: bool = option("DENOISE_JSON_LD", False, FLAG)
     """Fill `CleanPage.json_ld` with the page's JSON-LD as data."""
-
-    changes: str = option("DENOISE_CHANGES", NO_CHANGES, one_of(CHANGES))
-    """`mark`: fill `content_hash`, `near_duplicate_of`, `soft_404` and `unchanged` of `CleanPage`. To get them in
-    your own items, name them in `DENOISE_EXTRA_FIELDS`. `drop`: the same, and items of unchanged pages are
-    dropped. `no`: neither."""
-
-    history: str | None = None
-    """The file that remembers pages from one run to the next; without one, nothing is ``unchanged``."""
-
-    history_pages: int = option("DENOISE_CHANGES_PAGES", MAX_PAGES, whole_number(1))
-    """How many pages are remembered from one crawl to the next, those that were seen last. They are in a file
-    beside `DENOISE_STORE`, whose name ends in `.pages`."""
 
     @property
     def reads_elements(self) -> bool:
