@@ -161,7 +161,14 @@ def tree_html(
         home: The address of the report's start page; empty if the page stands alone.
 
     """
-    values = {"site": site, "data": data, "run": run, "pages": list(pages), "note": note, "home": home}
+    values: dict[str, Any] = {
+        "site": site,
+        "data": data,
+        "run": run,
+        "pages": list(pages),
+        "note": note,
+        "home": home,
+    }
     return render_page("tree.html", scripts=["tree.js"], **values)
 
 
