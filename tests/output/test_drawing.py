@@ -272,13 +272,13 @@ def test_the_command_draws_what_a_crawl_learned(tmp_path: Path, capsys: pytest.C
     [
         ("fusion", "it holds what fusion learned, which has no tree. Name pages to learn a tree from, or crawl"),
         ("feature_tree", "crawl with DENOISE_METHOD = 'style_tree'"),
-        ("style_tree_data", "it holds style_tree:32 instead of style_tree:64. Set DENOISE_METHOD to 'style_tree'"),
+        ("style_tree", "it holds style_tree:32 instead of style_tree:64. Set DENOISE_METHOD to 'style_tree'"),
     ],
 )
 def test_a_store_without_the_tree_says_what_it_holds_and_how_to_get_one(
     method: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    options: dict[str, object] = {"features_per_leaf": 32} if method == "style_tree_data" else {}
+    options: dict[str, object] = {"features_per_leaf": 32} if method == "style_tree" else {}
     learned = MethodChoice(method, options).new()
     learned.observe(Page.parse("https://news.example/1", NEWS[0]))
     store = Store(tmp_path / "store.sqlite")
