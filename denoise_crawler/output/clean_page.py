@@ -34,10 +34,9 @@ class CleanPage:
     a person would keep (0–1), ``page_type`` what the page is: article, forum, product, listing, collection,
     documentation or service; both are None where the method cannot tell. ``explanation`` says of each block why
     it was kept or dropped, None unless it was asked for (``DENOISE_EXPLAIN``). ``low_confidence`` says whether the
-    confidence is below what was asked for (``DENOISE_MIN_CONFIDENCE``), None if nothing was. ``forms`` is the
-    text in the other forms that were asked for (``DENOISE_MORE_FORMS``), by their names. ``truncated`` says
-    whether the text goes on behind the limit that was asked for (``DENOISE_MAX_CHARS``), ``next_part`` with which
-    part (``DENOISE_PART``).
+    confidence is below what was asked for (``DENOISE_MIN_CONFIDENCE``), None if nothing was. ``truncated``
+    is true if the text goes on behind the limit that was asked for (``DENOISE_MAX_CHARS``), with the part
+    ``next_part``.
 
     ``description``, ``image`` (the lead picture's address), ``canonical_url``, ``site_name``, ``tags`` and
     ``modified`` (ISO 8601) are None unless they were asked for (``DENOISE_MORE_METADATA``) and the page says them.
@@ -63,7 +62,6 @@ class CleanPage:
     page_type: str | None = None
     explanation: list[BlockVerdict] | None = None
     low_confidence: bool | None = None
-    forms: dict[str, Any] | None = None
     truncated: bool | None = None
     next_part: int | None = None
     description: str | None = None

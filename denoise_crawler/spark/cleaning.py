@@ -245,7 +245,6 @@ def _columns(writing: Writing) -> types.StructType:
     asked: list[tuple[str, types.DataType]] = [
         (name, types.StringType()) for name in _AS_JSON if getattr(writing, name)
     ]
-    asked += [("forms", types.StringType())] if writing.more_forms else []
     asked += _PARTS if writing.max_chars is not None else []
     more = _MORE_FIELDS if writing.more_metadata else []
     return types.StructType([types.StructField(name, kind) for name, kind in (*_FIELDS, *more, *asked)])
@@ -323,7 +322,7 @@ class _Judge:
 
     def _values(self, page: CleanPage) -> dict[str, Any]:
         values = {name: getattr(page, name) for name in self._of_page}
-        data = {name: _to_json(values[name]) for name in (*_AS_JSON, "forms") if values.get(name) is not None}
+        data = {name: _to_json(values[name]) for name in _AS_JSON if values.get(name) is not None}
         return {**values, **data, "text": str(page.text)}  # blocks as JSON
 
 
