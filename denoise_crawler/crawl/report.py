@@ -13,7 +13,6 @@ from time import perf_counter
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem
 
-from denoise_crawler.crawl.source_page import SourcePage
 from denoise_crawler.denoiser import Cleaned
 from denoise_crawler.errors import WorkerError
 from denoise_crawler.output.clean_page import CleanPage
@@ -36,7 +35,7 @@ _WHY_SKIPPED = {
 }
 
 page_cleaned = object()
-"""A signal: a page was cleaned. Its receivers get ``page``, ``cleaned`` and ``source``, which holds both."""
+"""A signal: a page was cleaned. Its receivers get ``page`` and ``cleaned``."""
 
 
 class CrawlReport:
@@ -111,13 +110,13 @@ class CrawlReport:
         message = "Nothing to read at %s: %s. Its items pass unchanged."
         self.first(f"skipped/{why}", message, printable(url), _WHY_SKIPPED.get(why, why))
 
-    def page_cleaned(self, source: SourcePage, cleaned: Cleaned, writing: Writing, method: str) -> None:
+    def page_cleaned(self, cleaned: Cleaned, writing: Writing, method: str) -> None:
         """Count a cleaned page, and send the signal :data:`page_cleaned`."""
         self.count("characters_before", cleaned.visible)
         self.count("characters_after", cleaned.kept)
         self._count_judgement(cleaned)
         self._count_text(cleaned, writing, method)
-        self._crawler.signals.send_catch_log(page_cleaned, page=source.page, cleaned=cleaned, source=source)
+        self._crawler.signals.send_catch_log(page_cleaned, page=cleaned.page, cleaned=cleaned)
 
     def _count_judgement(self, cleaned: Cleaned) -> None:
         judgement = cleaned.judgement
