@@ -36,7 +36,7 @@ from denoise_crawler.page import Page
 from denoise_crawler.page.held_pages import PageColumns
 from denoise_crawler.page.metadata import metadata_of, more_metadata_of
 from denoise_crawler.rules import SiteRules
-from denoise_crawler.rules.selectors import selector_of
+from denoise_crawler.rules.unique_selector import selector_of
 
 T = TypeVar("T")
 KEEP, LEAVE = "keep", "leave"
