@@ -1,9 +1,13 @@
-"""Worker processes: each has a state of its own, tasks have limits, and a process that dies costs only its task.
+"""Worker processes of a crawl."""
 
-A process is spoken to by a socket: blocking, by ``pool``, or on the event loop of a crawl, by ``async_worker``.
-"""
+from __future__ import annotations
 
-from denoise_crawler.workers.pool import Task, Worker, Workers, running, side_by_side, worker_number
-from denoise_crawler.workers.process import NO_LIMITS, Limits
+from denoise_crawler.page.text import hash64
+from denoise_crawler.workers.process import Limits
 
-__all__ = ["NO_LIMITS", "Limits", "Task", "Worker", "Workers", "running", "side_by_side", "worker_number"]
+__all__ = ["Limits", "worker_number"]
+
+
+def worker_number(name: str, workers: int) -> int:
+    """Return the number of the worker that handles a site."""
+    return hash64(name) % workers
