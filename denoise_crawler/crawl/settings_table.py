@@ -115,13 +115,6 @@ class SwitchSettings(OptionTable):
     never. `require`: the crawl does not begin without it. Without the environment variable of the same name,
     `auto`."""
 
-    workers: int = option("DENOISE_WORKERS", 0, whole_number(0))
-    """How many [worker processes](speed.md#worker-processes) learn and clean pages; with `0`, the crawl does it
-    itself."""
-
-    page_seconds: float = option("DENOISE_PAGE_SECONDS", 30.0, SECONDS_OR_NO_LIMIT)
-    """The CPU time that a page may take in a worker process; ten times as much by the clock."""
-
     skipped_items: tuple[type, ...] = option("DENOISE_SKIP_ITEMS", [], ITEM_CLASSES)
     """Items of these classes and their subclasses pass unchanged: `["my_project.items.Price"]`. Their pages are
     not learned unless they also give other items."""
