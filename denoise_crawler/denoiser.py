@@ -13,7 +13,7 @@ from denoise_crawler.output import extractors
 from denoise_crawler.output.clean_page import CleanPage, add_data, clean_or_fail, front_matter, learn_or_fail
 from denoise_crawler.output.clean_text import count_characters, find_part, noise_outside_part, noise_ratio
 from denoise_crawler.output.explanation import explanation
-from denoise_crawler.output.extractors import DROP, fallback_text, is_fallback, is_low
+from denoise_crawler.output.extractors import DROP, is_low
 from denoise_crawler.output.writing import LEAVE, Content, Writing, type_with_posts, write_content
 from denoise_crawler.page import Page
 from denoise_crawler.page.held_pages import HeldPages
@@ -206,8 +206,7 @@ class Denoiser:
 
         Returns:
             The record. If the extractor of ``writing`` gave the text, its name follows that of the method, as in
-            ``fusion+trafilatura``; if what ``writing`` names for unsure pages did, as in ``fusion/trafilatura``.
-            If they gave none, we write the text.
+            ``fusion+trafilatura``. If it gave none, the text is the package's own.
         """
         return self._record(page, judgement, self._choice.name, warm=warm)
 
@@ -268,9 +267,7 @@ class Denoiser:
         confidence = None if judgement is None else judgement.confidence
         low = is_low(confidence, writing.min_confidence)
         others, wrote = "", method
-        if low and is_fallback(writing.low_confidence):
-            others, wrote = fallback_text(page, writing.low_confidence), f"{method}/{writing.low_confidence}"
-        if not others and text and noise is not None and writing.extractor is not None:
+        if text and noise is not None and writing.extractor is not None:
             others = extractors.run_extractor(page, noise, writing.extractor, writing.extractor_options)
             wrote = f"{method}+{writing.extractor}"
         others = content.part_of(others) if others else ""
@@ -289,7 +286,6 @@ class Denoiser:
             low_confidence=low,
             truncated=None if writing.max_chars is None else content.is_cut,
             next_part=writing.part + 1 if content.is_cut else None,
-            forms=content.written_more(),
             **metadata_fields(page, more=writing.more_metadata) | values,
         )
         add_data(clean_page, page, noise, writing)

@@ -18,7 +18,7 @@ from denoise_crawler.denoiser import Cleaned
 from denoise_crawler.errors import WorkerError
 from denoise_crawler.output.clean_page import CleanPage
 from denoise_crawler.output.clean_text import noise_ratio
-from denoise_crawler.output.extractors import DROP, is_fallback
+from denoise_crawler.output.extractors import DROP
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import MAX_ATTRIBUTES, MAX_ELEMENTS, MAX_HTML_BYTES, MAX_TEXT_BYTES
 from denoise_crawler.page.text import printable
@@ -138,9 +138,6 @@ class CrawlReport:
         clean_page, url = cleaned.clean_page, printable(cleaned.clean_page.url)
         if clean_page.low_confidence:
             self.count("unsure")
-            action = writing.low_confidence
-            if is_fallback(action) and not (clean_page.method or "").endswith(f"/{action}"):
-                self.first("unsure_fallbacks", "%s wrote nothing of %s: our own text stays", action, url)
         if writing.extractor and clean_page.text and clean_page.method == method:
             message = "%s wrote nothing of %s: our own text takes its place"
             self.first("extractor_fallbacks", message, writing.extractor, url)

@@ -28,7 +28,6 @@ from denoise_crawler.errors import (
     CrawlError,
     ExtractorError,
     ExtractorOptionsError,
-    LowConfidenceError,
     MethodError,
     MissingExtraError,
     SettingError,
@@ -119,8 +118,6 @@ def _writing(settings: BaseSettings, chosen: DenoiseSettings) -> Writing:
     writing = Writing.read(settings)
     try:
         writing.check()
-    except LowConfidenceError as error:
-        raise SettingError(f"DENOISE_LOW_CONFIDENCE: {error}") from None
     except ExtractorOptionsError as error:
         raise SettingError(f"DENOISE_EXTRACTOR_OPTIONS is {writing.extractor_options!r}: {error}") from None
     except ExtractorError as error:

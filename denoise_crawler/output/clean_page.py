@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from denoise_crawler.errors import describe_error
+from denoise_crawler.errors import WorkerDiedError, describe_error
 from denoise_crawler.output.clean_text import clean_texts
 from denoise_crawler.output.content.blocks import BlockList
 from denoise_crawler.output.explanation import BlockVerdict
@@ -34,10 +34,9 @@ class CleanPage:
     a person would keep (0–1), ``page_type`` what the page is: article, forum, product, listing, collection,
     documentation or service; both are None where the method cannot tell. ``explanation`` says of each block why
     it was kept or dropped, None unless it was asked for (``DENOISE_EXPLAIN``). ``low_confidence`` says whether the
-    confidence is below what was asked for (``DENOISE_MIN_CONFIDENCE``), None if nothing was. ``forms`` is the
-    text in the other forms that were asked for (``DENOISE_MORE_FORMS``), by their names. ``truncated`` says
-    whether the text goes on behind the limit that was asked for (``DENOISE_MAX_CHARS``), ``next_part`` with which
-    part (``DENOISE_PART``).
+    confidence is below what was asked for (``DENOISE_MIN_CONFIDENCE``), None if nothing was. ``truncated``
+    is true if the text goes on behind the limit that was asked for (``DENOISE_MAX_CHARS``), with the part
+    ``next_part``.
 
     ``description``, ``image`` (the lead picture's address), ``canonical_url``, ``site_name``, ``tags`` and
     ``modified`` (ISO 8601) are None unless they were asked for (``DENOISE_MORE_METADATA``) and the page says them.
@@ -63,7 +62,6 @@ class CleanPage:
     page_type: str | None = None
     explanation: list[BlockVerdict] | None = None
     low_confidence: bool | None = None
-    forms: dict[str, Any] | None = None
     truncated: bool | None = None
     next_part: int | None = None
     description: str | None = None
@@ -92,7 +90,8 @@ BUG = "because of a bug in denoise_crawler"
 class PageFailure:
     """What was raised while a page was learned, cleaned or rendered, as another process can be told.
 
-    ``error`` says it in one line; ``lines`` are those of the traceback, without control characters.
+    ``error`` says it in one line; ``lines`` are those of the traceback, without control characters. There are none
+    if the page killed its worker process or exceeded its limits.
     """
 
     url: str
@@ -103,14 +102,13 @@ class PageFailure:
     @classmethod
     def of(cls, url: str, done: str, error: Exception) -> PageFailure:
         """Return the failure that an exception is."""
-        raised = "".join(traceback.format_exception(error)).splitlines()
-        return cls(url, done, describe_error(error), tuple(map(printable, raised)))
+        raised = "" if isinstance(error, WorkerDiedError) else "".join(traceback.format_exception(error))
+        return cls(url, done, describe_error(error), tuple(map(printable, raised.splitlines())))
 
     def log(self) -> None:
-        """Log one line, with the traceback."""
-        logger.error(
-            "%s cannot be %s %s; the others go on\n%s", printable(self.url), self.done, BUG, "\n".join(self.lines)
-        )
+        """Log one line, with the traceback if there is one."""
+        why = f" {BUG}; the others go on\n" + "\n".join(self.lines) if self.lines else f": {self.error}"
+        logger.error("%s cannot be %s%s", printable(self.url), self.done, why)
 
 
 def failed_page(url: str, site: str, error: str) -> CleanPage:

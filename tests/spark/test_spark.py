@@ -267,14 +267,13 @@ def test_more_metadata_are_columns_where_they_are_asked_for(spark: SparkSession)
     assert "tags" not in clean(frame(spark, [page]), None, "link_ratio").columns
 
 
-def test_more_forms_and_the_parts_of_a_long_text_are_columns_where_they_are_asked_for(spark: SparkSession) -> None:
+def test_the_parts_of_a_long_text_are_columns_where_they_are_asked_for(spark: SparkSession) -> None:
     page = ("https://a.com/", "<h2>Ports</h2>" + "<p>A crane stands here.</p>" * 9)
-    writing = Writing(more_forms=("markdown",), max_chars=60)
+    writing = Writing(max_chars=60)
     [row] = clean(frame(spark, [page]), None, "link_ratio", writing=writing).collect()
     assert (row.truncated, row.next_part, len(row.text) <= 60) == (True, 2, True)
-    assert json.loads(row.forms)["markdown"].startswith("## Ports")
     others = clean(frame(spark, [page]), None, "link_ratio").columns
-    assert not {"forms", "truncated", "next_part"} & set(others)
+    assert not {"truncated", "next_part"} & set(others)
 
 
 def test_columns_that_are_missing_or_taken_are_named(spark: SparkSession, trees: DataFrame) -> None:
