@@ -180,8 +180,8 @@ def _heading(page: Page) -> int | None:
         text = collapse_spaces("".join(nodes.texts[index : nodes.end_of(index)]))
         if len(text) >= _SHORTEST_TITLE and any(text in title for title in titles):
             return index
-    if not headings and (index := _title_text(nodes, titles)) is not None:
-        return index
+    if not headings and (place := _title_text(nodes, titles)) is not None:
+        return place
     return next(iter(headings or smaller), None)
 
 
