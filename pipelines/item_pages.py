@@ -66,8 +66,8 @@ class ItemPages:
     def source_of(self, item: Any) -> SourcePage | None:
         """Return the page in the HTML field of ``item``.
 
-        An item without HTML has no page, and its turn is behind the last item that had one. Return None if none had,
-        or if the page cannot be read.
+        An item without HTML has no page, and its turn is behind the last item that had one. Return None if none
+        had, or if the page cannot be read.
         """
         writer = self.denoiser.writer
         html, url = writer.html_of(item), writer.url_of(item)
@@ -208,6 +208,7 @@ class StyleTreePipeline(_Pipeline):
             return item
         source = self._pages.source_of(item)
         if source is not None and await self._pages.warmup.waits(item, source):
+            await self._pages.warmup.drained(source.page.site)
             raise ParkedItem(source.page.site)
         return item
 

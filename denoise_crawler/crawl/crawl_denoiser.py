@@ -67,9 +67,12 @@ class CrawlDenoiser:
 
     def learn(self, source: SourcePage) -> Site:
         """Learn a page, once, in place of what an earlier run left of it; return its site."""
-        if not source.learned:
-            self.waiting.supersede(source)
-        return self.sites.learn(source)
+        if source.learned:
+            return self.sites.of(source.page.site)
+        self.waiting.supersede(source)
+        site = self.sites.learn(source)
+        self.report.count("pages", int(not source.skipped))
+        return site
 
     def is_skipped(self, source: SourcePage) -> bool:
         """Return True, and count an item, if there is nothing to read on its page."""

@@ -8,6 +8,7 @@ import logging
 import os
 from base64 import b64encode
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -59,8 +60,8 @@ class WaitingItems:
             return True
         self._report.once(
             "private",
-            "%s belongs to another user, or others can write it: no item waits in it, and none of it is read. Crawls "
-            "of several users share what they know of sites by DENOISE_SHARED_STORE",
+            "%s belongs to another user, or others can write it: no item waits in it, and none of it is read. To "
+            "share what is known of sites, set DENOISE_SHARED_STORE",
             self._path,
         )
         return False
@@ -138,14 +139,15 @@ class WaitingItems:
         return WaitingItem(unpack(paste_html(parked.item, source.to_parked().html)), source)
 
     def _set_aside(self, parked: Parked, error: Exception) -> bool:
-        """Write an item that cannot be read into a file beside the store; return False if it stays in the store."""
+        """Write an item that cannot be read into a file beside the store; return False if it stays."""
         message = "An item that waited cannot be read and is kept in %s: %s"
         self._report.first("unreadable", message, self.unreadable, printable(error), level=logging.ERROR)
         if not isinstance(error, ValueError | DamagedRowError):  # the store, not the item
             return False
         row = {"site": parked.site, "error": str(error), "item": b64encode(parked.item).decode("ascii")}
         with self._report.isolate_step("keep an item that cannot be read"):
-            with open(os.open(self.unreadable, os.O_CREAT | os.O_APPEND | os.O_WRONLY, 0o600), "a") as lines:
+            self.unreadable.touch(0o600)
+            with self.unreadable.open("a") as lines:
                 lines.write(json.dumps(row) + "\n")
             self._store.note_gone(parked)
             return True
@@ -176,10 +178,8 @@ class WaitingItems:
     def sources(self) -> Iterator[SourcePage]:
         """Yield each page that has waiting items."""
         for _, page in self._store.safely([], Store.pages_waiting):
-            try:
+            with suppress(Exception):  # it is reported when its items are released
                 yield self._source(page)
-            except Exception:  # it is reported when its items are released
-                continue
 
     def count(self, site: str | None = None, *, inherited: bool = True) -> int:
         """Return how many items of ``site`` wait, None: of all sites; with or without those of earlier runs."""

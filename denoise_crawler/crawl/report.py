@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -14,7 +13,6 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem
 
 from denoise_crawler.denoiser import Cleaned
-from denoise_crawler.errors import WorkerError
 from denoise_crawler.output.clean_page import CleanPage
 from denoise_crawler.output.clean_text import noise_ratio
 from denoise_crawler.output.extractors import DROP
@@ -157,9 +155,6 @@ class CrawlReport:
     def page_failed(self, url: str) -> None:
         """Count and log, inside an ``except`` block, that a page cannot be cleaned."""
         self.count("failed")
-        if isinstance(error := sys.exc_info()[1], WorkerError):
-            logger.error("%s cannot be cleaned: %s; its items go on as they are", printable(url), printable(error))
-            return
         logger.exception(
             "%s cannot be cleaned because of a bug in denoise_crawler; its items go on as they are", printable(url)
         )

@@ -66,7 +66,7 @@ class ResponsePages:
         given = given_page(self._response)
         if given is not self._given or self._body_page is None:
             self._given, url = given, self._response.url
-            self._body_page = source_of_response(
-                self._response, self._site_of, self._origin
-            ) or without_page(url, self._site_of(url), self._origin)
+            self._body_page = source_of_response(self._response, self._site_of, self._origin) or without_page(
+                url, self._site_of(url), self._origin
+            )
         return self._body_page

@@ -162,9 +162,7 @@ class Sites:
             logger.info("%s: %d of %d pages until it is known", printable(site.name), site.pages_seen, quota)
 
     def _report_ready(self, site: Site) -> None:
-        waiting = self._store.safely(
-            0, Store.waiting_count, site.name, inherited=bool(self._settings.job)
-        )
+        waiting = self._store.safely(0, Store.waiting_count, site.name, inherited=bool(self._settings.job))
         message = "%s is known after %d pages; %d items that waited go on"
         logger.info(message, printable(site.name), site.pages_seen, waiting)
 
@@ -172,8 +170,8 @@ class Sites:
         site.run.layouts += 1
         self._report.count("drifts")
         logger.warning(
-            "%s has pages unlike those it was known by: it was redesigned. %d of them match each other; from now on "
-            "its pages are judged by these",
+            "%s has pages unlike those it was known by: it was redesigned. %d of them match each other, and by "
+            "these it is known from now on",
             printable(site.name),
             self._settings.warmup_pages,
         )

@@ -2,7 +2,7 @@
 
 Inside a site there is one order. From the first item that waits, every later item of the site waits behind it. The
 items are released page by page, as they came: those of the next page when the pipelines are done with the page
-before. A page that comes meanwhile has its turn behind them.
+before. Items that come meanwhile wait behind them.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 from weakref import WeakKeyDictionary
 
 from scrapy.crawler import Crawler
+from scrapy.utils.defer import deferred_from_coro
 
 from denoise_crawler.crawl.crawl_denoiser import CrawlDenoiser
 from denoise_crawler.crawl.event_loop import Concurrently, Gate, PeriodicTask
@@ -33,8 +34,8 @@ class WarmupQueue:
     """The items of a crawl that wait.
 
     An item waits because too little is known of its site. When the site is known, its time is over or the crawl
-    ends, it is *released*: it goes through the pipelines, filled. Or it is left for the next run: where this run is
-    killed, is a paused job, or is stopped while pipelines download.
+    ends, it is *released*: it goes through the pipelines, filled. Or it is left for the next run: where this run
+    is killed, is a paused job, or is stopped while pipelines download.
     """
 
     _of_crawler: ClassVar[WeakKeyDictionary[Crawler, WarmupQueue]] = WeakKeyDictionary()
@@ -49,9 +50,7 @@ class WarmupQueue:
         self._pipelines = Concurrently(crawler.settings.getint("CONCURRENT_ITEMS"), PATIENCE_SECONDS)
         self._close_hook = CloseHook(crawler, self._release_all, self.denoiser.settings.job)
         if self._sites.have_time_limit:
-            self._timer = PeriodicTask(
-                crawler, partial(self._close_hook.run_before_close, self._release_overdue)
-            )
+            self._timer = PeriodicTask(crawler, partial(self._close_hook.run_before_close, self._release_overdue))
 
     @classmethod
     def of(cls, crawler: Crawler) -> WarmupQueue:
@@ -61,52 +60,61 @@ class WarmupQueue:
         return cls._of_crawler[crawler]
 
     async def waits(self, item: Any, source: SourcePage | None) -> bool:
-        """Learn the page of an item, and release what waits before it; return True if the item waits itself."""
+        """Learn the page of an item; park the item if it has to wait; return True if it waits.
+
+        The last page of a warm-up waits too. It starts the release, which goes on until nothing of the site waits.
+        """
         if source is None:
             return False
+        parked = False
         try:
             if source.has_page and not isinstance(item, self.denoiser.settings.skipped_items):
                 self.denoiser.learn(source)
             site = self._sites.of(source.page.site)
-            if self._gates:
-                await self._turn(site)
-            if site.has_waiting and site.is_known:
-                await self._release(site)
             if self._must_wait(item, source, site):
-                if self._waiting.park(item, source):
+                parked = self._waiting.park(item, source)
+                if parked:
                     site.has_waiting = True
-                    return True
-                await self._release(site, source.origin.key)
+                    self._start_release(site)
+                else:
+                    await self.drained(site.name)
+                    await self._release(site, source.origin.key)
         except Exception:  # a bug must not cost the item
             self._report.page_failed(source.page.url)
-        return False
+        return parked
 
     def _must_wait(self, item: Any, source: SourcePage, site: Site) -> bool:
         return site.has_waiting or (not site.is_known and self.denoiser.can_fill(item, source))
 
-    async def _turn(self, site: Site) -> None:
-        """Wait until the items before are with the pipelines."""
-        while gate := self._gates.get(site.name) or self._gates.get(None):
+    async def drained(self, site: str) -> None:
+        """Wait while the items of a site are released: a crawl is as slow as its pipelines."""
+        while gate := self._gates.get(site) or self._gates.get(None):
             await gate.wait()
 
     # --- items are released
 
+    def _start_release(self, site: Site) -> None:
+        if site.is_known and not (site.name in self._gates or None in self._gates):
+            deferred_from_coro(self._close_hook.run_before_close(partial(self._release_safely, site)))
+
     async def _release(self, site: Site, origin: bytes | None = None) -> None:
         """Release the items of a site, or of a page of it, unless the crawl stops and they have to stay."""
-        if not site.has_waiting:
+        if not site.has_waiting or site.name in self._gates:
             return
-        # Items that a killed run left come last, because this run may fetch their pages again.
-        pages = self._waiting.release(site.name, origin, inherited=self._has_job)
-        if await self._send_pages(site.name, pages):
+        if await self._send_pages(site.name, origin):
             site.has_waiting = origin is not None and self._waiting.count(site.name, inherited=self._has_job) > 0
+
+    async def _release_safely(self, site: Site) -> None:
+        try:
+            await self._release(site)
+        except Exception:  # the other sites go on
+            self._report.release_failed()
 
     async def _release_overdue(self) -> None:
         for name, after in self._sites.take_overdue():  # nobody asks for them again
             with self._report.isolate_step("report that a site is overdue"):
                 self._report_overdue(name, after)
-            site = self._sites.of(name)
-            await self._turn(site)
-            await self._release(site)
+            await self._release_safely(self._sites.of(name))
 
     def _report_overdue(self, site: str, after: str) -> None:
         if waiting := self._waiting.count(site):
@@ -118,16 +126,18 @@ class WarmupQueue:
         with self._report.isolate_step("count the sites that are not known"):
             short = [name for name in self._waiting.sites() if not self._sites.of(name).is_known]
             self._report.count("sites_short", len(short))
-        if await self._send_pages(None, self._waiting.release()):
+        if await self._send_pages(None):
             for site in self._sites.all():
                 site.has_waiting = False
         await self._pipelines.wait_for_late()
 
-    async def _send_pages(self, site: str | None, pages: Iterator[Iterator[WaitingItem]]) -> bool:
-        """Send the items of pages through the pipelines, a page after the other; return False if some stay."""
+    async def _send_pages(self, site: str | None, origin: bytes | None = None) -> bool:
+        """Send what waits through the pipelines, a page after the other; return False if some items stay."""
         gate = self._gates[site] = Gate()
+        # In mid-crawl, items that a killed run left stay: this run may fetch their pages again.
+        inherited = site is None or self._has_job
         try:
-            for items in pages:
+            for items in self._waiting.release(site, origin, inherited=inherited):
                 if self._close_hook.must_keep_items():
                     return False
                 if not await self._pipelines.run(self._sending(items)):
