@@ -58,12 +58,11 @@ class CleanTextProvider(PageObjectInputProvider):
         source = source_of_response(response, fate.settings.site, response_origin(response, self._crawler))
         if source is None:
             fate.report.count("untouched")
-        if source is None or await fate.is_skipped(source):
+        if source is None or fate.is_skipped(source):
             return [CleanText(url=response.url, site=fate.settings.site(response.url))]
-        async with fate.sites.turns.of(source):
-            if not fate.by_addon:
-                await fate.learn(source)
-            await fate.sites.clean(source)
+        if not fate.by_addon:
+            fate.learn(source)
+        fate.sites.clean(source)
         clean = CleanText(url=source.page.url, site=source.page.site)
         if source.cleaned is None:
             clean.error = source.error

@@ -231,7 +231,7 @@ class _LiveResource(Resource):
 
     def _page(self, recent: RecentPage) -> str:
         page = Page.parse(recent.figures.url, recent.html, site=recent.site)
-        cleaned = self._cleaned.fate.sites.cleaner.view(page)
+        cleaned = self._cleaned.fate.sites.cleaner.preview(page)
         return render_page(
             "live_page.html",
             TEMPLATES,

@@ -21,7 +21,7 @@ from denoise_crawler.contrib.rendering.settings import UNSURE, RenderingSettings
 from denoise_crawler.crawl.item_fate import ItemFate
 from denoise_crawler.crawl.middleware import needs_script
 from denoise_crawler.crawl.source_page import is_opted_out, page_of_response
-from denoise_crawler.crawl.stored_response import PAGE_KEY
+from denoise_crawler.crawl.stored_items import PAGE_KEY
 from denoise_crawler.errors import RenderingError, SettingError
 from denoise_crawler.output.writing import Writing
 
@@ -104,14 +104,14 @@ class RenderingMiddleware:
                 PageMethod(take_snapshot, self._settings.render_wait),
             ]
 
-    async def process_response(self, request: Request, response: Response) -> Response | Request:
+    def process_response(self, request: Request, response: Response) -> Response | Request:
         """Attach the snapshot; request a page again, by the browser, if it needs one."""
         if not isinstance(response, HtmlResponse):
             return response
         if request.meta.get("playwright"):
             self._attach_snapshot(request, response)
             return response
-        return self._rendered_request(request) if await self._must_render(request, response) else response
+        return self._rendered_request(request) if self._must_render(request, response) else response
 
     def _attach_snapshot(self, request: Request, response: HtmlResponse) -> None:
         snapshot = next((method.result for method in _page_methods(request.meta) if _is_snapshot(method)), None)
@@ -125,22 +125,22 @@ class RenderingMiddleware:
         if needs_script(response) and not self._count("empty"):
             logger.warning("%s has hardly any text in a browser either", response.url)
 
-    async def _must_render(self, request: Request, response: HtmlResponse) -> bool:
+    def _must_render(self, request: Request, response: HtmlResponse) -> bool:
         if request.method != "GET" or response.status != 200:
             return False
         mode = self._settings.render
         if mode != "asked" and (mode == "always" or needs_script(response)):
             return True
-        return self._renders_unsure and not is_opted_out(response) and await self._is_unsure(response)
+        return self._renders_unsure and not is_opted_out(response) and self._is_unsure(response)
 
-    async def _is_unsure(self, response: HtmlResponse) -> bool:
+    def _is_unsure(self, response: HtmlResponse) -> bool:
         """Return True if the page is less sure than DENOISE_MIN_CONFIDENCE, by what is known of its site now."""
         fate = ItemFate.of(self._crawler)
         try:
             page = page_of_response(response, fate.settings.site)
-            if page is None or await fate.sites.skipped(page):
+            if page is None or page.skipped:
                 return False
-            if not (await fate.sites.cleaner.preview(page)).clean_page.low_confidence:
+            if not fate.sites.cleaner.preview(page).clean_page.low_confidence:
                 return False
         except Exception:  # a page that fails is not rendered for that
             fate.report.page_failed(response.url)
