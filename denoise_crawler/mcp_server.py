@@ -16,14 +16,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal
 
-from denoise_crawler.commands.known_site import (
-    Explained,
-    clean_known,
-    derived_rules,
-    existing_store,
-    kept_pages,
-    read_rules,
-)
+from denoise_crawler.commands.known_site import Explained, clean_known, existing_store, read_rules
 from denoise_crawler.commands.robot_fetcher import RobotFetcher
 from denoise_crawler.crawl.guarded_store import open_denoiser
 from denoise_crawler.denoiser import Cleaning
@@ -34,8 +27,6 @@ from denoise_crawler.page import MAX_HTML_BYTES, Page
 from denoise_crawler.page.site import site_of
 from denoise_crawler.page.text import printable
 from denoise_crawler.rules import NO_RULES, SiteRules
-from denoise_crawler.rules.derive import MAX_PAGES
-from denoise_crawler.rules.learned import as_data
 from denoise_crawler.store import Store
 
 if TYPE_CHECKING:
@@ -107,18 +98,6 @@ class Tools:
             "items_waiting": found.waiting,
         }
 
-    def rules(self, host: str) -> dict[str, Any]:
-        """Return what is known of a site as CSS and XPath rules: where the content stands, what is dropped in it.
-
-        Give its host or any address of it. The rules are derived from the pages of the site that the store keeps.
-        """
-        store, name = self._known(), _site_name(host)
-        pages = kept_pages(store, name, MAX_PAGES)
-        if not pages:
-            raise StoreError(f"the store keeps no page of {name}: crawl it with DENOISE_SAMPLE_PAGES")
-        with self._lock, open_denoiser(store, Cleaning(self._choice)) as denoiser:
-            return as_data(derived_rules(name, pages, denoiser))
-
     def _known(self) -> Path:
         if self._store is None:
             raise StoreError("the server was started without a store (--store FILE)")
@@ -157,7 +136,7 @@ def make_server(tools: Tools) -> MCPServer[Any]:
         from mcp_types import ToolAnnotations
 
     server: MCPServer[Any] = MCPServer("denoise_crawler", instructions=_INSTRUCTIONS, log_level="WARNING")
-    for run in (tools.clean, tools.explain, tools.site, tools.rules):
+    for run in (tools.clean, tools.explain, tools.site):
         asks_the_web = run in (tools.clean, tools.explain)
         hints = ToolAnnotations(read_only_hint=True, open_world_hint=asks_the_web)
         server.add_tool(_telling(run, ToolError), annotations=hints)

@@ -1,9 +1,8 @@
 import asyncio
-import json
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +10,6 @@ import pytest
 
 from denoise_crawler import Denoiser, Page, Writing
 from denoise_crawler.commands.page_command import USER_AGENT
-from denoise_crawler.store import Store
-from denoise_crawler.store.parked_rows import ParkedPage
 from tests.example_files import SITE, write_examples
 from tests.loopback import HTML, SHAPES, Answer, Served, serving, slow_server
 from tests.programs import run_program
@@ -60,7 +57,7 @@ def site() -> Iterator[Served]:
 
 def test_a_client_finds_tools_that_only_read(folder: Path) -> None:
     [tools] = served(folder)
-    assert [tool.name for tool in tools] == ["clean", "explain", "site", "rules"]
+    assert [tool.name for tool in tools] == ["clean", "explain", "site"]
     assert all(tool.annotations.read_only_hint and tool.description for tool in tools)
 
 
@@ -102,23 +99,6 @@ def test_a_long_text_comes_in_parts(folder: Path) -> None:
     page = first.structured_content
     assert (page["truncated"], page["next_part"], len(page["text"]) <= 100) == (True, 2, True)
     assert second.structured_content["next_part"] == 3
-
-
-def test_the_rules_of_a_site_are_derived_from_the_pages_that_the_store_keeps(folder: Path) -> None:
-    with closing(Store(folder / "waiting.sqlite")) as store:
-        for line in (folder / "pages.jsonl").read_text("utf-8").splitlines():
-            found = json.loads(line)
-            store.park(ParkedPage(SITE, found["url"], found["html"], found["url"].encode()), b"item")
-    _, rules, unknown = served(
-        folder,
-        ("rules", {"host": f"https://www.{SITE}/"}),
-        ("rules", {"host": "other.example"}),
-        options=("--store", "waiting.sqlite"),
-    )
-    found = rules.structured_content
-    assert (found["site"], found["pages"]) == (SITE, 4)
-    assert {"body", "strip"} <= {rule["directive"] for rule in found["rules"]}
-    assert "the store keeps no page of other.example" in unknown.content[0].text
 
 
 def test_site_rules_are_obeyed(folder: Path) -> None:

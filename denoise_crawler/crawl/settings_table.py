@@ -231,12 +231,12 @@ class RulesSettings(OptionTable):
     """Site rules."""
 
     site_rules: str = option("DENOISE_SITE_RULES", "", LOCAL_FOLDER, empty_is_default=True)
-    """A folder of files such as `example.com.txt` with [rules](rules.md) that are obeyed before any evidence.
-    Wrong lines, and rules that would leave next to nothing of a page, are named in warnings and passed over."""
+    """A folder of files such as `example.com.txt` with [rules](rules.md) that override the method. Invalid lines,
+    and rules that would leave next to nothing of a page, are ignored and named in warnings."""
 
     sample_pages: int = option("DENOISE_SAMPLE_PAGES", 0, whole_number(0))
-    """How many pages of each site the store keeps, so that [`scrapy denoise rules SITE`](rules.md) can derive
-    rules from them; six are enough for most sites. Pages of more than a million characters are not kept."""
+    """How many pages of each site the store keeps for [the report](what-happened.md#the-report). Pages of more
+    than a million characters are not kept."""
 
 
 @dataclass(frozen=True)
