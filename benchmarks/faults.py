@@ -17,7 +17,7 @@ from denoise_crawler.demo.server import DemoServer
 from tests.faults.scenarios import SCENARIOS, why_not
 
 TIMES = dict.fromkeys(("Ctrl-C", "Ctrl-C twice", "disk full (file size limit)", "the end in an endless gap"), 10)
-TIMES |= {"kill -9": 40, "kill -9, two workers": 40, "kill -9, the pipelines": 40, "store made to do harm": 50}
+TIMES |= {"kill -9": 40, "kill -9, the pipelines": 40, "store made to do harm": 50}
 OFTEN = 5
 
 

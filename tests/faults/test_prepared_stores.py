@@ -27,9 +27,8 @@ def leave(store: Path) -> None:
     """Let ten items wait that no live run holds."""
     from scrapy.http import HtmlResponse, Request
 
-    from denoise_crawler.crawl.item_codec import pack
     from denoise_crawler.crawl.parking import cut_html
-    from denoise_crawler.crawl.stored_response import response_as_bytes
+    from denoise_crawler.crawl.stored_items import pack, response_as_bytes
     from denoise_crawler.store import Store
     from denoise_crawler.store.parked_rows import ParkedPage, ParkedResponse
 
@@ -46,9 +45,9 @@ def leave(store: Path) -> None:
 
 def look_at_all(path: Path) -> None:
     """Print how many items come back, or why the store is refused."""
-    from denoise_crawler.crawl.item_codec import unpack
     from denoise_crawler.crawl.parking import paste_html
     from denoise_crawler.crawl.source_page import source_of_parked
+    from denoise_crawler.crawl.stored_items import unpack
     from denoise_crawler.denoiser import Denoiser
     from denoise_crawler.errors import StoreError
     from denoise_crawler.methods.base import InMemoryKnowledge

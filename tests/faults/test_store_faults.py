@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scrapy.http import HtmlResponse, Request
 
-from denoise_crawler.crawl.item_codec import pack, unpack
-from denoise_crawler.crawl.stored_response import response_as_bytes, response_from_bytes
+from denoise_crawler.crawl.stored_items import pack, response_as_bytes, response_from_bytes, unpack
 from denoise_crawler.errors import DamagedRowError, StoreError, UnparkableError
 from denoise_crawler.store import Store
 from denoise_crawler.store.damage import open_store
