@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from denoise_crawler.output.content.blocks import (
     Block,
     Footnote,
+    Inline,
     LineBreak,
     Picture,
     Quote,
@@ -105,7 +106,8 @@ def _begin_preformatted(content: Builder, index: int) -> None:
     nodes, element = content.nodes, content.nodes.elements[index]
     if is_verse(element) and kept_share(nodes, index, content.noise) == 1:
         lines = preformatted_text(element).split("\n")
-        content.add_line([piece for line in lines for piece in (LineBreak(), Text(line))][1:])
+        pieces: list[Inline] = [piece for line in lines for piece in (LineBreak(), Text(line))]
+        content.add_line(pieces[1:])
         content.skip(index)
     elif is_code(nodes, index):
         _add_code(content, index)
