@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from denoise_crawler.output.content.blocks import (
-    MAX_CONTAINERS,
     Block,
     Footnote,
     FootnoteMark,
@@ -26,13 +24,12 @@ from denoise_crawler.output.content.blocks import (
     without_empty_headings,
 )
 from denoise_crawler.output.content.code import is_code
-from denoise_crawler.output.content.elements import begin_element
-from denoise_crawler.output.content.footnotes import footnotes_of, without_label, without_number
+from denoise_crawler.output.content.elements import Gathering, OpenElement, begin_element
+from denoise_crawler.output.content.footnotes import without_label, without_number
 from denoise_crawler.output.content.formulas import Place, formulas_of
 from denoise_crawler.output.content.links import Links, is_control, is_permalink, is_share_link
-from denoise_crawler.output.content.nested import Lists, OpenBox, OpenTable
-from denoise_crawler.output.content.pictures import Belonging, any_size, is_embedded, is_picture, picture_of
-from denoise_crawler.output.content.posts import Posts, quote_controls
+from denoise_crawler.output.content.pictures import any_size, is_embedded, is_picture, picture_of
+from denoise_crawler.output.content.posts import quote_controls
 from denoise_crawler.output.content.tex_in_text import loads_math, with_formulas
 from denoise_crawler.output.inline import WordJoiner, text_of
 from denoise_crawler.page import TEXT, Page
@@ -42,8 +39,6 @@ from denoise_crawler.records import FoundRecord
 
 _IN_A_LINE = INLINE | {"input"}  # which shows or hides what stands beside it
 _LEFT_OUT = frozenset({"a", "span"})  # if they are permalinks, share links or controls of headings
-
-Attach = Callable[[list[Block], list[Block]], None]
 
 
 def content_blocks(
@@ -72,36 +67,13 @@ def content_blocks(
     return Builder(page, noise, posts, links=links, pictures=pictures).build()
 
 
-@dataclass(slots=True, eq=False)
-class _Open:
-    """A block-level element that is open.
-
-    ``blocks`` are those that it is in, or its own if it gathers them: then ``holder`` is itself, and ``attach`` is
-    called with the blocks around it and its own when it ends.
-    """
-
-    start: int
-    end: int
-    blocks: list[Block]
-    holder: int
-    attach: Attach | None = None
-
-
-class Builder:
+class Builder(Gathering):
     """Gathers blocks while walking through the nodes; it is made with what :func:`content_blocks` takes."""
 
     def __init__(
         self, page: Page, noise: list[bool] | None, posts: Sequence[FoundRecord], *, links: bool, pictures: bool
     ) -> None:
-        self.page, self.nodes, self.noise, self.with_pictures = page, page.nodes, noise, pictures
-        self.belongs, self.lists, self.footnotes = Belonging(page, noise), Lists(page.nodes), footnotes_of(page)
-        self.posts = Posts.of(page, posts, self.belongs)
-        self.boxes: list[OpenBox] = []
-        self.tables: list[OpenTable] = []
-        self.done_to = 0  # the nodes before this one are written, or left out
-        self._open = [_Open(-1, len(page.nodes) + 1, [], -1)]
-        self._depth = 1  # the open elements that gather blocks
-        self._pieces: list[Inline] = []  # of the open line
+        super().__init__(page, noise, posts, pictures=pictures)
         self._notes: list[Block] = []  # whose marks stand in it
         self._level = 0  # of its heading
         self._joints, self._math_page = WordJoiner(page.nodes), page.once(loads_math)
@@ -125,7 +97,7 @@ class Builder:
             if index >= self.done_to:
                 if self._places:
                     self._add_places(index)
-                if self._open[-1].end <= index:
+                if self.open[-1].end <= index:
                     self._close(index)
                 self._visit(index, tag)
         size = len(self.nodes)
@@ -133,54 +105,6 @@ class Builder:
         self._close(size)
         self.end_line()
         return without_empty_headings(self.blocks)
-
-    # --- for the elements of a page, in ``elements.py``
-
-    @property
-    def blocks(self) -> list[Block]:
-        """The blocks that what comes now is added to."""
-        return self._open[-1].blocks
-
-    def gather(self, index: int, attach: Attach) -> None:
-        """Gather the blocks of the element that begins at node ``index``.
-
-        When it ends, ``attach`` is called with the blocks around it and with its own. Where too many elements are
-        open it is not called: the blocks go to those around.
-        """
-        if self._depth <= MAX_CONTAINERS:
-            self._depth += 1
-            self._open[-1] = _Open(index, self.nodes.ends[index], [], index, attach)
-
-    def skip(self, index: int) -> None:
-        """Pass over what stands in the element at node ``index``."""
-        self.done_to = self.nodes.ends[index]
-
-    def add_line(self, pieces: list[Inline]) -> None:
-        """Add a paragraph of pieces."""
-        self._pieces += pieces
-        self.end_line()
-
-    @property
-    def table(self) -> OpenTable | None:
-        """The data table that holds what comes now; None outside, in a cell, and in a list that it holds."""
-        return self.tables[-1] if self.tables and self.tables[-1].start == self._open[-1].holder else None
-
-    def box(self, index: int, *kinds: str) -> OpenBox | None:
-        """Return the innermost box around node ``index``, if it is of one of these kinds."""
-        box = self.boxes[-1] if self.boxes and index < self.boxes[-1].end else None
-        return box if box is not None and (not kinds or box.kind in kinds) else None
-
-    @property
-    def is_top(self) -> bool:
-        """Whether no list, quotation or box is open, and something stands above."""
-        return self._depth == 1 and bool(self.blocks)
-
-    @property
-    def has_room(self) -> bool:
-        """Whether a table may begin here, in whose cells there may be lists."""
-        return self._depth < MAX_CONTAINERS - 1
-
-    # --- the walk
 
     def _visit(self, index: int, tag: str) -> None:
         if index in self.posts.heads:
@@ -196,7 +120,7 @@ class Builder:
         elif tag == "img":
             self._add_picture(index)
         elif tag == "br":
-            self._pieces.append(LineBreak())
+            self.pieces.append(LineBreak())
             self._joints.new_line()
         elif tag not in _IN_A_LINE or (tag == "code" and is_code(self.nodes, index)):
             self._begin_block(index, tag)
@@ -206,22 +130,22 @@ class Builder:
         if self.noise is not None and self.noise[index] and not self.tables:
             self.skip(index)  # noise in a table leaves a gap there
             return
-        above = self._open[-1]
-        self._open.append(_Open(index, self.nodes.ends[index], above.blocks, above.holder))
+        above = self.open[-1]
+        self.open.append(OpenElement(index, self.nodes.ends[index], above.blocks, above.holder))
         begin_element(self, index, tag)
 
     def _close(self, index: int, keep: int = -1) -> None:
         """Close what ends at or before node ``index``, but for what node ``keep`` stands in."""
         self.end_line()
-        while self._open[-1].end <= index and self._open[-1].start > keep:
-            closed = self._open.pop()
+        while self.open[-1].end <= index and self.open[-1].start > keep:
+            closed = self.open.pop()
             if closed.attach is not None:
-                self._depth -= 1
+                self.depth -= 1
                 closed.attach(self.blocks, closed.blocks)
 
     def end_line(self) -> None:
         """Turn the open line into paragraphs, headings, pictures and formulas."""
-        pieces, self._pieces = self._pieces, []
+        pieces, self.pieces = self.pieces, []
         level, self._level = self._level, 0
         self._joints.new_line()
         if not pieces:
@@ -260,16 +184,16 @@ class Builder:
         link = self._links.address(nodes.links[index], in_heading=level > 0) if self._with_links else ""
         text, done = text_of(nodes, index), 0
         style = style_in(self._styles[index], text, in_heading=level > 0, in_link=bool(link))
-        self._pieces.append(Text(self._joints.between(index), style, link))
+        self.pieces.append(Text(self._joints.between(index), style, link))
         while self._places and self._places[0].node == index:
             place = self._places.popleft()
-            self._pieces += [Text(text[done : place.offset], style, link), place.formula]
+            self.pieces += [Text(text[done : place.offset], style, link), place.formula]
             done = place.offset
-        self._pieces.append(Text(text[done:], style, link))
+        self.pieces.append(Text(text[done:], style, link))
         self._level = level
 
     def _add_piece(self, piece: Inline, index: int) -> None:
-        self._pieces.append(piece)
+        self.pieces.append(piece)
         self._level = self._levels[index]
 
     def _add_mark(self, index: int) -> None:
@@ -281,20 +205,20 @@ class Builder:
 
     def _add_sidenote(self, index: int) -> None:
         """Put a mark into the line, or at the end of the paragraph above, and the note behind the paragraph."""
-        before, self._pieces = self._pieces, []
+        before, self.pieces = self.pieces, []
         for node in range(index + 1, self.nodes.ends[index]):
             if self.nodes.tags[node] is TEXT:
                 self._add_text(node)
             elif self.nodes.tags[node] not in INLINE:
-                self._pieces += [LineBreak(), LineBreak()]
-        content: list[Block] = [Paragraph(line) for line in paragraphs(without_label(self._pieces))]
-        self._pieces = before
+                self.pieces += [LineBreak(), LineBreak()]
+        content: list[Block] = [Paragraph(line) for line in paragraphs(without_label(self.pieces))]
+        self.pieces = before
         self._joints.gap()
         label = self.footnotes.sidenotes[index]
         mark, note = FootnoteMark(label), Footnote(label, content)
         above = self.blocks[-1] if self.blocks else None
         if content and before:
-            self._pieces = [*without_number(before), mark]
+            self.pieces = [*without_number(before), mark]
             self._notes.append(note)
         elif content and isinstance(above, Paragraph):
             above.content.append(mark)
@@ -316,10 +240,10 @@ class Builder:
                 return
             place = self._places.popleft()
             if place.node == index and self.belongs(place.parent):
-                if self._open[-1].end <= index and self._open[-1].start > place.parent:
+                if self.open[-1].end <= index and self.open[-1].start > place.parent:
                     self._close(index, keep=place.parent)
                 self._joints.gap()
-                self._pieces.append(place.formula)
+                self.pieces.append(place.formula)
 
     def _add_picture(self, index: int) -> None:
         self._joints.gap()
@@ -345,7 +269,7 @@ class Builder:
             return False
         nodes, in_heading = self.nodes, self._levels[index] > 0
         if nodes.links[index] != index:
-            return in_heading and bool(self._pieces) and is_control(nodes, index)
+            return in_heading and bool(self.pieces) and is_control(nodes, index)
         if is_permalink(nodes, index, in_heading=in_heading):
             return True
         return is_share_link(nodes.elements[index].get("href", "").strip())

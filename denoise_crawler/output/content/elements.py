@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from denoise_crawler.output.content.blocks import (
+    MAX_CONTAINERS,
     Block,
     Footnote,
     Inline,
@@ -17,10 +19,12 @@ from denoise_crawler.output.content.blocks import (
     Text,
 )
 from denoise_crawler.output.content.code import MIN_KEPT_SHARE, code_of, is_code, is_verse, kept_share
+from denoise_crawler.output.content.footnotes import footnotes_of
 from denoise_crawler.output.content.links import as_list, links_of_contents, safe_url
 from denoise_crawler.output.content.nested import (
     BOXES,
     LISTS,
+    Lists,
     OpenBox,
     OpenTable,
     add_caption,
@@ -28,17 +32,98 @@ from denoise_crawler.output.content.nested import (
     inline_content,
     is_title,
 )
-from denoise_crawler.output.content.pictures import EMBEDS, embed_of
+from denoise_crawler.output.content.pictures import EMBEDS, Belonging, embed_of
+from denoise_crawler.output.content.posts import Posts
 from denoise_crawler.output.inline import preformatted_text
+from denoise_crawler.page import Page
 from denoise_crawler.page.geometry import is_data_table
+from denoise_crawler.records import FoundRecord
 
-if TYPE_CHECKING:
-    from denoise_crawler.output.content.builder import Builder
-
+Attach = Callable[[list[Block], list[Block]], None]
 _CAPTION = re.compile(r"(?:^|[-_\s])caption(?:$|[-_\s])", re.IGNORECASE)
 
 
-def begin_element(content: Builder, index: int, tag: str) -> None:
+@dataclass(slots=True, eq=False)
+class OpenElement:
+    """A block-level element that is open.
+
+    ``blocks`` are those that it is in, or its own if it gathers them: then ``holder`` is itself, and ``attach`` is
+    called with the blocks around it and its own when it ends.
+    """
+
+    start: int
+    end: int
+    blocks: list[Block]
+    holder: int
+    attach: Attach | None = None
+
+
+class Gathering(ABC):
+    """The elements of a page that are open while it is walked through, and the blocks that they gather."""
+
+    def __init__(
+        self, page: Page, noise: list[bool] | None, posts: Sequence[FoundRecord], *, pictures: bool
+    ) -> None:
+        self.page, self.nodes, self.noise, self.with_pictures = page, page.nodes, noise, pictures
+        self.belongs, self.lists, self.footnotes = Belonging(page, noise), Lists(page.nodes), footnotes_of(page)
+        self.posts = Posts.of(page, posts, self.belongs)
+        self.boxes: list[OpenBox] = []
+        self.tables: list[OpenTable] = []
+        self.done_to = 0  # the nodes before this one are written, or left out
+        self.open = [OpenElement(-1, len(page.nodes) + 1, [], -1)]
+        self.depth = 1  # the open elements that gather blocks
+        self.pieces: list[Inline] = []  # of the open line
+
+    @property
+    def blocks(self) -> list[Block]:
+        """The blocks that what comes now is added to."""
+        return self.open[-1].blocks
+
+    def gather(self, index: int, attach: Attach) -> None:
+        """Gather the blocks of the element that begins at node ``index``.
+
+        When it ends, ``attach`` is called with the blocks around it and with its own. Where too many elements are
+        open it is not called: the blocks go to those around.
+        """
+        if self.depth <= MAX_CONTAINERS:
+            self.depth += 1
+            self.open[-1] = OpenElement(index, self.nodes.ends[index], [], index, attach)
+
+    def skip(self, index: int) -> None:
+        """Pass over what stands in the element at node ``index``."""
+        self.done_to = self.nodes.ends[index]
+
+    def add_line(self, pieces: list[Inline]) -> None:
+        """Add a paragraph of pieces."""
+        self.pieces += pieces
+        self.end_line()
+
+    @abstractmethod
+    def end_line(self) -> None:
+        """Turn the open line into blocks."""
+
+    @property
+    def table(self) -> OpenTable | None:
+        """The data table that holds what comes now; None outside, in a cell, and in a list that it holds."""
+        return self.tables[-1] if self.tables and self.tables[-1].start == self.open[-1].holder else None
+
+    def box(self, index: int, *kinds: str) -> OpenBox | None:
+        """Return the innermost box around node ``index``, if it is of one of these kinds."""
+        box = self.boxes[-1] if self.boxes and index < self.boxes[-1].end else None
+        return box if box is not None and (not kinds or box.kind in kinds) else None
+
+    @property
+    def is_top(self) -> bool:
+        """Whether no list, quotation or box is open, and something stands above."""
+        return self.depth == 1 and bool(self.blocks)
+
+    @property
+    def has_room(self) -> bool:
+        """Whether a table may begin here, in whose cells there may be lists."""
+        return self.depth < MAX_CONTAINERS - 1
+
+
+def begin_element(content: Gathering, index: int, tag: str) -> None:
     """Begin the block-level element at node ``index``."""
     if index in content.posts.holders:
         return
@@ -50,7 +135,7 @@ def begin_element(content: Builder, index: int, tag: str) -> None:
         _begin_other(content, index, tag)
 
 
-def _begin_other(content: Builder, index: int, tag: str) -> None:
+def _begin_other(content: Gathering, index: int, tag: str) -> None:
     """Begin an element that is told by its attributes, or by what it holds."""
     nodes, element = content.nodes, content.nodes.elements[index]
     if tag == "code" or (element.get("data-lang") and is_code(nodes, index)):
@@ -73,21 +158,21 @@ def _begin_other(content: Builder, index: int, tag: str) -> None:
         content.gather(index, lambda around, blocks: around.extend(as_list(blocks, links)))
 
 
-def _gather_one(content: Builder, index: int, make: Callable[[list[Block]], Block]) -> None:
+def _gather_one(content: Gathering, index: int, make: Callable[[list[Block]], Block]) -> None:
     """Gather an element that is one block; none if it is empty."""
     content.gather(index, lambda around, blocks: around.extend([make(blocks)] if blocks else []))
 
 
-def _begin_list(content: Builder, index: int) -> None:
+def _begin_list(content: Gathering, index: int) -> None:
     content.lists.open(index)
 
 
-def _begin_item(content: Builder, index: int) -> None:
+def _begin_item(content: Gathering, index: int) -> None:
     of_list = content.lists.innermost(index)
     content.gather(index, lambda around, blocks: content.lists.add(of_list, blocks, around))
 
 
-def _begin_quote(content: Builder, index: int) -> None:
+def _begin_quote(content: Gathering, index: int) -> None:
     element = content.nodes.elements[index]
     if kind := callout_kind(element):
         _begin_box(content, index, kind)
@@ -97,12 +182,12 @@ def _begin_quote(content: Builder, index: int) -> None:
     _gather_one(content, index, lambda blocks: Quote(blocks, source if source.startswith("http") else ""))
 
 
-def _add_rule(content: Builder, index: int) -> None:
+def _add_rule(content: Gathering, index: int) -> None:
     if content.is_top and content.belongs.stays(index):
         content.blocks.append(Rule())
 
 
-def _begin_preformatted(content: Builder, index: int) -> None:
+def _begin_preformatted(content: Gathering, index: int) -> None:
     nodes, element = content.nodes, content.nodes.elements[index]
     if is_verse(element) and kept_share(nodes, index, content.noise) == 1:
         lines = preformatted_text(element).split("\n")
@@ -113,7 +198,7 @@ def _begin_preformatted(content: Builder, index: int) -> None:
         _add_code(content, index)
 
 
-def _add_code(content: Builder, index: int) -> None:
+def _add_code(content: Gathering, index: int) -> None:
     """Add a block of code as a whole, or nothing of it if most of it is noise."""
     if kept_share(content.nodes, index, content.noise) >= MIN_KEPT_SHARE and content.belongs.stays(index):
         code = code_of(content.nodes.elements[index])
@@ -121,7 +206,7 @@ def _add_code(content: Builder, index: int) -> None:
     content.skip(index)
 
 
-def _begin_table(content: Builder, index: int) -> None:
+def _begin_table(content: Gathering, index: int) -> None:
     if is_code(content.nodes, index):
         _add_code(content, index)
     elif content.has_room and is_data_table(content.nodes, index):
@@ -129,27 +214,27 @@ def _begin_table(content: Builder, index: int) -> None:
         content.gather(index, lambda around, loose: around.extend(content.tables.pop().finish(loose)))
 
 
-def _begin_cell(content: Builder, index: int) -> None:
+def _begin_cell(content: Gathering, index: int) -> None:
     if (table := content.table) is not None:
         content.gather(index, lambda loose, blocks: table.add_cell(content.nodes, index, loose, blocks))
 
 
-def _begin_table_caption(content: Builder, index: int) -> None:
+def _begin_table_caption(content: Gathering, index: int) -> None:
     if (table := content.table) is not None:
         content.gather(index, table.add_caption)
 
 
-def _begin_caption(content: Builder, index: int) -> None:
+def _begin_caption(content: Gathering, index: int) -> None:
     if (box := content.box(index, "figure")) is not None:
         _begin_title(content, index, box)
 
 
-def _begin_summary(content: Builder, index: int) -> None:
+def _begin_summary(content: Gathering, index: int) -> None:
     if (box := content.box(index, "details")) is not None:
         _begin_title(content, index, box)
 
 
-def _begin_loose_caption(content: Builder, index: int) -> None:
+def _begin_loose_caption(content: Gathering, index: int) -> None:
     """Gather what is named the caption of the picture above it, without a figure around both."""
     picture = content.blocks[-1] if content.blocks else None
     if isinstance(picture, Picture) and not picture.caption:
@@ -158,13 +243,13 @@ def _begin_loose_caption(content: Builder, index: int) -> None:
         )
 
 
-def _begin_box(content: Builder, index: int, kind: str) -> None:
+def _begin_box(content: Gathering, index: int, kind: str) -> None:
     if content.has_room:
         content.boxes.append(OpenBox(content.nodes.ends[index], kind))
         content.gather(index, lambda around, blocks: around.extend(content.boxes.pop().finish(blocks)))
 
 
-def _begin_title(content: Builder, index: int, box: OpenBox) -> None:
+def _begin_title(content: Gathering, index: int, box: OpenBox) -> None:
     def attach(around: list[Block], blocks: list[Block]) -> None:
         if box.title:  # a second one is content
             around.extend(blocks)
@@ -174,13 +259,13 @@ def _begin_title(content: Builder, index: int, box: OpenBox) -> None:
     content.gather(index, attach)
 
 
-def _add_embed(content: Builder, index: int) -> None:
+def _add_embed(content: Gathering, index: int) -> None:
     if content.with_pictures and content.belongs(index):
         embed = embed_of(content.page, content.nodes.elements[index])
         content.blocks.extend([] if embed is None else [embed])
 
 
-_BEGIN: dict[str, Callable[[Builder, int], None]] = {
+_BEGIN: dict[str, Callable[[Gathering, int], None]] = {
     **dict.fromkeys(LISTS, _begin_list),
     **dict.fromkeys(EMBEDS, _add_embed),
     "li": _begin_item,
