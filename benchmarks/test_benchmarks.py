@@ -46,7 +46,7 @@ def benchmark(name: str, *arguments: str, corpus: str | None) -> subprocess.Comp
 
 @pytest.mark.parametrize(
     "name",
-    ["quality", "text", "structure", "metadata", "records", "changes", "scale", "speed", "matching", "crawl"],
+    ["quality", "text", "structure", "metadata", "records", "scale", "speed", "matching", "crawl"],
 )
 def test_a_benchmark_without_pages_says_what_to_set(name: str) -> None:
     ran = benchmark(name, corpus=None)
@@ -220,29 +220,6 @@ def test_records_counts_posts_with_their_users_and_values_by_name(tmp_path: Path
         "sku": 0,
         "brand": 1,
     }
-
-
-def test_changes_counts_pages_that_are_falsely_changed_and_changes_that_are_missed(tmp_path: Path) -> None:
-    stories = [
-        f"The crane number {number} of the quay was painted red, and all who saw it liked it."
-        for number in range(5)
-    ]
-    pages = [
-        {
-            "id": f"{number}",
-            "site": "example.com",
-            "gold": story,
-            "html": f"<ul><li><a href=/>Home</a></ul><p>{story}</p>",
-        }
-        for number, story in enumerate(stories)
-    ]
-    for name in ("daniel", "dragnet"):
-        with lzma.open(tmp_path / f"{name}.jsonl.xz", "wt") as file:
-            file.writelines(f"{json.dumps(page)}\n" for page in pages)
-    ran = benchmark("changes", "--shares", "1", "--json", str(tmp_path / "figures.json"), corpus=str(tmp_path))
-    assert ran.returncode == 0, ran.stderr
-    found = json.loads((tmp_path / "figures.json").read_text())
-    assert found["daniel 1"] == {"falsely changed": 0, "missed": 0, "pages": 5}
 
 
 def test_each_site_has_its_half_in_every_process() -> None:

@@ -136,10 +136,6 @@ class SharedStoreError(StoreError):
     """The folder cannot be used; the message says which and why."""
 
 
-class AppendError(DenoiseError, ValueError):
-    """The feed's file is not empty, and Parquet cannot be appended to."""
-
-
 class MissingExtraError(DenoiseError, ImportError):
     """A package of an extra is not installed; the message says which and how to get it."""
 
@@ -211,8 +207,8 @@ def needs(extra: str) -> Iterator[None]:
         MissingExtraError: A package of the extra is not installed.
 
     Example:
-        >>> with needs("parquet"):
-        ...     import pyarrow
+        >>> with needs("commands"):
+        ...     import rich
     """
     try:
         yield

@@ -75,8 +75,8 @@ class Tools:
         and nothing is fetched. A text longer than max_chars is cut between blocks: truncated is then true, and a
         call with part set to next_part returns what follows.
         """
-        limits = {"DENOISE_MAX_CHARS": max_chars, "DENOISE_PART": part}
-        writing = replace(Writing.read(limits), form=form, more_metadata=True)
+        writing = Writing.read({"DENOISE_MAX_CHARS": max_chars})
+        writing = replace(writing, form=form, part=part, more_metadata=True)
         clean = (await self._judged(url, html, writing)).cleaned.clean_page
         return {name: value for name, value in asdict(clean).items() if value is not None}
 

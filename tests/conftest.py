@@ -55,7 +55,7 @@ MARKS = {
     "process": (
         *("batch/test_batch", "commands/", "evaluation/test_evaluation", "output/test_extractors"),
         *("report/test_report.py", "rules/test_rule_commands", "store/test_shared_store", "test_extras"),
-        *("test_mcp_server", "test_shell"),
+        "test_mcp_server",
     ),
     "project": ("project/", "benchmarks/"),
     "spark": ("spark/",),

@@ -9,7 +9,6 @@ from denoise_crawler.errors import MissingExtraError
 from tests.conftest import ADDON, SETTINGS, Project, needs_new_scrapy
 from tests.programs import run_python
 
-PARQUET = 'FEED_EXPORTERS = {"parquet": "denoise_crawler.parquet.ParquetItemExporter"}\n'
 RENDERING = 'ADDONS = {"denoise_crawler.Rendering": 320}\n'
 
 
@@ -21,7 +20,6 @@ def python(folder: Path, code: str, missing: str) -> subprocess.CompletedProcess
 @pytest.mark.parametrize(
     ("settings", "missing", "extra"),
     [
-        (PARQUET, "pyarrow", "parquet"),
         pytest.param(RENDERING, "scrapy_playwright", "playwright", marks=needs_new_scrapy),
         (ADDON + "DENOISE_EXTRACTOR = 'trafilatura'\n", "trafilatura", "trafilatura"),
         (ADDON + "DENOISE_SHARED_STORE = 'shared'\n", "fsspec", "shared"),
@@ -44,7 +42,7 @@ def test_a_crawl_without_the_package_of_an_extra_ends_in_a_line_that_names_it(
 
 @pytest.mark.parametrize(
     ("module", "missing", "extra"),
-    [("parquet", "pyarrow", "parquet"), ("poet", "scrapy_poet", "poet"), ("monitors", "spidermon", "monitors")],
+    [("poet", "scrapy_poet", "poet"), ("monitors", "spidermon", "monitors")],
 )
 def test_a_module_without_the_package_of_its_extra_says_what_to_install(
     tmp_path: Path, module: str, missing: str, extra: str
@@ -86,7 +84,7 @@ execute(["scrapy", "denoise", *sys.argv[1:]])
     [
         ("warcio", ["clean", "pages.warc"]),
         ("rich", ["explain", "page.html"]),
-        ("graphviz", ["tree", "pages", "-o", "tree.dot"]),
+        ("jinja2", ["tree", "pages", "-o", "tree.html"]),
         ("jinja2", ["report", "pages", "-o", "report"]),
         ("rich", ["evaluate", "gold.jsonl"]),
     ],
@@ -120,7 +118,7 @@ def test_an_address_without_the_client_that_fetches_it_ends_in_a_line_that_says_
 
 
 def test_a_crawl_needs_none_of_the_packages_of_commands(project: Project) -> None:
-    without = "".join(f"sys.modules[{name!r}] = None\n" for name in ("graphviz", "jinja2", "rich", "warcio"))
+    without = "".join(f"sys.modules[{name!r}] = None\n" for name in ("jinja2", "rich", "warcio"))
     project.write("project_settings.py", f"import sys\n{without}{SETTINGS}{ADDON}")
     project.write(
         "test_spiders.py",

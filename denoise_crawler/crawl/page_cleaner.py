@@ -78,8 +78,8 @@ class PageCleaner:
             return self._denoiser.write(page, judgement, warm=warm)
 
     def preview(self, page: Page) -> Cleaned:
-        """Clean ``page`` for somebody who looks at it; nothing is timed, and it does not count as seen."""
-        return self._denoiser.clean(page, method=self._layouts.method_for(page), watch=False)
+        """Clean ``page`` for somebody who looks at it; nothing is timed."""
+        return self._denoiser.clean(page, method=self._layouts.method_for(page))
 
     def part(self, cleaned: Cleaned, part: str) -> CleanPage:
         """Return the clean text of a part of a cleaned page; raise PartError if the part is not there."""

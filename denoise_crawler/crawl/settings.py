@@ -28,7 +28,6 @@ from denoise_crawler.errors import (
     CrawlError,
     ExtractorError,
     ExtractorOptionsError,
-    LowConfidenceError,
     MethodError,
     MissingExtraError,
     SettingError,
@@ -37,7 +36,7 @@ from denoise_crawler.errors import (
 )
 from denoise_crawler.methods import METHODS, MethodChoice
 from denoise_crawler.output.extractors import RENDER
-from denoise_crawler.output.writing import NO_CHANGES, Writing
+from denoise_crawler.output.writing import Writing
 from denoise_crawler.page.metadata import MORE_FIELDS
 from denoise_crawler.rules import SiteRules
 
@@ -45,7 +44,6 @@ logger = logging.getLogger(__name__)
 
 PREFIX = "DENOISE_"
 INTERNAL = frozenset({"DENOISE_STATS_FILE"})  # set by the demonstration, not by users
-_PAGES = ".pages"  # added to the name of the store: the file that remembers what pages said
 
 
 @dataclass(frozen=True)
@@ -120,8 +118,6 @@ def _writing(settings: BaseSettings, chosen: DenoiseSettings) -> Writing:
     writing = Writing.read(settings)
     try:
         writing.check()
-    except LowConfidenceError as error:
-        raise SettingError(f"DENOISE_LOW_CONFIDENCE: {error}") from None
     except ExtractorOptionsError as error:
         raise SettingError(f"DENOISE_EXTRACTOR_OPTIONS is {writing.extractor_options!r}: {error}") from None
     except ExtractorError as error:
@@ -135,7 +131,6 @@ def _writing(settings: BaseSettings, chosen: DenoiseSettings) -> Writing:
         writing,
         more_metadata=writing.more_metadata or any(name in MORE_FIELDS for name in chosen.extra_fields),
         records=writing.records or chosen.by_record,
-        history=None if writing.changes == NO_CHANGES else f"{chosen.store}{_PAGES}",
     )
 
 

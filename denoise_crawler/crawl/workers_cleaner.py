@@ -109,7 +109,6 @@ class WorkersCleaner:
         )
         if isinstance(found, MissingPart):
             raise PartError(found.message)
-        found.unchanged = before.unchanged  # the worker may have cleaned the page again
         return found
 
     async def preview(self, page: Page) -> Cleaned:

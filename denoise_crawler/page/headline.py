@@ -14,6 +14,7 @@ from denoise_crawler.page.declarations import (
     Declarations,
     declarations_of,
     first,
+    has_type,
     strings,
     text_of,
     without_markup,
@@ -21,14 +22,13 @@ from denoise_crawler.page.declarations import (
 from denoise_crawler.page.nodes import Nodes
 from denoise_crawler.page.page import Page, self_description_of
 from denoise_crawler.page.site import host_of, site_of_host
-from denoise_crawler.page.text import collapse_spaces, without_controls
+from denoise_crawler.page.text import collapse_spaces, letters, without_controls
 
 MAX_CHARACTERS = 400
 # An h1 whose letter pairs are shared to this degree with a declared title says the same in other words.
 MIN_LIKENESS = 0.45
 _LEAST_CHARACTERS = 3  # of a title; a shorter one is a label, unless there is no other
 _MIN_NAME_CHARACTERS = 3
-_NO_LETTERS = re.compile(r"[\W_]+")
 _SITE = re.compile(r"(?:organization|website)$", re.IGNORECASE)
 # What may begin it is looked for first: a search for several beginnings is slow.
 _BETWEEN = re.compile(
@@ -70,7 +70,7 @@ def site_names(page: Page) -> set[str]:
     declared = page.once(declarations_of)
     metas = declared.metas
     publishers = (item.get("publisher") for item in (declared.work, *declared.wrappers))
-    sites = (item.get("name") for item in declared.items if _is_site(item))
+    sites = (item.get("name") for item in declared.items if has_type(item, _SITE))
     found = (
         *map(without_markup, (*metas.get("og:site_name", ()), *metas.get("application-name", ()))),
         *strings(*(one for value in publishers for one in declared.resolved(value)), *sites),
@@ -79,16 +79,6 @@ def site_names(page: Page) -> set[str]:
         host.removeprefix("www."),
     )
     return {name for name in map(letters, found) if len(name) >= _MIN_NAME_CHARACTERS}
-
-
-def letters(text: str) -> str:
-    """Return the letters and digits of ``text`` in lower case."""
-    return _NO_LETTERS.sub("", text.casefold())
-
-
-def _is_site(item: dict[str, Any]) -> bool:
-    kind = item.get("@type")
-    return isinstance(kind, str) and _SITE.search(kind) is not None
 
 
 def _declared_titles(declared: Declarations) -> Iterable[str]:

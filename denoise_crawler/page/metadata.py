@@ -19,10 +19,10 @@ from denoise_crawler.page.declarations import (
     strings,
     without_markup,
 )
-from denoise_crawler.page.headline import authors_beside, date_beside, headline_of, iso_date, letters, site_names
+from denoise_crawler.page.headline import authors_beside, date_beside, headline_of, iso_date, site_names
 from denoise_crawler.page.page import Page, self_description_of
 from denoise_crawler.page.self_description import SelfDescription
-from denoise_crawler.page.text import without_controls
+from denoise_crawler.page.text import letters, without_controls
 
 _MAX_TIME_ELEMENTS = 1_000
 _BEFORE_THE_WEB = "1991"  # the first of January 1970 is a clock that was never set

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
@@ -14,7 +14,7 @@ from typing import Any
 from denoise_crawler.denoiser import Cleaned
 from denoise_crawler.errors import needs
 from denoise_crawler.methods.base import Judgement
-from denoise_crawler.output.explanation import SURE, JudgedBlock, blocks, doubts, first_reasons
+from denoise_crawler.output.explanation import SURE, BlockVerdict, doubts, explained_blocks
 from denoise_crawler.output.extractors import is_low
 from denoise_crawler.output.painted import painted_html
 from denoise_crawler.page import TEXT, Page
@@ -166,8 +166,8 @@ def page_view(cleaned: Cleaned, *, remote: bool = False, known: int | None = Non
 
     """
     page, judgement = cleaned.page, cleaned.judgement or Judgement.all_kept(cleaned.page.nodes)
-    found, text = list(blocks(page, judgement)), str(cleaned.clean_page.text)  # blocks as JSON
-    listed = list(_listed(page, judgement, found[:MAX_BLOCKS]))
+    found, text = list(explained_blocks(page, judgement)), str(cleaned.clean_page.text)  # blocks as JSON
+    listed = [_listed(page, node, verdict) for node, verdict in found[:MAX_BLOCKS]]
     lines = text.encode("utf-8", "replace")[:MAX_TEXT_BYTES].decode("utf-8", "ignore").splitlines()
     painted = _paint(page, judgement, cleaned, remote=remote)
     more_blocks, more_lines = len(found) - len(listed), len(text.splitlines()) - len(lines)
@@ -175,12 +175,9 @@ def page_view(cleaned: Cleaned, *, remote: bool = False, known: int | None = Non
     return PageView(painted, listed, more_blocks, lines, more_lines, judgement.confidence, doubts_of_page)
 
 
-def _listed(page: Page, judgement: Judgement, found: list[JudgedBlock]) -> Iterator[ListedBlock]:
-    reason = first_reasons(judgement)
-    for block in found:
-        element = page.nodes.parents[block.node]
-        selector = selector_of(page, element)
-        yield ListedBlock(element, block.text, block.kept, block.score, reason(block.node), selector)
+def _listed(page: Page, node: int, verdict: BlockVerdict) -> ListedBlock:
+    element = page.nodes.parents[node]
+    return ListedBlock(element, **verdict, selector=selector_of(page, element))
 
 
 def _paint(page: Page, judgement: Judgement, cleaned: Cleaned, *, remote: bool) -> str:

@@ -8,13 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
-from scrapy.http import HtmlResponse
 from scrapy.utils.test import get_crawler
 
-from denoise_crawler.crawl import middleware
-from denoise_crawler.crawl.middleware import MIN_CHARACTERS, needs_script
 from denoise_crawler.crawl.rendering.rendering_addon import Rendering
 from denoise_crawler.errors import SettingError
 from denoise_crawler.methods.feature_tree.nodes import build_target
@@ -275,76 +270,6 @@ def test_a_page_that_keeps_the_browser_busy_is_given_up() -> None:
 
     with pytest.raises(RenderingError, match="keeps the browser busy: not read after 1 s"):
         take_snapshots("<p>words<script>setTimeout(() => { while (true); }, 0)</script>", seconds=1.0)
-
-
-# --- which pages need it
-
-
-def response(html: str) -> HtmlResponse:
-    return HtmlResponse("https://example.com/", body=html.encode(), encoding="utf-8")
-
-
-@given(st.lists(st.text("abc é中", min_size=1, max_size=60), max_size=12), st.booleans())
-def test_a_page_needs_script_if_it_has_one_and_next_to_no_text(texts: list[str], script: bool) -> None:
-    html = "".join(f"<p>{text}" for text in texts) + (
-        "<script>render('" + "x" * 500 + "')</script>" if script else ""
-    )
-    characters = sum(len(text.strip()) for text in texts)
-    assert needs_script(response(f"<body>{html}</body>")) == (script and characters < MIN_CHARACTERS)
-
-
-@pytest.mark.parametrize(
-    ("html", "expected"),
-    [
-        ("", False),
-        ("<script>", True),
-        ("<frameset><script></script></frameset>", True),
-        (f"<noscript>{'words ' * 60}</noscript><script></script>", False),
-        (f"<!-- {'words ' * 60} --><script></script>", True),
-        (f"<style>{'words ' * 60}</style><script></script>", True),
-        (f"<base href='http://['><script></script>{'words ' * 60}", False),
-    ],
-)
-def test_comments_and_styles_are_no_text_but_noscript_is(html: str, expected: bool) -> None:
-    assert needs_script(response(html)) == expected
-
-
-MARKUP = st.sampled_from(
-    [
-        *("<p>", "</p>", "<b class='a'>", "<br/>", "<a title='a > b' href=x>", '<div data-page="{<p>words</p>}">'),
-        "</div>",
-        *("<script>", "</script>", "<script src=x></script>", "<svg>", "</svg>", "<svg/>", "<object>"),
-        "</object>",
-        *("<iframe>", "</iframe>", "<template>", "</template>", "<style>", "</style>", "<STYLE>a</Style>"),
-        "<title>",
-        *("<!--", "-->", "<!-- a -->", "<!doctype html>", "<?php a ?>", "&nbsp;", "&amp;", "<", ">", "'", '"'),
-        "\0",
-        *("<head>", "</head>", "<body>", "</body>", "<noscript>", "</noscript>", "words " * 60, "中" * 150),
-        "\u00a0" * 300,
-    ]
-)
-
-
-@settings(max_examples=300)
-@example("</body>" + "words " * 100, "utf-8")
-@given(st.lists(MARKUP, max_size=12).map("".join), st.sampled_from(["utf-8", "gb18030", "cp1252", "shift_jis"]))
-def test_what_the_markup_says_of_the_text_is_what_its_tree_says(html: str, encoding: str) -> None:
-    html = f"<body><script></script>{html}"
-    page = HtmlResponse("https://example.com/", body=html.encode(encoding, "replace"), encoding=encoding)
-    wanted = page.selector.root.find("body") is not None and middleware._has_enough_text(page.selector.root)
-    assert wanted or not middleware._surely_has_enough_text(page.body)
-
-
-def test_a_page_with_text_is_told_without_the_spiders_tree() -> None:
-    html = f"<html><head><script>let a = '<p>'</script></head><body class='a > b'><p>{'words ' * 100}</p>"
-    page = response(html)
-    assert not needs_script(page)
-    assert page._cached_selector is None  # type: ignore[attr-defined]
-
-
-@pytest.mark.parametrize("part", ['<a "', "<!--", "<script", "<svg>", "&", "<a b='", "<!-- -", "<p>"])
-def test_hostile_markup_is_looked_at_once(part: str) -> None:
-    assert not middleware._surely_has_enough_text(b"<body>" + part.encode() * 200_000)
 
 
 # --- settings

@@ -3,7 +3,6 @@
 import asyncio
 import logging
 import os
-import signal
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -19,11 +18,8 @@ from denoise_crawler.demo.server import DemoServer
 from denoise_crawler.denoiser import Cleaning, Denoiser
 from denoise_crawler.errors import (
     AskAgainError,
-    GivenUpError,
     PartError,
     SettingError,
-    TaskError,
-    WorkerDiedError,
     WorkerError,
 )
 from denoise_crawler.methods import MethodChoice
@@ -35,7 +31,6 @@ from tests.crawl.test_redesign import NEW, OLD, pages
 from tests.faults.crawls import PAGES, Crawls
 
 needs_signals = pytest.mark.skipif(os.name != "posix", reason="ends processes by signals")
-HARMFUL = Writing(min_confidence=1.0, low_confidence="tests.crawl.harmful_writing:write")
 
 
 @asynccontextmanager
@@ -118,59 +113,6 @@ async def test_a_part_of_a_page_is_written_also_when_the_worker_no_longer_has_th
             await cleaner.part(cleaned, "#b")
 
 
-@needs_signals
-@pytest.mark.parametrize(("word", "why"), [("deadly", "killed by SIGKILL"), ("endless", "took more than ")])
-async def test_a_page_that_a_worker_dies_of_costs_no_other_page(word: str, why: str) -> None:
-    async with workers(writing=HARMFUL, seconds=0.5) as cleaner:
-        sound = [harmful(f"sound/{number}") for number in range(6)]
-        asked = [text_of(cleaner, page) for page in (*sound[:3], harmful(word), *sound[3:])]
-        *before, died, third, fourth, fifth = await asyncio.gather(*asked, return_exceptions=True)
-        assert isinstance(died, WorkerDiedError)
-        assert why in str(died)
-        assert {*before, third, fourth, fifth} == {before[0]}
-        with pytest.raises(GivenUpError):
-            await text_of(cleaner, harmful(word))
-
-
-@pytest.mark.skipif(os.name != "posix", reason="not every system counts what a process holds")
-async def test_a_page_that_needs_more_memory_than_a_worker_may_hold_keeps_our_text() -> None:
-    async with workers(writing=HARMFUL) as cleaner:
-        process = await text_of(cleaner, harmful("pid"))
-        assert await text_of(cleaner, harmful("huge")) == "A page of few words, of which nobody can be sure."
-        assert await text_of(cleaner, harmful("pid/2")) == process
-
-
-async def test_an_error_in_a_worker_is_told_in_words_and_its_process_lives_on() -> None:
-    async with workers(writing=HARMFUL) as cleaner:
-        process = await text_of(cleaner, harmful("pid"))
-        with pytest.raises(TaskError, match=r"SystemExit: 7 \(harmful_writing.py, line"):
-            await text_of(cleaner, harmful("leaving"))
-        assert await text_of(cleaner, harmful("pid/2")) == process
-
-
-@needs_signals
-async def test_a_worker_lives_on_after_ctrl_c_and_another_one_comes_when_it_is_killed() -> None:
-    async with workers(writing=HARMFUL) as cleaner:
-        first = int(await text_of(cleaner, harmful("pid")))
-        os.kill(first, signal.SIGINT)
-        assert int(await text_of(cleaner, harmful("pid/2"))) == first
-        os.kill(first, signal.SIGKILL)
-        while cleaner._workers[0].has_process:
-            await asyncio.sleep(0.01)
-        assert int(await text_of(cleaner, harmful("pid/3"))) != first
-
-
-@needs_signals
-async def test_a_site_is_said_to_be_forgotten_if_its_worker_died_before_it_was_saved() -> None:
-    async with workers(writing=HARMFUL) as cleaner:
-        for site in ("saved.example", "unsaved.example"):
-            await cleaner.learn(pages(OLD, 1, site)[0], ready=False)
-        await cleaner.save("saved.example")
-        with pytest.raises(WorkerDiedError):
-            await text_of(cleaner, harmful("deadly"))
-        assert cleaner.lost == {"unsaved.example"}
-
-
 async def test_an_option_that_another_process_cannot_get_is_refused() -> None:
     job = Cleaning(MethodChoice(), Writing(extractor_options={"made": lambda: None}), warmup_pages=6)
     with pytest.raises(SettingError, match="DENOISE_WORKERS is set, but an option cannot be given"):
@@ -193,36 +135,6 @@ async def test_lines_of_the_log_reach_the_log_of_the_crawl(caplog: pytest.LogCap
 
 
 WORKERS = "DENOISE_WORKERS = 1\nDENOISE_PAGE_SECONDS = 2\n"
-HARM = """
-import os
-import signal
-
-
-def write(url, html):
-    if HARM in url:
-        ACT
-    return ""
-
-
-DENOISE_MIN_CONFIDENCE = 1.0
-DENOISE_LOW_CONFIDENCE = "project_settings:write"
-"""
-
-
-@needs_signals
-def test_a_crawl_goes_on_when_a_page_kills_its_worker(tmp_path: Path, server: DemoServer) -> None:
-    crawls = Crawls(tmp_path, server)
-    harm = HARM.replace("HARM in", f"{crawls.urls[5]!r} in").replace("ACT", "os.kill(os.getpid(), signal.SIGKILL)")
-    crawls = Crawls(tmp_path, server, settings=WORKERS + harm)
-    items = crawls.run(feed="out.jsonl")
-    assert sorted(item["url"] for item in items) == sorted(crawls.urls)
-    assert [item["url"] for item in items if not item.get("text")] == [crawls.urls[5]]
-    assert crawls.code == 0
-    assert (crawls.stats["denoise/failed"], crawls.stats["denoise/workers_died"]) == (1, 2)
-    assert crawls.log.count("] ERROR") == 1
-    assert f"{crawls.urls[5]} cannot be cleaned: the process was killed by SIGKILL" in crawls.log
-
-
 MANY_ITEMS = SPIDER.replace(
     'yield {"url": response.url}\n\n\nclass HtmlSpider',
     'for number in range(14):\n            yield {"url": f"{response.url}#{number}"}\n\n\nclass HtmlSpider',
@@ -273,20 +185,6 @@ def test_a_page_whose_worker_is_killed_from_outside_is_handed_over_again(
     assert "denoise/failed" not in crawls.stats
     assert "] ERROR" not in crawls.log
     assert crawls.log.count("is handed to another worker process: the process was killed by SIGKILL") == 1
-
-
-@needs_signals
-def test_a_page_that_kills_its_workers_is_reported_and_counted_once_however_many_items_it_has(
-    tmp_path: Path, server: DemoServer
-) -> None:
-    crawls = Crawls(tmp_path, server)
-    harm = HARM.replace("HARM in", f"{crawls.urls[5]!r} in").replace("ACT", "os.kill(os.getpid(), signal.SIGKILL)")
-    crawls = Crawls(tmp_path, server, settings=WORKERS + harm, spider=MANY_ITEMS)
-    items = crawls.run(feed="out.jsonl", quota=3)
-    assert len(items) == 14 * PAGES
-    assert {item["url"].partition("#")[0] for item in items if not item.get("text")} == {crawls.urls[5]}
-    assert (crawls.stats["denoise/failed"], crawls.stats["denoise/workers_died"]) == (1, 2)
-    assert crawls.log.count("] ERROR") == 1
 
 
 def test_a_site_is_learned_again_from_what_waits_when_its_worker_dies(tmp_path: Path, server: DemoServer) -> None:

@@ -3,7 +3,6 @@ import json
 import re
 import runpy
 import shlex
-import shutil
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -34,7 +33,6 @@ COMMANDS = ("denoise-crawler ", "curl ", "scrapy ", "pip ", "python ", "make ", 
 ELSEWHERE = {
     "$ denoise-crawler": "tests/project/test_shown_output.py runs it",
     "$ cat": "tests/project/test_shown_output.py runs it",
-    "$ scrapy shell": "tests/test_shell.py runs it",
     "$ scrapyd": "tests/project/test_scrapyd.py runs it",
     "scrapy denoise merge trees": "trees are written by Spark: tests/commands/test_clean_command.py runs it",
     "$ make": "it would be the tests in the tests; tests/spiders/test_spiders_loopback.py runs the demo",
@@ -130,16 +128,9 @@ def test_commands_run_as_they_stand(block: Block, folder: Path, monkeypatch: pyt
     _skip_what_is_tested_elsewhere(block)
     monkeypatch.chdir(folder)
     lines = _lines(block)
-    drawn = [] if shutil.which("dot") else [line for line in lines if _is_drawn(line)]
-    not_run = [line for line in lines if line not in drawn and not _was_run(line)]
-    if drawn:
-        pytest.skip(f"{block}: Graphviz is not installed: {'; '.join(drawn)}")
+    not_run = [line for line in lines if not _was_run(line)]
     if not_run:
         pytest.skip(f"{block}: looked at, not run: {'; '.join(not_run)}")
-
-
-def _is_drawn(line: str) -> bool:
-    return "denoise tree" in line and bool(re.search(r"\.(svg|pdf|png)\b", line))
 
 
 def _skip_what_is_tested_elsewhere(block: Block) -> None:
@@ -307,8 +298,7 @@ def test_every_page_is_in_the_navigation_and_every_picture_is_shown() -> None:
     navigation = (ROOT / "mkdocs.yml").read_text("utf-8")
     assert [page.name for page in DOCS.glob("*.md") if f": {page.name}" not in navigation] == []
     shown = "".join(page.read_text("utf-8") for page in LINKED)
-    pictures = [*DOCS.glob("*.png"), DOCS / "style-tree.svg"]
-    assert [picture.name for picture in pictures if f"{picture.name})" not in shown] == []
+    assert [picture.name for picture in DOCS.glob("*.png") if f"{picture.name})" not in shown] == []
 
 
 def test_links_between_the_documents_lead_somewhere() -> None:

@@ -117,7 +117,6 @@ SELDOM_NEEDED = (
     *("parsel", "cssselect", "w3lib.html", "sqlite3", "hashlib", "ssl", "tempfile", "difflib", "publicsuffixlist"),
     *("denoise_crawler.methods.style_tree", "denoise_crawler.methods.feature_tree", "denoise_crawler.records"),
     *("denoise_crawler.output.content.markdown", "denoise_crawler.output.content.html"),
-    "denoise_crawler.changes.page_changes",
 )
 
 

@@ -16,7 +16,6 @@ from denoise_crawler.demo.server import DemoServer
 from denoise_crawler.errors import RulesError, SettingError
 from denoise_crawler.rules import SiteRules
 from denoise_crawler.rules.correct import add_rule, path_for
-from denoise_crawler.shell import clean
 from tests.article_spider import SPIDER
 from tests.conftest import ADDON, SETTINGS, Project
 from tests.crawl.test_crawl import quota, urls
@@ -304,11 +303,3 @@ def test_keep_and_drop_are_rules_of_the_command_for_single_pages(
 
 def test_a_wrong_selector_of_a_run_is_wrong_usage(folder: Path) -> None:
     assert "'p[' is not a CSS selector" in denoise(folder, "explain", "page.jsonl", "--drop", "p[", code=2).stderr
-
-
-def test_the_scrapy_shell_obeys_them(folder: Path) -> None:
-    from scrapy.http import HtmlResponse
-
-    response = HtmlResponse(URL, body=PAGE.encode(), encoding="utf-8")
-    settings = Settings({"DENOISE_SITE_RULES": str(folder / "rules"), "DENOISE_STORE": str(folder / "no.sqlite")})
-    assert "Own words" in clean(response, settings=settings).text

@@ -106,15 +106,3 @@ class StyleTree(Method):
             return f"importance {importance:.2f}, {compared} {self.threshold:g}; {on}"
 
         return Judgement(noise, rated.importance.tolist(), reason)
-
-
-class StyleTreeData(StyleTree):
-    """``style_tree`` with pySST's data nodes: every element also has the importance of its own text.
-
-    It learns the same tree, so both methods can use what either knows.
-    """
-
-    name: ClassVar[str] = "style_tree_data"
-
-    def __init__(self, threshold: float = THRESHOLD, *, collapse: bool = True, **options: object) -> None:
-        super().__init__(threshold, collapse=collapse, **{**options, "data_node": True})

@@ -26,7 +26,6 @@ from denoise_crawler.output.content.elements import Gathering, begin_element
 from denoise_crawler.output.content.footnotes import without_label, without_number
 from denoise_crawler.output.content.formulas import Place, formulas_of
 from denoise_crawler.output.content.links import Links, is_control, is_permalink, is_share_link
-from denoise_crawler.output.content.nested import note_source
 from denoise_crawler.output.content.pictures import is_embedded, is_picture, picture_of
 from denoise_crawler.output.content.posts import quote_controls
 from denoise_crawler.output.inline import text_of
@@ -124,9 +123,7 @@ class Builder(Gathering):
             if self.noise is not None and self.noise[index] and not self.tables:
                 return end  # noise in a table leaves a gap there
             self._lines.append((index, end))
-            written_to = begin_element(self, index, tag)
-            note_source(self.sources, self._open[0].blocks, index)
-            return written_to
+            return begin_element(self, index, tag)
         return 0
 
     def _begin_post(self, index: int) -> None:
@@ -134,9 +131,7 @@ class Builder(Gathering):
         blocks = self._open[-1].blocks
         if blocks and isinstance(blocks[-1], Rule):
             blocks.pop()  # the page's own
-            note_source(self.sources, self._open[0].blocks, index)
         blocks += self.posts.heads[index]
-        note_source(self.sources, self._open[0].blocks, index)
 
     def _add_text(self, index: int) -> None:
         if self.noise is not None and self.noise[index]:

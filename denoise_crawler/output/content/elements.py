@@ -35,7 +35,6 @@ from denoise_crawler.output.content.nested import (
     callout_kind,
     inline_content,
     is_title,
-    note_source,
 )
 from denoise_crawler.output.content.pictures import EMBEDS, Belonging, any_size, embed_of
 from denoise_crawler.output.content.posts import Posts
@@ -76,7 +75,6 @@ class Gathering:
         self._lines: list[tuple[int, int]] = []  # the block-level elements that are open
         self._open = [_Open(-1, lambda _: None)]
         self._pictures = set[str]()
-        self.sources: list[int] = []  # by block of the page, the element that it was made of
 
     def _end_line(self) -> None:
         """Turn the open line into paragraphs, headings, pictures and formulas."""
@@ -89,7 +87,6 @@ class Gathering:
             self._open[-1].blocks += self._blocks_of(content, level)
         notes, self._notes = self._notes, []
         self._open[-1].blocks += notes
-        note_source(self.sources, self._open[0].blocks, self._lines[-1][0] if self._lines else 0)
 
     def _blocks_of(self, content: list[Inline], level: int) -> list[Block]:
         """Return a paragraph as what it is: a heading, a formula or pictures where it holds nothing else."""
@@ -115,8 +112,6 @@ class Gathering:
             if self._open[-1].start == start:
                 closed = self._open.pop()
                 closed.attach(closed.blocks)
-                made_of = self.nodes.parents[start] if self.nodes.tags[start] == "li" else start
-                note_source(self.sources, self._open[0].blocks, made_of)
 
     def _has_ended(self, index: int, keep: int) -> bool:
         """Tell whether the innermost open element ends at or before ``index`` and does not hold ``keep``."""

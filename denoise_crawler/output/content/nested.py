@@ -215,9 +215,3 @@ def inline_content(blocks: list[Block]) -> list[Inline]:
         if isinstance(block, _LINES):
             line += [Text(" "), *block.content] if line else block.content
     return line
-
-
-def note_source(sources: list[int], blocks: list[Block], index: int) -> None:
-    """Say of the blocks that are new, or none any more, that they were made of the element at node ``index``."""
-    new = len(blocks) - len(sources)
-    sources[len(sources) + min(new, 0) :] = [index] * new
