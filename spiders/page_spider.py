@@ -25,8 +25,7 @@ from scrapy.settings import BaseSettings
 from scrapy.spidermiddlewares.httperror import HttpError
 from twisted.python.failure import Failure
 
-from denoise_crawler.crawl.politeness import Politeness
-from denoise_crawler.crawl.robots_txt import CrawlDelayTooLongError, RobotsUnreachableError
+from denoise_crawler.crawl.politeness import CrawlDelayTooLongError, Politeness, RobotsUnreachableError
 from denoise_crawler.crawl.scrapy_internals import require_scrapy, scheduler_of
 from denoise_crawler.crawl.settings import abort_on_setup_error
 from denoise_crawler.errors import BadArgumentError, OldScrapyError

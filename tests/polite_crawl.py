@@ -27,7 +27,7 @@ from scrapy.resolver import CachingThreadedResolver
 from twisted.internet.defer import fail, succeed
 from twisted.internet.error import DNSLookupError
 
-from denoise_crawler.crawl import politeness, robots_txt
+from denoise_crawler.crawl import politeness
 
 politeness.random = random.Random(7)  # each run draws the same gaps
 
@@ -74,7 +74,7 @@ class PoliteSpider(Spider):
 if __name__ == "__main__":
     warnings.simplefilter("error")
     job = json.loads(sys.argv[1])
-    robots_txt.RETRY_SECONDS = job["robots_retry"]
+    politeness.ROBOTS_RETRY_SECONDS = job["robots_retry"]
     PoliteSpider.allowed_domains = job["allowed_domains"]
     process = AsyncCrawlerProcess({"TWISTED_DNS_RESOLVER": EveryHostHere, "TELNETCONSOLE_ENABLED": False,
                                    "REMOTE_CONTROL_ENABLED": False, **job["settings"]})
