@@ -24,12 +24,10 @@ from denoise_crawler.output.options import (
     FLAG,
     SECONDS,
     SECONDS_OR_NO_LIMIT,
-    SHARE,
     TEXT,
     Kind,
     OptionTable,
     UnusableError,
-    number,
     one_of,
     option,
     optional,
@@ -69,12 +67,6 @@ def _parse_list(value: Any) -> list[Any]:
     return BaseSettings({"": value}).getlist("")
 
 
-def _parse_ports(value: Any) -> tuple[int, ...]:
-    found = tuple(map(int, [value] if isinstance(value, int) else _parse_list(value)))
-    in_order = len(found) in (1, 2) and list(found) == sorted(found)
-    return require(found, in_order and all(0 <= port < 65_536 for port in found))
-
-
 def _parse_local_folder(value: Any) -> str:
     path = str(value) if isinstance(value, str | Path) else ""
     if path and not Path(path).is_dir():
@@ -93,7 +85,6 @@ SITE_FUNCTION = Kind(
 FILE = Kind("the path of a file", Path)
 LOCAL_FOLDER = Kind("a folder that is there", _parse_local_folder)
 FOLDER = Kind("a folder or an address (s3://…)", lambda value: require(str(value), isinstance(value, str | Path)))
-PORTS = Kind("a port, or to a list of the first and the last port to try", _parse_ports)
 
 
 _WISHES = Wishes()
@@ -277,54 +268,8 @@ class PolitenessSettings(OptionTable):
     """The seed of the random gaps: with a number, each crawl draws the same gaps."""
 
 
-@dataclass(frozen=True)
-class RenderingSettings(OptionTable):
-    """Pages that need a browser.
-
-    For `denoise_crawler.Rendering`; see [rendered pages](crawling.md#pages-that-a-browser-must-build).
-    """
-
-    render: str = option("DENOISE_RENDER", "needed", one_of(("needed", "always", "asked")), empty_is_default=True)
-    """Which pages are rendered. `needed`: those with scripts and fewer than 200 characters of text. `always`:
-    every HTML page. `asked`: only requests with `meta={"playwright": True}`."""
-
-    render_wait: float = option("DENOISE_RENDER_WAIT", 5.0, number("a number of seconds, 0 to 600", 600))
-    """How long a loaded page may wait for the answers to its own requests."""
-
-
-@dataclass(frozen=True)
-class LiveSettings(OptionTable):
-    """The live page.
-
-    See [the live page](what-happened.md#the-live-page).
-    """
-
-    live: bool = option("DENOISE_LIVE", False, FLAG)
-    """Serve the live page during crawls, on the loopback interface."""
-
-    live_ports: tuple[int, ...] = option("DENOISE_LIVE_PORT", [6080, 6089], PORTS)
-    """The port, or the first and the last port to try. `0` stands for any free port."""
-
-
-@dataclass(frozen=True)
-class MonitorSettings(OptionTable):
-    """Monitors.
-
-    For [Spidermon](integrations.md#monitors-spidermon).
-    """
-
-    noise_min: float = option("DENOISE_MONITOR_NOISE_MIN", 0.02, SHARE)
-    """The monitor fails if a smaller share of the text was removed."""
-
-    noise_max: float = option("DENOISE_MONITOR_NOISE_MAX", 0.98, SHARE)
-    """The monitor fails if a larger share of the text was removed."""
-
-    unread_max: float = option("DENOISE_MONITOR_UNREAD_MAX", 0.1, SHARE)
-    """The monitor fails if a larger share of the pages is empty or built by scripts."""
-
-
 SECTIONS: tuple[type[OptionTable], ...] = (
     *(SwitchSettings, MethodSettings, Writing, ItemSettings, WarmupSettings, RulesSettings),
-    *(PolitenessSettings, RenderingSettings, LiveSettings, MonitorSettings),
+    PolitenessSettings,
 )
 SETTINGS = {row.name: row for section in SECTIONS for row in section.options().values()}

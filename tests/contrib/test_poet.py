@@ -4,13 +4,13 @@ pytest.importorskip("scrapy_poet", reason="scrapy-poet is not installed")
 
 from web_poet.serialization import deserialize_leaf, serialize_leaf
 
+from denoise_crawler.contrib.poet import CleanText
 from denoise_crawler.demo.replies import article_path, articles
 from denoise_crawler.demo.server import DemoServer
-from denoise_crawler.poet import CleanText
 from tests.conftest import Project
 
 POET = """
-SCRAPY_POET_PROVIDERS = {"denoise_crawler.poet.CleanTextProvider": 500}
+SCRAPY_POET_PROVIDERS = {"denoise_crawler.contrib.poet.CleanTextProvider": 500}
 SCRAPY_POET_DISCOVER = []
 """
 SPIDER = """
@@ -21,7 +21,7 @@ import scrapy
 from scrapy_poet import callback_for
 from web_poet import WebPage, field, handle_urls
 
-from denoise_crawler.poet import CleanText
+from denoise_crawler.contrib.poet import CleanText
 
 
 @attrs.define

@@ -11,8 +11,20 @@ from tests.conftest import Project
 SPIDERMON = """
 EXTENSIONS["spidermon.contrib.scrapy.extensions.Spidermon"] = 500
 SPIDERMON_ENABLED = True
-SPIDERMON_SPIDER_CLOSE_MONITORS = ["denoise_crawler.monitors.CleaningMonitorSuite"]
+SPIDERMON_SPIDER_CLOSE_MONITORS = ["denoise_crawler.contrib.monitors.CleaningMonitorSuite", "strict.StrictSuite"]
 DENOISE_WARMUP_PAGES = 3
+"""
+STRICT = """
+from denoise_crawler.contrib.monitors import NoiseShareMonitor
+from spidermon import MonitorSuite
+
+
+class StrictMonitor(NoiseShareMonitor):
+    noise_max = 0.03
+
+
+class StrictSuite(MonitorSuite):
+    monitors = [StrictMonitor]
 """
 
 
@@ -59,8 +71,10 @@ def test_shares_are_between_none_and_all(before: int, after: int, pages: int, em
 def test_spidermon_passes_what_is_sound_and_fails_what_is_beyond_a_limit(
     project: Project, server: DemoServer
 ) -> None:
-    crawl(project, server, "-s", "DENOISE_MONITOR_NOISE_MAX=0.03", settings=SPIDERMON)
+    project.write("strict.py", STRICT)
+    crawl(project, server, settings=SPIDERMON)
     assert "NothingLostMonitor/test_nothing_lost... OK" in project.log
     assert "ReadablePagesMonitor/test_readable_pages... OK" in project.log
-    assert "NoiseShareMonitor/test_noise_share... FAIL" in project.log
+    assert "NoiseShareMonitor/test_noise_share... OK" in project.log
+    assert "StrictMonitor/test_noise_share... FAIL" in project.log
     assert "% was noise, not 2% to 3%" in project.log

@@ -1,4 +1,4 @@
-"""The rendering add-on: ``ADDONS = {…, "denoise_crawler.Rendering": 320}``."""
+"""The rendering add-on: ``ADDONS = {…, "denoise_crawler.contrib.rendering.Rendering": 320}``."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ class Rendering:
 
     def __init__(self, crawler: Crawler) -> None:
         with abort_on_setup_error(crawler):
-            require_scrapy("denoise_crawler.Rendering")
+            require_scrapy("denoise_crawler.contrib.rendering")
             if find_spec("scrapy_playwright") is None:
                 raise SettingError(
-                    "ADDONS names denoise_crawler.Rendering, which needs scrapy-playwright: "
+                    "ADDONS names denoise_crawler.contrib.rendering.Rendering, which needs scrapy-playwright: "
                     "pip install 'denoise-crawler[playwright]'"
                 )
 
@@ -50,7 +50,7 @@ class Rendering:
 
     def update_settings(self, settings: BaseSettings) -> None:
         """Add the components."""
-        from denoise_crawler.crawl.rendering.rendering_middleware import RenderingMiddleware
+        from denoise_crawler.contrib.rendering.middleware import RenderingMiddleware
 
         settings.setdefault_in_component_priority_dict(
             "DOWNLOADER_MIDDLEWARES", RenderingMiddleware, MIDDLEWARE_ORDER

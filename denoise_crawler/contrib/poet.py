@@ -1,7 +1,7 @@
 """For scrapy-poet: the page input ``CleanText``, which a page object requests by its type.
 
 Set ``ADDONS = {"scrapy_poet.Addon": 300}`` and
-``SCRAPY_POET_PROVIDERS = {"denoise_crawler.poet.CleanTextProvider": 500}``; the DENOISE_* settings apply.
+``SCRAPY_POET_PROVIDERS = {"denoise_crawler.contrib.poet.CleanTextProvider": 500}``; the DENOISE_* settings apply.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from scrapy.utils.test import get_crawler
 
-from denoise_crawler.crawl.rendering.rendering_addon import Rendering
+from denoise_crawler.contrib.rendering import Rendering
 from denoise_crawler.errors import SettingError
 from denoise_crawler.methods.feature_tree.nodes import build_target
 from denoise_crawler.methods.fusion.blocks import blocks_of
@@ -22,7 +22,7 @@ from tests.conftest import Project
 from tests.loopback import Answer, Served, serving
 
 if TYPE_CHECKING:
-    from denoise_crawler.crawl.rendering.rendering_middleware import PageSnapshot
+    from denoise_crawler.contrib.rendering.middleware import PageSnapshot
 
 
 CHROMIUM = chromium.program()
@@ -116,7 +116,8 @@ def rendered(tmp_path_factory: pytest.TempPathFactory, pages: Served) -> Project
         pytest.skip("no Chromium, or no scrapy-playwright")
     pages.asked.clear()
     addons = (
-        'ADDONS = {"denoise_crawler.Addon": 300, "denoise_crawler.Rendering": 320}\nDENOISE_WARMUP_PAGES = 0\n'
+        'ADDONS = {"denoise_crawler.Addon": 300, "denoise_crawler.contrib.rendering.Rendering": 320}\n'
+        "DENOISE_WARMUP_PAGES = 0\n"
     )
     return run_crawl(tmp_path_factory.mktemp("rendered"), pages, addons, "-s", "CONCURRENT_REQUESTS=1")
 
@@ -128,14 +129,16 @@ def test_in_a_browser_it_has_all_its_text(rendered: Project) -> None:
 @pytest.mark.skipif(CHROMIUM is None or find_spec("scrapy_playwright") is None, reason="no Chromium")
 def test_pages_that_are_not_sure_enough_are_rendered_once_if_that_is_wished(tmp_path: Path, pages: Served) -> None:
     settings = (
-        'ADDONS = {"denoise_crawler.Addon": 300, "denoise_crawler.Rendering": 320}\nDENOISE_WARMUP_PAGES = 0\n'
-        'DENOISE_MIN_CONFIDENCE, DENOISE_LOW_CONFIDENCE, DENOISE_RENDER = 1.0, "render", "asked"\n'
+        'ADDONS = {"denoise_crawler.Addon": 300, "denoise_crawler.contrib.rendering.Rendering": 320}\n'
+        "DENOISE_WARMUP_PAGES = 0\n"
+        'DENOISE_MIN_CONFIDENCE, DENOISE_RENDER = 1.0, "unsure"\n'
     )
     pages.asked.clear()
     project = run_crawl(tmp_path, pages, settings, "-s", "CONCURRENT_REQUESTS=1")
     assert pages.asked.count("/plain") == 2
     assert item_of(project, "/plain")["text"].splitlines() == REPORT
-    assert project.stats["denoise/rendering/unsure"] == project.stats["denoise/rendering/asked_again"]
+    assert item_of(project, "/shell")["text"].splitlines() == STORY
+    assert (project.stats["denoise/rendering/unsure"], project.stats["denoise/rendering/asked_again"]) == (1, 2)
 
 
 def test_only_pages_that_need_it_are_rendered(rendered: Project, pages: Served) -> None:
@@ -180,7 +183,7 @@ def test_feature_tree_gets_the_geometry_of_the_rendered_page(rendered: Project) 
 def take_snapshots(*pages: str, seconds: float = 20.0) -> list[PageSnapshot]:
     from playwright.async_api import async_playwright
 
-    from denoise_crawler.crawl.rendering.rendering_middleware import take_snapshot
+    from denoise_crawler.contrib.rendering.middleware import take_snapshot
 
     async def in_browser() -> list[PageSnapshot]:
         async with async_playwright() as playwright:
@@ -279,15 +282,16 @@ def test_a_page_that_keeps_the_browser_busy_is_given_up() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("DENOISE_RENDER", "often", "set it to one of needed, always, asked"),
+        ("DENOISE_RENDER", "often", "set it to one of needed, unsure, always, asked"),
+        ("DENOISE_RENDER", "unsure", "which needs a DENOISE_MIN_CONFIDENCE above 0"),
         ("DENOISE_RENDER_WAIT", "long", "set it to a number of seconds, 0 to 600"),
         ("DENOISE_RENDER_WAIT", float("nan"), "set it to a number of seconds, 0 to 600"),
     ],
 )
 def test_a_wrong_setting_is_named_with_what_to_set(name: str, value: object, message: str) -> None:
-    from denoise_crawler.crawl.rendering.rendering_middleware import RenderingMiddleware
+    from denoise_crawler.contrib.rendering.middleware import RenderingMiddleware
 
-    with pytest.raises(SettingError, match=f"{name} is .*: {message}"):
+    with pytest.raises(SettingError, match=f"{name} is .*[:,] {message}"):
         RenderingMiddleware.from_crawler(get_crawler(settings_dict={name: value}))
 
 

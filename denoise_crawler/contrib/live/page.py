@@ -1,9 +1,8 @@
-"""The live page: what a running crawl has learned, cleaned and removed, at http://127.0.0.1:PORT/denoise.
+"""The extension that serves the live page: ``EXTENSIONS = {"denoise_crawler.contrib.live.LivePage": 0}``.
 
-It is off by default. ``DENOISE_LIVE = True`` turns it on. ``DENOISE_LIVE_PORT`` is a port, or the first and the
-last port to try. It listens on the loopback interface only. It answers requests for ``127.0.0.1`` and
-``localhost`` only, so that no web page can reach it by another name. It changes nothing, and costs almost nothing
-until someone looks.
+``DENOISE_LIVE_PORT`` is a port, or the first and the last port to try. The page is on the loopback interface
+only. It answers to ``127.0.0.1`` and ``localhost`` only, so that no web page can reach it by another name. It
+changes nothing, and costs almost nothing until someone looks.
 """
 
 from __future__ import annotations
@@ -13,11 +12,13 @@ import re
 from collections import deque
 from dataclasses import dataclass, field
 from importlib.metadata import version
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
+from scrapy.settings import BaseSettings
 from scrapy.utils.reactor import listen_tcp
 from twisted.internet.error import CannotListenError
 from twisted.web.http import Request
@@ -26,17 +27,21 @@ from twisted.web.server import Site
 
 from denoise_crawler.crawl.item_fate import ItemFate
 from denoise_crawler.crawl.report import page_cleaned
-from denoise_crawler.crawl.settings import DenoiseSettings
+from denoise_crawler.crawl.settings import abort_on_missing_extra, abort_on_setup_error, is_off
 from denoise_crawler.denoiser import Cleaned
+from denoise_crawler.output.options import Kind, OptionTable, option, require
 from denoise_crawler.page import Page
-from denoise_crawler.report.figures import PageFigures, Sizes
-from denoise_crawler.report.rendering import page_view, render_page
+
+with abort_on_missing_extra("commands"):  # jinja2, for the templates
+    from denoise_crawler.report.figures import PageFigures, Sizes
+    from denoise_crawler.report.rendering import page_view, render_page
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 logger = logging.getLogger(__name__)
 
+TEMPLATES = Path(__file__).parent / "templates"
 LOOPBACK = "127.0.0.1"
 _HOST = re.compile(rb"(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?", re.IGNORECASE)
 _MAX_SITES, _MAX_RECENT_PAGES = 50, 20
@@ -52,6 +57,23 @@ _HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
+
+
+def _parse_ports(value: Any) -> tuple[int, ...]:
+    ports = tuple(map(int, [value] if isinstance(value, int) else BaseSettings({"": value}).getlist("")))
+    in_order = len(ports) in (1, 2) and list(ports) == sorted(ports)
+    return require(ports, in_order and all(0 <= port < 65_536 for port in ports))
+
+
+PORTS = Kind("a port, or to a list of the first and the last port to try", _parse_ports)
+
+
+@dataclass(frozen=True)
+class LiveSettings(OptionTable):
+    """Where the live page is."""
+
+    ports: tuple[int, ...] = option("DENOISE_LIVE_PORT", [6080, 6089], PORTS)
+    """The port, or the first and the last port to try. ``0`` stands for any free port."""
 
 
 @dataclass(slots=True)
@@ -114,12 +136,12 @@ class LivePage:
     """The extension that serves the page while the engine runs."""
 
     def __init__(self, crawler: Crawler) -> None:
-        settings = DenoiseSettings.from_settings(crawler.settings)
-        if not settings.live:
+        if is_off(crawler.settings):
             raise NotConfigured
+        with abort_on_setup_error(crawler):
+            self._ports = LiveSettings.read(crawler.settings).ports
         if not crawler.settings.getbool("TWISTED_REACTOR_ENABLED"):
-            raise NotConfigured("DENOISE_LIVE needs a Twisted reactor: set it to False")
-        self._ports = settings.live_ports
+            raise NotConfigured("the live page needs a Twisted reactor")
         self._crawler = crawler
         self._site: Any = _QuietSite(_LiveResource(CleanedPages(crawler), crawler))  # type: ignore[no-untyped-call]
         self._port: Any = None
@@ -179,9 +201,11 @@ class _LiveResource(Resource):
         if path == "":
             return 302, ""
         if path == "/denoise":
-            return 200, render_page("live.html", scripts=["live.js"], connect="'self'", **self._current_state())
+            return 200, render_page(
+                "live.html", TEMPLATES, scripts=["live.js"], connect="'self'", **self._current_state()
+            )
         if path == "/denoise/now":
-            return 200, render_page("live_now.html", **self._current_state())
+            return 200, render_page("live_now.html", TEMPLATES, **self._current_state())
         number = path.removeprefix("/denoise/page/")
         recent = next((recent for recent in self._cleaned.recent if str(recent.number) == number), None)
         if recent is None:
@@ -210,6 +234,7 @@ class _LiveResource(Resource):
         cleaned = self._cleaned.fate.sites.cleaner.preview(page)
         return render_page(
             "live_page.html",
+            TEMPLATES,
             scripts=["page.js"],
             page=_figures(cleaned),
             site=recent.site,

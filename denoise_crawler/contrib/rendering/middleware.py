@@ -17,13 +17,12 @@ from scrapy.crawler import Crawler
 from scrapy.http import HtmlResponse, Response
 from scrapy_playwright.page import PageMethod
 
+from denoise_crawler.contrib.rendering.settings import UNSURE, RenderingSettings
 from denoise_crawler.crawl.item_fate import ItemFate
 from denoise_crawler.crawl.middleware import needs_script
-from denoise_crawler.crawl.settings_table import RenderingSettings
 from denoise_crawler.crawl.source_page import is_opted_out, page_of_response
 from denoise_crawler.crawl.stored_items import PAGE_KEY
-from denoise_crawler.errors import RenderingError
-from denoise_crawler.output.extractors import RENDER
+from denoise_crawler.errors import RenderingError, SettingError
 from denoise_crawler.output.writing import Writing
 
 if TYPE_CHECKING:
@@ -85,8 +84,9 @@ class RenderingMiddleware:
     def __init__(self, crawler: Crawler) -> None:
         self._settings = RenderingSettings.read(crawler.settings)
         self._crawler = crawler
-        unsure = Writing.read(crawler.settings)
-        self._renders_unsure = unsure.min_confidence > 0 and unsure.low_confidence == RENDER
+        self._renders_unsure = self._settings.render == UNSURE
+        if self._renders_unsure and not Writing.read(crawler.settings).min_confidence:
+            raise SettingError(f"DENOISE_RENDER is {UNSURE!r}, which needs a DENOISE_MIN_CONFIDENCE above 0")
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:

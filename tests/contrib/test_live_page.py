@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import pytest
 from scrapy.settings import Settings
 
-from denoise_crawler.crawl.settings import DenoiseSettings
+from denoise_crawler.contrib.live.page import LiveSettings
 from denoise_crawler.demo.server import DemoServer
 from denoise_crawler.errors import SettingError
 from denoise_crawler.page import Page
@@ -61,7 +61,7 @@ class Live:
         settings = project.folder / "project_settings.py"
         settings.write_text(
             settings.read_text()
-            + 'EXTENSIONS["denoise_crawler.crawl.live.LivePage"] = 1\nDENOISE_LIVE = True\nDENOISE_LIVE_PORT = 0\n'
+            + 'EXTENSIONS["denoise_crawler.contrib.live.LivePage"] = 1\nDENOISE_LIVE_PORT = 0\n'
         )
         self.project = project
         self.process = project.start(*arguments)
@@ -188,20 +188,14 @@ def test_the_live_page_shows_pages_of_thousands_of_blocks_and_counts_each_page_o
         live.end()
 
 
-def test_the_live_page_is_off_by_default(project: Project, server: DemoServer) -> None:
-    project.crawl("msn_news", "-a", f"start_url={server.url}/", "-a", "detail_url=", "-a", "max_pages=2")
-    assert "The live page" not in project.log
-    assert DenoiseSettings.from_settings(Settings()).live is False
-
-
 @pytest.mark.parametrize("value", ["x", [2, 1], [1, 2, 3], [], 70000, -1, "6080,"])
 def test_a_wrong_port_of_the_live_page_is_named(value: Any) -> None:
     with pytest.raises(SettingError, match="DENOISE_LIVE_PORT is"):
-        DenoiseSettings.from_settings(Settings({"DENOISE_LIVE_PORT": value}))
+        LiveSettings.read(Settings({"DENOISE_LIVE_PORT": value}))
 
 
 @pytest.mark.parametrize(
     ("value", "ports"), [(0, (0,)), ("6080", (6080,)), ([1, 2], (1, 2)), ("6080,6085", (6080, 6085))]
 )
 def test_a_port_of_the_live_page_is_one_or_the_first_and_last(value: Any, ports: tuple[int, ...]) -> None:
-    assert DenoiseSettings.from_settings(Settings({"DENOISE_LIVE_PORT": value})).live_ports == ports
+    assert LiveSettings.read(Settings({"DENOISE_LIVE_PORT": value})).ports == ports

@@ -1,7 +1,7 @@
 """Spidermon monitors that check the cleaning of a crawl.
 
-Set ``SPIDERMON_SPIDER_CLOSE_MONITORS = ["denoise_crawler.monitors.CleaningMonitorSuite"]``. The limits are
-settings: DENOISE_MONITOR_NOISE_MIN, DENOISE_MONITOR_NOISE_MAX, DENOISE_MONITOR_UNREAD_MAX.
+Set ``SPIDERMON_SPIDER_CLOSE_MONITORS = ["denoise_crawler.contrib.monitors.CleaningMonitorSuite"]``. The limits are
+attributes of the monitors: subclass one to change them.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import ClassVar
 
 from denoise_crawler.crawl.settings import abort_on_missing_extra
-from denoise_crawler.crawl.settings_table import MonitorSettings
 from denoise_crawler.crawl.stat_checks import count_losses, noise_share, unread_share
 
 with abort_on_missing_extra("monitors"):
@@ -30,27 +29,30 @@ class NothingLostMonitor(BaseScrapyMonitor):  # type: ignore[misc]
 class NoiseShareMonitor(BaseScrapyMonitor):  # type: ignore[misc]
     """Checks the share of the text that was removed."""
 
+    noise_min: ClassVar[float] = 0.02
+    noise_max: ClassVar[float] = 0.98
+
     def test_noise_share(self) -> None:
-        """The share is within DENOISE_MONITOR_NOISE_MIN and _MAX."""
-        limits = MonitorSettings.read(self.data.crawler.settings)
+        """The share is within ``noise_min`` and ``noise_max``."""
         share = noise_share(self.data.stats)
         if share is None:
             self.skipTest("no page was judged")
-        elif not limits.noise_min <= share <= limits.noise_max:
-            self.fail(f"{share:.0%} was noise, not {limits.noise_min:.0%} to {limits.noise_max:.0%}")
+        elif not self.noise_min <= share <= self.noise_max:
+            self.fail(f"{share:.0%} was noise, not {self.noise_min:.0%} to {self.noise_max:.0%}")
 
 
 class ReadablePagesMonitor(BaseScrapyMonitor):  # type: ignore[misc]
     """Checks that few pages are empty or built by scripts."""
 
+    unread_max: ClassVar[float] = 0.1
+
     def test_readable_pages(self) -> None:
-        """Their share is at most DENOISE_MONITOR_UNREAD_MAX."""
-        maximum = MonitorSettings.read(self.data.crawler.settings).unread_max
+        """Their share is at most ``unread_max``."""
         share = unread_share(self.data.stats)
         if share is None:
             self.skipTest("there was no page")
-        elif share > maximum:
-            self.fail(f"{share:.0%} of the pages gave no text, more than {maximum:.0%}")
+        elif share > self.unread_max:
+            self.fail(f"{share:.0%} of the pages gave no text, more than {self.unread_max:.0%}")
 
 
 class CleaningMonitorSuite(MonitorSuite):  # type: ignore[misc]

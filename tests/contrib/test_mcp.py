@@ -30,7 +30,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def served(folder: Path, *calls: Call, options: tuple[str, ...] = ()) -> list[Any]:
     """Start the server as a client does, over standard input and output, and return what the calls give."""
-    command = ["-m", "denoise_crawler", "mcp", *options]
+    command = ["-m", "denoise_crawler.contrib.mcp", *options]
     server = mcp.StdioServerParameters(command=sys.executable, args=command, env=environment(), cwd=folder)
 
     async def talk() -> list[Any]:
@@ -146,7 +146,10 @@ def test_slow_servers_hold_up_no_call_for_another_host_and_not_the_end(folder: P
         hosts = [one.url.removeprefix("http://") for one in (site, *slow)]
         options = [word for host in hosts for word in ("--private-host", host)]
         server = mcp.StdioServerParameters(
-            command=sys.executable, args=["-m", "denoise_crawler", "mcp", *options], env=environment(), cwd=folder
+            command=sys.executable,
+            args=["-m", "denoise_crawler.contrib.mcp", *options],
+            env=environment(),
+            cwd=folder,
         )
 
         async def talk() -> tuple[str, list[bool]]:
@@ -192,8 +195,8 @@ def test_without_a_store_a_site_is_not_known(folder: Path) -> None:
 
 def started(folder: Path, *words: str, missing: str = "") -> subprocess.CompletedProcess[str]:
     program = "import sys; sys.argv[1:1] = []\n" + (f"sys.modules[{missing!r}] = None\n" if missing else "")
-    program += "from denoise_crawler.__main__ import main\nsys.exit(main())"
-    command = [sys.executable, "-c", program, "mcp", *words]
+    program += "from denoise_crawler.contrib.mcp import main\nsys.exit(main())"
+    command = [sys.executable, "-c", program, *words]
     return run_program(*command, folder=folder, given="", code=None, **environment())
 
 
