@@ -121,7 +121,7 @@ class StoreError(DenoiseError):
 
 
 class DamagedStoreError(StoreError):
-    """SQLite finds the store damaged; ``what`` describes the damage without advice."""
+    """The store is damaged or of another release; ``what`` describes it without advice."""
 
     def __init__(self, message: str, what: str) -> None:
         super().__init__(message)
@@ -161,9 +161,7 @@ class BadArgumentError(DenoiseError, ValueError):
 
 
 class WorkerError(DenoiseError):
-    """A task has no result; the message says why, ``about`` which task it was."""
-
-    about = ""
+    """A task of a worker process has no result; the message says why."""
 
 
 class TaskError(WorkerError):
@@ -171,21 +169,9 @@ class TaskError(WorkerError):
 
 
 class WorkerDiedError(WorkerError):
-    """The process of a task died; the message says how.
-
-    ``too_long``: the task exceeded its time limit. ``killed``: a signal that we did not send ended the process.
-    """
+    """The process of a task died; the message says how. ``too_long``: the task exceeded its time limit."""
 
     too_long = False
-    killed = False
-
-
-class AskAgainError(WorkerError):
-    """A worker process died before it came to the task; the next one can do it."""
-
-
-class GivenUpError(WorkerError):
-    """A worker process died of the page before, so it is not handed over again."""
 
 
 def describe_error(error: BaseException) -> str:

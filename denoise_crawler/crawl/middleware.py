@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import AsyncIterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import scrapy
 from itemadapter import is_item
-from scrapy import signals
 from scrapy.crawler import Crawler
 from scrapy.http import HtmlResponse, Response
 from scrapy.settings import BaseSettings
-from scrapy.utils.asyncio import is_asyncio_available
 
 from denoise_crawler.crawl.filling import keep_text_column
 from denoise_crawler.crawl.item_fate import ItemFate
-from denoise_crawler.crawl.scrapy_internals import ignores_start_requests, replace_output_handler
+from denoise_crawler.crawl.scrapy_internals import ignores_start_requests
 from denoise_crawler.crawl.settings import (
     DenoiseSettings,
-    abort_on_missing_extra,
     abort_on_setup_error,
-    is_live,
     is_off,
     is_scrapy_command,
 )
@@ -44,89 +39,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_CONCURRENT_ITEMS = "CONCURRENT_ITEMS"
-_MAX_OUTPUTS = 100  # that wait for Scrapy
-
-
-class OutputAhead:
-    """Wraps ``Scraper.handle_spider_output_async`` of a crawl, if it has the event loop of asyncio."""
-
-    def __init__(self, crawler: Crawler) -> None:
-        self._crawler = crawler
-        crawler.signals.connect(self._wrap, signals.spider_opened)
-
-    def _wrap(self) -> None:
-        if is_asyncio_available():
-            self._report_cost()
-            self._handle = replace_output_handler(self._crawler, self._handle_output)
-
-    def _report_cost(self) -> None:
-        settings = self._crawler.settings
-        if not settings.getpriority(_CONCURRENT_ITEMS):  # nobody has set it
-            logger.info(
-                "Scrapy makes %d tasks for each response (%s), a twelfth of the CPU time of a crawl without "
-                "delay; where a page has few items, 4 are enough",
-                settings.getint(_CONCURRENT_ITEMS),
-                _CONCURRENT_ITEMS,
-            )
-
-    async def _handle_output(self, result: Any, *given: Any, **named: Any) -> None:
-        if isinstance(result, AsyncIterator):
-            result = BegunOutput(result)
-            await result.begin()
-        await self._handle(result, *given, **named)
-
-
-class _Step(NamedTuple):
-    """An output, or the error that was raised instead."""
-
-    output: Any
-    error: BaseException | None = None
-
-
-_END = _Step(None)
-
-
-class BegunOutput(AsyncIterator[Any]):
-    """The output of a callback. One task runs the callback from its begin to its end, as Scrapy has it."""
-
-    def __init__(self, output: AsyncIterator[Any]) -> None:
-        self._output = output
-        self._steps: asyncio.Queue[_Step] = asyncio.Queue(_MAX_OUTPUTS)
-        self._first: _Step | None = None
-
-    async def begin(self) -> None:
-        """Run the callback until its first output is there."""
-        self._task = asyncio.ensure_future(self._run())
-        self._first = await self._steps.get()
-
-    async def _run(self) -> None:
-        step = None
-        while step is not _END:
-            try:
-                step = _Step(await anext(self._output))
-            except StopAsyncIteration:  # not kept: it would keep the response until garbage is collected
-                step = _END
-            except Exception as error:  # Scrapy asks on
-                step = _Step(None, error)
-            except BaseException as error:
-                await self._steps.put(_Step(None, error))
-                raise
-            await self._steps.put(step)
-
-    def __aiter__(self) -> Self:
-        return self
-
-    async def __anext__(self) -> Any:
-        """Return the next output; raise what the callback raised."""
-        step, self._first = self._first or await self._steps.get(), None
-        if step is _END:
-            raise StopAsyncIteration
-        if step.error is not None:
-            raise step.error
-        return step.output
-
-
 _UNREAD = object()
 
 
@@ -143,7 +55,6 @@ class WarmupMiddleware:
             self._fate = ItemFate.of(crawler)
         self._fate.by_addon = True
         keep_text_column(crawler)
-        self._ahead = OutputAhead(crawler)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -244,7 +155,7 @@ class ScriptPagesMiddleware:
         if not stats.get_value("denoise/script_pages"):
             logger.warning(
                 "%s has scripts and hardly any text: only a browser could build it. The add-on "
-                "denoise_crawler.Rendering renders such pages",
+                "denoise_crawler.contrib.rendering.Rendering renders such pages",
                 printable(response.url),
             )
         stats.inc_value("denoise/script_pages")
@@ -295,8 +206,3 @@ class Addon:
         settings.setdefault_in_component_priority_dict(
             "SPIDER_MIDDLEWARES", ScriptPagesMiddleware, SCRIPT_PAGES_ORDER
         )
-        if is_live(settings):
-            with abort_on_missing_extra("commands"):  # jinja2, for its templates
-                from denoise_crawler.crawl.live import LivePage
-
-            settings.setdefault_in_component_priority_dict("EXTENSIONS", LivePage, 0)

@@ -110,16 +110,6 @@ def _scraper_of(crawler: Crawler) -> Any:
     return engine.scraper
 
 
-def replace_output_handler(
-    crawler: Crawler, handle: Callable[..., Awaitable[None]]
-) -> Callable[..., Awaitable[None]]:
-    """Have ``handle`` get the output of each callback; return what got it before."""
-    scraper = _scraper_of(crawler)
-    replaced: Callable[..., Awaitable[None]] = scraper.handle_spider_output_async
-    scraper.handle_spider_output_async = handle
-    return replaced
-
-
 class SentItems:
     """Items that are sent through the pipelines of a crawl, as those that come from the spider."""
 

@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from denoise_crawler.errors import describe_error
+from denoise_crawler.errors import WorkerDiedError, describe_error
 from denoise_crawler.output.clean_text import clean_texts
 from denoise_crawler.output.content.blocks import BlockList
 from denoise_crawler.output.explanation import BlockVerdict
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
+from denoise_crawler.page.dates import iso_date
 from denoise_crawler.page.declarations import declarations_of
-from denoise_crawler.page.headline import iso_date
 from denoise_crawler.page.text import printable
 
 
@@ -90,7 +90,8 @@ BUG = "because of a bug in denoise_crawler"
 class PageFailure:
     """What was raised while a page was learned, cleaned or rendered, as another process can be told.
 
-    ``error`` says it in one line; ``lines`` are those of the traceback, without control characters.
+    ``error`` says it in one line; ``lines`` are those of the traceback, without control characters. There are none
+    if the page killed its worker process or exceeded its limits.
     """
 
     url: str
@@ -101,14 +102,13 @@ class PageFailure:
     @classmethod
     def of(cls, url: str, done: str, error: Exception) -> PageFailure:
         """Return the failure that an exception is."""
-        raised = "".join(traceback.format_exception(error)).splitlines()
-        return cls(url, done, describe_error(error), tuple(map(printable, raised)))
+        raised = "" if isinstance(error, WorkerDiedError) else "".join(traceback.format_exception(error))
+        return cls(url, done, describe_error(error), tuple(map(printable, raised.splitlines())))
 
     def log(self) -> None:
-        """Log one line, with the traceback."""
-        logger.error(
-            "%s cannot be %s %s; the others go on\n%s", printable(self.url), self.done, BUG, "\n".join(self.lines)
-        )
+        """Log one line, with the traceback if there is one."""
+        why = f" {BUG}; the others go on\n" + "\n".join(self.lines) if self.lines else f": {self.error}"
+        logger.error("%s cannot be %s%s", printable(self.url), self.done, why)
 
 
 def failed_page(url: str, site: str, error: str) -> CleanPage:

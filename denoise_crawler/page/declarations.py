@@ -86,6 +86,10 @@ def declarations_of(page: Page) -> Declarations:
     left = MAX_JSON_LD_CHARACTERS
     for meta in said.metas:
         _add_meta(meta, metas)
+    if page.tree is not None and any(not meta.content and (meta.property or meta.name) for meta in said.metas):
+        for element in page.tree.iterfind(".//meta[@value]"):  # as some systems write it in place of the content
+            name = element.get("property") or element.get("name") or ""
+            _add_meta(Meta(name, "", "", "", element.get("value", "")), metas)
     for kind, script in said.scripts:
         if "ld+json" in kind.lower() and (text := script.text):
             left -= len(text)

@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame, types
 from pyspark.sql.functions import array, broadcast, ceil, coalesce, col, explode, lit, pmod, sequence
 from pyspark.sql.pandas.types import to_arrow_schema
 
+from denoise_crawler.batch.workers import Limits, Worker
 from denoise_crawler.denoiser import PLAIN_TEXT, Cleaning
 from denoise_crawler.errors import WorkerDiedError, WorkerError
 from denoise_crawler.methods import DEFAULT_METHOD, MethodChoice
@@ -23,7 +24,6 @@ from denoise_crawler.page.site import site_of
 from denoise_crawler.rules import NO_RULES, SiteRules
 from denoise_crawler.spark.archive import KEY, LIMIT, PAGES, SITE, learning_limits, with_site_and_key
 from denoise_crawler.spark.page_handler import PageHandler, group_and_sort, grouped, page_worker
-from denoise_crawler.workers import Limits, Worker
 
 # --- learns sites: one tree per page, merged by site
 
@@ -308,11 +308,12 @@ class _Judge:
         self._tree, self._entered = (site, tree), None
 
     def row(self, site: str, url: str, html: str | bytes) -> dict[str, Any] | None:
-        if self._entered != site:
-            tree = self._tree[1] if self._tree[0] == site else None
-            self._worker.prepare(PageHandler.enter, site, tree)
-            self._entered = site
         try:
+            if self._entered != site:
+                tree = self._tree[1] if self._tree[0] == site else None
+                self._worker.on_start = [(PageHandler.enter, (site, tree))]
+                self._worker.call(PageHandler.enter, site, tree)
+                self._entered = site
             result = self._worker.call(PageHandler.cleaned, site, url, html)
         except WorkerDiedError as error:
             return {**self._values(failed_page(url, site, str(error))), "skipped": None}

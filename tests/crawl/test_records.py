@@ -89,11 +89,6 @@ def test_by_record_each_item_becomes_one_for_each_post(project: Project, forum: 
     assert "denoise/failed" not in project.stats
 
 
-def test_by_record_works_where_worker_processes_clean(project: Project, forum: str) -> None:
-    items = project.crawl("articles", "-s", "DENOISE_BY_RECORD=1", "-s", "DENOISE_WORKERS=2")
-    assert sorted_items(items) == expected(forum)
-
-
 @needs_new_scrapy
 def test_the_site_spider_yields_a_page_for_each_post(project: Project, forum: str) -> None:
     items = project.crawl("site", "-a", f"start_url={forum}/topic", "-s", "DENOISE_BY_RECORD=1")

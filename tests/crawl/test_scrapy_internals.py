@@ -293,12 +293,15 @@ def test_a_spider_that_starts_by_start_requests_crawls_or_is_warned_of(project: 
     assert "starts by start_requests" not in project.log
 
 
+RENDERING = "denoise_crawler.contrib.rendering"
+
+
 @pytest.mark.skipif(scrapy.version_info[:2] >= (2, 18), reason="this Scrapy has what they need")
 @pytest.mark.parametrize(
     ("spider", "part", "settings"),
     [
         ("both", "denoise_crawler.Politeness", 'ADDONS = {"denoise_crawler.Politeness": 310}'),
-        ("both", "denoise_crawler.Rendering", 'ADDONS = {"denoise_crawler.Rendering": 320}'),
+        ("both", RENDERING, f'ADDONS = {{"{RENDERING}.Rendering": 320}}'),
         ("site", "the spider site", ""),
         ("msn_news", "the spider msn_news", ""),
     ],
