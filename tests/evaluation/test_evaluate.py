@@ -9,15 +9,15 @@ from typing import Any
 import msgspec
 import pytest
 
-from denoise_crawler.demo.articles import gold_text
-from denoise_crawler.demo.pages import article_page
-from denoise_crawler.demo.replies import article_path, articles
 from denoise_crawler.errors import MethodError
 from denoise_crawler.evaluation.evaluate import VISIBLE_TEXT, evaluate, select
 from denoise_crawler.evaluation.gold import HALVES, GoldPage, half
 from denoise_crawler.methods import Judgement, MethodChoice
 from denoise_crawler.methods.link_ratio import LinkRatio
 from denoise_crawler.page import Page
+from examples.demo_site.articles import gold_text
+from examples.demo_site.pages import article_page
+from examples.demo_site.replies import article_path, articles
 from tests.scrapy_process import denoise
 
 SITE = "harbourledger.example"
