@@ -22,7 +22,7 @@ SUBCOMMANDS: dict[str, str] = {
     "explain": "say of each block of a page why it was kept or dropped",
     "report": "write a static site that shows sites, style trees and pages, and why blocks were kept or dropped",
     "merge": "merge what several crawls, or Spark, know of sites into one store",
-    "evaluate": "compare methods and existing extractors on pages with gold text",
+    "evaluate": "compare methods on pages with gold text",
 }
 
 
