@@ -22,7 +22,7 @@ SUBCOMMANDS: dict[str, str] = {
     "explain": "show why each block of a page was kept or dropped",
     "report": "write a static site that shows sites, style trees and pages, and why blocks were kept or dropped",
     "merge": "merge the knowledge of several crawls, or of Spark, into one store",
-    "evaluate": "compare methods and existing extractors on pages with gold text",
+    "evaluate": "compare methods on pages with gold text",
 }
 
 
