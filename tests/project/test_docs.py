@@ -36,7 +36,6 @@ ELSEWHERE = {
     "$ scrapyd": "tests/project/test_scrapyd.py runs it",
     "scrapy denoise merge trees": "trees are written by Spark: tests/commands/test_clean_command.py runs it",
     "$ make": "it would be the tests in the tests; tests/spiders/test_spiders_loopback.py runs the demo",
-    "# my_extractor.py": "my_library stands for any; it is parsed",
 }
 LOOKED_AT = ("denoise-crawler", "denoise-crawler-mcp", "curl", "scrapy", "make", "python", "spark-submit")
 # It asks a stranger's server, or takes long (tests/commands/test_explain.py runs it).
