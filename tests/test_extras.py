@@ -63,15 +63,6 @@ def test_spark_without_its_packages_says_what_to_install(tmp_path: Path) -> None
     assert "pyspark is not installed: pip install 'denoise-crawler[spark]'" in ran.stderr
 
 
-def test_training_without_its_package_ends_in_a_line_before_anything_is_read(tmp_path: Path) -> None:
-    (tmp_path / "gold.jsonl").write_text("")
-    run = "from denoise_crawler.evaluation.training.__main__ import main; main(['gold.jsonl', '-o', 'w.json'])"
-    ran = python(tmp_path, run, "lightgbm")
-    assert (ran.returncode, ran.stderr.count("\n")) == (1, 1)
-    assert "lightgbm is not installed: pip install 'denoise-crawler[training]'" in ran.stderr
-    assert not (tmp_path / "w.json").exists()
-
-
 COMMAND = """
 import sys
 from scrapy.cmdline import execute

@@ -25,8 +25,7 @@ from denoise_crawler.crawl.stored_items import owner_of
 from denoise_crawler.denoiser import Cleaned
 from denoise_crawler.errors import PartError, describe_error
 from denoise_crawler.page.text import printable
-from denoise_crawler.store import Store
-from denoise_crawler.store.damage import open_store
+from denoise_crawler.store import Store, open_store
 
 Fill: TypeAlias = Callable[..., list[Any]]
 

@@ -16,6 +16,7 @@ from scrapy.utils.misc import load_object
 
 from denoise_crawler.core import MODES
 from denoise_crawler.denoiser import SITES_IN_MEMORY
+from denoise_crawler.errors import SettingError
 from denoise_crawler.methods import DEFAULT_METHOD, METHODS
 from denoise_crawler.methods.fusion.features import FAVOUR, WORDS, Wishes
 from denoise_crawler.output.clean_page import CleanPage
@@ -208,7 +209,7 @@ class WarmupSettings(OptionTable):
 
     shared_store: str = option("DENOISE_SHARED_STORE", "", FOLDER, empty_is_default=True)
     """A folder where crawls on several machines share their knowledge of sites; see
-    [Spark](spark.md#the-same-trees-in-a-crawl). It may be any address that fsspec knows (`s3://bucket/folder`;
+    [Spark](spark.md#the-same-knowledge-in-a-crawl). It may be any address that fsspec knows (`s3://bucket/folder`;
     install the extra `shared`). Items still wait in `DENOISE_STORE`, and each crawl has its own."""
 
     sites_in_memory: int = option("DENOISE_SITES_IN_MEMORY", SITES_IN_MEMORY, whole_number(1))
@@ -254,18 +255,13 @@ class PolitenessSettings(OptionTable):
     retry_after_max: float = option("DENOISE_RETRY_AFTER_MAX", 600.0, SECONDS)
     """The longest `Retry-After` that is obeyed."""
 
-    robots_unreachable: str = option("DENOISE_ROBOTS_UNREACHABLE", "wait", one_of(("wait", "allow")))
-    """What to do with a host whose robots.txt cannot be fetched (HTTP 5xx, or no answer after Scrapy's retries),
-    if `ROBOTSTXT_OBEY` is on. `wait`: requests to the host wait in the scheduler while robots.txt is requested
-    again; after three more tries they are dropped. `allow`: the host is crawled without rules, as Scrapy does.
-
-    A robots.txt that does not exist (HTTP 4xx) allows everything."""
-
-    robots_retry: float = option("DENOISE_ROBOTS_RETRY", 600.0, SECONDS)
-    """How long the crawl waits before it requests such a robots.txt again."""
-
-    delay_seed: int | None = option("DENOISE_DELAY_SEED", None, optional(whole_number(), "random"))
-    """The seed of the random gaps: with a number, each crawl draws the same gaps."""
+    def __post_init__(self) -> None:
+        """Raise SettingError if the shortest gap is longer than the longest."""
+        if self.delay_min > self.delay_max:
+            raise SettingError(
+                f"DENOISE_DELAY_MIN ({self.delay_min:g}) is greater than DENOISE_DELAY_MAX ({self.delay_max:g}): "
+                "set the minimum to at most the maximum"
+            )
 
 
 SECTIONS: tuple[type[OptionTable], ...] = (

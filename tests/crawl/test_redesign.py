@@ -9,7 +9,7 @@ from urllib.request import urlopen
 import pytest
 from scrapy.settings import Settings
 
-from denoise_crawler.crawl.guarded_store import open_denoiser
+from denoise_crawler.commands.known_site import open_denoiser
 from denoise_crawler.crawl.page_cleaner import PATIENCE_QUOTAS, Layouts, PageCleaner
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.denoiser import MAX_LAYOUTS, Cleaning, Denoiser

@@ -16,7 +16,6 @@ from scrapy.settings import Settings
 
 from denoise_crawler.commands import page_command
 from denoise_crawler.crawl import settings, settings_table
-from denoise_crawler.crawl.host_gaps import HostGaps
 from denoise_crawler.crawl.settings import DenoiseSettings
 from tests.conftest import ROOT
 from tests.programs import run_python
@@ -37,7 +36,6 @@ ELSEWHERE = {
     "$ scrapyd": "tests/project/test_scrapyd.py runs it",
     "scrapy denoise merge trees": "trees are written by Spark: tests/commands/test_clean_command.py runs it",
     "$ make": "it would be the tests in the tests; tests/spiders/test_spiders_loopback.py runs the demo",
-    "# my_extractor.py": "my_library stands for any; it is parsed",
 }
 LOOKED_AT = ("denoise-crawler", "denoise-crawler-mcp", "curl", "scrapy", "make", "python", "spark-submit")
 # It asks a stranger's server, or takes long (tests/commands/test_explain.py runs it).
@@ -111,7 +109,6 @@ def test_settings_can_be_used_as_they_stand(block: Block) -> None:
     values = {name: value for name, value in namespace.items() if name.isupper()}
     assert set(filter(_is_ours, values)) <= {*_documented_settings(), *settings.CONTRIB}
     DenoiseSettings.from_settings(Settings(values))
-    HostGaps.from_settings(Settings(values))
     for section in settings_table.SECTIONS:
         section.read(Settings(values))
     for path in re.findall(r'"((?:denoise_crawler|scrapy_poet|spidermon)\.[\w.]+)"', block.text):
