@@ -209,7 +209,7 @@ class WarmupSettings(OptionTable):
 
     shared_store: str = option("DENOISE_SHARED_STORE", "", FOLDER, empty_is_default=True)
     """A folder where crawls on several machines share their knowledge of sites; see
-    [Spark](spark.md#the-same-trees-in-a-crawl). It may be any address that fsspec knows (`s3://bucket/folder`;
+    [Spark](spark.md#the-same-knowledge-in-a-crawl). It may be any address that fsspec knows (`s3://bucket/folder`;
     install the extra `shared`). Items still wait in `DENOISE_STORE`, and each crawl has its own."""
 
     sites_in_memory: int = option("DENOISE_SITES_IN_MEMORY", SITES_IN_MEMORY, whole_number(1))

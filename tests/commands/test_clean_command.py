@@ -457,7 +457,7 @@ def test_what_cannot_be_merged_is_named(tmp_path: Path) -> None:
     ran = merge("odd.sqlite", "-o", "out.sqlite", cwd=tmp_path)
     assert ran.returncode == 1
     assert "left out: 1 sites of feature_tree:7; name that method" in ran.stderr
-    assert "left out: what is known of b.example cannot be read: " in ran.stderr
+    assert "left out: the knowledge of b.example cannot be read: " in ran.stderr
     assert known(tmp_path / "out.sqlite") == {}
 
 
