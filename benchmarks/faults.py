@@ -13,11 +13,11 @@ from random import Random
 from time import monotonic
 
 from benchmarks.bench import options, say, table, write_figures
-from denoise_crawler.demo.server import DemoServer
+from examples.demo_site.server import DemoServer
 from tests.faults.scenarios import SCENARIOS, why_not
 
 TIMES = dict.fromkeys(("Ctrl-C", "Ctrl-C twice", "disk full (file size limit)", "the end in an endless gap"), 10)
-TIMES |= {"kill -9": 40, "kill -9, the pipelines": 40, "store made to do harm": 50}
+TIMES |= {"kill -9": 40, "kill -9, the pipelines": 40}
 OFTEN = 5
 
 
@@ -59,7 +59,7 @@ def _arguments(argv: list[str] | None) -> Namespace:
         "--times",
         type=int,
         metavar="N",
-        help="trials of each fault (40 kills, 50 stores made to do harm, 10 or 5 of others)",
+        help="trials of each fault (40 kills, 10 or 5 of others)",
     )
     parser.add_argument("--only", action="append", metavar="NAME", help="this fault only; may be given again")
     return parser.parse_args(argv)
@@ -68,21 +68,21 @@ def _arguments(argv: list[str] | None) -> Namespace:
 def main(argv: list[str] | None = None) -> None:
     """Print the table; leave with code 1 unless all is zero."""
     arguments = _arguments(argv)
-    found = {
+    results = {
         name: trials(name, arguments.times or TIMES.get(name, OFTEN), arguments.seed)
         for name in arguments.only or SCENARIOS
     }
     rows = [
         [name, str(row.tried), str(row.lost), str(row.duplicated), str(row.crashed), row.skipped]
-        for name, row in found.items()
+        for name, row in results.items()
     ]
     print(table(["fault", "tried", "lost", "duplicated", "crashed", ""], rows))
-    for row in found.values():
+    for row in results.values():
         for note in row.notes:
             say(note)
-    figures = {name: [row.tried, row.lost, row.duplicated, row.crashed] for name, row in found.items()}
+    figures = {name: [row.tried, row.lost, row.duplicated, row.crashed] for name, row in results.items()}
     write_figures(arguments.json, {"seed": arguments.seed, "tried, lost, duplicated, crashed": figures})
-    sys.exit(any(row.lost or row.duplicated or row.crashed for row in found.values()))
+    sys.exit(any(row.lost or row.duplicated or row.crashed for row in results.values()))
 
 
 if __name__ == "__main__":

@@ -121,7 +121,7 @@ class StoreError(DenoiseError):
 
 
 class DamagedStoreError(StoreError):
-    """SQLite finds the store damaged; ``what`` describes the damage without advice."""
+    """The store is damaged or of another release; ``what`` describes it without advice."""
 
     def __init__(self, message: str, what: str) -> None:
         super().__init__(message)

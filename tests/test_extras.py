@@ -9,7 +9,7 @@ from denoise_crawler.errors import MissingExtraError
 from tests.conftest import ADDON, SETTINGS, Project, needs_new_scrapy
 from tests.programs import run_python
 
-RENDERING = 'ADDONS = {"denoise_crawler.Rendering": 320}\n'
+RENDERING = 'ADDONS = {"denoise_crawler.contrib.rendering.Rendering": 320}\n'
 
 
 def python(folder: Path, code: str, missing: str) -> subprocess.CompletedProcess[str]:
@@ -23,7 +23,7 @@ def python(folder: Path, code: str, missing: str) -> subprocess.CompletedProcess
         pytest.param(RENDERING, "scrapy_playwright", "playwright", marks=needs_new_scrapy),
         (ADDON + "DENOISE_EXTRACTOR = 'trafilatura'\n", "trafilatura", "trafilatura"),
         (ADDON + "DENOISE_SHARED_STORE = 'shared'\n", "fsspec", "shared"),
-        (ADDON + "DENOISE_LIVE = True\n", "jinja2", "commands"),
+        ('EXTENSIONS = {"denoise_crawler.contrib.live.LivePage": 0}\n', "jinja2", "commands"),
     ],
 )
 def test_a_crawl_without_the_package_of_an_extra_ends_in_a_line_that_names_it(
@@ -47,7 +47,7 @@ def test_a_crawl_without_the_package_of_an_extra_ends_in_a_line_that_names_it(
 def test_a_module_without_the_package_of_its_extra_says_what_to_install(
     tmp_path: Path, module: str, missing: str, extra: str
 ) -> None:
-    ran = python(tmp_path, f"import denoise_crawler.{module}", missing)
+    ran = python(tmp_path, f"import denoise_crawler.contrib.{module}", missing)
     assert ran.returncode == 1
     said = f"MissingExtraError: {missing} is not installed: pip install 'denoise-crawler[{extra}]'"
     assert ran.stderr.strip().splitlines()[-1].endswith(said)
@@ -61,15 +61,6 @@ def test_spark_without_its_packages_says_what_to_install(tmp_path: Path) -> None
     ran = python(tmp_path, "import denoise_crawler.spark.__main__", "pyspark")
     assert (ran.returncode, ran.stderr.count("\n")) == (1, 1)
     assert "pyspark is not installed: pip install 'denoise-crawler[spark]'" in ran.stderr
-
-
-def test_training_without_its_package_ends_in_a_line_before_anything_is_read(tmp_path: Path) -> None:
-    (tmp_path / "gold.jsonl").write_text("")
-    run = "from denoise_crawler.evaluation.training.__main__ import main; main(['gold.jsonl', '-o', 'w.json'])"
-    ran = python(tmp_path, run, "lightgbm")
-    assert (ran.returncode, ran.stderr.count("\n")) == (1, 1)
-    assert "lightgbm is not installed: pip install 'denoise-crawler[training]'" in ran.stderr
-    assert not (tmp_path / "w.json").exists()
 
 
 COMMAND = """

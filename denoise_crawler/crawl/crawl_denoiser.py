@@ -22,8 +22,7 @@ from denoise_crawler.crawl.sites import Site, Sites
 from denoise_crawler.crawl.source_page import SourcePage
 from denoise_crawler.denoiser import Cleaned
 from denoise_crawler.errors import PartError, describe_error
-from denoise_crawler.store import Store
-from denoise_crawler.store.damage import open_store
+from denoise_crawler.store import Store, open_store
 
 logger = logging.getLogger(__name__)
 

@@ -1,16 +1,13 @@
-"""The store as a crawl uses it: when it fails, the crawl goes on and no item is lost; and as commands read it."""
+"""The store as a crawl uses it: when it fails, the crawl goes on and no item is lost."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager
-from pathlib import Path
+from contextlib import ExitStack, contextmanager
 from typing import Concatenate, ParamSpec, TypeVar
 
-from denoise_crawler.denoiser import Cleaning, Denoiser
 from denoise_crawler.errors import DamagedRowError
 from denoise_crawler.methods import MethodChoice
-from denoise_crawler.methods.base import InMemoryKnowledge
 from denoise_crawler.store import Store
 from denoise_crawler.store.parked_rows import Parked, ParkedPage
 from denoise_crawler.store.shared import StoredKnowledge
@@ -104,19 +101,3 @@ class GuardedStore:
         if dropped < 0:
             self._hidden_origins.add(origin)  # at least this run does not release them
         return max(dropped, 0)
-
-
-@contextmanager
-def open_denoiser(path: Path | None, cleaning: Cleaning) -> Iterator[Denoiser]:
-    """Open the store of a crawl, read-only, and make a denoiser that knows its sites.
-
-    What it learns stays in memory. Without a path it knows none.
-
-    Raises:
-        StoreError: The file cannot be read.
-    """
-    if path is None:
-        yield cleaning.denoiser()
-        return
-    with closing(Store(path, read_only=True)) as store:
-        yield cleaning.denoiser(InMemoryKnowledge(below=StoredKnowledge(store, cleaning.choice)))

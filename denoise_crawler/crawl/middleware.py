@@ -16,9 +16,7 @@ from denoise_crawler.crawl.item_fields import keep_text_column
 from denoise_crawler.crawl.scrapy_internals import ignores_start_requests
 from denoise_crawler.crawl.settings import (
     DenoiseSettings,
-    abort_on_missing_extra,
     abort_on_setup_error,
-    is_live,
     is_off,
     is_scrapy_command,
 )
@@ -112,7 +110,7 @@ class ScriptPagesMiddleware:
         if not stats.get_value("denoise/script_pages"):
             logger.warning(
                 "%s has scripts and hardly any text: only a browser could build it. The add-on "
-                "denoise_crawler.Rendering renders such pages",
+                "denoise_crawler.contrib.rendering.Rendering renders such pages",
                 printable(response.url),
             )
         stats.inc_value("denoise/script_pages")
@@ -163,8 +161,3 @@ class Addon:
         settings.setdefault_in_component_priority_dict(
             "SPIDER_MIDDLEWARES", ScriptPagesMiddleware, SCRIPT_PAGES_ORDER
         )
-        if is_live(settings):
-            with abort_on_missing_extra("commands"):  # jinja2, for its templates
-                from denoise_crawler.crawl.live import LivePage
-
-            settings.setdefault_in_component_priority_dict("EXTENSIONS", LivePage, 0)

@@ -16,6 +16,7 @@ from scrapy.utils.misc import load_object
 
 from denoise_crawler.core import MODES
 from denoise_crawler.denoiser import SITES_IN_MEMORY
+from denoise_crawler.errors import SettingError
 from denoise_crawler.methods import DEFAULT_METHOD, METHODS
 from denoise_crawler.methods.fusion.features import FAVOUR, WORDS, Wishes
 from denoise_crawler.output.clean_page import CleanPage
@@ -24,12 +25,10 @@ from denoise_crawler.output.options import (
     FLAG,
     SECONDS,
     SECONDS_OR_NO_LIMIT,
-    SHARE,
     TEXT,
     Kind,
     OptionTable,
     UnusableError,
-    number,
     one_of,
     option,
     optional,
@@ -69,12 +68,6 @@ def _parse_list(value: Any) -> list[Any]:
     return BaseSettings({"": value}).getlist("")
 
 
-def _parse_ports(value: Any) -> tuple[int, ...]:
-    found = tuple(map(int, [value] if isinstance(value, int) else _parse_list(value)))
-    in_order = len(found) in (1, 2) and list(found) == sorted(found)
-    return require(found, in_order and all(0 <= port < 65_536 for port in found))
-
-
 def _parse_local_folder(value: Any) -> str:
     path = str(value) if isinstance(value, str | Path) else ""
     if path and not Path(path).is_dir():
@@ -93,7 +86,6 @@ SITE_FUNCTION = Kind(
 FILE = Kind("the path of a file", Path)
 LOCAL_FOLDER = Kind("a folder that is there", _parse_local_folder)
 FOLDER = Kind("a folder or an address (s3://…)", lambda value: require(str(value), isinstance(value, str | Path)))
-PORTS = Kind("a port, or to a list of the first and the last port to try", _parse_ports)
 
 
 _WISHES = Wishes()
@@ -215,7 +207,7 @@ class WarmupSettings(OptionTable):
 
     shared_store: str = option("DENOISE_SHARED_STORE", "", FOLDER, empty_is_default=True)
     """A folder where crawls on several machines share their knowledge of sites; see
-    [Spark](spark.md#the-same-trees-in-a-crawl). It may be any address that fsspec knows (`s3://bucket/folder`;
+    [Spark](spark.md#the-same-knowledge-in-a-crawl). It may be any address that fsspec knows (`s3://bucket/folder`;
     install the extra `shared`). Items still wait in `DENOISE_STORE`, and each crawl has its own."""
 
     sites_in_memory: int = option("DENOISE_SITES_IN_MEMORY", SITES_IN_MEMORY, whole_number(1))
@@ -261,68 +253,17 @@ class PolitenessSettings(OptionTable):
     retry_after_max: float = option("DENOISE_RETRY_AFTER_MAX", 600.0, SECONDS)
     """The longest `Retry-After` that is obeyed."""
 
-    robots_unreachable: str = option("DENOISE_ROBOTS_UNREACHABLE", "wait", one_of(("wait", "allow")))
-    """What to do with a host whose robots.txt cannot be fetched (HTTP 5xx, or no answer after Scrapy's retries),
-    if `ROBOTSTXT_OBEY` is on. `wait`: requests to the host wait in the scheduler while robots.txt is requested
-    again; after three more tries they are dropped. `allow`: the host is crawled without rules, as Scrapy does.
-
-    A robots.txt that does not exist (HTTP 4xx) allows everything."""
-
-    robots_retry: float = option("DENOISE_ROBOTS_RETRY", 600.0, SECONDS)
-    """How long the crawl waits before it requests such a robots.txt again."""
-
-    delay_seed: int | None = option("DENOISE_DELAY_SEED", None, optional(whole_number(), "random"))
-    """The seed of the random gaps: with a number, each crawl draws the same gaps."""
-
-
-@dataclass(frozen=True)
-class RenderingSettings(OptionTable):
-    """Pages that need a browser.
-
-    For `denoise_crawler.Rendering`; see [rendered pages](crawling.md#pages-that-a-browser-must-build).
-    """
-
-    render: str = option("DENOISE_RENDER", "needed", one_of(("needed", "always", "asked")), empty_is_default=True)
-    """Which pages are rendered. `needed`: those with scripts and fewer than 200 characters of text. `always`:
-    every HTML page. `asked`: only requests with `meta={"playwright": True}`."""
-
-    render_wait: float = option("DENOISE_RENDER_WAIT", 5.0, number("a number of seconds, 0 to 600", 600))
-    """How long a loaded page may wait for the answers to its own requests."""
-
-
-@dataclass(frozen=True)
-class LiveSettings(OptionTable):
-    """The live page.
-
-    See [the live page](what-happened.md#the-live-page).
-    """
-
-    live: bool = option("DENOISE_LIVE", False, FLAG)
-    """Serve the live page during crawls, on the loopback interface."""
-
-    live_ports: tuple[int, ...] = option("DENOISE_LIVE_PORT", [6080, 6089], PORTS)
-    """The port, or the first and the last port to try. `0` stands for any free port."""
-
-
-@dataclass(frozen=True)
-class MonitorSettings(OptionTable):
-    """Monitors.
-
-    For [Spidermon](integrations.md#monitors-spidermon).
-    """
-
-    noise_min: float = option("DENOISE_MONITOR_NOISE_MIN", 0.02, SHARE)
-    """The monitor fails if a smaller share of the text was removed."""
-
-    noise_max: float = option("DENOISE_MONITOR_NOISE_MAX", 0.98, SHARE)
-    """The monitor fails if a larger share of the text was removed."""
-
-    unread_max: float = option("DENOISE_MONITOR_UNREAD_MAX", 0.1, SHARE)
-    """The monitor fails if a larger share of the pages is empty or built by scripts."""
+    def __post_init__(self) -> None:
+        """Raise SettingError if the shortest gap is longer than the longest."""
+        if self.delay_min > self.delay_max:
+            raise SettingError(
+                f"DENOISE_DELAY_MIN ({self.delay_min:g}) is greater than DENOISE_DELAY_MAX ({self.delay_max:g}): "
+                "set the minimum to at most the maximum"
+            )
 
 
 SECTIONS: tuple[type[OptionTable], ...] = (
     *(SwitchSettings, MethodSettings, Writing, ItemSettings, WarmupSettings, RulesSettings),
-    *(PolitenessSettings, RenderingSettings, LiveSettings, MonitorSettings),
+    PolitenessSettings,
 )
 SETTINGS = {row.name: row for section in SECTIONS for row in section.options().values()}

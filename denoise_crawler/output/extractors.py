@@ -194,7 +194,7 @@ EXTRACTORS: dict[str, Library] = {
 }
 
 
-MARK, DROP, RENDER = ACTIONS = "mark", "drop", "render"
+MARK, DROP = ACTIONS = "mark", "drop"
 
 
 def check_low_confidence(minimum: float, action: str) -> None:

@@ -114,8 +114,8 @@ class Writing(OptionTable):
     - `mark`: they are marked, and counted in the [stats](stats.md).
     - `drop`: their items are dropped, as by a pipeline that raises `DropItem`. Items with a text of their own
       stay.
-    - `render`: a browser fetches the page again before the spider sees it. This needs `denoise_crawler.Rendering`
-      in `ADDONS`. A page that is still unsure is marked."""
+
+    A browser can fetch such a page again first: see [rendering](contrib.md#rendering)."""
 
     links: str = option(
         "DENOISE_LINKS",

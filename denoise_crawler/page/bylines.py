@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
+from itertools import takewhile
 from typing import NamedTuple
 
 from denoise_crawler.page.dates import MAX_DATE_CHARACTERS, first_date, month_of
@@ -31,7 +32,7 @@ _OFFICE = re.compile(
 # What links beside names say, and what systems write where nobody has a name
 _NO_NAME = re.compile(
     r"\b(?:profiles?|view|see\s(?:all|more)|all\sposts|read\smore|learn\smore|follow|subscribe|share|login)\b"
-    r"|^(?:admin(?:istrator)?|root|guest|unknown|none|null|authors?|more|作者|编辑|編輯|不详|佚名)$",
+    r"|^(?:admin(?:istrator)?|root|guest|unknown|none|null|authors?|more|rss|作者|编辑|編輯|不详|佚名|未知|网络整理)$",
     re.IGNORECASE,
 )
 
@@ -71,7 +72,6 @@ def _names_of_part(text: str) -> list[str]:
 _NODES_BEFORE, _NODES_AFTER = 40, 160  # of the heading
 _LONGEST = 140  # characters of a line that is a date or a byline, not a sentence with one
 _SHORTEST_TITLE, _LONGEST_TITLE = 4, 400
-_MOST_PARAGRAPHS = 2
 _CONTENT = 1_200  # characters after the heading: what follows is the article
 _NO_READERS: dict[str, Callable[[str], int]] = {}
 _LONGEST_CLASS = 1_000  # characters of a class and id: what is remembered must be bounded
@@ -85,9 +85,16 @@ _WORD = r"[^\W\d_a-z](?:[\w’'.-]*\w)?\.?"  # begins with a capital letter
 _PARTICLE = r"(?:de|del|della|der|den|di|da|la|le|van|von|bin|al|el|y)"
 _NAME = re.compile(rf"{_WORD}(?:\s+(?:{_PARTICLE}\s+)*{_WORD}){{1,3}}")
 _BYLINE = re.compile(rf"{_BY.pattern}|by\Z", re.IGNORECASE)
+_BY_BEHIND = re.compile(r"[|•·+–>]\s?[Bb]y\s")  # what a reader may do with the page
+_COMMENTS = re.compile(
+    r"[(\d\s]*(?:comments?|replies|responses?|kommentare?|commentaires?|comentarios?|commenti|комментари[ий]|评论|評論|コメント)[\s\d:)]*",
+    re.IGNORECASE,
+)
 _BEFORE_DAY = re.compile(r"\s(?P<name>[^\W\d_]{3,12}\.?)\s\d")
 _ENDS = re.compile(
-    r"\s?(?:[|•·–—@(]|\s-\s|\b(?:for|on|at|in|published|posted|updated)\b).*", re.DOTALL | re.IGNORECASE
+    r"\s?(?:[|•·–—@(]|\s-\s"
+    r"|\b(?:for|on|at|in|published|posted|(?:last\s)?updated|twitter|facebook|e-?mail|(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b).*",
+    re.DOTALL | re.IGNORECASE,
 )
 # In scripts without capital letters a label tells a name, which is short and has no other signs in it.
 _LABELLED = re.compile(
@@ -117,17 +124,8 @@ def lines_beside_heading(page: Page) -> list[Line]:
         if left < 0:
             break
     before = _lines(nodes, range(max(heading - _NODES_BEFORE, 1), heading))
-    return [*_up_to_content(_lines(nodes, range(end, last))), *reversed(before)]
-
-
-def _up_to_content(lines: list[Line]) -> Iterator[Line]:
-    """Yield the lines up to the second paragraph, since the first may be the summary above a byline."""
-    paragraphs = 0
-    for line in lines:
-        paragraphs += len(line.text) > _LONGEST
-        if paragraphs == _MOST_PARAGRAPHS:
-            break
-        yield line
+    behind = takewhile(lambda line: not _COMMENTS.fullmatch(line.text), _lines(nodes, range(end, last)))
+    return [*behind, *reversed(before)]
 
 
 def _lines(nodes: Nodes, places: range) -> list[Line]:
@@ -200,10 +198,21 @@ def date_beside(page: Page) -> str | None:
     """Return the first date beside the heading of ``page``, None without any."""
     nodes = page.nodes
     for line in page.once(lines_beside_heading):
-        is_teaser = all(nodes.link_of(index) >= 0 for index in line.nodes)
-        if not is_teaser and 6 <= len(line.text) <= MAX_DATE_CHARACTERS and (date := first_date(line.text)):
+        date = first_date(line.text) if 6 <= len(line.text) <= MAX_DATE_CHARACTERS else None
+        if date and not all(_leads_away(page, index) for index in line.nodes):  # else it is that of a teaser
             return _machine_date(nodes, line) or date
     return None
+
+
+def _leads_away(page: Page, index: int) -> bool:
+    """Return True if a text stands in a link to another page."""
+    link = page.nodes.link_of(index)
+    return link >= 0 and not is_own_address(page, page.nodes.address_of(link) or "")
+
+
+def is_own_address(page: Page, address: str) -> bool:
+    """Return True if a link leads to ``page`` itself, as dates often do."""
+    return page.absolute(address).partition("#")[0].rstrip("/") == page.url.partition("#")[0].rstrip("/")
 
 
 def _machine_date(nodes: Nodes, line: Line) -> str | None:
@@ -221,7 +230,7 @@ def authors_beside(page: Page) -> list[str]:
     for place, line in enumerate(lines):
         if len(line.text) > _LONGEST or _is_of_other_page(nodes, line.nodes[0]):
             continue
-        if by := _BYLINE.match(line.text):
+        if by := _BYLINE.match(line.text) or _BY_BEHIND.search(line.text):
             following = lines[place + 1].text if place + 1 < len(lines) else ""
             if names := _people(line.text[by.end() :] or following):
                 return names
@@ -267,7 +276,7 @@ def _people(text: str) -> list[str]:
     month = _BEFORE_DAY.search(text)
     for part in _BETWEEN.split(text[: month.start()] if month and month_of(month["name"]) else text):
         name = _ENDS.sub("", part).strip()
-        if not _NAME.fullmatch(name) or _NO_NAME.search(name):
+        if not _NAME.fullmatch(name) or _NO_NAME.search(name) or _OFFICE.search(name):
             break
         people.append(name)
         if name != part.strip():

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from datetime import date
 from itertools import chain, islice
 from typing import Any
 
 from lxml import etree
 from lxml.etree import _Element
 
-from denoise_crawler.page.bylines import authors_beside, date_beside, names_in
+from denoise_crawler.page.bylines import authors_beside, date_beside, is_own_address, names_in
 from denoise_crawler.page.dates import dates_in_address, iso_date
 from denoise_crawler.page.declarations import (
     MAX_VALUES,
@@ -70,23 +71,37 @@ def _published(page: Page, described: SelfDescription, declared: Declarations) -
             yield from declared.metas[name]
     yield from strings(*(item.get("datePublished") for item in declared.wrappers))
     yield from _values(described.dates)
-    times = _own_times(described)
+    times = _own_times(page, described)
     yield from _values(time for time in times if time.get("pubdate") is not None)
-    if beside := date_beside(page):
-        yield beside
-    yield from _values(time for time in times if next(time.iterancestors(*_CONTENT), None) is not None)
-    if len(distinct := set(_values(times))) == 1:  # several may belong to other articles
-        yield from distinct
-    yield from dates_in_address(page.url)
+    in_address = list(dates_in_address(page.url))
+    shown = [*filter(None, [date_beside(page)]), *_shown_in(times)]
+    yield from (one for one in shown if not in_address or _days_between(one, in_address[0]) <= 1)
+    yield from in_address
     yield from strings(work.get("dateModified"))
     if page.tree is not None:
         yield from _values(_with_property(page.tree, "dateModified"))
 
 
-def _own_times(described: SelfDescription) -> list[_Element]:
+def _shown_in(times: list[_Element]) -> Iterator[str]:
+    yield from _values(time for time in times if next(time.iterancestors(*_CONTENT), None) is not None)
+    if len(distinct := set(_values(times))) == 1:  # several may belong to other articles
+        yield from distinct
+
+
+def _days_between(text: str, other: str) -> int:
+    days = [date.fromisoformat(iso[:10]) for iso in map(iso_date, (text, other)) if iso]
+    return abs((days[0] - days[1]).days) if len(days) == 2 else 0
+
+
+def _own_times(page: Page, described: SelfDescription) -> list[_Element]:
     """Return the ``time`` elements that may be the page's own: none of a teaser, a comment or another article."""
     elements = described.times[:_MAX_TIME_ELEMENTS]
-    times = [time for time in elements if next(time.iterancestors("a", "aside", "nav"), None) is None]
+    times = [time for time in elements if next(time.iterancestors("aside", "nav"), None) is None]
+    times = [
+        time
+        for time in times
+        if all(is_own_address(page, link.get("href", "")) for link in time.iterancestors("a"))
+    ]
     articles = {_article_of(heading) for heading in described.headings[:MAX_VALUES]} - {None}
     if articles:
         times = [time for time in times if _article_of(time) in (None, *articles)]

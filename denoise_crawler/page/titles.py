@@ -29,6 +29,7 @@ MIN_LIKENESS = 0.45
 _LEAST_CHARACTERS = 3  # of a title; a shorter one is a label, unless there is no other
 _MIN_NAME_CHARACTERS = 3
 _LEAST_BEGINNING = 10  # letters of a title that a heading continues
+_MOST_WORDS = 3  # of the name of a section that stands before a title
 _MOST_SMALLER = 30  # headings below the first level that are compared
 _SITE = re.compile(r"(?:organization|website)$", re.IGNORECASE)
 # What may begin it is looked for first: a search for several beginnings is slow.
@@ -155,7 +156,11 @@ def _parts(title: str) -> Iterator[tuple[str, bool]]:
     """Yield what stands before each separator of a title, the longest first, then what stands behind each."""
     marks = [mark for mark in _MARK.finditer(title) if _separates(title, mark)]
     yield from ((title[: mark.start()], True) for mark in reversed(marks))
-    yield from ((title[mark.end() :], False) for mark in marks)
+    for mark in marks:
+        before, behind = title[: mark.start()], title[mark.end() :]
+        # else that is the name of the site, as the heading of its pages
+        if len(before) < len(behind) and all(len(one.split()) <= _MOST_WORDS for one in _MARK.split(before)):
+            yield behind, False
 
 
 def _separates(title: str, mark: re.Match[str]) -> bool:

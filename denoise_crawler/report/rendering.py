@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from denoise_crawler.denoiser import Cleaned
@@ -22,30 +22,38 @@ from denoise_crawler.page.text import counted
 from denoise_crawler.rules.unique_selector import selector_of
 
 with needs("commands"):
-    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
-_ASSETS = "assets"
+_ASSETS = Path(__file__).parent / "assets"
 _SAFE_JSON = {ord("<"): "\\u003c", ord(">"): "\\u003e", ord("&"): "\\u0026", 0x2028: "\\u2028", 0x2029: "\\u2029"}
 
 
 def render_page(
-    template: str, *, scripts: Iterable[str] = (), remote: bool = False, connect: str = "'none'", **values: Any
+    template: str,
+    templates: Path | None = None,
+    *,
+    scripts: Iterable[str] = (),
+    remote: bool = False,
+    connect: str = "'none'",
+    **values: Any,
 ) -> str:
     """Return a page of the report.
 
     Args:
         template: The file name of the template.
+        templates: Where templates and scripts are looked for before those of the report.
         scripts: The file names of our scripts for the page.
         remote: Whether painted pages may fetch style sheets and pictures.
         connect: The sources that our script may connect to, as in a Content-Security-Policy.
         values: The variables of the template.
 
     """
-    script = "\n".join(_asset(name) for name in scripts)
-    ours = {"style": Markup(_asset("report.css")), "script": Markup(script)}  # noqa: S704 - our own files
+    environment = _environment(templates)
+    script = "\n".join(_source(environment, name) for name in scripts)
+    ours = {"style": Markup(_source(environment, "report.css")), "script": Markup(script)}  # noqa: S704 - our own files
     rules = policy(script, remote=remote, connect=connect)
-    return _environment().get_template(template).render(**ours, policy=rules, remote=remote, **values)
+    return environment.get_template(template).render(**ours, policy=rules, remote=remote, **values)
 
 
 def policy(script: str, *, remote: bool = False, connect: str = "'none'") -> str:
@@ -107,8 +115,8 @@ def size(value: int) -> str:
 
 
 @cache
-def _environment() -> Environment:
-    loader = PackageLoader("denoise_crawler.report", _ASSETS)
+def _environment(templates: Path | None) -> Environment:
+    loader = FileSystemLoader([*filter(None, [templates]), _ASSETS])
     environment = Environment(
         loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
@@ -117,9 +125,9 @@ def _environment() -> Environment:
     return environment
 
 
-@cache
-def _asset(name: str) -> str:
-    return (files("denoise_crawler.report") / _ASSETS / name).read_text("utf-8")
+def _source(environment: Environment, name: str) -> str:
+    assert environment.loader is not None  # noqa: S101 - it is made with one
+    return environment.loader.get_source(environment, name)[0]
 
 
 NODE = "data-node"  # not data-denoise-…: the painted page keeps such marks for itself

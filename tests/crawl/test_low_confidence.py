@@ -9,8 +9,8 @@ from scrapy.settings import Settings
 
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.crawl.warmup_clocks import LONGEST_PAUSES, WarmupClocks
-from denoise_crawler.demo.server import DemoServer
 from denoise_crawler.errors import SettingError
+from examples.demo_site.server import DemoServer
 from tests.article_spider import SPIDER
 from tests.conftest import SETTINGS, Project
 from tests.crawl.test_crawl import quota, urls
@@ -76,10 +76,6 @@ def test_the_pipelines_drop_too(crawls: Project) -> None:
             {"DENOISE_MIN_CONFIDENCE": 0.8, "DENOISE_METHOD": "style_tree"},
             "DENOISE_MIN_CONFIDENCE is 0.8, but style_tree cannot say how sure it is",
         ),
-        (
-            {"DENOISE_MIN_CONFIDENCE": 0.8, "DENOISE_LOW_CONFIDENCE": "render"},
-            "DENOISE_LOW_CONFIDENCE is 'render', which needs 'denoise_crawler.Rendering' in ADDONS",
-        ),
     ],
 )
 def test_a_wrong_value_gives_one_clear_message(values: dict[str, Any], said: str) -> None:
@@ -90,15 +86,9 @@ def test_a_wrong_value_gives_one_clear_message(values: dict[str, Any], said: str
 
 def test_right_values_reach_the_writer() -> None:
     read = DenoiseSettings.from_settings(
-        Settings(
-            {
-                "ADDONS": {"denoise_crawler.Rendering": 320},
-                "DENOISE_MIN_CONFIDENCE": "0.8",
-                "DENOISE_LOW_CONFIDENCE": "render",
-            }
-        )
+        Settings({"DENOISE_MIN_CONFIDENCE": "0.8", "DENOISE_LOW_CONFIDENCE": "drop"})
     )
-    assert (read.writing.min_confidence, read.writing.low_confidence) == (0.8, "render")
+    assert (read.writing.min_confidence, read.writing.low_confidence) == (0.8, "drop")
 
 
 SITES = ("one.example", "two.example", "three.example")

@@ -11,7 +11,8 @@ import pytest
 from scrapy.settings import Settings
 from scrapy.utils.test import get_crawler
 
-from denoise_crawler.crawl.guarded_store import GuardedStore, open_denoiser
+from denoise_crawler.commands.known_site import open_denoiser
+from denoise_crawler.crawl.guarded_store import GuardedStore
 from denoise_crawler.crawl.report import CrawlReport
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.crawl.sites import Sites

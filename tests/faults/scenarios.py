@@ -15,10 +15,10 @@ from pathlib import Path
 from random import Random
 from typing import TypeAlias
 
-from denoise_crawler.demo.server import DemoServer
+from examples.demo_site.server import DemoServer
 from tests.article_spider import SPIDER
 from tests.conftest import PIPELINES
-from tests.faults import polite_faults, prepared_stores, store_faults
+from tests.faults import polite_faults, shared_files, store_faults
 from tests.faults.crawls import Crawls, Outcome
 from tests.faults.store_faults import rest
 
@@ -212,11 +212,9 @@ SCENARIOS: dict[str, Scenario] = {
     "store read-only": store_faults.read_only,
     "store cut": store_faults.cut_in_half,
     "store with garbage inside": store_faults.garbage_inside,
-    "store cut under the crawl": store_faults.cut_while_it_runs,
-    "store of a newer version": store_faults.newer_version,
+    "store of another release": store_faults.another_release,
     "garbage instead of a store": store_faults.garbage,
-    "store made to do harm": prepared_stores.prepared_store,
-    "others' files in a shared store": prepared_stores.shared_store,
+    "others' files in a shared store": shared_files.shared_store,
     "two crawls on one store, one killed": two_crawls,
     "clock goes backwards": clock,
     "spider raises": raising_spider,

@@ -398,7 +398,7 @@ def test_dropped_pages_do_not_come_out_and_a_batch_counts_them() -> None:
     [
         (1.5, "mark", "the least confidence is 1.5"),
         (float("nan"), "mark", "the least confidence is nan"),
-        (0.5, "marks", "'marks' is not known: it can be mark, drop, render"),
+        (0.5, "marks", "'marks' is not known: it can be mark, drop"),
     ],
 )
 def test_wrong_values_are_refused_at_once(minimum: float, action: str, said: str) -> None:

@@ -211,10 +211,13 @@ def test_metadata_beside_json_ld_is_read(
          "Cranes on the quay"),
         ("<title>Cranes at work - Nuhen 100%</title><h1>Cranes at work</h1>", "Cranes at work"),
         ("<title>Cranes at work – Notes from the valley</title><h2>Cranes at work</h2>", "Cranes at work"),
-        ("<title>Notes from the valley « Cranes at work</title><h1>Cranes at work</h1>", "Cranes at work"),
+        ("<title>The Valley « Cranes at work</title><h1>Cranes at work</h1>", "Cranes at work"),
         ("<title>起重机在港口-海港大学</title><h1>起重机在港口</h1>", "起重机在港口"),
         ("<title>起重机在港口_时政_海港网</title><h1>海港网</h1>", "起重机在港口"),
         ('<meta property="og:title" content="Example"><title>Cranes at work</title>', "Cranes at work"),
+        ("<title>How did you learn to lift a crane? « Questions about cranes and all that they lift</title>"
+         "<h1>Questions about cranes and all that they lift</h1>"
+         "<h2>How did you learn to lift a crane?</h2>", "How did you learn to lift a crane?"),
         ("<title>Cranes &amp;amp; quays</title>", "Cranes & quays"),
         ("<title>Cranes — Port</title><h1>Cranes<a class=headerlink href='#cranes'>¶</a></h1>", "Cranes"),
         ("<title>Cranes - Port</title><h1><a href='#cranes'>#</a>Cranes</h1>", "Cranes"),

@@ -14,14 +14,17 @@ from typing import Any
 
 import pytest
 
-from denoise_crawler.demo.articles import articles
-from denoise_crawler.demo.server import DemoServer
 from denoise_crawler.spiders.msn_news import article_id
+from examples.demo_site.articles import articles
+from examples.demo_site.server import DemoServer
 from tests import loopback
 from tests.loopback import HTML, Answer
 
 # Stands in for the project's own middleware: shows what a page that came inside JSON was said to be.
 _PROJECT = """
+from denoise_crawler.crawl import politeness
+
+
 class ShowPage:
     async def process_spider_output(self, response, result):
         async for value in result:
@@ -38,7 +41,7 @@ REMOTE_CONTROL_ENABLED = False
 RETRY_TIMES = 1
 DENOISE_DELAY_MIN = 0
 DENOISE_DELAY_MAX = 0.01
-DENOISE_ROBOTS_RETRY = 0.1
+politeness.ROBOTS_RETRY_SECONDS = 0.1
 """
 
 

@@ -1,0 +1,200 @@
+"""Make the weights of ``fusion`` from gold pages.
+
+    python -m benchmarks.training daniel.jsonl.xz … --whole fundus.jsonl.xz … -o weights.json
+
+The sites of the reporting half (a fixed hash of their name) are left out, so that figures on them are figures
+on sites never seen. Of sets too small for halves (``--whole``) all sites are learned from; figures on them come
+from the weights of folds (``--folds``), each made without a fifth of the sites. Each page is shown cold, knowing
+all other pages of its site, and knowing a few of them. The log odds of class words come from other sites than
+those whose blocks they describe in training.
+Needs LightGBM: ``pip install 'denoise-crawler[training]'``.
+"""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+from rich.console import Console
+from rich.progress import track
+
+from benchmarks.training.examples import (
+    LEAST_KNOWN,
+    PLANTINGS,
+    LabelledPage,
+    Rows,
+    labelled,
+    planted,
+    rows,
+)
+from benchmarks.training.fitting import (
+    FOLDS,
+    Boosting,
+    TypedPage,
+    Voices,
+    expected_and_found,
+    fold,
+    fold_file,
+    kind_odds,
+    knots,
+    log_odds,
+    page_type_forests,
+    typed_pages,
+    voices,
+    votes,
+)
+from denoise_crawler.errors import MissingExtraError
+from denoise_crawler.evaluation.gold import TUNING, by_site, gold_sets, half
+from denoise_crawler.methods.fusion.features import Look, Words
+from denoise_crawler.methods.fusion.kinds import KindWords
+from denoise_crawler.methods.fusion.names import ClassWords
+from denoise_crawler.methods.fusion.trees import BoostedTrees, Tree
+from denoise_crawler.methods.fusion.weights import VERSION, Weights, WrittenForest, feature_names, write_weights
+
+T = TypeVar("T")
+
+
+@dataclass(eq=False)
+class _Course:
+    """The pages that are learned from, by site, and the votes of their sites on class words."""
+
+    sites: list[list[LabelledPage]]
+    planted: list[list[LabelledPage]]  # those on which noise could be planted, with it
+    boosting: Boosting
+    trained_on: dict[str, dict[str, int]]
+    votes: list[dict[str, float]] = field(init=False)
+    voices: list[Voices] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.votes = [votes(site) if all(page.told.all() for page in site) else {} for site in self.sites]
+        self.voices = [voices(site) for site in self.sites]
+
+    @property
+    def whole(self) -> list[list[LabelledPage]]:
+        """The pages whose gold is all of their content."""
+        return [site for site in self.sites if all(page.told.all() for page in site)]
+
+    def words(self, left_out: int | None) -> tuple[dict[str, float], dict[str, list[float]]]:
+        """Return the log odds of class words and of the kinds of pages, learned without the sites of a fold."""
+        those = [number for number, site in enumerate(self.sites) if fold(site[0].site) != left_out]
+        return log_odds(self.votes[one] for one in those), kind_odds(self.voices[one] for one in those)
+
+
+def train(
+    sets: Sequence[Path],
+    boosting: Boosting,
+    whole: Sequence[Path] = (),
+    parts: Sequence[Path] = (),
+    articles: Sequence[str] = (),
+) -> tuple[Weights, list[Weights]]:
+    """Return weights from the tuning halves of ``sets``, all sites of the others; and those without each fold.
+
+    ``articles`` are the names of sets whose pages are articles, where they say no type.
+    """
+    course = _read(sets, whole, parts, articles, boosting)
+    words = {left_out: course.words(left_out) for left_out in (*range(FOLDS), None)}
+    known = {left_out: Words(ClassWords(odds), KindWords(kinds)) for left_out, (odds, kinds) in words.items()}
+    shown = *((site, 0) for site in course.sites), *((site, LEAST_KNOWN) for site in course.planted)
+    found: list[Rows] = []
+    for site, least in _told(shown, "features"):
+        found += rows(site, known[fold(site[0].site)], least)
+    fits = _fits(boosting, found)
+    del found
+    forests = {left_out: BoostedTrees(trees) for left_out, trees in fits.items()}
+    typed: list[TypedPage] = []
+    pairs: list[tuple[float, float]] = []
+    for site in _told(course.whole, "confidence"):
+        left_out = fold(site[0].site)
+        looks = {page: Look.alone(forests[left_out], page.evidence(known[left_out])) for page in site}
+        typed += typed_pages(site, looks)
+        pairs += expected_and_found(site, looks)
+    types = page_type_forests(typed, boosting)
+    *without, whole_weights = (
+        Weights(
+            VERSION, course.trained_on, *words[left_out],
+            WrittenForest(feature_names().blocks, fits[left_out]), knots(pairs), types[left_out],
+        )
+        for left_out in words
+    )  # fmt: skip
+    return whole_weights, without
+
+
+def _read(
+    sets: Sequence[Path], whole: Sequence[Path], parts: Sequence[Path], articles: Sequence[str], boosting: Boosting
+) -> _Course:
+    """Read the sites that are learned from."""
+    trained_on: dict[str, dict[str, int]] = {}
+    sites: list[list[LabelledPage]] = []
+    with_noise: list[list[LabelledPage]] = []
+    for paths, everything, is_part in ((sets, False, False), (whole, True, False), (parts, True, True)):
+        for name, pages in gold_sets(paths).items():
+            chosen = by_site(page for page in pages if everything or half(page.site) == TUNING)
+            told = _told(list(chosen.values()), f"reading {name}")
+            page_type = "article" if name in articles else ""
+            found = [list(labelled(site, is_part=is_part, page_type=page_type)) for site in told]
+            if not is_part:
+                plantings = product(chosen.values(), range(PLANTINGS))
+                noisy = [list(labelled(planted(pages, number))) for pages, number in plantings]
+                with_noise += filter(None, noisy)
+            trained_on[name] = {"sites": len(found), "pages": sum(map(len, found))}
+            sites += [site for site in found if site]
+    return _Course(sites, with_noise, boosting, trained_on)
+
+
+def _fits(boosting: Boosting, rows: Sequence[Rows]) -> dict[int | None, list[Tree]]:
+    """Return trees learned from all ``rows``, and without those of each fold."""
+    table, content = np.concatenate([one.table for one in rows]), np.concatenate([one.content for one in rows])
+    weights = np.concatenate([one.weights for one in rows])
+    folds = np.repeat([fold(one.site) for one in rows], [len(one.content) for one in rows])
+    found: dict[int | None, list[Tree]] = {}
+    for left_out in _told([*range(FOLDS), None], f"fitting {len(table)} rows"):
+        used = np.ones(len(folds), bool) if left_out is None else folds != left_out
+        found[left_out] = boosting.fit(table[used], content[used], weights[used])
+    return found
+
+
+def _told(steps: Sequence[T], what: str) -> Iterable[T]:
+    return track(steps, what, console=Console(stderr=True))
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Train and write the file."""
+    parser = ArgumentParser(
+        prog="python -m benchmarks.training",
+        description=__doc__,
+        formatter_class=RawDescriptionHelpFormatter,
+    )
+    add = parser.add_argument
+    add("sets", nargs="+", type=Path, metavar="GOLD", help="gold sets, as for scrapy denoise evaluate")
+    add("-o", "--output", type=Path, required=True, metavar="FILE", help="where to write the weights")
+    add("--trees", type=int, default=Boosting.trees, metavar="N")
+    add("--leaves", type=int, default=Boosting.leaves, metavar="N")
+    add("--rate", type=float, default=Boosting.rate, metavar="R")
+    what = "sets of which all sites are learned from"
+    add("--whole", nargs="+", type=Path, default=[], metavar="GOLD", help=what)
+    what = "sets whose gold is a part of the content: nothing is learned from text that is not in it"
+    add("--parts", nargs="+", type=Path, default=[], metavar="GOLD", help=what)
+    what = "names of sets whose pages are articles, where they say no type"
+    add("--articles", nargs="+", default=[], metavar="NAME", help=what)
+    add("--folds", type=Path, metavar="FOLDER", help="write the weights made without each fold of sites there")
+    given = parser.parse_args(argv)
+    try:
+        boosting = Boosting(given.trees, given.leaves, given.rate)
+    except MissingExtraError as error:
+        sys.exit(f"{parser.prog}: {error}")
+    weights, without = train(given.sets, boosting, given.whole, given.parts, given.articles)
+    given.output.write_bytes(write_weights(weights))
+    if given.folds is not None:
+        given.folds.mkdir(parents=True, exist_ok=True)
+        for left_out, of_fold in enumerate(without):
+            (given.folds / fold_file(left_out)).write_bytes(write_weights(of_fold))
+
+
+if __name__ == "__main__":
+    main()

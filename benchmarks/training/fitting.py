@@ -1,0 +1,292 @@
+"""What is fitted to gold pages: log odds of words, boosted trees, types of pages, how sure a judgement is."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from math import fsum, log, sqrt
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.training.examples import MAX_KNOWN, LabelledPage, known_site
+from denoise_crawler.errors import needs
+from denoise_crawler.evaluation.gold import score
+from denoise_crawler.methods.fusion.decision import content_chances, most_f1
+from denoise_crawler.methods.fusion.features import KEEP, LEAVE, Look, Wishes
+from denoise_crawler.methods.fusion.kinds import KINDS
+from denoise_crawler.methods.fusion.names import words_of
+from denoise_crawler.methods.fusion.page_type import page_type_row
+from denoise_crawler.methods.fusion.site_sums import Standing
+from denoise_crawler.methods.fusion.trees import MAX_LEAVES, Tree
+from denoise_crawler.methods.fusion.weights import WrittenForest, feature_names
+from denoise_crawler.page.text import hash64
+
+# --- fitting boosted trees with LightGBM and writing them as ``fusion`` reads them
+
+KIND_LEAVES, KIND_ROUNDS = 4, 80
+
+
+@dataclass(frozen=True)
+class Boosting:
+    """How many trees of how many leaves, and how fast they learn."""
+
+    trees: int = 400
+    leaves: int = 31
+    rate: float = 0.1
+
+    def __post_init__(self) -> None:
+        with needs("training"):  # before the pages are read, which takes long
+            import_module("lightgbm")
+        if not 2 <= self.leaves <= MAX_LEAVES:
+            raise ValueError(f"leaves must lie between 2 and {MAX_LEAVES}, not {self.leaves}")
+
+    def fit(self, table: NDArray[Any], content: NDArray[Any], weights: NDArray[Any]) -> list[Tree]:
+        """Return the trees."""
+        parameters = {
+            "objective": "binary",
+            "num_leaves": self.leaves,
+            "learning_rate": self.rate,
+            "min_data_in_leaf": 40,
+            "feature_fraction": 0.5,
+            "max_bin": 127,
+        }
+        return _fit(parameters, self.trees, table, content, weights)
+
+    def fit_kinds(self, table: NDArray[Any], kinds: NDArray[Any], weights: NDArray[Any], count: int) -> list[Tree]:
+        """Return trees that tell ``count`` kinds of rows, one after the other a tree for each kind.
+
+        Pages are few, so the trees are small: their number and size do not depend on those for blocks.
+        """
+        parameters = {
+            "objective": "multiclass",
+            "num_class": count,
+            "num_leaves": KIND_LEAVES,
+            "learning_rate": 0.12,
+            "min_data_in_leaf": 10,
+            "feature_fraction": 0.3,
+            "max_bin": 63,
+        }
+        return _fit(parameters, KIND_ROUNDS, table, kinds, weights)
+
+
+def _fit(
+    parameters: dict[str, Any], rounds: int, table: NDArray[Any], wanted: NDArray[Any], weights: NDArray[Any]
+) -> list[Tree]:
+    import lightgbm
+
+    usual = {
+        "bagging_fraction": 0.8,
+        "bagging_freq": 1,
+        "lambda_l2": 5.0,
+        "use_missing": False,
+        "deterministic": True,
+        "force_row_wise": True,
+        "verbose": -1,
+        "seed": 1,
+    }
+    data = lightgbm.Dataset(table, wanted, weight=weights * (len(weights) / weights.sum()), free_raw_data=False)
+    booster = lightgbm.train(usual | parameters, data, num_boost_round=rounds)
+    return [_tree(one["tree_structure"]) for one in booster.dump_model()["tree_info"]]
+
+
+def _tree(root: dict[str, Any]) -> Tree:
+    """Return a tree of LightGBM's dump by columns."""
+    tree = Tree([], [], [], [], [], [])
+    if "leaf_value" in root:  # nothing to split: a split that sends all one way
+        whole = {"split_feature": 0, "threshold": 0.0, "internal_value": root["leaf_value"]}
+        root = {**whole, "left_child": root, "right_child": root}
+    waiting = [(root, -1, False)]
+    while waiting:
+        node, parent, is_right = waiting.pop()
+        if "leaf_value" in node:
+            tree.leaves.append(round(node["leaf_value"], 5))
+            number = -len(tree.leaves)
+        else:
+            number = len(tree.features)
+            tree.features.append(node["split_feature"])
+            tree.thresholds.append(float(f"{node['threshold']:.7g}"))
+            tree.expected.append(round(node["internal_value"], 5))
+            tree.left.append(0)
+            tree.right.append(0)
+            waiting += [(node["right_child"], number, True), (node["left_child"], number, False)]
+        if parent >= 0:
+            (tree.right if is_right else tree.left)[parent] = number
+    return tree
+
+
+# --- how good the text is that comes out where a certain F1 is expected: measured on pages of sites not seen
+
+BINS = 12
+
+
+def expected_and_found(
+    site: Sequence[LabelledPage], looks: Mapping[LabelledPage, Look]
+) -> Iterator[tuple[float, float]]:
+    """Yield what F1 is expected of each page of a site and what comes of it, cold and knowing the other pages.
+
+    ``looks`` at the pages alone are by trees that saw no page of the site.
+    """
+    scores = {page: look.scores for page, look in looks.items()}
+    for one in site:
+        others = [other for other in site if other.key != one.key]
+        for known in sorted({0, min(len(others), MAX_KNOWN)}):
+            standing = known_site(one, others, known, scores).standing(one.key, one.blocks)
+            yield _measured(one, looks[one], standing)
+
+
+def _measured(page: LabelledPage, alone: Look, standing: Standing | None) -> tuple[float, float]:
+    blocks, best = page.blocks, alone.evidence.headline.best
+    wishes = Wishes(title=KEEP if best >= 0 and page.content[best] else LEAVE)
+    chances = content_chances(alone.knowing(standing, wishes.columns), wishes)
+    taken, expected, _ = most_f1(chances, blocks.tokens)
+    text = "\n".join(blocks.texts[block] for block in np.flatnonzero(taken))
+    return expected, score(text, page.gold).f1
+
+
+def knots(pairs: Iterable[tuple[float, float]]) -> list[list[float]]:
+    """Return the mean expected and the mean found F1 of as many pages each, neither ever falling."""
+    ascending = np.array(sorted(pairs)).reshape(-1, 2)
+    means = np.array([part.mean(axis=0) for part in np.array_split(ascending, BINS) if len(part)]).reshape(-1, 2)
+    return [[round(float(value), 4) for value in knot] for knot in np.maximum.accumulate(means, axis=0)]
+
+
+FOLDS = 5
+
+
+def fold(site: str) -> int:
+    """Return the fold of a site, the same for ever."""
+    return (hash64(site) >> 1) % FOLDS
+
+
+def fold_file(of: int) -> str:
+    """Return the name of the file with the weights that were made without a fold of sites."""
+    return f"without-{of}.json"
+
+
+# --- log odds by word, one vote a site: that the text below a class or id is content; of what kind a page is
+
+Voices: TypeAlias = dict[str, frozenset[str]]
+
+MIN_SITES = 4
+_BASE = 0.4
+_PRIOR_VOTES = 2.0
+
+
+def votes(site: Sequence[LabelledPage]) -> dict[str, float]:
+    """Return by word the share of content among the tokens below elements named so, on one site."""
+    sums: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
+    for one in site:
+        around, tokens = one.blocks.around, one.blocks.tokens
+        content = np.concatenate(([0.0], np.cumsum(tokens * one.content)))
+        every = np.concatenate(([0.0], np.cumsum(tokens)))
+        for names, first, last in zip(around.names, around.first.tolist(), around.last.tolist(), strict=True):
+            for word in words_of(names):
+                sums[word][0] += content[last] - content[first]
+                sums[word][1] += every[last] - every[first]
+    return {word: content / every for word, (content, every) in sums.items() if every}
+
+
+def log_odds(sites: Iterable[dict[str, float]]) -> dict[str, float]:
+    """Join the votes of ``sites`` for words that ``MIN_SITES`` of them have, smoothed towards the usual share."""
+    shares: dict[str, list[float]] = defaultdict(list)
+    for site in sites:
+        for word, share in site.items():
+            shares[word].append(share)
+    usual = log(_BASE / (1 - _BASE))
+    result = {}
+    for word, found in sorted(shares.items()):
+        if len(found) >= MIN_SITES:
+            content = fsum(found) + _PRIOR_VOTES * _BASE
+            result[word] = round(log(content / (len(found) + _PRIOR_VOTES - content)) - usual, 3)
+    return result
+
+
+MIN_SITES_OF_KIND = 5
+_LEAST = 0.7  # a word that says less of every kind is left out
+_PRIOR = 0.5
+
+
+def voices(site: Sequence[LabelledPage]) -> Voices:
+    """Return by kind the words that its pages of the site have."""
+    found: dict[str, set[str]] = {}
+    for one in site:
+        if one.kind in KINDS:
+            found.setdefault(one.kind, set()).update(one.kind_words)
+    return {kind: frozenset(words) for kind, words in found.items()}
+
+
+def kind_odds(sites: Iterable[Voices]) -> dict[str, list[float]]:
+    """Return by word the log odds of each kind."""
+    sites_with: dict[str, Counter[str]] = {kind: Counter() for kind in KINDS}
+    sites_of: Counter[str] = Counter()
+    for site in sites:
+        for kind, words in site.items():
+            sites_of[kind] += 1
+            sites_with[kind].update(words)
+    everywhere: Counter[str] = Counter()
+    for counted in sites_with.values():
+        everywhere.update(counted)
+    result: dict[str, list[float]] = {}
+    for word, count in sorted(everywhere.items()):
+        if count < MIN_SITES_OF_KIND:
+            continue
+        odds = [_log_ratio(sites_with[kind][word], sites_of[kind], count, sites_of.total()) for kind in KINDS]
+        if max(odds) >= _LEAST:
+            result[word] = [round(one, 1) for one in odds]
+    return result
+
+
+def _log_ratio(of_kind: int, kind: int, of_all: int, everything: int) -> float:
+    """Return the log of how much more often pages of a kind have a word than the others do, smoothed."""
+    usual = (of_all + _PRIOR) / (everything + 2 * _PRIOR)
+    own = (of_kind + 4 * usual) / (kind + 4)
+    others = (of_all - of_kind + 4 * usual) / (everything - kind + 4)
+    return log(own / others)
+
+
+# --- learning what type a page is of, from pages whose type somebody said
+
+_THREADS = 3.0  # how often a thread counts, of which the sets have few
+
+
+class TypedPage(NamedTuple):
+    """A page whose type is known: its numbers, and how much it counts."""
+
+    site: str
+    kind: int
+    row: NDArray[np.float32]
+    weight: float
+
+
+def typed_pages(site: Sequence[LabelledPage], looks: Mapping[LabelledPage, Look]) -> list[TypedPage]:
+    """Return the pages of a site whose type is known; ``looks`` are by trees that saw no page of the site.
+
+    The n pages of a type that a site has count as much as the square root of n, threads three times that.
+    """
+    known = [page for page in site if page.page_type in KINDS]
+    times = Counter(page.page_type for page in known)
+    found = []
+    for page in known:
+        row = page_type_row(page.traits, looks[page])
+        weight = (_THREADS if page.page_type == "forum" else 1.0) / sqrt(times[page.page_type])
+        found.append(TypedPage(page.site, KINDS.index(page.page_type), row, weight))
+    return found
+
+
+def page_type_forests(pages: Sequence[TypedPage], boosting: Boosting) -> dict[int | None, WrittenForest | None]:
+    """Return the trees learned from all ``pages``, and without those of each fold; None where there are none."""
+    found: dict[int | None, WrittenForest | None] = {}
+    for left_out in (*range(FOLDS), None):
+        used = [page for page in pages if left_out is None or fold(page.site) != left_out]
+        if not used:
+            found[left_out] = None
+            continue
+        kinds = np.array([page.kind for page in used])
+        table, weights = np.array([page.row for page in used]), np.array([page.weight for page in used])
+        trees = boosting.fit_kinds(table, kinds, weights, len(KINDS))
+        found[left_out] = WrittenForest(feature_names().page_types, trees)
+    return found
