@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from denoise_crawler.demo.replies import article_path, articles
-from denoise_crawler.demo.server import DemoServer
+from examples.demo_site.replies import article_path, articles
+from examples.demo_site.server import DemoServer
 from tests.article_spider import SPIDER
 from tests.conftest import Project, needs_new_scrapy
 

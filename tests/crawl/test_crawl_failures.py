@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from denoise_crawler.demo.server import DemoServer
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.methods.fusion.method import Fusion
@@ -20,6 +19,7 @@ from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.page import Page
 from denoise_crawler.store import Store
 from denoise_crawler.store.shared import SharedStore
+from examples.demo_site.server import DemoServer
 from tests.article_spider import SPIDER
 from tests.conftest import Project
 from tests.crawl.test_crawl import urls
