@@ -18,7 +18,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal
 
 from denoise_crawler.commands.known_site import Explained, clean_known, existing_store, open_denoiser, read_rules
-from denoise_crawler.commands.robot_fetcher import RobotFetcher
+from denoise_crawler.contrib.robot_fetcher import RobotFetcher
 from denoise_crawler.denoiser import Cleaning
 from denoise_crawler.errors import DenoiseError, FetchError, MissingExtraError, RulesError, StoreError, needs
 from denoise_crawler.methods import DEFAULT_METHOD, METHODS, MethodChoice
