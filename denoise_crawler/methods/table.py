@@ -32,7 +32,6 @@ _PLACES: dict[str, Any] = {
     "fusion": "fusion.method:Fusion",
     "one_look": "fusion.method:OneLook",
     "style_tree": "style_tree.method:StyleTree",
-    "style_tree_data": "style_tree.method:StyleTreeData",
     "layout_table": "layout_table:LayoutTable",
     "feature_tree": "feature_tree.method:FeatureTreeMatching",
     "node_type": "node_type.method:NodeTypes",

@@ -184,7 +184,7 @@ class _Drawing:
             box.lines.append(f"+{counted(folded, 'style')} of {of}{' each' if folded > 1 else ''}")
 
     def _queue_children(self, style: StyleNode, labels: Labels, level: int, box: _Box) -> None:
-        children = iter(style.unfolded)
+        children = iter(self.tree.unfold(style))
         runs = [[next(children) for _ in run] for _, run in groupby(labels)]
         chosen = sorted(range(len(runs)), key=lambda place: (self._is_noise(runs[place]), place))
         for place in sorted(chosen[:_MAX_CHILDREN_OF_STYLE]):

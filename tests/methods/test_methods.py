@@ -119,8 +119,8 @@ def test_what_a_method_knows_can_be_written_read_and_merged() -> None:
     assert back.knows(pages[0])
 
 
-def test_style_tree_data_has_data_nodes_and_shares_what_it_knows_with_style_tree() -> None:
-    plain, data = MethodChoice("style_tree").new(), MethodChoice("style_tree_data", {"threshold": 0.5}).new()
+def test_style_trees_with_and_without_data_nodes_share_what_they_know() -> None:
+    plain, data = (MethodChoice("style_tree", {"data_node": data_node}).new() for data_node in (False, True))
     assert plain.store_key == data.store_key
     pages = [page(number, news(story)) for number, story in enumerate(STORIES)]
     for one in pages:
